@@ -1,0 +1,30 @@
+# make demo and make test are all a fresh machine needs: Python 3.11 or newer, pip and make.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/installed
+
+.PHONY: demo test check bench clean
+
+demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
+	$(BIN)/featprop demo --out demo
+
+test: check  ## every check and every test
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+check: $(INSTALLED)  ## style and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(INSTALLED)  ## what is measured against what
+	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/startup.py
+
+$(INSTALLED): requirements.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+clean:
+	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,5 @@
+"""``python -m featprop``."""
+
+from featprop.cli import app
+
+app()

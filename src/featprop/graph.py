@@ -1,0 +1,297 @@
+"""The one graph type inside featprop: checked once at the door, then trusted."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from featprop.errors import GraphError, first_five
+from featprop.interop.networkx import parts_of_networkx, to_networkx
+from featprop.interop.parts import GraphParts
+from featprop.interop.pyg import parts_of_pyg, to_pyg
+from featprop.matrix import Features, smaller
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from torch_geometric.data import Data
+
+__all__ = ["UNKNOWN", "Graph", "as_array", "sorted_classes"]
+
+log = logging.getLogger(__name__)
+
+UNKNOWN = -1
+"""The code of a label that is not known."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """An undirected graph whose nodes have features.
+
+    Build one with `read_graph`, `from_scipy`, `from_pyg` or `from_networkx`: they check what they are given.
+    The constructor itself trusts its arguments.
+
+    Attributes
+    ----------
+    adjacency : csr_array of float32, shape (n, n)
+        Symmetric, no self loops, no explicit zeros; 1 or the weight of the edge.
+    features : csr_array or ndarray of float32, shape (n, d)
+        Sparse while that takes less memory than dense.
+    ids : ndarray, shape (n,)
+        The user's name of each node. Everything inside featprop uses positions 0..n-1 instead.
+    labels : ndarray of int64, shape (n,), or None
+        Index into `classes`, -1 where the label is not known.
+    classes : tuple
+        The class names that occur, sorted.
+    feature_names : tuple of str or None
+        The name of each feature column, if it has one.
+    """
+
+    adjacency: sp.csr_array
+    features: Features
+    ids: NDArray[Any]
+    labels: NDArray[np.int64] | None = None
+    classes: tuple[Hashable, ...] = ()
+    feature_names: tuple[str, ...] | None = None
+
+    @classmethod
+    def from_parts(cls, parts: GraphParts) -> Graph:
+        """Check the arrays of an outside graph and build the graph; each repair is counted in the log."""
+        features = _checked_features(parts)
+        n = features.shape[0]
+        ids = _checked_ids(parts.ids, n)
+        _check_finite(features, ids, parts.feature_names)
+        adjacency = _symmetric_adjacency(parts.source, parts.target, parts.weights, n)
+        labels, classes = _encoded(parts.labels, n)
+        return cls(adjacency, features, ids, labels, classes, parts.feature_names)
+
+    @classmethod
+    def from_scipy(cls, adjacency: Any, features: Any, *, ids: Any = None, labels: Any = None) -> Graph:
+        """Build a graph from an adjacency matrix and a feature matrix, each sparse or dense.
+
+        Parameters
+        ----------
+        adjacency
+            Shape (n, n). An entry is the weight of an edge; the matrix need not be symmetric.
+        features
+            Shape (n, d).
+        ids
+            The name of each node; 0..n-1 if not given.
+        labels
+            The class of each node; None, NaN or (among integers) -1 where unknown.
+        """
+        entries = sp.coo_array(adjacency)
+        features = features if sp.issparse(features) else np.asarray(features)
+        if entries.shape[0] != entries.shape[1] or entries.shape[0] != features.shape[0]:
+            found = f"the shapes {entries.shape} and {features.shape}"
+            raise GraphError("adjacency", "must be square with one row a feature row", found, "pass matching ones")
+        source, target = entries.coords
+        return cls.from_parts(GraphParts(source, target, features, entries.data, ids=ids, labels=labels))
+
+    @classmethod
+    def from_pyg(cls, data: Data) -> Graph:
+        """Build a graph from a PyTorch Geometric `Data` with `x` and `edge_index`, and `y` if labels are known."""
+        return cls.from_parts(parts_of_pyg(data))
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: nx.Graph,
+        *,
+        features: str | Sequence[str] = "x",
+        label: str = "label",
+        weight: str = "weight",
+    ) -> Graph:
+        """Build a graph from a NetworkX graph; its nodes become the ids.
+
+        Parameters
+        ----------
+        features
+            The node attribute that holds the feature vector, or several that hold one number each.
+        label
+            The node attribute that holds the class, where it is known.
+        weight
+            The edge attribute that holds the weight; an edge without it weighs 1.
+        """
+        return cls.from_parts(parts_of_networkx(graph, features, label, weight))
+
+    def to_scipy(self) -> tuple[sp.csr_array, Features]:
+        """Return copies of the adjacency and the feature matrix."""
+        return self.adjacency.copy(), self.features.copy()
+
+    def to_pyg(self) -> Data:
+        """Return a PyTorch Geometric `Data` with `x`, `edge_index` and, where known, `y` and `edge_weight`."""
+        return to_pyg(self.adjacency, self.features, self.labels)
+
+    def to_networkx(self) -> nx.Graph:
+        """Return a NetworkX graph with the node attributes `x` and `label` and the edge attribute `weight`."""
+        return to_networkx(self.adjacency, self.features, self.ids, self.class_names())
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.adjacency.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of undirected edges."""
+        return int(self.adjacency.nnz) // 2
+
+    @property
+    def n_features(self) -> int:
+        """Number of feature columns."""
+        return int(self.features.shape[1])
+
+    def class_names(self) -> list[Hashable | None]:
+        """Return the class of each node by name, None where it is not known."""
+        if self.labels is None:
+            return [None] * self.n_nodes
+        return [None if code == UNKNOWN else self.classes[code] for code in self.labels.tolist()]
+
+    def positions(self, ids: Iterable[Hashable], what: str = "nodes") -> NDArray[np.intp]:
+        """Return the position of each of `ids`; `what` names them in the error about an unknown one."""
+        wanted = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        found = [self._position_of.get(name, UNKNOWN) for name in wanted]
+        unknown = [repr(name) for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
+        if unknown:
+            example = f"ids of this graph look like {self.ids[0]!r}" if self.n_nodes else "the graph is empty"
+            raise GraphError(what, "must be ids of the graph", f"{first_five(unknown)} unknown", example)
+        return np.array(found, dtype=np.intp)
+
+    @cached_property
+    def _position_of(self) -> dict[Hashable, int]:
+        return {name: position for position, name in enumerate(self.ids.tolist())}
+
+    def __repr__(self) -> str:
+        known = 0 if self.labels is None else int(np.count_nonzero(self.labels != UNKNOWN))
+        labels = f", {known:,} labels of {len(self.classes)} classes" if known else ""
+        return f"Graph({self.n_nodes:,} nodes, {self.n_edges:,} edges, {self.n_features:,} features{labels})"
+
+
+def _checked_features(parts: GraphParts) -> Features:
+    features = parts.features if sp.issparse(parts.features) else np.asarray(parts.features)
+    if features.ndim != 2:
+        raise GraphError("features", "must have one row a node", f"the shape {features.shape}", "pass a matrix")
+    if features.shape[0] == 0:
+        raise GraphError("The graph", "must have at least one node", "none", "add a row to the nodes")
+    if features.shape[1] == 0:
+        raise GraphError("The graph", "must have at least one numeric feature", "none", "add a numeric column")
+    if features.dtype.kind not in "biuf":
+        raise GraphError("features", "must be numbers", f"the type {features.dtype}", "encode them as numbers")
+    return smaller(features)
+
+
+def _check_finite(features: Features, ids: NDArray[Any], names: tuple[str, ...] | None) -> None:
+    values = features.data if sp.issparse(features) else features
+    if np.isfinite(values).all():
+        return
+    entries = sp.coo_array(features)
+    bad = np.flatnonzero(~np.isfinite(entries.data))
+    row, column = entries.coords[0][bad[0]], entries.coords[1][bad[0]]
+    where = repr(names[column]) if names else f"number {column}"
+    found = f"{entries.data[bad[0]]} at node {ids[row]!r}, feature {where} ({len(bad):,} in all)"
+    raise GraphError("Features", "must be finite numbers", found, "fill or drop those values")
+
+
+def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
+    if ids is None:
+        return np.arange(n)
+    names = ids if isinstance(ids, np.ndarray) else as_array(list(ids))
+    if names.shape != (n,):
+        raise GraphError("ids", f"must name each of the {n:,} nodes once", f"the shape {names.shape}", "pass n ids")
+    if names.dtype.kind == "U":
+        names = names.astype(object)
+    distinct = set(names.tolist())
+    if len(distinct) < n:
+        counts = Counter(names.tolist())
+        repeated = [repr(name) for name, count in counts.items() if count > 1]
+        raise GraphError("Node ids", "must be distinct", f"{first_five(repeated)} repeated", "keep one row a node")
+    return names
+
+
+def _symmetric_adjacency(
+    source: NDArray[Any], target: NDArray[Any], weights: NDArray[Any] | None, n: int
+) -> sp.csr_array:
+    """Drop self loops, repeats and zero weights and let every edge run both ways; log how many of each.
+
+    Where an edge is given several times or in both directions with different weights, the largest counts:
+    that does not depend on the order of the edges.
+    """
+    values = np.ones(len(source), np.float32) if weights is None else np.asarray(weights, dtype=np.float32)
+    ends = np.stack([np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)])
+    if ends.size and (ends.min() < 0 or ends.max() >= n):
+        found = f"the position {ends.max() if ends.max() >= n else ends.min()}"
+        raise GraphError("Edges", f"must join positions 0 to {n - 1:,}", found, "add the node or drop the edge")
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if bad.size:
+        found = f"{values[bad[0]]} at edge {bad[0]:,} ({bad.size:,} in all)"
+        raise GraphError("Edge weights", "must be numbers of at least 0", found, "drop or mend those edges")
+
+    loops, zeros = ends[0] == ends[1], values == 0
+    kept = ~(loops | zeros)
+    keys, values = ends[0, kept] * n + ends[1, kept], values[kept]
+    order = np.argsort(keys, kind="stable")
+    keys, values = keys[order], values[order]
+    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if keys.size else keys
+    distinct = keys[first]
+    largest = np.maximum.reduceat(values, first) if keys.size else values
+    one_way = sp.csr_array((largest, np.divmod(distinct, n)), shape=(n, n))
+    both_ways = sp.csr_array(one_way.maximum(one_way.T))
+    both_ways.sort_indices()
+
+    for count, what in [
+        (int(np.count_nonzero(loops)), "self loops dropped"),
+        (int(np.count_nonzero(zeros & ~loops)), "edges of weight 0 dropped"),
+        (int(keys.size - distinct.size), "repeated edges dropped"),
+        (int(both_ways.nnz - one_way.nnz), "edges given in one direction only made to run both ways"),
+    ]:
+        if count:
+            log.info("%s %s", f"{count:,}", what)
+    return both_ways
+
+
+def _encoded(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hashable, ...]]:
+    """Turn class names into codes; None, NaN and, in an integer array, negative numbers are unknown."""
+    if labels is None:
+        return None, ()
+    if len(labels) != n:
+        raise GraphError("labels", f"must have one entry for each of the {n:,} nodes", len(labels), "pass n labels")
+    codes = np.full(n, UNKNOWN, dtype=np.int64)
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
+        known = labels >= 0
+        names, codes[known] = np.unique(labels[known], return_inverse=True)
+        return codes, tuple(names.tolist())
+    listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    classes = sorted_classes(name for name in listed if not _is_missing(name))
+    code_of = {name: code for code, name in enumerate(classes)}
+    codes[:] = [UNKNOWN if _is_missing(name) else code_of[name] for name in listed]
+    return codes, classes
+
+
+def sorted_classes(names: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """Return the distinct class names, sorted by type and then by value."""
+    distinct = set(names)
+    try:
+        return tuple(sorted(distinct, key=lambda name: (type(name).__name__, name)))
+    except TypeError:
+        return tuple(sorted(distinct, key=repr))
+
+
+def _is_missing(name: object) -> bool:
+    return name is None or name == "" or (isinstance(name, float) and name != name)
+
+
+def as_array(values: Sequence[Hashable]) -> NDArray[Any]:
+    """Return ids or class names as an array: of integers if all are, of objects otherwise."""
+    if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        return np.array(values, dtype=np.int64)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

@@ -1,0 +1,77 @@
+"""NetworkX graphs, in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from featprop.errors import GraphError, MissingExtraError
+from featprop.interop.parts import GraphParts
+from featprop.matrix import Features, dense
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["parts_of_networkx", "to_networkx"]
+
+
+def parts_of_networkx(graph: nx.Graph, features: str | Sequence[str], label: str, weight: str) -> GraphParts:
+    """Take nodes as ids, `features` as one vector attribute or several scalar ones, `label` and `weight`."""
+    ids = list(graph.nodes)
+    position = {node: index for index, node in enumerate(ids)}
+    rows = [_features_of(graph, node, features) for node in ids]
+    width = len(rows[0]) if rows else 0
+    for node, row in zip(ids, rows, strict=True):
+        if len(row) != width:
+            found = f"{len(row)} at node {node!r} and {width} at node {ids[0]!r}"
+            raise GraphError("Features", "must have one length", found, "give every node as many features")
+    ends = np.array([(position[a], position[b]) for a, b in graph.edges()], dtype=np.int64).reshape(-1, 2)
+    weights = [value for _, _, value in graph.edges(data=weight)]
+    weighted = any(value is not None for value in weights)
+    labels = [value for _, value in graph.nodes(data=label)]
+    id_array = np.empty(len(ids), dtype=object)
+    id_array[:] = ids
+    return GraphParts(
+        source=ends[:, 0],
+        target=ends[:, 1],
+        features=np.array(rows, dtype=np.float32).reshape(len(ids), width),
+        weights=np.array([1.0 if value is None else value for value in weights]) if weighted else None,
+        ids=id_array,
+        labels=labels if any(value is not None for value in labels) else None,
+        feature_names=None if isinstance(features, str) else tuple(features),
+    )
+
+
+def to_networkx(
+    adjacency: sp.csr_array,
+    features: Features,
+    ids: NDArray[Any],
+    labels: Sequence[Hashable | None],
+) -> nx.Graph:
+    """Build an undirected graph with the node attributes `x` and `label` and the edge attribute `weight`."""
+    try:
+        import networkx as nx
+    except ImportError as error:
+        raise MissingExtraError("A NetworkX graph", "networkx", "networkx") from error
+    graph = nx.Graph()
+    names = ids.tolist()
+    for name, row, label in zip(names, dense(features), labels, strict=True):
+        graph.add_node(name, x=row, **({} if label is None else {"label": label}))
+    upper = sp.triu(adjacency, format="coo")
+    for a, b, value in zip(*upper.coords, upper.data.tolist(), strict=True):
+        graph.add_edge(names[a], names[b], weight=value)
+    return graph
+
+
+def _features_of(graph: nx.Graph, node: Hashable, features: str | Sequence[str]) -> NDArray[Any]:
+    attributes = graph.nodes[node]
+    names = [features] if isinstance(features, str) else list(features)
+    for name in names:
+        if name not in attributes:
+            found = f"none at node {node!r}, which has {', '.join(map(str, attributes)) or 'no attribute'}"
+            raise GraphError(f"Node attribute {name!r}", "must be there for every node", found, "name another")
+    return np.concatenate([np.atleast_1d(np.asarray(attributes[name], dtype=np.float32)) for name in names])

@@ -1,0 +1,126 @@
+"""The files people handle: the labelling sheet, filled label files, predictions.
+
+A labelling sheet has one row a picked node and an empty ``label`` column for a person to fill. Any table with the
+columns ``id`` and ``label`` can be read as labels. What a person typed is never overwritten unasked.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.errors import FileError, LabelError, ParameterError, first_five
+from featprop.graph import Graph
+from featprop.io.atomic import replacing_file
+from featprop.io.tables import column, names_of, read_table
+
+__all__ = ["LabelSheet", "check_may_write", "read_labels", "write_picks", "write_predictions"]
+
+SHEET_COLUMNS = ("rank", "id", "represents", "mean_distance", "label")
+PREDICTION_COLUMNS = ("id", "label", "confidence")
+
+
+@dataclass(frozen=True)
+class LabelSheet:
+    """What people have said of nodes.
+
+    Attributes
+    ----------
+    nodes, labels
+        The ids with a label and the label of each.
+    blank
+        The ids that are listed without one.
+    """
+
+    nodes: list[Hashable]
+    labels: list[Hashable]
+    blank: list[Hashable]
+
+
+def read_labels(paths: Sequence[Path], graph: Graph) -> LabelSheet:
+    """Read one or several tables with the columns ``id`` and ``label`` into one set of labels."""
+    label_of: dict[Hashable, Hashable] = {}
+    blank: dict[Hashable, None] = {}
+    for path in paths:
+        table = read_table(path, text=["id", "label"])
+        ids, labels = column(table, "id", path), names_of(column(table, "label", path))
+        named = _as_graph_ids(names_of(ids).to_pylist(), graph)
+        graph.positions(named, f"ids in {path}")
+        for node, label in zip(named, labels.to_pylist(), strict=True):
+            if label is None or label == "":
+                blank[node] = None
+            elif label_of.setdefault(node, label) != label:
+                found = f"{label_of[node]!r} and {label!r} for node {node!r}"
+                raise LabelError(f"{path}", "must give a node one label", found, "keep one of them")
+    if not label_of:
+        what = " and ".join(str(path) for path in paths)
+        raise LabelError(what, "must have at least one label filled in", "none", "fill the label column")
+    return LabelSheet(list(label_of), list(label_of.values()), [node for node in blank if node not in label_of])
+
+
+def write_picks(
+    path: Path, nodes: NDArray[Any], represents: NDArray[Any], spread: NDArray[Any], *, force: bool
+) -> None:
+    """Write the labelling sheet: one row a node, best first, with an empty label column."""
+    check_may_write(path, force=force)
+    with replacing_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(SHEET_COLUMNS)
+        rows = zip(nodes.tolist(), represents.tolist(), spread.tolist(), strict=True)
+        writer.writerows((rank, node, count, f"{mean:.6g}", "") for rank, (node, count, mean) in enumerate(rows, 1))
+
+
+def write_predictions(
+    path: Path,
+    nodes: NDArray[Any],
+    classes: Sequence[Hashable],
+    probabilities: NDArray[np.float32],
+    *,
+    force: bool,
+) -> None:
+    """Write the likeliest class of every node, its probability, and the probability of each class."""
+    check_may_write(path, force=force)
+    best = probabilities.argmax(axis=1)
+    with replacing_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*PREDICTION_COLUMNS, *(f"probability_{name}" for name in classes)])
+        for node, choice, row in zip(nodes.tolist(), best.tolist(), probabilities.tolist(), strict=True):
+            writer.writerow([node, classes[choice], f"{row[choice]:.4f}", *(f"{value:.4f}" for value in row)])
+
+
+def check_may_write(path: Path, *, force: bool) -> None:
+    """Refuse to write over a file unless featprop made it and no person has typed labels into it."""
+    if path.suffix.lower() != ".csv":
+        raise ParameterError("out", "must end in .csv", f"{path.name!r}", f"write to {path.stem}.csv")
+    if path.is_dir():
+        raise FileError(f"{path}", "must be a file", "a folder", "choose another --out")
+    if force or not path.exists():
+        return
+    found = _worth_keeping(path)
+    if found:
+        raise FileError(f"{path}", "must not be overwritten", found, "choose another --out or pass --force")
+
+
+def _worth_keeping(path: Path) -> str | None:
+    """Say what in an existing file must not be lost, or None if featprop can make it again."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        rows = csv.DictReader(file)
+        columns = tuple(rows.fieldnames or ())
+        if columns[:3] == PREDICTION_COLUMNS:
+            return None
+        if columns != SHEET_COLUMNS:
+            return "a file that featprop did not write"
+        filled = [row["id"] for row in rows if row["label"]]
+    return f"labels that a person typed for {first_five(filled)} nodes" if filled else None
+
+
+def _as_graph_ids(names: list[Any], graph: Graph) -> list[Hashable]:
+    """Read ids as text if the graph's are text: a sheet that lists only 10 and 20 of a, b, 10, 20 holds texts."""
+    textual = graph.ids.dtype == object and any(isinstance(name, str) for name in graph.ids[:1])
+    return [str(name) for name in names] if textual else names

@@ -1,0 +1,19 @@
+"""Random: the baseline."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.strategies.base import Situation, Strategy, register
+
+__all__ = ["Random"]
+
+
+@register("random")
+class Random(Strategy):
+    """Uniform over the candidates, without replacement."""
+
+    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+        """Return `budget` candidates in random order."""
+        return generator.choice(situation.candidates, size=budget, replace=False)
