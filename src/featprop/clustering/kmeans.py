@@ -55,10 +55,7 @@ def rows_nearest(rows: Features, centres: NDArray[np.float32], candidates: NDArr
 def _seeds(rows: Features, n_centres: int, fixed: Features, generator: np.random.Generator) -> Features:
     """Draw rows one by one with probability proportional to the squared distance to those drawn (k-means++)."""
     n = rows.shape[0]
-    if fixed.shape[0]:
-        closest = nearest_rows(rows, fixed).distance.astype(np.float64) ** 2
-    else:
-        closest = np.ones(n)
+    closest = nearest_rows(rows, fixed).distance.astype(np.float64) ** 2 if fixed.shape[0] else np.ones(n)
     drawn = np.empty(n_centres, dtype=np.intp)
     for position in range(n_centres):
         total = closest.sum()

@@ -17,8 +17,9 @@ WORTH_SHOWING = 1.0
 
 
 @contextmanager
-def showing_progress(log: logging.Logger) -> Iterator[None]:
+def showing_progress() -> Iterator[None]:
     """Show the stages and the log messages of everything that runs inside the block."""
+    log = logging.getLogger("featprop")
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
     before = log.level

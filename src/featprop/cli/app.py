@@ -1,0 +1,89 @@
+"""The application every command hangs on, and the options several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import featprop
+from featprop.errors import FeatpropError
+
+if TYPE_CHECKING:
+    from featprop.graph import Graph
+
+__all__ = [
+    "DeviceOption",
+    "FeaturesOption",
+    "ForceOption",
+    "GraphArgument",
+    "SeedOption",
+    "app",
+    "read",
+]
+
+
+class Commands(TyperGroup):
+    """The one place where an error of the library becomes a message and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except FeatpropError as error:
+            typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(2) from error
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+GraphArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="GRAPH",
+        help="A folder with nodes.csv and edges.csv (or .parquet), or a sparse-graph .npz.",
+        show_default=False,
+    ),
+]
+FeaturesOption = Annotated[
+    list[str] | None,
+    typer.Option("--features", help="A feature column of the nodes, or a pattern such as 'w_*'. Repeatable."),
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite --out even if a person typed into it.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+DeviceOption = Annotated[str, typer.Option("--device", help="Where PyTorch computes, such as cpu or cuda.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"featprop {featprop.__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Name the nodes of a graph to label, train a graph neural network on the labels, predict every other node.
+
+    Try it: `featprop demo`
+    """
+
+
+def read(path: Path, features: list[str] | None) -> Graph:
+    """Read a graph and say what was read."""
+    graph = featprop.read_graph(path, features)
+    size = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features"
+    typer.echo(f"Read {size} from {path}", err=True)
+    return graph

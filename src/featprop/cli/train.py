@@ -1,0 +1,62 @@
+"""``featprop train``."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import featprop
+from featprop.cli.app import DeviceOption, FeaturesOption, GraphArgument, SeedOption, app, read
+from featprop.cli.console import showing_progress
+from featprop.errors import LabelError, unknown_choice
+from featprop.graph import Graph
+
+__all__ = ["train"]
+
+NETWORKS = {"gcn": "GCN", "sgc": "SGC"}
+"""The name in featprop of each model: asking for one there loads PyTorch or says how to install it."""
+
+
+@app.command()
+def train(
+    graph: GraphArgument,
+    labels: Annotated[
+        list[Path] | None,
+        typer.Option("--labels", help="A filled labelling sheet (id, label). Repeatable. Default: the graph's own."),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model folder to write.")] = Path("model"),
+    model: Annotated[str, typer.Option("--model", help="The network: gcn or sgc.")] = "gcn",
+    features: FeaturesOption = None,
+    seed: SeedOption = 0,
+    device: DeviceOption = "cpu",
+) -> None:
+    """Train a graph neural network on the labelled nodes and save it.
+
+    Example: `featprop train my-graph/ --labels picks.csv --out model/`
+    """
+    from featprop.io.sheets import read_labels
+
+    if model not in NETWORKS:
+        raise unknown_choice("model", model, NETWORKS)
+    with showing_progress():
+        whole = read(graph, features)
+        if labels:
+            sheet = read_labels(labels, whole)
+            nodes, names = sheet.nodes, sheet.labels
+        else:
+            nodes, names = _own_labels(whole)
+        fitted = getattr(featprop, NETWORKS[model])(seed=seed, device=device).fit(whole, nodes, names)
+        featprop.save_model(fitted, out)
+    typer.echo(f"Trained on {len(nodes):,} labels of {len(fitted.classes)} classes; wrote the model to {out}.")
+
+
+def _own_labels(graph: Graph) -> tuple[list[Hashable], list[Hashable]]:
+    named = zip(graph.ids.tolist(), graph.class_names(), strict=True)
+    known = [(node, name) for node, name in named if name is not None]
+    if not known:
+        found = "no --labels, and no label in the graph's own label column"
+        raise LabelError("Training", "must have labels", found, "pass --labels picks.csv")
+    return [node for node, _ in known], [name for _, name in known]
