@@ -11,15 +11,15 @@ from featprop.bounds import coverage
 def test_four_points_of_a_line_by_hand() -> None:
     line = np.array([[0.0], [1.0], [5.0], [9.0]], dtype=np.float32)
     covered = coverage(line, np.array([0, 2]))
-    np.testing.assert_array_equal(covered.nearest.index, [0, 0, 1, 1])
-    np.testing.assert_allclose(covered.nearest.distance, [0, 1, 0, 4])
+    np.testing.assert_array_equal(covered.nearest, [0, 0, 1, 1])
+    np.testing.assert_allclose(covered.distances, [0, 1, 0, 4])
     assert covered.mean_distance == pytest.approx(5 / 4)
     assert covered.max_distance == pytest.approx(4)
 
 
 def test_a_chosen_node_stands_for_itself_also_among_equals() -> None:
     covered = coverage(np.ones((4, 2), dtype=np.float32), np.array([3, 1]))
-    assert covered.nearest.index[[3, 1]].tolist() == [0, 1]
+    assert covered.nearest[[3, 1]].tolist() == [0, 1]
     assert covered.max_distance == 0.0
 
 

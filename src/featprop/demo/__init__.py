@@ -42,9 +42,9 @@ def run(out: Path, seeds: int, budgets: tuple[int, ...] = BUDGETS) -> str:
     outputs = Outputs(out)
     outputs.check_replaceable()
     graph = digits()
+    outputs.write_graph(graph)
     comparison = compare(graph, budgets, seeds)
     picks = select(graph, SHOWN_BUDGET)
     random_picks = select(graph, SHOWN_BUDGET, strategy="random", seed=0)
-    outputs.write_graph(graph)
     outputs.write_report(render(graph, comparison, picks, random_picks))
     return f"{as_text(comparison)}\n\n{outputs.guide(SHOWN_BUDGET)}"

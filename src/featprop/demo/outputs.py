@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
 from featprop.errors import FileError
@@ -47,6 +46,8 @@ class Outputs:
 
     def check_replaceable(self) -> None:
         """Refuse to write over a file that does not begin as one of ours does."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise FileError(f"{self.folder}", "must be a folder", "a file", "choose another --out")
         for path, opening in {
             self.report: REPORT_OPENING,
             self.graph / "nodes.csv": ",".join(NODE_COLUMNS),
@@ -63,7 +64,9 @@ class Outputs:
         pixels = dense(graph.features).tolist()
         one_way = sp.coo_array(sp.triu(graph.adjacency))
         ends = (graph.ids[end].tolist() for end in one_way.coords)
-        _write_csv(self.graph / "nodes.csv", NODE_COLUMNS, ((name, *row) for name, row in zip(ids, pixels, strict=True)))
+        _write_csv(
+            self.graph / "nodes.csv", NODE_COLUMNS, ((name, *row) for name, row in zip(ids, pixels, strict=True))
+        )
         _write_csv(self.graph / "edges.csv", EDGE_COLUMNS, zip(*ends, strict=True))
         _write_csv(self.labels, LABEL_COLUMNS, zip(ids, graph.class_names(), strict=True))
 

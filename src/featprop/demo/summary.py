@@ -10,8 +10,8 @@ __all__ = ["as_text", "score_text"]
 
 def as_text(comparison: Comparison) -> str:
     """Return the finding and, per budget, both metrics of both strategies and the differences in points."""
-    runs = f"{comparison.n_seeds} seeds" if comparison.n_seeds > 1 else "1 seed"
-    title = f"A GCN on the digits graph, scored on the nodes without a label ({runs}, percent, mean ± std)"
+    runs = f"mean ± std of {comparison.n_seeds} seeds" if comparison.n_seeds > 1 else "one seed"
+    title = f"A GCN on the digits graph, scored on the nodes without a label (percent, {runs})"
     columns = ("FeatProp", "random", "points")
     lines = [
         f"{findings(comparison).headline}.",
