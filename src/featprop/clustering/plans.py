@@ -30,7 +30,10 @@ __all__ = ["PLANS", "Problem", "choose_plan", "solve"]
 
 PLANS = ("exact", "streamed", "sampled")
 PROJECTED_WIDTH = 64
-NEIGHBOURS = 3
+NEIGHBOURS = 6
+EACH_AT_LEAST = 64
+JUDGED = 4096
+WORTH_A_PASS = 2e-4
 STREAMED_LIMIT = 60_000
 SAMPLE = 20_000
 SAMPLE_EACH = 256
@@ -132,34 +135,31 @@ def _streamed_search(problem: Problem, narrow: Points, generator: np.random.Gene
     centres = k_means(narrow, problem.count, problem.fixed, problem.weights, generator)
     start = nearest_distinct(narrow, centres, problem.candidates)
     search = Search(start, problem.points.distances(start), problem.covered, problem.weights)
-    seen = np.full(len(problem.points), -1.0, dtype=np.float32)
     for _ in tracked(range(MAX_PASSES), "choosing medoids", MAX_PASSES):
-        changed = (search.near_distance + search.second_distance) != seen
-        seen = search.near_distance + search.second_distance
-        promising = _promising(problem, search, changed)
-        made = 0
+        before = search.loss
+        promising = _promising(problem, search, generator)
         for block in blocks_of(len(promising), 4 * len(problem.points)):
             distances = problem.points.distances(promising[block])
-            made += search.improve(promising[block], distances, search.gains(distances))
-        if made == 0:
+            search.improve(promising[block], distances, search.gains(distances))
+        if search.loss >= (1 - WORTH_A_PASS) * before:
             break
     return search
 
 
-def _promising(problem: Problem, search: Search, changed: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _promising(problem: Problem, search: Search, generator: np.random.Generator) -> NDArray[np.intp]:
     """Return the candidates that gain most, judged by the rows near them only.
 
     A row that is left out could only add to the gain, so a gain found here is real. Each candidate is judged by the
-    rows of its own cell (the rows with the same nearest medoid, chosen or fixed) and of the cells next to it. Cells
-    around which nothing has `changed` since they were last looked at are passed over.
+    rows of its own cell (the rows with the same nearest medoid, chosen or fixed) and of the cells next to it. Of a
+    large cell, the rows nearest its mean and as many drawn at random are judged.
     """
     points = problem.points
     centres = np.concatenate([search.medoids, problem.fixed])
     cell = np.where(search.near < problem.count, search.near, problem.count + problem.nearest_fixed)
     members = np.split(np.argsort(cell, kind="stable"), np.cumsum(np.bincount(cell, minlength=len(centres)))[:-1])
     between = points.take(centres).distances(np.arange(len(centres)))
-    width = max(NEIGHBOURS, len(centres) // 20)
-    neighbours = np.argsort(between, axis=1, kind="stable")[:, :width]
+    neighbours = np.argsort(between, axis=1, kind="stable")[:, : max(NEIGHBOURS, len(centres) // 20)]
+    each = max(EACH_AT_LEAST, JUDGED // len(centres))
     allowed = np.zeros(len(points), dtype=bool)
     allowed[problem.candidates] = True
     allowed[centres] = False
@@ -167,15 +167,25 @@ def _promising(problem: Problem, search: Search, changed: NDArray[np.bool_]) -> 
     removal = search.removal_losses()
     for own, around in enumerate(neighbours):
         inside = members[own][allowed[members[own]]]
-        references = np.concatenate([members[other] for other in around])
-        if not inside.size or not changed[references].any():
+        if not inside.size:
             continue
+        references = np.concatenate([members[other] for other in around])
         near = points.take(references)
+        inside = _judged(points.take(inside), inside, each, generator)
         for block in blocks_of(len(inside), 4 * len(references)):
             distances = points.distances(inside[block], to=near)
             gains[inside[block]] = search.gains(distances, references, removal)
     best = np.argsort(-gains, kind="stable")[: max(256, 2 * problem.count)]
     return best[gains[best] > 0]
+
+
+def _judged(cell: Points, rows: NDArray[np.intp], each: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    if len(rows) <= each:
+        return rows
+    mean = np.asarray(cell.rows.mean(axis=0), dtype=np.float32)
+    nearest_first = np.argsort(cell.squared_norms - 2 * np.asarray(cell.rows @ mean), kind="stable")
+    drawn = generator.choice(nearest_first[each // 2 :], size=each - each // 2, replace=False)
+    return rows[np.concatenate([nearest_first[: each // 2], drawn])]
 
 
 def _sampled(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:

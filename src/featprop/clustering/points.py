@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
+from featprop.clustering.threads import by_rows
 from featprop.errors import ParameterError, unknown_choice
 from featprop.matrix import Features, as_dense, dense
 
@@ -77,7 +78,8 @@ class Points:
         """Return the distance of each point at `indices` to all points, or to those of `to`, which share the shift."""
         others = self if to is None else to
         block = _products(self.rows[indices], others.rows)
-        _to_distances(block, self.squared_norms[indices], others.squared_norms, self.metric == "cosine")
+        norms, cosine = self.squared_norms[indices], self.metric == "cosine"
+        by_rows(_to_distances, len(block), block.size, block, norms, others.squared_norms, cosine)
         if to is None:
             block[np.arange(len(indices)), indices] = 0.0
         return block
@@ -88,7 +90,8 @@ class Points:
         distance = np.empty(len(self), dtype=np.float32)
         for block in blocks_of(len(self), 4 * max(len(centres), self.width)):
             products = _products(self.rows[block], centres.rows)
-            _nearest(products, self.squared_norms[block], centres.squared_norms, index[block], distance[block])
+            norms = self.squared_norms[block], centres.squared_norms
+            by_rows(_nearest, len(products), products.size, products, *norms, index[block], distance[block])
         if self.metric == "cosine":
             return index, distance * np.float32(0.5)
         return index, np.sqrt(distance)
@@ -123,9 +126,9 @@ def _products(a: Features, b: Any) -> NDArray[np.float32]:
     return product
 
 
-@njit(parallel=True, cache=True)
-def _to_distances(products, norms, other_norms, cosine):  # type: ignore[no-untyped-def]
-    for i in prange(products.shape[0]):
+@njit(nogil=True, cache=True)
+def _to_distances(start, stop, products, norms, other_norms, cosine):  # type: ignore[no-untyped-def]
+    for i in range(start, stop):
         for j in range(products.shape[1]):
             sum_of_norms = norms[i] + other_norms[j]
             squared = sum_of_norms - np.float32(2.0) * products[i, j]
@@ -134,9 +137,9 @@ def _to_distances(products, norms, other_norms, cosine):  # type: ignore[no-unty
             products[i, j] = squared * np.float32(0.5) if cosine else np.sqrt(squared)
 
 
-@njit(parallel=True, cache=True)
-def _nearest(products, norms, other_norms, index, squared):  # type: ignore[no-untyped-def]
-    for i in prange(products.shape[0]):
+@njit(nogil=True, cache=True)
+def _nearest(start, stop, products, norms, other_norms, index, squared):  # type: ignore[no-untyped-def]
+    for i in range(start, stop):
         best = 0
         least = other_norms[0] - np.float32(2.0) * products[i, 0]
         for j in range(1, products.shape[1]):

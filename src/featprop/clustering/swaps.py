@@ -11,8 +11,10 @@ best first, on what the exchanges before them left. The answer does not depend o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
+
+from featprop.clustering.threads import by_rows
 
 __all__ = ["Search", "greedy_order"]
 
@@ -53,7 +55,8 @@ class Search:
         self.near_distance = np.empty(n, dtype=np.float32)
         self.second_distance = np.empty(n, dtype=np.float32)
         self.n_swaps = 0
-        _all_two_nearest(distances, covered, self.near, self.second, self.near_distance, self.second_distance)
+        nearest = self.near, self.second, self.near_distance, self.second_distance
+        by_rows(_all_two_nearest, n, distances.size, distances, covered, *nearest)
 
     @property
     def loss(self) -> float:
@@ -76,7 +79,10 @@ class Search:
         With `references`, the block holds the distances to those only, and the gains are at least what is returned.
         """
         gains = np.empty(len(block))
-        _gains(
+        by_rows(
+            _gains,
+            len(block),
+            block.size,
             block,
             self.near[references],
             self.near_distance[references],
@@ -128,9 +134,9 @@ def greedy_order(
     return np.asarray(_greedy(distances, covered, weights.astype(np.float64), count), dtype=np.intp)
 
 
-@njit(parallel=True, cache=True)
-def _gains(block, near, near_distance, second_distance, weights, removal, gains):  # type: ignore[no-untyped-def]
-    for c in prange(block.shape[0]):
+@njit(nogil=True, cache=True)
+def _gains(start, stop, block, near, near_distance, second_distance, weights, removal, gains):  # type: ignore[no-untyped-def]
+    for c in range(start, stop):
         change = removal.copy()
         shared = _changes(block[c], near, near_distance, second_distance, weights, change)
         gains[c] = -(shared + change[:-1].min())
@@ -200,9 +206,9 @@ def _two_nearest(o, distances, covered, near, second, near_distance, second_dist
     near_distance[o], second_distance[o] = first_distance, other_distance
 
 
-@njit(parallel=True, cache=True)
-def _all_two_nearest(distances, covered, near, second, near_distance, second_distance):  # type: ignore[no-untyped-def]
-    for o in prange(distances.shape[1]):
+@njit(nogil=True, cache=True)
+def _all_two_nearest(start, stop, distances, covered, near, second, near_distance, second_distance):  # type: ignore[no-untyped-def]
+    for o in range(start, stop):
         _two_nearest(o, distances, covered, near, second, near_distance, second_distance)
 
 
@@ -214,7 +220,7 @@ def _removal_losses(k, near, near_distance, second_distance, weights):  # type: 
     return losses
 
 
-@njit(parallel=True, cache=True)
+@njit(cache=True)
 def _greedy(distances, covered, weights, count):  # type: ignore[no-untyped-def]
     n_candidates = distances.shape[0]
     near = covered.copy()
@@ -222,14 +228,14 @@ def _greedy(distances, covered, weights, count):  # type: ignore[no-untyped-def]
     chosen = 0
     if near[0] == np.inf:
         losses = np.empty(n_candidates, dtype=np.float64)
-        for c in prange(n_candidates):
+        for c in range(n_candidates):
             losses[c] = _weighted_sum(distances[c], weights)
         medoids[0] = np.argmin(losses)
         near[:] = distances[medoids[0]]
         chosen = 1
     unit = max(RELATIVE_GAIN * _weighted_sum(near, weights), 1e-300)
     bounds = np.empty(n_candidates, dtype=np.float64)
-    for c in prange(n_candidates):
+    for c in range(n_candidates):
         bounds[c] = _gain(distances[c], near, weights, unit)
     bounds[medoids[:chosen]] = -np.inf
     while chosen < count:

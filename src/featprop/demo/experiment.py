@@ -65,18 +65,16 @@ class Comparison:
 def compare(graph: Graph, budgets: Sequence[int], seeds: int) -> Comparison:
     """Run every strategy at every budget with the seeds 0 to `seeds` - 1.
 
-    A seed fixes the initial weights, the dropout and, for random choice, the nodes. FeatProp's nodes do not depend
-    on it. One thread does the work: at this size a second one gains nothing, and on a busy machine the two would
-    spend minutes waiting for each other.
+    A seed fixes the nodes chosen, the initial weights and the dropout. One thread does the work: at this size a
+    second one gains nothing, and on a busy machine the two would spend minutes waiting for each other.
     """
     strategies = ("featprop", "random")
-    chosen = {budget: select(graph, budget) for budget in budgets}
     trials = list(product(strategies, range(len(budgets)), range(seeds)))
     scored = {strategy: np.empty((2, len(budgets), seeds)) for strategy in strategies}
     for strategy, row, seed in tracked(trials, "comparing FeatProp with random choice", len(trials)):
         with listening(_nobody), threadpool_limits(limits=1):
             budget = budgets[row]
-            picks = chosen[budget] if strategy == "featprop" else select(graph, budget, strategy=strategy, seed=seed)
+            picks = select(graph, budget, strategy=strategy, seed=seed)
             scored[strategy][:, row, seed] = _score(graph, picks, seed)
     accuracy, macro_f1 = ({name: Scores(100 * scored[name][metric]) for name in strategies} for metric in (0, 1))
     return Comparison(tuple(budgets), seeds, accuracy, macro_f1)

@@ -1,0 +1,38 @@
+"""Kernels over the rows of a block, on several threads when the block is large.
+
+Threads of our own rather than Numba's: OpenMP's wait busily between two kernels and take the cores from the matrix
+product that comes next (measured: four times slower). A kernel writes each row from that row alone, so the result
+does not depend on how the rows are shared out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numba
+
+__all__ = ["by_rows"]
+
+WORTH_SHARING = 2**21
+"""Entries below which one thread is faster."""
+
+
+def by_rows(kernel: Callable[..., None], n_rows: int, n_entries: int, *arguments: Any) -> None:
+    """Call ``kernel(start, stop, *arguments)`` for parts of 0..n_rows; the kernel must release the GIL."""
+    threads = int(numba.get_num_threads())
+    if threads == 1 or n_entries < WORTH_SHARING:
+        kernel(0, n_rows, *arguments)
+        return
+    cuts = [n_rows * part // threads for part in range(threads + 1)]
+    running = [_pool().submit(kernel, *cut, *arguments) for cut in pairwise(cuts)]
+    for part in running:
+        part.result()
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(thread_name_prefix="featprop")

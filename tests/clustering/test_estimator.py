@@ -1,0 +1,38 @@
+"""scikit-learn's own checks, every one, and what the estimator adds to `k_medoids`."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from featprop.clustering import KMedoids, k_medoids
+
+pytestmark = pytest.mark.filterwarnings("ignore:Skipping check", "ignore:Can't check dok sparse matrix")
+
+
+@parametrize_with_checks([KMedoids(n_clusters=3)])
+def test_scikit_learn_checks(estimator: KMedoids, check) -> None:  # type: ignore[no-untyped-def]
+    check(estimator)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_fit_predict_transform(sparse: bool) -> None:
+    rows = np.array([[0.0, 1], [1, 1], [2, 1], [20, 1], [21, 1], [22, 1]])
+    given = sp.csr_array(rows) if sparse else rows
+    model = KMedoids(n_clusters=2, random_state=0).fit(given)
+    assert sorted(model.medoid_indices_.tolist()) == [1, 4]
+    assert model.inertia_ == pytest.approx(4.0)
+    np.testing.assert_array_equal(model.predict(given), model.labels_)
+    np.testing.assert_array_equal(model.transform(given).argmin(axis=1), model.labels_)
+    assert model.predict(np.array([[19.0, 1]])).tolist() == [model.labels_[3]]
+
+
+def test_the_same_medoids_as_the_function() -> None:
+    rows = np.random.default_rng(0).normal(size=(80, 3))
+    model = KMedoids(n_clusters=30, random_state=0).fit(rows)
+    assert model.medoid_indices_.tolist() == k_medoids(rows, 30).medoids.tolist()
+
+
+def test_sample_weight() -> None:
+    rows = np.array([[0.0], [1.0], [2.0]])
+    assert KMedoids(n_clusters=1).fit(rows, sample_weight=[10, 1, 1]).medoid_indices_.tolist() == [0]

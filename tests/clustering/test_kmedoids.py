@@ -1,0 +1,270 @@
+"""K-Medoids against all subsets, against the `kmedoids` package, and under every option."""
+
+from itertools import combinations
+
+import kmedoids as reference
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_blobs
+from sklearn.metrics import pairwise_distances
+from threadpoolctl import threadpool_limits
+
+from featprop.clustering import KMedoidsResult, k_medoids
+from featprop.clustering.plans import PLANS
+from featprop.clustering.swaps import Search
+from featprop.errors import ParameterError
+
+
+def loss_of(distances: np.ndarray, medoids: np.ndarray, weights: np.ndarray | None = None) -> float:
+    return float(np.average(distances[list(medoids)].min(axis=0), weights=weights))
+
+
+def tiny(seed: int, n: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    rows = np.random.default_rng(seed).normal(size=(n, 2)).astype(np.float32)
+    return rows, pairwise_distances(rows.astype(np.float64))
+
+
+def check_exchanges(distances: np.ndarray, result: KMedoidsResult, fixed: tuple[int, ...] = ()) -> None:
+    """No single exchange of a chosen medoid for another row lowers the loss."""
+    chosen = result.medoids.tolist()
+    for out in chosen:
+        for other in set(range(len(distances))) - set(chosen) - set(fixed):
+            changed = [other if medoid == out else medoid for medoid in chosen]
+            assert loss_of(distances, [*changed, *fixed]) >= result.loss * (1 - 1e-5)
+
+
+@given(seed=st.integers(0, 10_000), count=st.integers(1, 4))
+@settings(max_examples=40)
+def test_a_local_optimum_close_to_the_best_of_all_subsets(seed: int, count: int) -> None:
+    rows, distances = tiny(seed)
+    result = k_medoids(rows, count, n_starts=4, seed=seed)
+    best = min(loss_of(distances, choice) for choice in combinations(range(len(rows)), count))
+    assert best * (1 - 1e-5) <= result.loss <= best * 1.1
+    assert result.loss == pytest.approx(loss_of(distances, result.medoids), rel=1e-5)
+    check_exchanges(distances, result)
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=25)
+def test_the_search_ends_where_the_reference_package_cannot_improve(seed: int) -> None:
+    """From our answer, `kmedoids` finds no better exchange; from the same start we end as low as it does, or lower."""
+    rows, distances = tiny(seed, n=40)
+    result = k_medoids(rows, 5)
+    again = reference.fasterpam(distances, result.medoids.copy())
+    assert again.loss / len(rows) == pytest.approx(result.loss, rel=1e-5)
+    start = np.random.default_rng(seed).choice(40, 5, replace=False)
+    theirs = reference.fastpam1(distances, start.copy())
+    block = distances.astype(np.float32)
+    search = Search(start, block[start], np.full(40, np.inf, np.float32), np.ones(40, np.float32))
+    while search.improve(np.arange(40), block, search.gains(block)):
+        pass
+    assert search.loss <= theirs.loss * 1.05
+    from_ours = reference.fastpam1(distances, search.medoids.copy())
+    assert from_ours.loss == pytest.approx(search.loss, rel=1e-5)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_every_plan_is_close_to_the_reference_on_blobs(plan: str, sparse: bool) -> None:
+    rows = make_blobs(1200, n_features=12, centers=30, random_state=3)[0].astype(np.float32)
+    distances = pairwise_distances(rows.astype(np.float64))
+    theirs = min(reference.fasterpam(distances, 30, random_state=seed).loss for seed in range(3)) / len(rows)
+    result = k_medoids(sp.csr_array(rows) if sparse else rows, 30, plan=plan, seed=1)
+    assert result.plan == plan
+    assert len(set(result.medoids.tolist())) == 30
+    assert result.loss <= 1.02 * theirs
+    assert result.loss == pytest.approx(loss_of(distances, result.medoids), rel=1e-4)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=10)
+def test_fixed_medoids_never_move_and_attract(plan: str, seed: int) -> None:
+    rows, distances = tiny(seed, n=60)
+    fixed = (4, 17, 33)
+    result = k_medoids(rows, 3, fixed=fixed, plan=plan, seed=seed)
+    assert not set(fixed) & set(result.medoids.tolist())
+    assert result.loss == pytest.approx(loss_of(distances, [*result.medoids, *fixed]), rel=1e-4)
+    centres = [*result.medoids, *fixed]
+    np.testing.assert_allclose(distances[centres][result.labels, np.arange(60)], result.distances, atol=1e-4)
+    if plan == "exact":
+        check_exchanges(distances, result, fixed)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_candidates_as_positions_or_mask(plan: str) -> None:
+    rows, _ = tiny(1, n=50)
+    allowed = np.arange(0, 50, 3)
+    mask = np.isin(np.arange(50), allowed)
+    by_position = k_medoids(rows, 5, candidates=allowed, plan=plan)
+    by_mask = k_medoids(rows, 5, candidates=mask, plan=plan)
+    assert set(by_position.medoids.tolist()) <= set(allowed.tolist())
+    assert by_position.medoids.tolist() == by_mask.medoids.tolist()
+
+
+def test_a_mask_may_cover_fixed_medoids() -> None:
+    rows, _ = tiny(1)
+    result = k_medoids(rows, 9, fixed=[3], candidates=np.ones(10, dtype=bool))
+    assert 3 not in result.medoids
+
+
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=20)
+def test_weights_equal_repeated_rows(seed: int) -> None:
+    rows, _ = tiny(seed, n=12)
+    times = np.random.default_rng(seed).integers(1, 4, size=12)
+    repeated = np.repeat(np.arange(12), times)
+    weighted = k_medoids(rows, 3, weights=times, n_starts=1)
+    first_copy = np.concatenate([[True], repeated[1:] != repeated[:-1]])
+    plain = k_medoids(rows[repeated], 3, candidates=first_copy, n_starts=1)
+    assert set(weighted.medoids.tolist()) == set(repeated[plain.medoids].tolist())
+    assert weighted.loss == pytest.approx(plain.loss, rel=1e-5)
+
+
+def test_a_row_of_weight_zero_does_not_count() -> None:
+    rows = np.array([[0.0], [1.0], [2.0], [1000.0]])
+    assert k_medoids(rows, 1, weights=[1, 1, 1, 0]).medoids.tolist() == [1]
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize(
+    "rows",
+    [np.zeros((30, 3)), np.repeat(np.eye(3), 10, axis=0), np.tile([[1.0, 2.0]], (30, 1))],
+    ids=["zeros", "three groups", "all equal"],
+)
+@pytest.mark.parametrize("count", [1, 3, 7, 30])
+def test_exactly_as_many_distinct_medoids_as_asked_for(plan: str, rows: np.ndarray, count: int) -> None:
+    result = k_medoids(rows, count, plan=plan)
+    assert len(set(result.medoids.tolist())) == count
+    if len(np.unique(rows, axis=0)) <= count:
+        assert result.loss == 0.0
+
+
+def test_one_cluster_is_the_most_central_row() -> None:
+    rows, distances = tiny(5, n=30)
+    assert k_medoids(rows, 1).medoids.tolist() == [distances.sum(axis=1).argmin()]
+
+
+def test_every_prefix_is_a_good_smaller_choice() -> None:
+    rows = make_blobs(500, n_features=6, centers=20, random_state=0)[0].astype(np.float32)
+    distances = pairwise_distances(rows)
+    medoids = k_medoids(rows, 20).medoids
+    generator = np.random.default_rng(0)
+    for size in (5, 10, 15):
+        shuffled = [loss_of(distances, generator.permutation(medoids)[:size]) for _ in range(20)]
+        assert loss_of(distances, medoids[:size]) <= min(shuffled)
+
+
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=20)
+def test_the_order_of_the_rows_does_not_matter_from_one_start(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    rows = generator.normal(size=(60, 3)).astype(np.float32)
+    order = generator.permutation(60)
+    plain, permuted = k_medoids(rows, 6, n_starts=1), k_medoids(rows[order], 6, n_starts=1)
+    assert order[permuted.medoids].tolist() == plain.medoids.tolist()
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_the_same_whatever_the_number_of_threads(plan: str) -> None:
+    import numba
+
+    rows = make_blobs(3000, n_features=40, centers=50, random_state=1)[0].astype(np.float32)
+    many = k_medoids(rows, 40, plan=plan, seed=5)
+    before = numba.get_num_threads()
+    try:
+        numba.set_num_threads(1)
+        with threadpool_limits(limits=1):
+            one = k_medoids(rows, 40, plan=plan, seed=5)
+    finally:
+        numba.set_num_threads(before)
+    assert one.medoids.tolist() == many.medoids.tolist()
+
+
+def test_the_plan_follows_the_memory() -> None:
+    rows = np.random.default_rng(0).normal(size=(2000, 4)).astype(np.float32)
+    assert k_medoids(rows, 5).plan == "exact"
+    assert k_medoids(rows, 5, max_memory=2**20).plan == "streamed"
+    assert k_medoids(rows, 5, max_memory=2**16).plan == "sampled"
+
+
+def test_cosine_looks_at_the_angle_only() -> None:
+    angles = np.array([0.0, 0.1, 0.2, 2.0, 2.1, 2.2])
+    rows = np.stack([np.cos(angles), np.sin(angles)], axis=1) * np.array([[1], [50], [3], [9], [0.1], [4]])
+    assert sorted(k_medoids(rows, 2, metric="cosine").medoids.tolist()) == [1, 4]
+
+
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=20)
+def test_prices_within_the_budget_and_hard_to_beat(seed: int) -> None:
+    rows, distances = tiny(seed, n=9)
+    prices = np.random.default_rng(seed).integers(1, 5, size=9).astype(float)
+    result = k_medoids(rows, costs=prices, budget=6.0)
+    assert prices[result.medoids].sum() <= 6.0
+    affordable = [
+        choice for size in range(1, 7) for choice in combinations(range(9), size) if prices[list(choice)].sum() <= 6.0
+    ]
+    assert result.loss <= 1.6 * min(loss_of(distances, choice) for choice in affordable)
+
+
+def test_equal_prices_are_a_count() -> None:
+    rows, _ = tiny(2, n=30)
+    priced = k_medoids(rows, costs=np.full(30, 2.0), budget=9.0)
+    counted = k_medoids(rows, 4)
+    assert len(priced.medoids) == 4
+    assert priced.loss == pytest.approx(counted.loss, rel=0.05)
+
+
+ROWS = np.arange(12.0).reshape(6, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_medoids": 0}, "n_medoids must be from 1 to 6, the number of candidates; found 0"),
+        ({"n_medoids": 7}, "n_medoids must be from 1 to 6, the number of candidates; found 7"),
+        ({}, "n_medoids must be from 1 to 6, the number of candidates; found None"),
+        ({"n_medoids": 3, "candidates": [0, 1]}, "n_medoids must be from 1 to 2"),
+        (
+            {"n_medoids": 1, "weights": [1, 1, 1, 1, 1, -1]},
+            "weights must be finite, at least 0 and not all 0; found -1",
+        ),
+        ({"n_medoids": 1, "weights": [1, 1]}, "weights must be one for each of the 6 rows"),
+        ({"n_medoids": 1, "fixed": [6]}, "fixed must be positions from 0 to 5; found 6 to 6"),
+        ({"n_medoids": 1, "fixed": [1, 1]}, "fixed must be distinct; found 1 repeats"),
+        ({"n_medoids": 1, "fixed": [1], "candidates": [1, 2]}, "candidates must not be fixed medoids; found 1 rows"),
+        ({"n_medoids": 1, "metric": "manhattan"}, "metric must be one of cosine, euclidean"),
+        ({"n_medoids": 1, "plan": "magic"}, "plan must be one of exact, sampled, streamed; found 'magic'"),
+        ({"n_medoids": 1, "n_starts": 0}, "n_starts must be at least 1; found 0"),
+        (
+            {"n_medoids": 2, "costs": np.ones(6), "budget": 2},
+            "costs and budget must come together and without n_medoids",
+        ),
+        ({"costs": np.ones(6)}, "costs and budget must come together"),
+        ({"costs": np.zeros(6), "budget": 2}, "costs must be finite and above 0; found 0.0 to 0.0"),
+        ({"costs": np.ones(5), "budget": 2}, "costs must be one for each of the 6 rows"),
+        (
+            {"costs": np.full(6, 3.0), "budget": 2},
+            "budget must buy at least one candidate, the cheapest of which costs 3",
+        ),
+    ],
+)
+def test_bad_arguments(arguments: dict, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        k_medoids(ROWS, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (np.array([[1.0], [np.nan]]), "rows must be finite numbers; found 1 NaN or infinite values"),
+        (np.ones(3), "rows must be a matrix with rows and columns"),
+        (np.ones((0, 3)), "rows must be a matrix with rows and columns"),
+    ],
+)
+def test_bad_rows(rows: np.ndarray, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        k_medoids(rows, 1)

@@ -1,0 +1,79 @@
+"""Distances against scikit-learn's, sparse against dense, equal rows at distance zero."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import pairwise_distances
+
+from featprop.clustering.points import METRICS, Points
+from featprop.clustering.projection import projected
+from featprop.errors import ParameterError
+
+
+def rows_of(kind: str, seed: int, n: int = 40, d: int = 7) -> np.ndarray | sp.csr_array:
+    generator = np.random.default_rng(seed)
+    rows = generator.normal(size=(n, d)).astype(np.float32) + 100.0 * (kind == "far off")
+    if kind == "sparse":
+        rows[generator.random(rows.shape) < 0.5] = 0
+        rows[:, 0] = 1
+        return sp.csr_array(rows)
+    if kind == "nearly empty":
+        wide = np.zeros((n, 400), dtype=np.float32)
+        wide[np.arange(n), generator.integers(0, 400, n)] = 1.0
+        return sp.csr_array(wide)
+    return rows
+
+
+KINDS = ["dense", "far off", "sparse", "nearly empty"]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("kind", KINDS)
+@given(seed=st.integers(0, 1000))
+def test_equals_scikit_learn(kind: str, metric: str, seed: int) -> None:
+    rows = rows_of(kind, seed)
+    full = rows.toarray() if sp.issparse(rows) else rows
+    theirs = pairwise_distances(full.astype(np.float64), metric=metric)
+    points = Points(rows, metric)
+    np.testing.assert_allclose(points.distances(np.arange(40)), theirs, atol=2e-3 if metric == "euclidean" else 1e-5)
+    index, distance = points.nearest(points.take(np.array([3, 9, 20])))
+    np.testing.assert_allclose(distance, theirs[:, [3, 9, 20]].min(axis=1), atol=2e-3)
+    exact = points.exact_distances(points.take(np.array([3, 9, 20])), index)
+    np.testing.assert_allclose(exact, theirs[:, [3, 9, 20]].min(axis=1), atol=3e-5)
+
+
+@given(seed=st.integers(0, 1000))
+def test_equal_rows_are_at_distance_zero(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    rows = np.repeat(generator.normal(size=(5, 300)).astype(np.float32), 4, axis=0)
+    distances = Points(rows).distances(np.arange(20))
+    same = np.arange(20)[:, None] // 4 == np.arange(20)[None, :] // 4
+    assert (distances[same] == 0).all()
+    assert (distances[~same] > 0).all()
+
+
+def test_a_projection_keeps_the_large_distances() -> None:
+    generator = np.random.default_rng(0)
+    flat = generator.normal(size=(200, 5)) @ generator.normal(size=(5, 120))
+    points = Points((flat + 0.01 * generator.normal(size=flat.shape)).astype(np.float32))
+    narrow = projected(points, 10, generator)
+    assert narrow.width == 18
+    everyone = np.arange(200)
+    np.testing.assert_allclose(narrow.distances(everyone), points.distances(everyone), rtol=0.02, atol=0.3)
+
+
+def test_narrow_rows_are_not_projected() -> None:
+    points = Points(np.ones((3, 4), dtype=np.float32))
+    assert projected(points, 10, np.random.default_rng(0)) is points
+
+
+def test_rows_of_zeros_have_no_angle() -> None:
+    with pytest.raises(ParameterError, match="rows must not be zero for the cosine metric; found 1 rows of zeros"):
+        Points(np.array([[1.0, 0.0], [0.0, 0.0]], dtype=np.float32), "cosine")
+
+
+def test_an_unknown_metric_lists_the_known_ones() -> None:
+    with pytest.raises(ParameterError, match="metric must be one of cosine, euclidean; found 'manhattan'"):
+        Points(np.eye(2, dtype=np.float32), "manhattan")
