@@ -25,6 +25,7 @@ def replacing_file(path: Path) -> Iterator[Path]:
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
     """Yield a temporary folder to fill; it takes the place of `path` when the block ends without error."""
+    path = path.resolve()
     with _workspace(path) as workspace:
         temporary = workspace / "new"
         temporary.mkdir()

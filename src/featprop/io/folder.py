@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,6 +19,8 @@ from featprop.interop.parts import GraphParts
 from featprop.io.tables import column, find_table, names, numbers_of, read_table
 
 __all__ = ["parts_of_folder"]
+
+log = logging.getLogger(__name__)
 
 
 def parts_of_folder(folder: Path, features: Sequence[str] | None) -> GraphParts:
@@ -52,7 +55,7 @@ def parts_of_folder(folder: Path, features: Sequence[str] | None) -> GraphParts:
 
 def _features(nodes: pa.Table, wanted: Sequence[str] | None, path: Path) -> tuple[Any, tuple[str, ...] | None]:
     possible = [name for name in nodes.column_names if name not in ("id", "label")]
-    columns, numeric, lists = [], [], []
+    columns, numeric, lists, ignored = [], [], [], []
     for name in possible if wanted is None else _matching(possible, wanted, path):
         values = column(nodes, name, path)
         numbers = numbers_of(values)
@@ -64,6 +67,10 @@ def _features(nodes: pa.Table, wanted: Sequence[str] | None, path: Path) -> tupl
         elif wanted is not None:
             found = f"the type {values.type}"
             raise GraphError(f"Feature column {name!r} of {path}", "must be numeric", found, "encode it as numbers")
+        else:
+            ignored.append(name)
+    if ignored:
+        log.info("columns that are not numeric ignored: %s", first_five(ignored))
     if len(lists) + bool(columns) > 1:
         found = ", ".join([name for name, _ in lists] + numeric[:3])
         rule = "must be numeric columns or one list column"

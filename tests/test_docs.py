@@ -1,0 +1,104 @@
+"""The README and the guides say what is true: their commands and code run here."""
+
+import csv
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from featprop.cli import app
+from featprop.datasets import digits
+from featprop.demo.outputs import write_graph
+from featprop.graph import Graph
+from featprop.strategies import available, base
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+@pytest.fixture
+def my_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
+    """The digits in ``my-graph/`` of the current folder, as a user would have them: without labels."""
+    graph = digits()
+    write_graph(graph, tmp_path / "my-graph")
+    monkeypatch.chdir(tmp_path)
+    return graph
+
+
+def fill(sheet: Path, graph: Graph) -> None:
+    """Do what the person does."""
+    rows = list(csv.DictReader(sheet.open(encoding="utf-8")))
+    names = graph.class_names()
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows({**row, "label": f"digit {names[int(row['id'])]}"} for row in rows)
+
+
+def commands() -> Iterator[list[str]]:
+    for block in blocks(README, "bash"):
+        yield from (shlex.split(line, comments=True) for line in block.splitlines() if line.startswith("featprop"))
+
+
+def test_the_commands_of_the_readme(my_graph: Graph, run: Callable[..., Any], tmp_path: Path) -> None:
+    done = []
+    for words in commands():
+        result = run(*words[1:])
+        assert result.exit_code == 0, (words, result.output)
+        if words[1] == "select":
+            fill(Path(words[words.index("--out") + 1]), my_graph)
+        done.append(words[1])
+    assert done == ["select", "train", "predict", "select"]
+    first, more = (list(csv.DictReader(Path(name).open(encoding="utf-8"))) for name in ("picks.csv", "more.csv"))
+    assert (len(first), len(more)) == (40, 20)
+    assert not {row["id"] for row in first} & {row["id"] for row in more}
+    predictions = list(csv.DictReader(Path("predictions.csv").open(encoding="utf-8")))
+    right = [row["label"] == f"digit {name}" for row, name in zip(predictions, my_graph.class_names(), strict=True)]
+    assert np.mean(right) > 0.9
+
+
+def test_the_python_of_the_readme(my_graph: Graph) -> None:
+    names = my_graph.class_names()
+    namespace: dict[str, Any] = {"ask_a_person": lambda node: f"digit {names[node]}"}
+    for block in blocks(README, "python"):
+        exec(compile(block, "README.md", "exec"), namespace)
+    assert namespace["result"].plan == "exact"
+    assert Path("model/model.json").exists()
+
+
+def test_the_strategy_of_the_guide_works(monkeypatch: pytest.MonkeyPatch, line: Graph) -> None:
+    monkeypatch.setattr(base, "_registry", dict(base._registry))
+    block = next(block for block in blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python"))
+    exec(compile(block, "CONTRIBUTING.md", "exec"), {})
+    situation = base.Situation(line, np.array([1]), np.array([0, 2, 3, 4]))
+    assert base.get_strategy("degree").select(situation, 2, np.random.default_rng(0)).tolist() == [2, 3]
+
+
+def test_make_targets_named_in_the_docs_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        named = set(re.findall(r"\bmake ([a-z-]+)`", page.read_text(encoding="utf-8")))
+        assert named <= targets, page
+
+
+def test_links_lead_somewhere() -> None:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), (page, link)
+
+
+def test_every_command_and_strategy_is_documented() -> None:
+    pages = README + "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
+    for command in app.registered_commands:
+        assert command.callback is not None
+        assert f"featprop {command.callback.__name__}" in pages
+    for name in available():
+        assert f"`{name}`" in pages
