@@ -1,37 +1,29 @@
-"""The sparse-graph ``.npz`` of CoraFull and its relatives, read without unpickling anything."""
+"""Sparse-graph ``.npz`` files: the layout of CoraFull and its relatives, and the layout of pickled matrices."""
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
-from featprop.errors import FileError
 from featprop.interop.parts import GraphParts
+from featprop.io.archive import opened_npz
 
 __all__ = ["parts_of_npz"]
 
+LAYOUT = "a sparse-graph .npz with adj_data, adj_indices, adj_indptr, adj_shape, the same for attr_"
+
 
 def parts_of_npz(path: Path) -> GraphParts:
-    """Read ``adj_*`` and ``attr_*`` (CSR: data, indices, indptr, shape) and, if present, ``labels``."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            adjacency = _csr(archive, "adj").tocoo()
-            features = _csr(archive, "attr")
-            labels = archive.get("labels")
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, EOFError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        rule = "must be a sparse-graph .npz with adj_data, adj_indices, adj_indptr, adj_shape, the same for attr_"
-        raise FileError(f"{path}", rule, f"this: {reason}", "write it again in that layout") from error
-    source, target = adjacency.coords
-    return GraphParts(source, target, features, weights=adjacency.data, labels=labels)
+    """Read ``adj_*`` and ``attr_*`` (CSR: data, indices, indptr, shape) and, if present, ``labels``.
 
-
-def _csr(archive: Any, name: str) -> sp.csr_array:
-    data, indices, indptr = (archive[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
-    matrix = sp.csr_array((data, indices, indptr), shape=tuple(archive[f"{name}_shape"].tolist()))
-    matrix.check_format(full_check=True)
-    return matrix
+    Files with the pickled matrices ``adj_matrix`` and ``node_attr`` and the array ``node_label`` are read too.
+    """
+    with opened_npz(path, LAYOUT) as archive:
+        if "adj_matrix" in archive.names and "adj_data" not in archive.names:
+            adjacency, features = archive.matrix("adj_matrix"), archive.matrix("node_attr")
+            labels = archive.optional("node_label")
+        else:
+            adjacency, features = archive.csr("adj"), archive.csr("attr")
+            labels = archive.optional("labels")
+    entries = adjacency.tocoo()
+    source, target = entries.coords
+    return GraphParts(source, target, features, weights=entries.data, labels=labels)

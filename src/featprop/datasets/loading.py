@@ -1,0 +1,118 @@
+"""`load`: a data set by name, from the cache or by the first route that brings it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from featprop.datasets.cache import graph_folder, raw_folder
+from featprop.datasets.catalogue import close_names, find, is_known
+from featprop.datasets.entry import Dataset
+from featprop.datasets.routes import Found, obtain, placed
+from featprop.errors import FeatpropError, FileError, ParameterError
+from featprop.graph import Graph
+from featprop.io import read_graph
+from featprop.io.native import is_native, open_native, write_native
+
+__all__ = ["fetch", "load", "resolve", "whereabouts"]
+
+log = logging.getLogger(__name__)
+
+
+def load(name: str) -> Graph:
+    """Return a data set as a graph with labels.
+
+    What the cache has is opened at once, without the network; anything else is fetched, converted and kept.
+
+    Parameters
+    ----------
+    name
+        One of those that ``featprop datasets`` lists, such as ``"cora"``.
+    """
+    entry = find(name)
+    if entry.build:
+        return entry.build()
+    kept = graph_folder(entry.name)
+    if is_native(kept):
+        try:
+            return open_native(kept)
+        except FileError as error:
+            cure = f"get it again with featprop datasets fetch {entry.name} --force"
+            raise FileError(error.what, error.rule, error.found, cure) from error
+    return fetch(name)
+
+
+def fetch(name: str) -> Graph:
+    """Get a data set by the first route that has it, even if the cache holds it already, and keep it."""
+    entry = find(name)
+    if entry.build:
+        return entry.build()
+    found = obtain(entry)
+    log.info("Read %s in its form %s (%s)", entry.name, found.form.name, found.route)
+    try:
+        graph = Graph.from_parts(found.form.read(found.files))
+        _check_counts(entry, graph, found)
+    except FeatpropError:
+        shutil.rmtree(raw_folder(entry.name), ignore_errors=True)
+        raise
+    kept = graph_folder(entry.name)
+    try:
+        write_native(graph, kept, force=True)
+        source = {"form": found.form.name, "route": found.route}
+        (kept / "source.json").write_text(json.dumps(source) + "\n", encoding="utf-8")
+    except (FileError, OSError) as error:
+        log.warning("Not kept for the next time: %s", error)
+        return graph
+    shutil.rmtree(raw_folder(entry.name), ignore_errors=True)
+    return open_native(kept)
+
+
+def resolve(source: str | os.PathLike[str], features: Sequence[str] | None = None) -> Graph:
+    """Return the graph of a path or, if there is nothing at that path, of the data set of that name.
+
+    Parameters
+    ----------
+    source
+        A path as `read_graph` takes it, or a name as `load` takes it.
+    features
+        The feature columns of a folder of tables; every numeric one if not given.
+    """
+    name = os.fspath(source)
+    if Path(source).exists():
+        return read_graph(source, features)
+    if not is_known(name):
+        close = close_names(name)
+        cure = f"check the path, or take the data set {' or '.join(close)}" if close else "check the path"
+        rule = "must be a graph folder or an .npz file, or the name of a data set"
+        raise FileError(name, rule, "no such file or folder", cure)
+    if features is not None:
+        cure = f"leave --features out for {name}"
+        raise ParameterError("features", "must name columns of a nodes table", ", ".join(features), cure)
+    return load(name)
+
+
+def whereabouts(entry: Dataset) -> str:
+    """Say where a data set is, without the network: ``"embedded"``, ``"cache"``, ``"placed"`` or ``"-"``."""
+    if entry.build:
+        return "embedded"
+    if is_native(graph_folder(entry.name)):
+        return "cache"
+    return "placed" if placed(entry) else "-"
+
+
+def _check_counts(entry: Dataset, graph: Graph, found: Found) -> None:
+    """Refuse a file of the right name that is another data set: Cora has many versions."""
+    expected = (entry.nodes, entry.features, entry.classes)
+    counts = (graph.n_nodes, graph.n_features, len(graph.classes))
+    if counts != expected:
+        nodes, features, classes = (f"{number:,}" for number in expected)
+        raise FileError(
+            " and ".join(sorted({str(path.parent / path.name) for path in found.files.values()})[:2]),
+            f"must be {entry.name}: {nodes} nodes, {features} features, {classes} classes",
+            "{:,} nodes, {:,} features, {:,} classes".format(*counts),
+            f"put the file of {entry.name} there, or remove this one",
+        )
