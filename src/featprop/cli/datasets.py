@@ -1,4 +1,4 @@
-"""``featprop datasets``, with fetch, stats and make."""
+"""``featprop datasets``, with fetch and stats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from featprop.cli.app import app
 from featprop.cli.console import showing_progress
 from featprop.cli.tables import print_table
 
-__all__ = ["datasets", "fetch", "stats"]
+__all__ = ["commands", "datasets", "fetch", "stats"]
 
 commands = typer.Typer(help="The data sets of the paper and of the field, by name.", rich_markup_mode="markdown")
 app.add_typer(commands, name="datasets")

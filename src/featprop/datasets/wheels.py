@@ -41,6 +41,8 @@ def fetch_wheel(form: Form, folder: Path) -> None:
             done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
         except subprocess.TimeoutExpired as error:
             raise RouteError(f"pip download {form.wheel} took more than {PATIENCE} s") from error
+        except OSError as error:
+            raise RouteError(f"pip cannot be run ({error.strerror})") from error
         wheels = list(Path(scratch).glob("*.whl"))
         if done.returncode or not wheels:
             lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no wheel came"]

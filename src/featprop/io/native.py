@@ -118,7 +118,7 @@ def open_native(folder: Path) -> Graph:
         return Graph(
             adjacency, features, ids, labels, tuple(description["classes"]), None if names is None else tuple(names)
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
         rule = f"must be a whole graph in format {VERSION} of featprop"
         raise FileError(f"{folder}", rule, f"this: {reason}", "write it again with featprop convert") from error

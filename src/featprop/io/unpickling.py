@@ -96,6 +96,8 @@ class _Array(_StandIn):
         shape, dtype, by_column, content = self.state[-4:]
         shape = tuple(int(length) for length in shape)
         if dtype.code.startswith("O"):
+            if not isinstance(content, list):
+                raise ValueError("an array of objects that are no list")
             items = np.empty(len(content), dtype=object)
             items[:] = [_built(item, depth) for item in content]
             return items.reshape(shape, order="F" if by_column else "C")
@@ -134,9 +136,9 @@ class _Dictionary(_StandIn, dict[Any, Any]):
 
 
 class _Bytes(_StandIn):
-    """``_codecs.encode``: how Python 3 writes bytes for Python 2 to read."""
+    """``_codecs.encode``, or ``bytes`` if there are none: how Python 3 writes bytes for Python 2 to read."""
 
-    def __new__(cls, text: str, encoding: str = "latin1") -> bytes:  # type: ignore[misc]
+    def __new__(cls, text: str = "", encoding: str = "latin1") -> bytes:  # type: ignore[misc]
         if encoding != "latin1":
             raise _ForbiddenError(f"_codecs.encode with {encoding!r}")
         return text.encode("latin1")
@@ -151,6 +153,7 @@ class _Nothing(_StandIn):
 
 _STAND_INS: dict[tuple[str, str], type[_StandIn]] = {
     ("_codecs", "encode"): _Bytes,
+    ("__builtin__", "bytes"): _Bytes,
     ("__builtin__", "list"): _Nothing,
     ("builtins", "list"): _Nothing,
     ("collections", "defaultdict"): _Dictionary,
