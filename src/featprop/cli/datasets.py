@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from featprop.cli.app import app
 from featprop.cli.console import showing_progress
 from featprop.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from featprop.datasets import Dataset
 
 __all__ = ["commands", "datasets", "fetch", "stats"]
 
@@ -24,7 +27,7 @@ def datasets(context: typer.Context) -> None:
     """
     if context.invoked_subcommand:
         return
-    from featprop.datasets import CATALOGUE, whereabouts
+    from featprop.datasets import CATALOGUE
     from featprop.datasets.cache import cache_folder, placed_folder
 
     rows = [
@@ -36,7 +39,7 @@ def datasets(context: typer.Context) -> None:
             f"{entry.features:,}",
             f"{entry.homophily:.2f}",
             entry.licence,
-            whereabouts(entry),
+            _here(entry),
             entry.source,
         ]
         for entry in CATALOGUE.values()
@@ -46,6 +49,14 @@ def datasets(context: typer.Context) -> None:
     typer.echo(f"\nCache: {cache_folder()} (FEATPROP_CACHE)")
     typer.echo(f"Placed files: {placed_folder() or 'no folder set'} (FEATPROP_DATA)")
     typer.echo("Get one that is not here with: featprop datasets fetch NAME")
+
+
+def _here(entry: Dataset) -> str:
+    """Say where a data set is and, if it has several public forms, which one is there."""
+    from featprop.datasets import kept_form, whereabouts
+
+    form = kept_form(entry) if len(entry.forms) > 1 else None
+    return f"{whereabouts(entry)} ({form})" if form else whereabouts(entry)
 
 
 @commands.command()

@@ -3,6 +3,23 @@
 from featprop.datasets.catalogue import CATALOGUE, find, is_known
 from featprop.datasets.digits import digits
 from featprop.datasets.entry import Dataset
-from featprop.datasets.loading import fetch, load, resolve, whereabouts
+from featprop.datasets.loading import fetch, kept_form, load, resolve, whereabouts
+from featprop.datasets.stats import Statistics, homophily, statistics
+from featprop.datasets.synthetic import make
 
-__all__ = ["CATALOGUE", "Dataset", "digits", "fetch", "find", "is_known", "load", "resolve", "whereabouts"]
+__all__ = [
+    "CATALOGUE",
+    "Dataset",
+    "Statistics",
+    "digits",
+    "fetch",
+    "find",
+    "homophily",
+    "is_known",
+    "kept_form",
+    "load",
+    "make",
+    "resolve",
+    "statistics",
+    "whereabouts",
+]

@@ -18,7 +18,7 @@ from featprop.graph import Graph
 from featprop.io import read_graph
 from featprop.io.native import is_native, open_native, write_native
 
-__all__ = ["fetch", "load", "resolve", "whereabouts"]
+__all__ = ["fetch", "kept_form", "load", "resolve", "whereabouts"]
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +102,15 @@ def whereabouts(entry: Dataset) -> str:
     if is_native(graph_folder(entry.name)):
         return "cache"
     return "placed" if placed(entry) else "-"
+
+
+def kept_form(entry: Dataset) -> str | None:
+    """Return the public form in which the cache got a data set, None if it is not there or does not say."""
+    try:
+        source = json.loads((graph_folder(entry.name) / "source.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return str(source.get("form")) if isinstance(source, dict) else None
 
 
 def _check_counts(entry: Dataset, graph: Graph, found: Found) -> None:
