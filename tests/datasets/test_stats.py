@@ -5,6 +5,7 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
+import featprop
 from featprop.datasets import CATALOGUE, homophily, statistics
 from featprop.datasets.stats import NOTES
 from featprop.graph import Graph
@@ -38,3 +39,7 @@ def test_the_slips_of_the_printed_table_are_as_the_notes_say():
         assert entry.printed.edges > entry.edges
         assert f"{entry.printed.edges:,}" in NOTES[0]
         assert (entry.printed.nodes, entry.printed.classes) == (entry.nodes, entry.classes)
+
+
+def test_data_sets_are_at_hand_after_import():
+    assert featprop.datasets.load("digits").n_nodes == 1797

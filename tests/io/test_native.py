@@ -1,5 +1,6 @@
 """The native format: what is written comes back the same, mapped, and a damaged folder is said to be one."""
 
+import errno
 import json
 import logging
 import shutil
@@ -153,6 +154,16 @@ def test_names_that_cannot_be_written(graph, says, tmp_path):
     with pytest.raises(GraphError, match=says):
         write_native(graph, tmp_path / "g")
     assert not (tmp_path / "g").exists()
+
+
+def test_a_full_disk(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(FileError, match="found No space left on device: free some space"):
+        write_native(graph_of(), tmp_path / "g")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_feature_columns_cannot_be_chosen_afterwards(tmp_path):

@@ -6,9 +6,11 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-__all__ = ["cache_folder", "graph_folder", "placed_folder", "raw_folder", "sweep"]
+__all__ = ["alone_with", "cache_folder", "graph_folder", "placed_folder", "raw_folder", "sweep"]
 
 LEFT_BEHIND = 24 * 3600.0
 """Seconds after which a temporary folder belongs to nobody who is still running."""
@@ -40,6 +42,30 @@ def placed_folder() -> Path | None:
     """Return ``FEATPROP_DATA``, the folder of files that the user placed, or None if it is not set."""
     chosen = os.environ.get("FEATPROP_DATA")
     return Path(chosen).expanduser() if chosen else None
+
+
+@contextmanager
+def alone_with(name: str) -> Iterator[None]:
+    """Wait until no other process is getting this data set, so that several that want it fetch it once.
+
+    Where the cache cannot be written or the file system knows no locks, nobody waits: what is written there appears
+    whole or not at all in any case.
+    """
+    with ExitStack() as stack:
+        try:
+            (cache_folder() / "locks").mkdir(parents=True, exist_ok=True)
+            file = stack.enter_context((cache_folder() / "locks" / name).open("ab"))
+            if sys.platform == "win32":
+                import msvcrt
+
+                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+            else:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError:
+            pass
+        yield
 
 
 def sweep() -> None:

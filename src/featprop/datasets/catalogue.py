@@ -108,7 +108,7 @@ _ENTRIES = [
     Dataset("minesweeper", 10000, 39402, 2, 7, 0.68, "MIT", _HETERO_SOURCE, _heterophilous("minesweeper")),
     Dataset("tolokers", 11758, 519000, 2, 10, 0.59, "MIT", _HETERO_SOURCE, _heterophilous("tolokers")),
     Dataset("questions", 48921, 153540, 2, 301, 0.84, "MIT", _HETERO_SOURCE, _heterophilous("questions")),
-    Dataset("ogbn-arxiv", 169343, 1157799, 40, 128, 0.65, "ODC-BY", _OGB_SOURCE, _ogb("arxiv")),
+    Dataset("ogbn-arxiv", 169343, 1157799, 40, 128, 0.66, "ODC-BY", _OGB_SOURCE, _ogb("arxiv")),
     Dataset("ogbn-products", 2449029, 61859140, 47, 100, 0.81, "Amazon", _OGB_SOURCE, _ogb("products")),
     Dataset("digits", 1797, 12340, 10, 64, 0.96, "CC BY 4.0", "UCI digits, with scikit-learn", build=digits),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from featprop.datasets.cache import graph_folder, raw_folder
+from featprop.datasets.cache import alone_with, graph_folder, raw_folder
 from featprop.datasets.catalogue import close_names, find, is_known
 from featprop.datasets.entry import Dataset
 from featprop.datasets.routes import Found, obtain, placed
@@ -36,14 +36,15 @@ def load(name: str) -> Graph:
     entry = find(name)
     if entry.build:
         return entry.build()
-    kept = graph_folder(entry.name)
-    if is_native(kept):
-        try:
-            return open_native(kept)
-        except FileError as error:
-            cure = f"get it again with featprop datasets fetch {entry.name} --force"
-            raise FileError(error.what, error.rule, error.found, cure) from error
-    return fetch(name)
+    if not is_native(graph_folder(entry.name)):
+        with alone_with(entry.name):
+            if not is_native(graph_folder(entry.name)):
+                return _fetched(entry)
+    try:
+        return open_native(graph_folder(entry.name))
+    except FileError as error:
+        cure = f"get it again with featprop datasets fetch {entry.name} --force"
+        raise FileError(error.what, error.rule, error.found, cure) from error
 
 
 def fetch(name: str) -> Graph:
@@ -51,24 +52,8 @@ def fetch(name: str) -> Graph:
     entry = find(name)
     if entry.build:
         return entry.build()
-    found = obtain(entry)
-    log.info("Read %s in its form %s (%s)", entry.name, found.form.name, found.route)
-    try:
-        graph = Graph.from_parts(found.form.read(found.files))
-        _check_counts(entry, graph, found)
-    except FeatpropError:
-        shutil.rmtree(raw_folder(entry.name), ignore_errors=True)
-        raise
-    kept = graph_folder(entry.name)
-    try:
-        write_native(graph, kept, force=True)
-        source = {"form": found.form.name, "route": found.route}
-        (kept / "source.json").write_text(json.dumps(source) + "\n", encoding="utf-8")
-    except (FileError, OSError) as error:
-        log.warning("Not kept for the next time: %s", error)
-        return graph
-    shutil.rmtree(raw_folder(entry.name), ignore_errors=True)
-    return open_native(kept)
+    with alone_with(entry.name):
+        return _fetched(entry)
 
 
 def resolve(source: str | os.PathLike[str], features: Sequence[str] | None = None) -> Graph:
@@ -111,6 +96,27 @@ def kept_form(entry: Dataset) -> str | None:
     except (OSError, ValueError):
         return None
     return str(source.get("form")) if isinstance(source, dict) else None
+
+
+def _fetched(entry: Dataset) -> Graph:
+    found = obtain(entry)
+    log.info("Reading %s in its form %s (%s)", entry.name, found.form.name, found.route)
+    try:
+        graph = Graph.from_parts(found.form.read(found.files))
+        _check_counts(entry, graph, found)
+    except FeatpropError:
+        shutil.rmtree(raw_folder(entry.name), ignore_errors=True)
+        raise
+    kept = graph_folder(entry.name)
+    try:
+        write_native(graph, kept, force=True)
+        source = {"form": found.form.name, "route": found.route}
+        (kept / "source.json").write_text(json.dumps(source) + "\n", encoding="utf-8")
+    except (FileError, OSError) as error:
+        log.warning("Not kept for the next time: %s", error)
+        return graph
+    shutil.rmtree(raw_folder(entry.name), ignore_errors=True)
+    return open_native(kept)
 
 
 def _check_counts(entry: Dataset, graph: Graph, found: Found) -> None:

@@ -15,8 +15,7 @@ from featprop.datasets.buckets import Buckets
 from featprop.datasets.madefeatures import FEATURES, write_features
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
-from featprop.io.atomic import replacing_folder
-from featprop.io.native import check_may_replace, open_native, write_description
+from featprop.io.native import check_may_replace, open_native, write_description, writing_native
 from featprop.io.streaming import ArrayStream
 from featprop.progress import tracked
 
@@ -67,7 +66,7 @@ def make(
     model = BlockModel(nodes, classes, shuffle)
     wanted = {"inside": round(homophily * edges), "between": edges - round(homophily * edges)}
     _check_room(model, wanted)
-    with replacing_folder(out) as folder, tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+    with writing_native(out) as folder, tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         directed = Buckets(_new(scratch, "rows"), 2 * edges, lambda keys, count: keys // nodes * count // nodes)
         for name, draw, generator in [
             ("inside", model.draw_inside, inside),

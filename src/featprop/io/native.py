@@ -17,7 +17,8 @@ depend on the size of the graph. The arrays are mapped read-only into memory and
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from featprop.graph import Graph, as_array
 from featprop.io.atomic import replacing_folder
 from featprop.progress import tracked
 
-__all__ = ["check_may_replace", "is_native", "open_native", "write_description", "write_native"]
+__all__ = ["check_may_replace", "is_native", "open_native", "write_description", "write_native", "writing_native"]
 
 DESCRIPTION = "graph.json"
 FORMAT = "featprop graph"
@@ -58,7 +59,7 @@ def write_native(graph: Graph, folder: Path, *, force: bool = False) -> None:
         arrays["labels"] = graph.labels
     kind, ids = _ids_to_write(graph.ids)
     arrays |= ids
-    with replacing_folder(folder) as temporary:
+    with writing_native(folder) as temporary:
         for name, array in tracked(arrays.items(), f"writing {folder.name}", len(arrays)):
             np.save(temporary / f"{name}.npy", array, allow_pickle=False)
         write_description(
@@ -69,6 +70,17 @@ def write_native(graph: Graph, folder: Path, *, force: bool = False) -> None:
             classes=graph.classes,
             feature_names=graph.feature_names,
         )
+
+
+@contextmanager
+def writing_native(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder to write a graph to, which becomes `folder` when the block ends without error."""
+    with replacing_folder(folder) as temporary:
+        try:
+            yield temporary
+        except OSError as error:
+            cure = "free some space there or choose another place"
+            raise FileError(f"{folder}", "must be where the graph fits", error.strerror, cure) from error
 
 
 def write_description(
