@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.distances import Nearest, nearest_rows
+from featprop.clustering.points import Points
 from featprop.matrix import Features
 
 __all__ = ["Coverage", "coverage"]
@@ -25,14 +25,17 @@ class Coverage:
     Attributes
     ----------
     nearest
-        For each node, the nearest of the chosen ones (an index into them) and how far it is.
+        For each node, the nearest of the chosen ones: an index into them.
+    distances
+        For each node, how far that is.
     mean_distance
         The term of Theorem 1.
     max_distance
         The term of Theorem 2.
     """
 
-    nearest: Nearest
+    nearest: NDArray[np.intp]
+    distances: NDArray[np.float32]
     mean_distance: float
     max_distance: float
 
@@ -42,7 +45,9 @@ def coverage(propagated: Features, chosen: NDArray[np.intp]) -> Coverage:
 
     A chosen row counts as nearest to itself, also where an equal row is chosen too.
     """
-    nearest = nearest_rows(propagated, propagated[chosen])
-    nearest.index[chosen] = np.arange(len(chosen))
-    nearest.distance[chosen] = 0.0
-    return Coverage(nearest, float(nearest.distance.mean(dtype=np.float64)), float(nearest.distance.max()))
+    points = Points(propagated)
+    centres = points.take(chosen)
+    nearest, _ = points.nearest(centres)
+    nearest[chosen] = np.arange(len(chosen))
+    distances = points.exact_distances(centres, nearest)
+    return Coverage(nearest, distances, float(distances.mean(dtype=np.float64)), float(distances.max()))

@@ -26,6 +26,7 @@ __all__ = [
     "ModelError",
     "ParameterError",
     "first_five",
+    "reason",
     "unknown_choice",
 ]
 
@@ -50,7 +51,8 @@ class FeatpropError(Exception):
         self.what, self.rule, self.found, self.cure = what, rule, found, cure
 
     def __str__(self) -> str:
-        return f"{self.what} {self.rule}; found {self.found}: {self.cure}."
+        sentence = f"{self.what} {self.rule}; found {self.found}: {self.cure}{'' if self.cure.endswith('?') else '.'}"
+        return " ".join(sentence.splitlines())
 
 
 class ParameterError(FeatpropError, ValueError):
@@ -93,16 +95,17 @@ class MissingExtraError(FeatpropError, ImportError):
             "no such package installed",
             f"pip install 'featprop[{extra}]'",
         )
+        self.part, self.extra, self.missing = part, extra, missing
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FeatpropError, self.args
+        return MissingExtraError, (self.part, self.extra, self.missing)
 
 
 def unknown_choice(what: str, name: object, choices: Iterable[str]) -> ParameterError:
-    """Return the error for a name that is not among `choices`, with the likeliest one first."""
+    """Return the error for a name that is not among `choices`, with the one or two that come closest."""
     known = sorted(choices)
-    close = difflib.get_close_matches(str(name), known, n=1)
-    hint = f"did you mean {close[0]!r}" if close else "choose one of them"
+    close = difflib.get_close_matches(str(name).lower(), known, n=2)
+    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else "choose one of them"
     return ParameterError(what, f"must be one of {', '.join(known)}", repr(name), hint)
 
 
@@ -110,3 +113,9 @@ def first_five(values: Sequence[object]) -> str:
     """Write a count and the first five of `values` for a message: ``"7 (a, b, c, d, e, …)"``."""
     shown = ", ".join(str(value) for value in values[:5])
     return f"{len(values):,} ({shown}{', …' if len(values) > 5 else ''})"
+
+
+def reason(error: Exception) -> str:
+    """Return the first sentence of another library's error, to stand inside a message."""
+    text = f"no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
+    return text.split(". ")[0].rstrip(".:") or type(error).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-__all__ = ["UNKNOWN", "Graph", "as_array", "sorted_classes"]
+__all__ = ["UNKNOWN", "Graph", "as_array", "plain", "sorted_classes"]
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +69,7 @@ class Graph:
         n = features.shape[0]
         ids = _checked_ids(parts.ids, n)
         _check_finite(features, ids, parts.feature_names)
-        adjacency = _symmetric_adjacency(parts.source, parts.target, parts.weights, n)
+        adjacency = _symmetric_adjacency(parts.source, parts.target, parts.weights, ids)
         labels, classes = _encoded(parts.labels, n)
         return cls(adjacency, features, ids, labels, classes, parts.feature_names)
 
@@ -85,14 +86,16 @@ class Graph:
         ids
             The name of each node; 0..n-1 if not given.
         labels
-            The class of each node; None, NaN or (among integers) -1 where unknown.
+            The class of each node; None, NaN or, if all are integers, a negative one where unknown.
         """
         entries = sp.coo_array(adjacency)
         features = features if sp.issparse(features) else np.asarray(features)
-        if entries.shape[0] != entries.shape[1] or entries.shape[0] != features.shape[0]:
+        if entries.shape != features.shape[:1] * 2:
             found = f"the shapes {entries.shape} and {features.shape}"
             raise GraphError("adjacency", "must be square with one row a feature row", found, "pass matching ones")
         source, target = entries.coords
+        if labels is not None and not isinstance(labels, np.ndarray):
+            labels = as_array(plain(labels))
         return cls.from_parts(GraphParts(source, target, features, entries.data, ids=ids, labels=labels))
 
     @classmethod
@@ -157,11 +160,11 @@ class Graph:
 
     def positions(self, ids: Iterable[Hashable], what: str = "nodes") -> NDArray[np.intp]:
         """Return the position of each of `ids`; `what` names them in the error about an unknown one."""
-        wanted = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        wanted = plain(ids)
         found = [self._position_of.get(name, UNKNOWN) for name in wanted]
         unknown = [repr(name) for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
         if unknown:
-            example = f"ids of this graph look like {self.ids[0]!r}" if self.n_nodes else "the graph is empty"
+            example = f"ids of this graph look like {self.ids.tolist()[0]!r}"
             raise GraphError(what, "must be ids of the graph", f"{first_five(unknown)} unknown", example)
         return np.array(found, dtype=np.intp)
 
@@ -185,7 +188,8 @@ def _checked_features(parts: GraphParts) -> Features:
         raise GraphError("The graph", "must have at least one numeric feature", "none", "add a numeric column")
     if features.dtype.kind not in "biuf":
         raise GraphError("features", "must be numbers", f"the type {features.dtype}", "encode them as numbers")
-    return smaller(features)
+    with np.errstate(over="ignore"):
+        return smaller(features)
 
 
 def _check_finite(features: Features, ids: NDArray[Any], names: tuple[str, ...] | None) -> None:
@@ -196,14 +200,14 @@ def _check_finite(features: Features, ids: NDArray[Any], names: tuple[str, ...] 
     bad = np.flatnonzero(~np.isfinite(entries.data))
     row, column = entries.coords[0][bad[0]], entries.coords[1][bad[0]]
     where = repr(names[column]) if names else f"number {column}"
-    found = f"{entries.data[bad[0]]} at node {ids[row]!r}, feature {where} ({len(bad):,} in all)"
-    raise GraphError("Features", "must be finite numbers", found, "fill or drop those values")
+    found = f"{entries.data[bad[0]]} at node {ids.tolist()[row]!r}, feature {where} ({len(bad):,} in all)"
+    raise GraphError("Features", "must be finite numbers below 3.4e38", found, "fill or drop those values")
 
 
 def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
     if ids is None:
         return np.arange(n)
-    names = ids if isinstance(ids, np.ndarray) else as_array(list(ids))
+    names = ids.copy() if isinstance(ids, np.ndarray) else as_array(plain(ids))
     if names.shape != (n,):
         raise GraphError("ids", f"must name each of the {n:,} nodes once", f"the shape {names.shape}", "pass n ids")
     if names.dtype.kind == "U":
@@ -217,21 +221,23 @@ def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
 
 
 def _symmetric_adjacency(
-    source: NDArray[Any], target: NDArray[Any], weights: NDArray[Any] | None, n: int
+    source: NDArray[Any], target: NDArray[Any], weights: NDArray[Any] | None, ids: NDArray[Any]
 ) -> sp.csr_array:
     """Drop self loops, repeats and zero weights and let every edge run both ways; log how many of each.
 
     Where an edge is given several times or in both directions with different weights, the largest counts:
     that does not depend on the order of the edges.
     """
-    values = np.ones(len(source), np.float32) if weights is None else np.asarray(weights, dtype=np.float32)
+    n = len(ids)
+    values = np.ones(len(source), np.float32) if weights is None else _checked_weights(weights)
     ends = np.stack([np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)])
     if ends.size and (ends.min() < 0 or ends.max() >= n):
         found = f"the position {ends.max() if ends.max() >= n else ends.min()}"
         raise GraphError("Edges", f"must join positions 0 to {n - 1:,}", found, "add the node or drop the edge")
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if bad.size:
-        found = f"{values[bad[0]]} at edge {bad[0]:,} ({bad.size:,} in all)"
+        a, b = (ids.tolist()[end] for end in ends[:, bad[0]])
+        found = f"{values[bad[0]]} at the edge from {a!r} to {b!r} ({bad.size:,} in all)"
         raise GraphError("Edge weights", "must be numbers of at least 0", found, "drop or mend those edges")
 
     loops, zeros = ends[0] == ends[1], values == 0
@@ -257,18 +263,28 @@ def _symmetric_adjacency(
     return both_ways
 
 
+def _checked_weights(weights: NDArray[Any]) -> NDArray[np.float32]:
+    values = np.asarray(weights)
+    if values.dtype.kind not in "biuf":
+        raise GraphError("Edge weights", "must be numbers", f"the type {values.dtype}", "write each as a number")
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32)
+
+
 def _encoded(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hashable, ...]]:
     """Turn class names into codes; None, NaN and, in an integer array, negative numbers are unknown."""
     if labels is None:
         return None, ()
     if len(labels) != n:
         raise GraphError("labels", f"must have one entry for each of the {n:,} nodes", len(labels), "pass n labels")
+    if isinstance(labels, np.ndarray) and labels.ndim > 1:
+        raise GraphError("labels", "must hold one class a node", f"the shape {labels.shape}", "pass one column")
     codes = np.full(n, UNKNOWN, dtype=np.int64)
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         known = labels >= 0
         names, codes[known] = np.unique(labels[known], return_inverse=True)
         return codes, tuple(names.tolist())
-    listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    listed = plain(labels)
     classes = sorted_classes(name for name in listed if not _is_missing(name))
     code_of = {name: code for code, name in enumerate(classes)}
     codes[:] = [UNKNOWN if _is_missing(name) else code_of[name] for name in listed]
@@ -288,10 +304,15 @@ def _is_missing(name: object) -> bool:
     return name is None or name == "" or (isinstance(name, float) and name != name)
 
 
+def plain(values: Iterable[Any]) -> list[Any]:
+    """Return ids or class names as Python objects, where NumPy hides them in scalars or an array."""
+    listed = values.tolist() if isinstance(values, np.ndarray) else values
+    return [value.item() if isinstance(value, np.generic) else value for value in listed]
+
+
 def as_array(values: Sequence[Hashable]) -> NDArray[Any]:
-    """Return ids or class names as an array: of integers if all are, of objects otherwise."""
+    """Return ids or class names as an array: of 64-bit integers if all are, of objects otherwise."""
     if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
-        return np.array(values, dtype=np.int64)
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+        with contextlib.suppress(OverflowError):
+            return np.array(values, dtype=np.int64)
+    return np.fromiter(values, dtype=object, count=len(values))

@@ -86,8 +86,9 @@ def select(
     barred = graph.positions(exclude, "excluded nodes")
     candidates = np.setdiff1d(np.arange(graph.n_nodes), np.concatenate([known, barred]))
     if not 1 <= budget <= len(candidates):
-        rule = f"must be from 1 to {len(candidates):,}, the number of nodes without a label"
-        raise ParameterError("budget", rule, budget, "choose a number in that range")
+        left = f"from 1 to {len(candidates):,}, the number of" if len(candidates) else "0, as there are no more"
+        cure = "choose a number in that range" if len(candidates) else "there is nothing left to label"
+        raise ParameterError("budget", f"must be {left} nodes without a label", budget, cure)
     chooser = get_strategy(strategy) if isinstance(strategy, str) else strategy
     unlabelled = dataclasses.replace(graph, labels=None, classes=())
     situation = Situation(unlabelled, known, candidates)
@@ -97,7 +98,7 @@ def select(
 
 def _described(graph: Graph, situation: Situation, picks: NDArray[np.intp]) -> Selection:
     covered = coverage(situation.propagated(BOUND_LAYERS), np.concatenate([picks, situation.labelled]))
-    index, distance = covered.nearest.index, covered.nearest.distance
+    index, distance = covered.nearest, covered.distances
     represents = np.bincount(index, minlength=len(picks))[: len(picks)]
     total = np.bincount(index, weights=distance, minlength=len(picks))[: len(picks)]
     return Selection(

@@ -136,7 +136,7 @@ def test_stats_fetch_nothing():
 def test_stats_of_what_is_here():
     result = call("datasets", "stats", "digits")
     assert result.exit_code == 0
-    assert re.search(r"^digits +featprop +1,797 +12,340 +10 +64 +0\.9557 +1,797 +0 ", result.stdout, re.MULTILINE)
+    assert re.search(r"^digits +featprop +1,797 +12,339 +10 +64 +0\.9557 +1,797 +0 ", result.stdout, re.MULTILINE)
     assert "swapped" not in result.stdout
 
 

@@ -41,6 +41,10 @@ def train(
 
     if model not in NETWORKS:
         raise unknown_choice("model", model, NETWORKS)
+    network = getattr(featprop, NETWORKS[model])(seed=seed, device=device)
+    from featprop.models.saved import check_may_hold_model  # not earlier: the line above says if PyTorch is missing
+
+    check_may_hold_model(out)
     with showing_progress():
         whole = read(graph, features)
         if labels:
@@ -48,7 +52,7 @@ def train(
             nodes, names = sheet.nodes, sheet.labels
         else:
             nodes, names = _own_labels(whole)
-        fitted = getattr(featprop, NETWORKS[model])(seed=seed, device=device).fit(whole, nodes, names)
+        fitted = network.fit(whole, nodes, names)
         featprop.save_model(fitted, out)
     typer.echo(f"Trained on {len(nodes):,} labels of {len(fitted.classes)} classes; wrote the model to {out}.")
 

@@ -1,5 +1,21 @@
-"""Clustering around real rows: K-Medoids, and the K-Means that approximates it."""
+"""Clustering around real rows: K-Medoids at PAM quality without the n × n matrix. Usable on its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from featprop.clustering.kmedoids import KMedoidsResult, k_medoids
 
-__all__ = ["KMedoidsResult", "k_medoids"]
+if TYPE_CHECKING:
+    from featprop.clustering.estimator import KMedoids
+
+__all__ = ["KMedoids", "KMedoidsResult", "k_medoids"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the estimator, and scikit-learn with it, when it is asked for."""
+    if name != "KMedoids":
+        raise AttributeError(f"module 'featprop.clustering' has no attribute {name!r}")
+    from featprop.clustering.estimator import KMedoids
+
+    return KMedoids

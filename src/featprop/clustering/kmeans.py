@@ -1,65 +1,147 @@
-"""K-Means in which some centres may be fixed, and the distinct rows nearest its centres.
+"""K-Means in which some centres may be fixed and rows may count unequally: the start of the K-Medoids search.
 
-The paper's approximation of K-Medoids: Lloyd's iterations to convergence, then the node nearest each centre. A
-nearest node that another centre has taken already is passed over for the next one, so b centres give b nodes.
-scikit-learn's `KMeans` has no fixed centres, which is why this one exists.
+Seeds by k-means|| (Bahmani et al., "Scalable k-means++", 2012): a few rounds of drawing many rows at once, each with
+probability proportional to its squared distance to those drawn, then k-means++ among the drawn. scikit-learn's
+`KMeans` has no fixed centres, which is why this one exists.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.clustering.distances import distances_between, nearest_rows
-from featprop.matrix import Features, dense
+from featprop.clustering.points import Points
+from featprop.matrix import dense
 from featprop.progress import tracked
 
-__all__ = ["k_means", "rows_nearest"]
+__all__ = ["k_means", "nearest_distinct"]
 
-MAX_ITERATIONS = 300
+ROUNDS = 4
+TOLERANCE = 1e-4
+"""Stop when an iteration lowers the mean distance by less than this share."""
 
 
-def k_means(rows: Features, n_centres: int, fixed: Features, generator: np.random.Generator) -> NDArray[np.float32]:
-    """Return `n_centres` centres that, together with the `fixed` ones, are each the mean of the rows near them."""
-    centres = dense(_seeds(rows, n_centres, fixed, generator))
-    fixed = dense(fixed)
-    before = np.full(rows.shape[0], -1, dtype=np.intp)
-    for _ in tracked(range(MAX_ITERATIONS), "clustering (K-Means)", MAX_ITERATIONS):
-        nearest = nearest_rows(rows, np.concatenate([centres, fixed])).index
-        if np.array_equal(nearest, before):
+def k_means(
+    points: Points,
+    n_centres: int,
+    fixed: NDArray[np.intp],
+    weights: NDArray[np.float32],
+    generator: np.random.Generator,
+    max_iterations: int = 20,
+) -> NDArray[np.float32]:
+    """Return `n_centres` centres that, together with the `fixed` rows, are each the mean of the rows near them."""
+    centres = dense(points.rows[_seeds(points, n_centres, fixed, weights, generator)])
+    held = points.take(fixed)
+    before = np.inf
+    for _ in tracked(range(max_iterations), "clustering (K-Means)", max_iterations):
+        nearest, distance = _nearest(points, centres, held)
+        loss = float(distance @ weights.astype(np.float64))
+        if loss >= (1 - TOLERANCE) * before:
             break
-        before = nearest
-        members = sp.csr_array(
-            (np.ones(len(nearest), np.float32), (nearest, np.arange(len(nearest)))),
-            shape=(n_centres + fixed.shape[0], rows.shape[0]),
-        )[:n_centres]
-        sizes = np.asarray(members.sum(axis=1))
+        before = loss
+        members = sp.csr_array((weights, (nearest, np.arange(len(points)))), shape=(n_centres + len(held), len(points)))
+        sizes = np.asarray(members.sum(axis=1))[:n_centres]
         filled = sizes > 0
-        centres[filled] = dense(members @ rows)[filled] / sizes[filled, None]
+        sums = dense(members[:n_centres] @ points.rows)
+        centres[filled] = sums[filled] / sizes[filled, None]
+        _refill(centres, np.flatnonzero(~filled), points, distance * weights)
     return centres
 
 
-def rows_nearest(rows: Features, centres: NDArray[np.float32], candidates: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return for each centre a candidate row near it, all distinct: the closest pairs are matched first."""
-    distances = distances_between(centres, rows[candidates])
-    taken = np.zeros(len(candidates), dtype=bool)
+def nearest_distinct(
+    points: Points, centres: NDArray[np.float32], candidates: NDArray[np.intp], each: int = 1
+) -> NDArray[np.intp]:
+    """Return for each centre the `each` candidates nearest to it.
+
+    With ``each=1`` they are all distinct: a candidate that another centre is closer to is passed over for the next
+    one, so b centres give b candidates. With more, one may serve several centres.
+    """
+    each = min(each, len(candidates))
+    distances = as_points(points, centres).distances(np.arange(len(centres)), to=points.take(candidates))
+    if each > 1:
+        return candidates[np.argpartition(distances, each - 1, axis=1)[:, :each]]
     chosen = np.empty(len(centres), dtype=np.intp)
     for centre in np.argsort(distances.min(axis=1), kind="stable"):
-        free = np.where(taken, np.inf, distances[centre])
-        chosen[centre] = free.argmin()
-        taken[chosen[centre]] = True
+        chosen[centre] = distances[centre].argmin()
+        distances[:, chosen[centre]] = np.inf
     return candidates[chosen]
 
 
-def _seeds(rows: Features, n_centres: int, fixed: Features, generator: np.random.Generator) -> Features:
-    """Draw rows one by one with probability proportional to the squared distance to those drawn (k-means++)."""
-    n = rows.shape[0]
-    closest = nearest_rows(rows, fixed).distance.astype(np.float64) ** 2 if fixed.shape[0] else np.ones(n)
-    drawn = np.empty(n_centres, dtype=np.intp)
-    for position in range(n_centres):
-        total = closest.sum()
-        drawn[position] = generator.choice(n, p=closest / total) if total > 0 else generator.integers(n)
-        squared = distances_between(rows[drawn[position : position + 1]], rows)[0].astype(np.float64) ** 2
-        closest = squared if position == 0 and not fixed.shape[0] else np.minimum(closest, squared)
-    return rows[drawn]
+def as_points(points: Points, centres: NDArray[np.float32]) -> Points:
+    """Return centres that live among `points` (shifted and scaled as they are) as points of the same kind."""
+    wrapped = object.__new__(Points)
+    wrapped.metric, wrapped.shift, wrapped.rows = points.metric, points.shift, centres
+    wrapped.squared_norms = np.einsum("ij,ij->i", centres, centres)
+    return wrapped
+
+
+def _nearest(
+    points: Points, centres: NDArray[np.float32], held: Points
+) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    nearest, distance = points.nearest(as_points(points, centres))
+    if len(held):
+        other, other_distance = points.nearest(held)
+        closer = other_distance < distance
+        nearest, distance = np.where(closer, len(centres) + other, nearest), np.where(closer, other_distance, distance)
+    return nearest, distance
+
+
+def _seeds(
+    points: Points,
+    count: int,
+    fixed: NDArray[np.intp],
+    weights: NDArray[np.float32],
+    generator: np.random.Generator,
+) -> NDArray[np.intp]:
+    """Draw `count` rows, far from one another and from the fixed ones."""
+    n = len(points)
+    drawn = fixed if fixed.size else generator.choice(n, size=1, p=_shares(weights.astype(np.float64)))
+    closest = points.nearest(points.take(drawn))[1]
+    pool = drawn[:0] if fixed.size else drawn
+    for _ in range(ROUNDS):
+        odds = weights * closest.astype(np.float64) ** 2
+        more = np.flatnonzero(generator.random(n) < count * _shares(odds))
+        if more.size:
+            closest = np.minimum(closest, points.nearest(points.take(more))[1])
+            pool = np.union1d(pool, more)
+    if len(pool) < count:
+        rest = np.setdiff1d(np.arange(n), pool)
+        pool = np.concatenate([pool, generator.choice(rest, size=count - len(pool), replace=False)])
+    owners = points.nearest(points.take(pool))[0]
+    crowd = np.bincount(owners, weights=weights, minlength=len(pool))
+    return pool[_spread(points.take(pool), crowd, count, generator)]
+
+
+def _spread(points: Points, weights: NDArray[Any], count: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    """Draw `count` of the points by k-means++: each with odds its weight times its squared distance to the drawn."""
+    left = np.ones(len(points), dtype=bool)
+    odds = weights.copy()
+    closest = np.full(len(points), np.inf)
+    drawn = np.empty(count, dtype=np.intp)
+    for position in range(count):
+        drawn[position] = generator.choice(len(points), p=_shares(np.where(left, odds, 0.0), left))
+        left[drawn[position]] = False
+        closest = np.minimum(closest, points.distances(drawn[position : position + 1])[0])
+        odds = weights * closest**2
+    return drawn
+
+
+def _shares(odds: NDArray[Any], allowed: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+    """Scale odds to probabilities; uniform over the allowed if all are zero."""
+    total = odds.sum()
+    if total > 0:
+        return np.asarray(odds / total)
+    flat = np.ones(len(odds)) if allowed is None else allowed.astype(np.float64)
+    return np.asarray(flat / flat.sum())
+
+
+def _refill(
+    centres: NDArray[np.float32], empty: NDArray[np.intp], points: Points, contributions: NDArray[np.float32]
+) -> None:
+    """Move centres that nobody is near to the rows that cost most."""
+    if empty.size:
+        costly = np.argsort(-contributions, kind="stable")[: len(empty)]
+        centres[empty] = dense(points.rows[costly])

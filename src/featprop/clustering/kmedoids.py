@@ -1,6 +1,7 @@
-"""K-Medoids: `n_medoids` real rows that make the sum of the distances of all rows to the nearest one small.
+"""K-Medoids: real rows that make the sum of the distances of all rows to the nearest one small.
 
-The objective of FeatProp (the first term of the paper's Theorem 1), with medoids that are already there.
+The objective of FeatProp (the first term of the paper's Theorem 1), with medoids that are already there, a choice of
+candidates, rows that count unequally, and candidates of unequal price.
 """
 
 from __future__ import annotations
@@ -8,13 +9,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 
-from featprop.clustering.distances import distances_between, nearest_rows
-from featprop.clustering.fasterpam import greedy_build, swap
-from featprop.clustering.kmeans import k_means, rows_nearest
+from featprop.clustering.costs import affordable
+from featprop.clustering.plans import Problem, choose_plan, solve
+from featprop.clustering.points import Points
+from featprop.clustering.swaps import greedy_order
 from featprop.errors import ParameterError
 from featprop.matrix import Features
 
@@ -22,8 +26,7 @@ __all__ = ["KMedoidsResult", "k_medoids"]
 
 log = logging.getLogger(__name__)
 
-EXACT_LIMIT = 20_000
-"""Up to this many rows the distances to all candidates are held at once (1.6 GB) and FasterPAM runs on them."""
+MEMORY = 2**30
 
 
 @dataclass(frozen=True)
@@ -34,81 +37,154 @@ class KMedoidsResult:
     ----------
     medoids
         The chosen rows, the most useful first: every prefix is a good smaller choice.
+    labels
+        For each row the nearest medoid: an index into `medoids`, or, from ``len(medoids)`` on, into the fixed ones.
+    distances
+        For each row the distance to it.
     loss
-        The mean distance of all rows to the nearest medoid, chosen or fixed.
+        The mean of these distances, weighted if the rows are.
     n_swaps
-        How many exchanges the search made; 0 if it did not search.
+        How many exchanges the search made.
+    plan
+        How the search was carried out.
     """
 
     medoids: NDArray[np.intp]
+    labels: NDArray[np.intp]
+    distances: NDArray[np.float32]
     loss: float
     n_swaps: int
+    plan: str
 
 
 def k_medoids(
-    rows: Features,
-    n_medoids: int,
+    rows: Any,
+    n_medoids: int | None = None,
     *,
-    fixed: Sequence[int] | NDArray[np.intp] = (),
-    candidates: NDArray[np.intp] | None = None,
+    fixed: Sequence[int] | NDArray[Any] = (),
+    candidates: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    budget: float | None = None,
+    metric: str = "euclidean",
+    n_starts: int | None = None,
+    plan: str | None = None,
+    max_memory: int = MEMORY,
     seed: int | np.random.Generator = 0,
 ) -> KMedoidsResult:
-    """Choose exactly `n_medoids` distinct rows.
+    """Choose distinct rows as medoids.
 
     Parameters
     ----------
     rows
-        Dense or CSR, one row a point.
+        Dense or CSR, one row a point. Computed in float32.
     n_medoids
-        How many to choose, besides the fixed ones.
+        How many to choose, besides the fixed ones; exactly that many are.
     fixed
         Rows that are medoids already: they attract the rows near them and are not chosen again.
     candidates
-        The rows that may be chosen; every row but the fixed ones if not given.
+        The rows that may be chosen, as positions or as a mask; every row but the fixed ones if not given.
+    weights
+        How much each row counts; a weight of 2 is as good as the row twice.
+    costs, budget
+        Instead of `n_medoids`: the price of choosing each row, and how much may be spent in all.
+    metric
+        ``"euclidean"``, or ``"cosine"``: one minus the cosine of the angle between two rows.
+    n_starts
+        How many times the search starts anew; the lowest loss is kept. More when few medoids are sought, if not given.
+    plan
+        ``"exact"``, ``"streamed"`` or ``"sampled"``, see `featprop.clustering.plans`; chosen by size if not given.
+    max_memory
+        Bytes the search may use beside the rows.
     seed
-        Used by K-Means, for more than 20,000 rows. Up to that size the search is deterministic.
+        The same seed gives the same medoids, whatever the number of threads.
     """
-    n = rows.shape[0]
-    held = np.asarray(fixed, dtype=np.intp)
-    allowed = np.arange(n) if candidates is None else np.asarray(candidates, dtype=np.intp)
-    allowed = np.setdiff1d(allowed, held)
-    if not 1 <= n_medoids <= len(allowed):
+    matrix = _checked_rows(rows)
+    n = matrix.shape[0]
+    held = _checked_positions("fixed", fixed, n)
+    allowed = _checked_candidates(candidates, held, n)
+    counted = _checked_weights(weights, n)
+    points = Points(matrix, metric)
+    generator = np.random.default_rng(seed)
+    covered, nearest_fixed = np.full(n, np.inf, dtype=np.float32), np.zeros(n, dtype=np.intp)
+    if held.size:
+        nearest_fixed, covered = points.nearest(points.take(held))
+    problem = Problem(points, n_medoids or 0, allowed, held, nearest_fixed, covered, counted, max_memory)
+    if costs is not None or budget is not None:
+        return _described(problem, *affordable(problem, n_medoids, costs, budget, generator), "priced")
+    if n_medoids is None or not 1 <= n_medoids <= len(allowed):
         rule = f"must be from 1 to {len(allowed):,}, the number of candidates"
         raise ParameterError("n_medoids", rule, n_medoids, "choose a number in that range")
-    covered = np.full(n, np.inf, dtype=np.float32)
-    if held.size:
-        covered = nearest_rows(rows, rows[held]).distance
-    if n <= EXACT_LIMIT:
-        log.info("K-Medoids over %s candidates: FasterPAM", f"{len(allowed):,}")
-        return _exact(rows, n_medoids, allowed, covered)
-    log.info("K-Medoids over %s candidates: K-Means, then the nearest rows", f"{len(allowed):,}")
-    return _approximate(rows, n_medoids, held, allowed, covered, np.random.default_rng(seed))
+    if n_starts is None:
+        n_starts = 2 if n_medoids <= 20 else 1
+    if n_starts < 1:
+        raise ParameterError("n_starts", "must be at least 1", n_starts, "use 1 or leave it out")
+    chosen_plan = plan or choose_plan(problem)
+    log.info("K-Medoids: %s of %s candidates, %s plan", f"{n_medoids:,}", f"{len(allowed):,}", chosen_plan)
+    medoids, n_swaps = solve(problem, chosen_plan, n_starts, generator)
+    return _described(problem, medoids, n_swaps, chosen_plan)
 
 
-def _exact(rows: Features, n_medoids: int, allowed: NDArray[np.intp], covered: NDArray[np.float32]) -> KMedoidsResult:
-    distances = distances_between(rows[allowed], rows)
-    distances[np.arange(len(allowed)), allowed] = 0.0
-    medoids, n_swaps = greedy_build(distances, covered, n_medoids), 0
-    if n_medoids > 1 or np.isfinite(covered[0]):
-        central_first = np.argsort(distances.sum(axis=1, dtype=np.float64), kind="stable")
-        medoids, n_swaps = swap(distances, covered, medoids, central_first)
-    chosen = distances[medoids]
-    order = greedy_build(chosen, covered, n_medoids)
-    loss = float(np.minimum(chosen.min(axis=0), covered).mean(dtype=np.float64))
-    return KMedoidsResult(allowed[medoids[order]], loss, int(n_swaps))
+def _described(problem: Problem, medoids: NDArray[np.intp], n_swaps: int, plan: str) -> KMedoidsResult:
+    """Put the medoids in order, the one that lowers the loss most first, and measure exactly."""
+    points = problem.points
+    references = np.arange(len(points))
+    most = max(1, problem.max_memory // (8 * len(medoids)))
+    if len(references) > most:
+        references = references[:: -(-len(references) // most)]
+    chosen = points.take(medoids).distances(np.arange(len(medoids)), to=points.take(references))
+    order = greedy_order(chosen, problem.covered[references], problem.weights[references], len(medoids))
+    medoids = medoids[order]
+    centres = points.take(np.concatenate([medoids, problem.fixed]))
+    labels, _ = points.nearest(centres)
+    labels[medoids] = np.arange(len(medoids))
+    distances = points.exact_distances(centres, labels)
+    loss = float(np.average(distances.astype(np.float64), weights=problem.weights))
+    return KMedoidsResult(medoids, labels, distances, loss, n_swaps, plan)
 
 
-def _approximate(
-    rows: Features,
-    n_medoids: int,
-    held: NDArray[np.intp],
-    allowed: NDArray[np.intp],
-    covered: NDArray[np.float32],
-    generator: np.random.Generator,
-) -> KMedoidsResult:
-    centres = k_means(rows, n_medoids, rows[held], generator)
-    medoids = rows_nearest(rows, centres, allowed)
-    chosen = distances_between(rows[medoids], rows)
-    order = greedy_build(chosen, covered, n_medoids)
-    loss = float(np.minimum(chosen.min(axis=0), covered).mean(dtype=np.float64))
-    return KMedoidsResult(medoids[order], loss, 0)
+def _checked_rows(rows: Any) -> Features:
+    matrix = sp.csr_array(rows, dtype=np.float32) if sp.issparse(rows) else np.asarray(rows, dtype=np.float32)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise ParameterError("rows", "must be a matrix with rows and columns", f"the shape {matrix.shape}", "pass one")
+    values = matrix.data if sp.issparse(matrix) else matrix
+    if not np.isfinite(values).all():
+        found = f"{np.count_nonzero(~np.isfinite(values)):,} NaN or infinite values"
+        raise ParameterError("rows", "must be finite numbers", found, "fill or drop them")
+    return matrix
+
+
+def _checked_positions(what: str, positions: Any, n: int) -> NDArray[np.intp]:
+    given = np.asarray(positions)
+    if given.dtype == bool and given.shape == (n,):
+        given = np.flatnonzero(given)
+    whole = np.asarray(given, dtype=np.intp).ravel()
+    if given.size and (given.dtype.kind not in "iu" or whole.min() < 0 or whole.max() >= n):
+        found = f"{given.min()} to {given.max()}"
+        raise ParameterError(what, f"must be positions from 0 to {n - 1:,}", found, "pass positions of rows")
+    if len(np.unique(whole)) < len(whole):
+        raise ParameterError(what, "must be distinct", f"{len(whole) - len(np.unique(whole)):,} repeats", "drop them")
+    return whole
+
+
+def _checked_candidates(candidates: Any, held: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    if candidates is None:
+        return np.setdiff1d(np.arange(n), held)
+    allowed = np.sort(_checked_positions("candidates", candidates, n))
+    both = np.intersect1d(allowed, held)
+    if both.size and not (isinstance(candidates, np.ndarray) and candidates.dtype == bool):
+        found = f"{both.size:,} rows that are both, the first {both[0]:,}"
+        raise ParameterError("candidates", "must not be fixed medoids", found, "leave the fixed ones out")
+    return np.setdiff1d(allowed, held)
+
+
+def _checked_weights(weights: Any, n: int) -> NDArray[np.float32]:
+    if weights is None:
+        return np.ones(n, dtype=np.float32)
+    counted = np.asarray(weights, dtype=np.float32)
+    if counted.shape != (n,):
+        raise ParameterError("weights", f"must be one for each of the {n:,} rows", counted.shape, "pass n weights")
+    if not (np.isfinite(counted).all() and (counted >= 0).all() and counted.sum() > 0):
+        rule = "must be finite, at least 0 and not all 0"
+        raise ParameterError("weights", rule, f"{counted.min()} to {counted.max()}", "mend them")
+    return counted

@@ -110,7 +110,7 @@ _ENTRIES = [
     Dataset("questions", 48921, 153540, 2, 301, 0.84, "MIT", _HETERO_SOURCE, _heterophilous("questions")),
     Dataset("ogbn-arxiv", 169343, 1157799, 40, 128, 0.66, "ODC-BY", _OGB_SOURCE, _ogb("arxiv")),
     Dataset("ogbn-products", 2449029, 61859140, 47, 100, 0.81, "Amazon", _OGB_SOURCE, _ogb("products")),
-    Dataset("digits", 1797, 12340, 10, 64, 0.96, "CC BY 4.0", "UCI digits, with scikit-learn", build=digits),
+    Dataset("digits", 1797, 12339, 10, 64, 0.96, "CC BY 4.0", "UCI digits, with scikit-learn", build=digits),
 ]  # fmt: skip
 
 CATALOGUE = {entry.name: entry for entry in _ENTRIES}
@@ -120,7 +120,7 @@ def find(name: str) -> Dataset:
     """Return the data set of that name, however it is hyphenated and capitalised."""
     if not is_known(name):
         close = close_names(name)
-        cure = f"did you mean {' or '.join(close)}" if close else "see them with featprop datasets"
+        cure = f"did you mean {' or '.join(close)}?" if close else "see them with featprop datasets"
         raise ParameterError("The data set", f"must be one of {', '.join(CATALOGUE)}", repr(name), cure)
     return _BY_LETTERS[_letters(name)]
 

@@ -72,7 +72,7 @@ def resolve(source: str | os.PathLike[str], features: Sequence[str] | None = Non
     if not is_known(name):
         close = close_names(name)
         cure = f"check the path, or take the data set {' or '.join(close)}" if close else "check the path"
-        rule = "must be a graph folder or an .npz file, or the name of a data set"
+        rule = "must be a graph folder, an .npz file or a data set"
         raise FileError(name, rule, "no such file or folder", cure)
     if features is not None:
         cure = f"leave --features out for {name}"

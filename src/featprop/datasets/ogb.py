@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.errors import FileError
+from featprop.errors import FileError, reason
 from featprop.interop.parts import GraphParts
 from featprop.progress import tracked
 
@@ -36,7 +36,7 @@ def parts_of_ogb_zip(files: Mapping[str, Path]) -> GraphParts:
                 with archive.open(members[part]) as file:
                     arrays.append(_numbers(file, f"{part} in {path}"))
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
-        raise FileError(f"{path}", "must be a zip file", f"this: {error}", "get the archive again") from error
+        raise FileError(f"{path}", "must be a zip file", f"this: {reason(error)}", "get the archive again") from error
     return _parts(arrays)
 
 
@@ -74,5 +74,5 @@ def _numbers(file: IO[bytes], what: str) -> NDArray[Any]:
             pieces.append(np.column_stack(columns).astype(np.int64 if whole else np.float32))
         return np.concatenate(pieces)
     except (pa.ArrowException, OSError, ValueError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise FileError(what, "must be a compressed CSV file of numbers", f"this: {reason}", "get it again") from error
+        found = f"this: {reason(error)}"
+        raise FileError(what, "must be a compressed CSV file of numbers", found, "get it again") from error

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featprop.errors import FileError
+from featprop.errors import FileError, reason
 from featprop.graph import UNKNOWN
 from featprop.interop.parts import GraphParts
 from featprop.io.unpickling import unpickled
@@ -72,7 +72,9 @@ def _test_index(path: Path) -> Any:
     try:
         return np.array(path.read_text(encoding="ascii").split(), dtype=np.int64)
     except ValueError as error:
-        raise FileError(f"{path}", "must hold one number a line", f"this: {error}", "get the file again") from error
+        raise FileError(
+            f"{path}", "must hold one number a line", f"this: {reason(error)}", "get the file again"
+        ) from error
 
 
 def _edges(path: Path, n: int) -> tuple[Any, Any]:
@@ -82,7 +84,7 @@ def _edges(path: Path, n: int) -> tuple[Any, Any]:
         counts = [len(ends) for ends in neighbours.values()]
         target = np.array([end for ends in neighbours.values() for end in ends], dtype=np.int64)
     except (TypeError, ValueError, AttributeError) as error:
-        found = f"this: {error}"
+        found = f"this: {reason(error)}"
         raise FileError(f"{path}", "must hold the neighbours of each node", found, "get the file again") from error
     if nodes.size and nodes.max() >= n:
         found = f"node {nodes.max():,} of {n:,}"

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.errors import GraphError, MissingExtraError
+from featprop.errors import GraphError, MissingExtraError, reason
 from featprop.interop.parts import GraphParts
 from featprop.matrix import Features, dense
 
@@ -33,14 +33,12 @@ def parts_of_networkx(graph: nx.Graph, features: str | Sequence[str], label: str
     weights = [value for _, _, value in graph.edges(data=weight)]
     weighted = any(value is not None for value in weights)
     labels = [value for _, value in graph.nodes(data=label)]
-    id_array = np.empty(len(ids), dtype=object)
-    id_array[:] = ids
     return GraphParts(
         source=ends[:, 0],
         target=ends[:, 1],
         features=np.array(rows, dtype=np.float32).reshape(len(ids), width),
         weights=np.array([1.0 if value is None else value for value in weights]) if weighted else None,
-        ids=id_array,
+        ids=np.fromiter(ids, dtype=object, count=len(ids)),
         labels=labels if any(value is not None for value in labels) else None,
         feature_names=None if isinstance(features, str) else tuple(features),
     )
@@ -74,4 +72,8 @@ def _features_of(graph: nx.Graph, node: Hashable, features: str | Sequence[str])
         if name not in attributes:
             found = f"none at node {node!r}, which has {', '.join(map(str, attributes)) or 'no attribute'}"
             raise GraphError(f"Node attribute {name!r}", "must be there for every node", found, "name another")
-    return np.concatenate([np.atleast_1d(np.asarray(attributes[name], dtype=np.float32)) for name in names])
+    try:
+        return np.concatenate([np.ravel(np.asarray(attributes[name], dtype=np.float32)) for name in names])
+    except (ValueError, TypeError) as error:
+        found = f"{reason(error)}, at node {node!r}"
+        raise GraphError("Features", "must be numbers", found, "encode them as numbers") from error

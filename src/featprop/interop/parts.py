@@ -26,7 +26,8 @@ class GraphParts:
     ids
         The user's name of each node, or None for 0..n-1.
     labels
-        The class of each node; None, NaN or (among integers) -1 where unknown. None if no label is known.
+        The class of each node; None, NaN or, in an integer array, a negative number where unknown. None if no
+        label is known.
     feature_names
         The name of each feature column, if it has one.
     """

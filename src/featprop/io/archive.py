@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,10 +12,26 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featprop.errors import FileError
+from featprop.errors import FileError, reason
 from featprop.io.unpickling import unpickled
 
-__all__ = ["NpzArchive", "opened_npz"]
+__all__ = ["AGAIN", "NpzArchive", "opened_npz"]
+
+AGAIN = "write it again in that layout"
+"""What to do about a file of another layout."""
+
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    MemoryError,
+    NotImplementedError,
+    OSError,
+    TypeError,
+    ValueError,
+)
+"""What Python, NumPy and SciPy raise about a file that is damaged or of another layout."""
 
 
 @contextmanager
@@ -26,14 +43,15 @@ def opened_npz(path: Path, layout: str) -> Iterator[NpzArchive]:
     layout
         What the file must be, for the message: ``"a sparse-graph .npz with …"``.
     """
+    if not zipfile.is_zipfile(path):
+        raise FileError(f"{path}", f"must be {layout}", "a file that is no .npz", AGAIN)
     try:
         with zipfile.ZipFile(path) as archive:
             yield NpzArchive(path, archive)
     except FileError:
         raise
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, EOFError, NotImplementedError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise FileError(f"{path}", f"must be {layout}", f"this: {reason}", "write it again in that layout") from error
+    except DAMAGE as error:
+        raise FileError(f"{path}", f"must be {layout}", f"this: {reason(error)}", AGAIN) from error
 
 
 class NpzArchive:
@@ -54,7 +72,7 @@ class NpzArchive:
     def array(self, name: str) -> Any:
         """Return one array; of an object array, what its pickle holds."""
         if name not in self.names:
-            raise KeyError(f"{name} is not a file in the archive")
+            raise KeyError(name)
         with self.archive.open(f"{name}.npy") as file:
             if np.lib.format.read_magic(file) == (1, 0):
                 _, _, dtype = np.lib.format.read_array_header_1_0(file)

@@ -27,7 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.errors import FileError, GraphError
+from featprop.errors import FileError, GraphError, reason
 from featprop.graph import Graph, as_array
 from featprop.io.atomic import replacing_folder
 from featprop.progress import tracked
@@ -131,9 +131,8 @@ def open_native(folder: Path) -> Graph:
             adjacency, features, ids, labels, tuple(description["classes"]), None if names is None else tuple(names)
         )
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
         rule = f"must be a whole graph in format {VERSION} of featprop"
-        raise FileError(f"{folder}", rule, f"this: {reason}", "write it again with featprop convert") from error
+        raise FileError(f"{folder}", rule, f"this: {reason(error)}", "write it again with featprop convert") from error
 
 
 def check_may_replace(folder: Path, *, force: bool) -> None:

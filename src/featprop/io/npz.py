@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from featprop.errors import FileError
 from featprop.interop.parts import GraphParts
-from featprop.io.archive import opened_npz
+from featprop.io.archive import AGAIN, NpzArchive, opened_npz
 
 __all__ = ["parts_of_npz"]
 
-LAYOUT = "a sparse-graph .npz with adj_data, adj_indices, adj_indptr, adj_shape, the same for attr_"
+LAYOUT = "a sparse-graph .npz with adj_data, adj_indices, adj_indptr, adj_shape and the same for attr_"
 
 
 def parts_of_npz(path: Path) -> GraphParts:
@@ -20,10 +24,22 @@ def parts_of_npz(path: Path) -> GraphParts:
     with opened_npz(path, LAYOUT) as archive:
         if "adj_matrix" in archive.names and "adj_data" not in archive.names:
             adjacency, features = archive.matrix("adj_matrix"), archive.matrix("node_attr")
-            labels = archive.optional("node_label")
+            labels = _labels(archive, "node_label")
         else:
             adjacency, features = archive.csr("adj"), archive.csr("attr")
-            labels = archive.optional("labels")
+            labels = _labels(archive, "labels")
+    if adjacency.shape != features.shape[:1] * 2:
+        found = f"the shapes {adjacency.shape} and {features.shape}"
+        raise FileError(f"{path}", "must have a square adj_ with one row a row of attr_", found, AGAIN)
     entries = adjacency.tocoo()
     source, target = entries.coords
     return GraphParts(source, target, features, weights=entries.data, labels=labels)
+
+
+def _labels(archive: NpzArchive, name: str) -> Any:
+    labels = archive.optional(name)
+    if isinstance(labels, np.ndarray) and labels.dtype == object:
+        odd = [label for label in labels.tolist() if not isinstance(label, int | float | str | None)]
+        if odd:
+            raise ValueError(f"a {type(odd[0]).__name__} among the {name}")
+    return labels

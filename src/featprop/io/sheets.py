@@ -7,18 +7,20 @@ columns ``id`` and ``label`` can be read as labels. What a person typed is never
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from featprop.errors import FileError, LabelError, ParameterError, first_five
 from featprop.graph import Graph
 from featprop.io.atomic import replacing_file
-from featprop.io.tables import column, names_of, read_table
+from featprop.io.tables import names, names_of, read_table
 
 __all__ = ["LabelSheet", "check_may_write", "read_labels", "write_picks", "write_predictions"]
 
@@ -45,23 +47,21 @@ class LabelSheet:
 
 def read_labels(paths: Sequence[Path], graph: Graph) -> LabelSheet:
     """Read one or several tables with the columns ``id`` and ``label`` into one set of labels."""
-    label_of: dict[Hashable, Hashable] = {}
+    label_of: dict[Hashable, str] = {}
     blank: dict[Hashable, None] = {}
     for path in paths:
-        table = read_table(path, text=["id", "label"])
-        ids, labels = column(table, "id", path), names_of(column(table, "label", path))
-        named = _as_graph_ids(names_of(ids).to_pylist(), graph)
-        graph.positions(named, f"ids in {path}")
-        for node, label in zip(named, labels.to_pylist(), strict=True):
-            if label is None or label == "":
+        for node, label in _rows(path, graph):
+            if label is None:
                 blank[node] = None
             elif label_of.setdefault(node, label) != label:
                 found = f"{label_of[node]!r} and {label!r} for node {node!r}"
-                raise LabelError(f"{path}", "must give a node one label", found, "keep one of them")
+                cure = f"keep one of them{' in one of the sheets' if len(paths) > 1 else ''}"
+                raise LabelError(f"{path}", "must give a node one label", found, cure)
     if not label_of:
         what = " and ".join(str(path) for path in paths)
         raise LabelError(what, "must have at least one label filled in", "none", "fill the label column")
-    return LabelSheet(list(label_of), list(label_of.values()), [node for node in blank if node not in label_of])
+    labels = names_of(pa.array(label_of.values(), pa.string()), typed=False).to_pylist()
+    return LabelSheet(list(label_of), labels, [node for node in blank if node not in label_of])
 
 
 def write_picks(
@@ -111,7 +111,10 @@ def _worth_keeping(path: Path) -> str | None:
     """Say what in an existing file must not be lost, or None if featprop can make it again."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         rows = csv.DictReader(file)
-        columns = tuple(rows.fieldnames or ())
+        try:
+            columns = tuple(rows.fieldnames or ())
+        except csv.Error:
+            columns = ()
         if columns[:3] == PREDICTION_COLUMNS:
             return None
         if columns != SHEET_COLUMNS:
@@ -120,7 +123,20 @@ def _worth_keeping(path: Path) -> str | None:
     return f"labels that a person typed for {first_five(filled)} nodes" if filled else None
 
 
-def _as_graph_ids(names: list[Any], graph: Graph) -> list[Hashable]:
-    """Read ids as text if the graph's are text: a sheet that lists only 10 and 20 of a, b, 10, 20 holds texts."""
-    textual = graph.ids.dtype == object and any(isinstance(name, str) for name in graph.ids[:1])
-    return [str(name) for name in names] if textual else names
+def _rows(path: Path, graph: Graph) -> list[tuple[Hashable, str | None]]:
+    """Return the node and the label of each row, but for the empty rows a spreadsheet leaves at the end.
+
+    An id is text or a number as the graph has it: a sheet that lists only 10 and 20 of a, b, 10, 20 holds texts.
+    """
+    table = read_table(path, text=["id", "label"])
+    ids, labels = (names(table, name, path).cast(pa.string()).to_pylist() for name in ("id", "label"))
+    read_id = str if graph.ids.dtype == object else _number
+    pairs = zip(ids, labels, strict=True)
+    rows = [(name and read_id(name), label) for name, label in pairs if name or label]
+    graph.positions([node for node, _ in rows], f"ids in {path}")
+    return rows
+
+
+def _number(text: str) -> Hashable:
+    """Return the integer that is written so, or the text if none is."""
+    return int(text) if re.fullmatch("0|-?[1-9][0-9]*", text) else text

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from featprop.errors import FileError, first_five
+from featprop.errors import FileError, first_five, reason
 
-__all__ = ["column", "find_table", "names_of", "numbers_of", "read_table"]
+__all__ = ["column", "find_table", "names", "names_of", "numbers_of", "read_table"]
 
 DELIMITERS = ",;\t"
 
@@ -50,10 +50,10 @@ def read_table(path: Path, text: Collection[str] | None = ()) -> pa.Table:
             table = pq.read_table(path)
         else:
             table = _read_csv(path, text)
-    except (pa.ArrowException, UnicodeDecodeError) as error:
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         kind = "a Parquet file" if path.suffix.lower() == ".parquet" else "a CSV file in UTF-8"
-        reason = " ".join(str(error).split()).rstrip(".:")
-        raise FileError(f"{path}", f"must be {kind}", f"this: {reason}", "save it again in that format") from error
+        cure = "save it again in that format"
+        raise FileError(f"{path}", f"must be {kind}", f"this: {reason(error)}", cure) from error
     repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
     if repeated:
         raise FileError(f"{path}", "must have distinct columns", f"{first_five(repeated)} repeated", "rename them")
@@ -62,25 +62,37 @@ def read_table(path: Path, text: Collection[str] | None = ()) -> pa.Table:
 
 def column(table: pa.Table, name: str, path: Path) -> pa.Array:
     """Return a column as one array, or say which columns there are."""
-    if name not in table.column_names:
+    index = table.schema.get_field_index(name)
+    if index < 0:
         found = ", ".join(table.column_names[:8]) + (", …" if table.num_columns > 8 else "")
         raise FileError(f"{path}", f"must have a column {name!r}", f"the columns {found}", f"name a column {name}")
-    return pa.concat_arrays(table[name].chunks) if table[name].num_chunks else pa.array([], table[name].type)
+    values = table.column(index)
+    return pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
 
 
-def names_of(values: pa.Array) -> pa.Array:
+def names(table: pa.Table, name: str, path: Path) -> pa.Array:
+    """Return a column of ids or class names: what Parquet calls text stays text, a CSV has no types to keep."""
+    values = column(table, name, path)
+    try:
+        return names_of(values, typed=path.suffix.lower() == ".parquet")
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        what, rule = f"Column {name!r} of {path}", "must hold text or whole numbers"
+        raise FileError(what, rule, f"the type {values.type}", "write one name in every row") from error
+
+
+def names_of(values: pa.Array, *, typed: bool) -> pa.Array:
     """Return ids or class names as 64-bit integers if they read back unchanged, as text otherwise.
 
-    Empty text is missing (null).
+    Empty text is missing (null). Text that is `typed` as text is never read as a number.
     """
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    if pa.types.is_integer(values.type):
+    if pa.types.is_integer(values.type) and not pa.types.is_uint64(values.type):
         return values.cast(pa.int64())
     text = values.cast(pa.string())
-    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
-        return text
     text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    if typed and (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return text
     try:
         integers = text.cast(pa.int64())
     except pa.ArrowInvalid:

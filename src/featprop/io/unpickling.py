@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.errors import FileError
+from featprop.errors import FileError, reason
 
 __all__ = ["unpickled"]
 
@@ -42,8 +42,8 @@ def unpickled(content: bytes, what: str) -> Any:
         rule = "must hold nothing but numbers, texts, arrays and CSR matrices"
         raise FileError(what, rule, f"a call of {error}", cure) from error
     except Exception as error:  # a damaged pickle can raise anything
-        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        raise FileError(what, "must be a whole pickle of arrays", f"this: {reason}", "get the file again") from error
+        found = f"this: {reason(error)}"
+        raise FileError(what, "must be a whole pickle of arrays", found, "get the file again") from error
 
 
 class _ForbiddenError(Exception):

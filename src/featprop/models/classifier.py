@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from featprop.errors import LabelError, ModelError, ParameterError, first_five, unknown_choice
-from featprop.graph import Graph, as_array, sorted_classes
+from featprop.graph import Graph, as_array, plain, sorted_classes
 from featprop.models.training import Optimisation, train
 
 __all__ = ["NodeClassifier", "available_models", "get_model", "register_model"]
@@ -90,7 +90,7 @@ class NodeClassifier(ABC):
             The class of each, by name.
         """
         positions = graph.positions(nodes)
-        names = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+        names = plain(labels)
         targets, self.classes = _checked_targets(graph, positions, names)
         device = _device(self.device)
         generator = torch.Generator(device="cpu").manual_seed(self.seed)
@@ -133,7 +133,7 @@ class NodeClassifier(ABC):
             pairs = zip(self.feature_names, graph.feature_names, strict=True)
             other = [f"{a} for {b}" for a, b in pairs if a != b]
             rule = "must be for a graph of the same feature columns in the same order"
-            raise ModelError("The model", rule, f"{first_five(other)} columns that differ", cure)
+            raise ModelError("The model", rule, f"{first_five(other)} different", cure)
 
 
 def _checked_targets(

@@ -11,7 +11,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from featprop.errors import FeatpropError, FileError, ModelError
+from featprop.errors import FeatpropError, FileError, ModelError, reason
 from featprop.io.atomic import replacing_folder
 from featprop.models.classifier import NodeClassifier, get_model
 
@@ -50,28 +50,29 @@ def load_model(path: str | os.PathLike[str], device: str = "cpu") -> NodeClassif
     """Read a model that `save_model` wrote."""
     folder = Path(path)
     if not (folder / DESCRIPTION).is_file() or not (folder / WEIGHTS).is_file():
-        found = "another folder" if folder.is_dir() else "no such folder"
+        missing = [name for name in (DESCRIPTION, WEIGHTS) if not (folder / name).is_file()]
+        found = f"no {' and no '.join(missing)}" if folder.is_dir() else "no such folder"
         rule = f"must be a model folder with {DESCRIPTION} and {WEIGHTS}"
         raise ModelError(f"{folder}", rule, found, "make one with featprop train")
     try:
         description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
         if description["format"] != FORMAT:
-            raise ValueError(f"format {description['format']}, this version reads {FORMAT}")
+            raise ValueError(f"format {description['format']}, not {FORMAT}")
         return _restored(description, load_file(folder / WEIGHTS), device)
     except FeatpropError:
         raise
     except (ValueError, KeyError, TypeError, RuntimeError, OSError, SafetensorError) as error:
-        reason = " ".join(str(error).split())
-        raise ModelError(f"{folder}", "must be an undamaged model", f"this: {reason}", "train it again") from error
+        rule, found = "must be an undamaged model of this version", f"this: {reason(error)}"
+        raise ModelError(f"{folder}", rule, found, "train it again") from error
 
 
 def check_may_hold_model(folder: Path) -> None:
     """Refuse to replace a folder that holds anything but a model."""
     if not folder.exists():
         return
-    there = {entry.name for entry in folder.iterdir()} if folder.is_dir() else {folder.name}
-    if not folder.is_dir() or not there <= {DESCRIPTION, WEIGHTS}:
-        found = ", ".join(sorted(there - {DESCRIPTION, WEIGHTS})[:5])
+    strange = sorted({entry.name for entry in folder.iterdir()} - {DESCRIPTION, WEIGHTS}) if folder.is_dir() else []
+    if strange or not folder.is_dir():
+        found = ", ".join(strange[:5]) if strange else "a file"
         raise FileError(
             f"{folder}", "must be a new folder or one that holds a model only", found, "choose another --out"
         )

@@ -1,0 +1,121 @@
+"""K-Medoids as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from featprop.clustering.kmedoids import MEMORY, k_medoids
+from featprop.clustering.points import Points
+
+__all__ = ["KMedoids"]
+
+
+class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """K-Medoids clustering of dense or sparse rows, without the matrix of all distances.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of medoids; exactly that many distinct rows become medoids.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        The distance whose sum is made small.
+    n_starts : int or None, default=None
+        How many times the search starts anew; see `k_medoids`.
+    max_memory : int, default=2**30
+        Bytes the search may use beside the rows.
+    random_state : int, RandomState or None, default=None
+        An int makes the result reproducible.
+
+    Attributes
+    ----------
+    medoid_indices_ : ndarray of shape (n_clusters,)
+        The rows that are medoids, the most useful first.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        The medoids themselves; sparse if the input was.
+    labels_ : ndarray of shape (n_samples,)
+        The nearest medoid of each row.
+    inertia_ : float
+        The (weighted) sum of the distances to it.
+    n_iter_ : int
+        The number of exchanges the search made, at least 1.
+    n_features_in_ : int
+        The number of columns seen in fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from featprop.clustering import KMedoids
+    >>> rows = np.array([[0.0], [1.0], [2.0], [20.0], [21.0], [22.0]])
+    >>> KMedoids(n_clusters=2, random_state=0).fit(rows).cluster_centers_.ravel().tolist()
+    [1.0, 21.0]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        metric: str = "euclidean",
+        n_starts: int | None = None,
+        max_memory: int = MEMORY,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.n_starts = n_starts
+        self.max_memory = max_memory
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> KMedoids:  # noqa: ARG002
+        """Find the medoids of the rows of `X`; `y` is ignored."""
+        rows = validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64])
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        result = k_medoids(
+            rows,
+            self.n_clusters,
+            weights=weights,
+            metric=self.metric,
+            n_starts=self.n_starts,
+            max_memory=self.max_memory,
+            seed=seed,
+        )
+        self.medoid_indices_ = result.medoids
+        self.cluster_centers_ = rows[result.medoids]
+        self.labels_ = result.labels
+        counts = np.ones(len(result.labels)) if weights is None else weights
+        self.inertia_ = float(result.distances.astype(np.float64) @ counts)
+        self.n_iter_ = max(1, result.n_swaps)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the nearest medoid of each row of `X`."""
+        rows, centres = self._points(X)
+        return rows.nearest(centres)[0]
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Return the distance of each row of `X` to each medoid."""
+        rows, centres = self._points(X)
+        return rows.distances(np.arange(len(rows)), to=centres)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.medoid_indices_)
+
+    def _points(self, X: Any) -> tuple[Points, Points]:
+        check_is_fitted(self)
+        rows = validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=False)
+        together = Points.stacked([rows, self.cluster_centers_], self.metric)
+        split = rows.shape[0]
+        return together.take(slice(None, split)), together.take(slice(split, None))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags

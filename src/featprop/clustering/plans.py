@@ -1,0 +1,207 @@
+"""How the K-Medoids search is carried out, chosen from the size of the problem and the memory it may use.
+
+exact
+    All distances of candidates to rows are held at once. Greedy and random starts, exchanges until none helps.
+streamed
+    Distances come in blocks and are forgotten again. K-Means starts the search. Every candidate is looked at in a
+    projection of few dimensions, and the most promising ones at full width, where exchanges are made on exact losses
+    over all rows; this is repeated until none of them helps.
+sampled
+    For rows beyond that: the search runs on a sample of the rows, then the medoids are moved within their clusters
+    as long as the loss over all rows falls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.clustering.kmeans import k_means, nearest_distinct
+from featprop.clustering.moves import moved_within_cells
+from featprop.clustering.points import Points, blocks_of
+from featprop.clustering.projection import projected
+from featprop.clustering.swaps import Search, greedy_order
+from featprop.errors import unknown_choice
+from featprop.progress import tracked
+
+__all__ = ["PLANS", "Problem", "choose_plan", "solve"]
+
+PLANS = ("exact", "streamed", "sampled")
+PROJECTED_WIDTH = 64
+NEIGHBOURS = 3
+STREAMED_LIMIT = 60_000
+SAMPLE = 20_000
+SAMPLE_EACH = 256
+MAX_PASSES = 20
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be solved.
+
+    Attributes
+    ----------
+    points
+        All rows.
+    count
+        How many medoids to choose.
+    candidates
+        Who may be one.
+    fixed
+        Medoids that are there already.
+    covered
+        The distance of each row to the nearest fixed medoid, infinite if there is none.
+    weights
+        How much each row counts.
+    max_memory
+        Bytes the search may use beside the rows.
+    """
+
+    points: Points
+    count: int
+    candidates: NDArray[np.intp]
+    fixed: NDArray[np.intp]
+    nearest_fixed: NDArray[np.intp]
+    covered: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    max_memory: int
+
+
+def choose_plan(problem: Problem) -> str:
+    """Return the most thorough plan that fits the memory and ends in reasonable time."""
+    n = len(problem.points)
+    if 4 * len(problem.candidates) * n <= problem.max_memory:
+        return "exact"
+    if n <= STREAMED_LIMIT and 8 * problem.count * n <= problem.max_memory:
+        return "streamed"
+    return "sampled"
+
+
+def solve(problem: Problem, plan: str, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
+    """Return the medoids the plan finds and how many exchanges it made."""
+    solvers = {"exact": _exact, "streamed": _streamed, "sampled": _sampled}
+    if plan not in solvers:
+        raise unknown_choice("plan", plan, PLANS)
+    return solvers[plan](problem, n_starts, generator)
+
+
+def _exact(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
+    """Search with all distances at hand. Candidates are taken by their total distance, so row order is no matter."""
+    distances = _matrix(problem, problem.candidates)
+    central_first = np.argsort(distances @ problem.weights, kind="stable")
+    candidates, distances = problem.candidates[central_first], distances[central_first]
+    everyone = np.arange(len(candidates))
+    best: Search | None = None
+    for start in tracked(range(n_starts), "choosing medoids", n_starts):
+        if start == 0:
+            first = greedy_order(distances, problem.covered, problem.weights, problem.count)
+        else:
+            first = generator.choice(len(candidates), size=problem.count, replace=False)
+        search = Search(first, distances[first], problem.covered, problem.weights)
+        while search.can_swap and search.improve(everyone, distances, search.gains(distances)):
+            pass
+        if best is None or search.loss < best.loss:
+            best = search
+    assert best is not None
+    return candidates[best.medoids], best.n_swaps
+
+
+def _matrix(problem: Problem, candidates: NDArray[np.intp]) -> NDArray[np.float32]:
+    n = len(problem.points)
+    matrix = np.empty((len(candidates), n), dtype=np.float32)
+    blocks = list(blocks_of(len(candidates), 4 * n))
+    for block in tracked(blocks, "measuring distances", len(blocks)):
+        matrix[block] = problem.points.distances(candidates[block])
+    return matrix
+
+
+def _streamed(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
+    narrow = projected(problem.points, PROJECTED_WIDTH, generator)
+    best: Search | None = None
+    for _ in range(n_starts):
+        search = _streamed_search(problem, narrow, generator)
+        if best is None or search.loss < best.loss:
+            best = search
+    assert best is not None
+    return best.medoids, best.n_swaps
+
+
+def _streamed_search(problem: Problem, narrow: Points, generator: np.random.Generator) -> Search:
+    centres = k_means(narrow, problem.count, problem.fixed, problem.weights, generator)
+    start = nearest_distinct(narrow, centres, problem.candidates)
+    search = Search(start, problem.points.distances(start), problem.covered, problem.weights)
+    seen = np.full(len(problem.points), -1.0, dtype=np.float32)
+    for _ in tracked(range(MAX_PASSES), "choosing medoids", MAX_PASSES):
+        changed = (search.near_distance + search.second_distance) != seen
+        seen = search.near_distance + search.second_distance
+        promising = _promising(problem, search, changed)
+        made = 0
+        for block in blocks_of(len(promising), 4 * len(problem.points)):
+            distances = problem.points.distances(promising[block])
+            made += search.improve(promising[block], distances, search.gains(distances))
+        if made == 0:
+            break
+    return search
+
+
+def _promising(problem: Problem, search: Search, changed: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the candidates that gain most, judged by the rows near them only.
+
+    A row that is left out could only add to the gain, so a gain found here is real. Each candidate is judged by the
+    rows of its own cell (the rows with the same nearest medoid, chosen or fixed) and of the cells next to it. Cells
+    around which nothing has `changed` since they were last looked at are passed over.
+    """
+    points = problem.points
+    centres = np.concatenate([search.medoids, problem.fixed])
+    cell = np.where(search.near < problem.count, search.near, problem.count + problem.nearest_fixed)
+    members = np.split(np.argsort(cell, kind="stable"), np.cumsum(np.bincount(cell, minlength=len(centres)))[:-1])
+    between = points.take(centres).distances(np.arange(len(centres)))
+    width = max(NEIGHBOURS, len(centres) // 20)
+    neighbours = np.argsort(between, axis=1, kind="stable")[:, :width]
+    allowed = np.zeros(len(points), dtype=bool)
+    allowed[problem.candidates] = True
+    allowed[centres] = False
+    gains = np.full(len(points), -np.inf)
+    removal = search.removal_losses()
+    for own, around in enumerate(neighbours):
+        inside = members[own][allowed[members[own]]]
+        references = np.concatenate([members[other] for other in around])
+        if not inside.size or not changed[references].any():
+            continue
+        near = points.take(references)
+        for block in blocks_of(len(inside), 4 * len(references)):
+            distances = points.distances(inside[block], to=near)
+            gains[inside[block]] = search.gains(distances, references, removal)
+    best = np.argsort(-gains, kind="stable")[: max(256, 2 * problem.count)]
+    return best[gains[best] > 0]
+
+
+def _sampled(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
+    medoids, n_swaps = _sampled_start(problem, n_starts, generator)
+    medoids, n_moves = moved_within_cells(problem.points, medoids, problem.candidates, problem.covered, problem.weights)
+    return medoids, n_swaps + n_moves
+
+
+def _sampled_start(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
+    """Solve the problem of a sample that has enough rows for every medoid."""
+    n = len(problem.points)
+    size = min(n, max(SAMPLE, SAMPLE_EACH * problem.count))
+    must = generator.choice(problem.candidates, size=min(problem.count, len(problem.candidates)), replace=False)
+    sample = np.unique(np.concatenate([generator.choice(n, size=size, replace=False), must, problem.fixed]))
+    part = Problem(
+        points=problem.points.take(sample),
+        count=problem.count,
+        candidates=np.flatnonzero(np.isin(sample, problem.candidates)),
+        fixed=np.searchsorted(sample, problem.fixed),
+        nearest_fixed=problem.nearest_fixed[sample],
+        covered=problem.covered[sample],
+        weights=problem.weights[sample],
+        max_memory=problem.max_memory,
+    )
+    if len(sample) <= STREAMED_LIMIT and 8 * problem.count * len(sample) <= problem.max_memory:
+        medoids, n_swaps = _streamed(part, n_starts, generator)
+        return sample[medoids], n_swaps
+    centres = k_means(part.points, part.count, part.fixed, part.weights, generator)
+    return sample[nearest_distinct(part.points, centres, part.candidates)], 0

@@ -1,0 +1,680 @@
+"""Whatever a user gets wrong: one sentence, exit code 2, and nothing written."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import featprop
+from featprop.graph import Graph
+
+Run = Callable[..., Any]
+Contents = Callable[[], dict[str, bytes | None]]
+
+NODES = "id,w1,w2,label\na,1,0,left\nb,1,0.5,\nc,0,1,right\nd,0,2,\ne,1,1,\n"
+EDGES = "source,target\na,b\nb,c\nc,d\nd,e\n"
+LABELS = "id,label\na,left\nc,right\n"
+SHEET = "rank,id,represents,mean_distance,label\n"
+GRAPH = {"graph/nodes.csv": NODES, "graph/edges.csv": EDGES}
+
+SELECT = ["select", "graph", "--budget", "2"]
+TRAIN = ["train", "graph", "--labels", "labels.csv"]
+PREDICT = ["predict", "graph"]
+
+
+def parquet(**columns: Any) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns), sink)
+    return sink.getvalue().to_pybytes()
+
+
+def npz(**arrays: Any) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+MISSING = [
+    (
+        "graph",
+        {},
+        ["select", "nowhere", "-b", "2"],
+        "nowhere must be a graph folder, an .npz file or a data set; found no such file or folder: check the path.",
+    ),
+    (
+        "npz",
+        {},
+        ["select", "nowhere.npz", "-b", "2"],
+        "nowhere.npz must be a graph folder, an .npz file or a data set; found no such file or folder: check the path.",
+    ),
+    (
+        "nodes",
+        {"graph/nodes.csv": None},
+        SELECT,
+        "graph must hold nodes.csv or nodes.parquet; found edges.csv: add the file of nodes.",
+    ),
+    (
+        "edges",
+        {"graph/edges.csv": None},
+        SELECT,
+        "graph must hold edges.csv or edges.parquet; found nodes.csv: add the file of edges.",
+    ),
+    (
+        "both",
+        {"graph/edges.csv": None, "graph/nodes.csv": None},
+        SELECT,
+        "graph must hold nodes.csv or nodes.parquet; found an empty folder: add the file of nodes.",
+    ),
+    (
+        "id column",
+        {"graph/nodes.csv": NODES.replace("id,", "name,")},
+        SELECT,
+        "graph/nodes.csv must have a column 'id'; found the columns name, w1, w2, label: name a column id.",
+    ),
+    (
+        "target column",
+        {"graph/edges.csv": "source\na\n"},
+        SELECT,
+        "graph/edges.csv must have the columns source and target; found source: add the missing column.",
+    ),
+    (
+        "feature column",
+        {},
+        [*SELECT, "--features", "w*", "--features", "v*"],
+        "graph/nodes.csv must have a feature column 'v*'; found the columns w1, w2: name one of them.",
+    ),
+    (
+        "labels",
+        {},
+        TRAIN,
+        "labels.csv must be a file; found no such file: check the path.",
+    ),
+    (
+        "labels to select",
+        {},
+        [*SELECT, "--labels", "labels.csv"],
+        "labels.csv must be a file; found no such file: check the path.",
+    ),
+    (
+        "label column",
+        {"labels.csv": "id,class\na,left\n"},
+        TRAIN,
+        "labels.csv must have a column 'label'; found the columns id, class: name a column label.",
+    ),
+    (
+        "id column of labels",
+        {"labels.csv": "node,label\na,left\n"},
+        TRAIN,
+        "labels.csv must have a column 'id'; found the columns node, label: name a column id.",
+    ),
+    (
+        "any label",
+        {"graph/nodes.csv": "id,w\na,1\nb,2\n", "graph/edges.csv": "source,target\na,b\n"},
+        ["train", "graph"],
+        "Training must have labels; found no --labels, and no label in the graph's own label column: "
+        "pass --labels picks.csv.",
+    ),
+    (
+        "model",
+        {},
+        PREDICT,
+        "model must be a model folder with model.json and weights.safetensors; found no such folder: "
+        "make one with featprop train.",
+    ),
+]
+
+NOT_WHAT_ITS_NAME_SAYS = [
+    (
+        "CSV named parquet",
+        {"graph/nodes.csv": None, "graph/nodes.parquet": NODES},
+        SELECT,
+        "graph/nodes.parquet must be a Parquet file; found this: ~: save it again in that format.",
+    ),
+    (
+        "Parquet named csv",
+        {"graph/nodes.csv": parquet(id=list("abcde"), w=[1, 2, 3, 4, 5])},
+        SELECT,
+        "graph/nodes.csv must be a CSV file in UTF-8; found this: ~: save it again in that format.",
+    ),
+    (
+        "text named npz",
+        {"graph.npz": NODES},
+        ["select", "graph.npz", "-b", "2"],
+        "graph.npz must be a sparse-graph .npz with adj_data, adj_indices, adj_indptr, adj_shape and the same for "
+        "attr_; found a file that is no .npz: write it again in that layout.",
+    ),
+    (
+        "another npz",
+        {"graph.npz": npz(weights=np.ones(3))},
+        ["select", "graph.npz", "-b", "2"],
+        "graph.npz must be a sparse-graph .npz with adj_data, adj_indices, adj_indptr, adj_shape and the same for "
+        "attr_; found this: no 'adj_data': write it again in that layout.",
+    ),
+    (
+        "binary nodes",
+        {"graph/nodes.csv": bytes(range(256)) * 20},
+        SELECT,
+        "graph/nodes.csv must be a CSV file in UTF-8; found this: ~: save it again in that format.",
+    ),
+    (
+        "binary edges",
+        {"graph/edges.csv": bytes(range(256)) * 20},
+        SELECT,
+        "graph/edges.csv must be a CSV file in UTF-8; found this: ~: save it again in that format.",
+    ),
+    (
+        "binary labels",
+        {"labels.csv": bytes(range(256)) * 20},
+        TRAIN,
+        "labels.csv must be a CSV file in UTF-8; found this: ~: save it again in that format.",
+    ),
+    (
+        "nothing at all",
+        {"graph/nodes.csv": ""},
+        SELECT,
+        "graph/nodes.csv must be a CSV file in UTF-8; found this: Empty CSV file: save it again in that format.",
+    ),
+    (
+        "a file for a folder",
+        {},
+        ["select", "graph/nodes.csv", "-b", "2"],
+        "graph/nodes.csv must be a graph folder or an .npz file; found another kind of file: "
+        "put nodes.csv and edges.csv into a folder and pass the folder.",
+    ),
+    (
+        "nodes twice",
+        {"graph/nodes.parquet": parquet(id=["a"], w=[1])},
+        SELECT,
+        "graph must hold one file of nodes; found nodes.csv and nodes.parquet: remove one of them.",
+    ),
+]
+
+GRAPHS = [
+    (
+        "duplicate ids",
+        {"graph/nodes.csv": NODES + "a,1,1,\nd,1,1,\n"},
+        SELECT,
+        "Node ids must be distinct; found 2 ('a', 'd') repeated: keep one row a node.",
+    ),
+    (
+        "an empty id",
+        {"graph/nodes.csv": NODES + ",1,1,\n"},
+        SELECT,
+        "graph/nodes.csv must have an id in every row; found 1 empty: fill the id column.",
+    ),
+    (
+        "duplicate columns",
+        {"graph/nodes.csv": NODES.replace("w2", "w1")},
+        SELECT,
+        "graph/nodes.csv must have distinct columns; found 1 (w1) repeated: rename them.",
+    ),
+    (
+        "edges naming unknown nodes",
+        {"graph/edges.csv": EDGES + "z0,z1\nz0,a\nz2,z3\na,z4\nb,z5\nc,z6\n"},
+        SELECT,
+        "Edges of graph/edges.csv must join ids of the nodes; found 7 ('z0', 'z2', 'z1', 'z3', 'z4', …) unknown in "
+        "6 of 10 edges: add those nodes or drop the edges.",
+    ),
+    (
+        "an edge naming nothing",
+        {"graph/edges.csv": EDGES + "a,\n"},
+        SELECT,
+        "Edges of graph/edges.csv must join ids of the nodes; found 1 ('') unknown in 1 of 5 edges: "
+        "add those nodes or drop the edges.",
+    ),
+    (
+        "NaN",
+        {"graph/nodes.csv": NODES.replace("b,1,", "b,nan,").replace("d,0,", "d,NaN,")},
+        SELECT,
+        "Feature 'w1' of graph/nodes.csv must be finite numbers; found NaN or an empty cell at node 'b' (2 in all): "
+        "fill or drop them.",
+    ),
+    (
+        "an empty cell",
+        {"graph/nodes.csv": NODES.replace("c,0,1,", "c,0,,")},
+        SELECT,
+        "Feature 'w2' of graph/nodes.csv must be finite numbers; found NaN or an empty cell at node 'c' (1 in all): "
+        "fill or drop them.",
+    ),
+    (
+        "infinity",
+        {"graph/nodes.csv": NODES.replace("c,0,1,", "c,0,-inf,")},
+        SELECT,
+        "Features must be finite numbers below 3.4e38; found -inf at node 'c', feature 'w2' (1 in all): "
+        "fill or drop those values.",
+    ),
+    (
+        "NaN at a numbered node of Parquet",
+        {"graph/nodes.csv": None, "graph/nodes.parquet": parquet(id=[7, 8], w=[1, None])},
+        SELECT,
+        "Feature 'w' of graph/nodes.parquet must be finite numbers; found NaN or an empty cell at node 8 (1 in all): "
+        "fill or drop them.",
+    ),
+    (
+        "no numeric feature",
+        {"graph/nodes.csv": "id,name,label\na,Ann,x\nb,Bob,y\n"},
+        SELECT,
+        "graph/nodes.csv must have at least one numeric feature; found the columns id, name, label: "
+        "add a numeric column.",
+    ),
+    (
+        "a feature that is text",
+        {"graph/nodes.csv": NODES.replace("b,1,", "b,one,")},
+        [*SELECT, "--features", "w1"],
+        "Feature column 'w1' of graph/nodes.csv must be numeric; found the type string: encode it as numbers.",
+    ),
+    (
+        "empty graph",
+        {"graph/nodes.csv": "id,w1,label\n", "graph/edges.csv": "source,target\n"},
+        SELECT,
+        "graph/nodes.csv must have at least one node; found no row: add a row for each node.",
+    ),
+    (
+        "negative weight",
+        {"graph/edges.csv": "source,target,weight\na,b,1\nb,c,-2\nc,d,-1\n"},
+        SELECT,
+        "Edge weights must be numbers of at least 0; found -2.0 at the edge from 'b' to 'c' (2 in all): "
+        "drop or mend those edges.",
+    ),
+    (
+        "NaN weight",
+        {"graph/edges.csv": "source,target,weight\na,b,1\nb,c,nan\n"},
+        SELECT,
+        "Edge weights must be numbers of at least 0; found nan at the edge from 'b' to 'c' (1 in all): "
+        "drop or mend those edges.",
+    ),
+    (
+        "infinite weight",
+        {"graph/edges.csv": "source,target,weight\na,b,inf\n"},
+        SELECT,
+        "Edge weights must be numbers of at least 0; found inf at the edge from 'a' to 'b' (1 in all): "
+        "drop or mend those edges.",
+    ),
+    (
+        "no number for a weight",
+        {"graph/edges.csv": "source,target,weight\na,b,1\nb,c,strong\n"},
+        SELECT,
+        "Column 'weight' of graph/edges.csv must be numeric; found this: ~'strong'~: write a number in every row.",
+    ),
+    (
+        "an empty weight",
+        {"graph/edges.csv": "source,target,weight\na,b,1\nb,c,\n"},
+        SELECT,
+        "Column 'weight' of graph/edges.csv must be numeric; found this: ~''~: write a number in every row.",
+    ),
+]
+
+OPTIONS = [
+    (
+        f"budget of {budget}",
+        {},
+        ["select", "graph", "--budget", budget],
+        f"budget must be from 1 to 5, the number of nodes without a label; found {budget}: "
+        "choose a number in that range.",
+    )
+    for budget in ("0", "-3", "6")
+] + [
+    (
+        "budget above the unlabelled nodes",
+        {"labels.csv": LABELS},
+        ["select", "graph", "--budget", "4", "--labels", "labels.csv"],
+        "budget must be from 1 to 3, the number of nodes without a label; found 4: choose a number in that range.",
+    ),
+    (
+        "budget when all are labelled",
+        {"labels.csv": "id,label\n" + "".join(f"{node},x\n" for node in "abcde")},
+        ["select", "graph", "--budget", "1", "--labels", "labels.csv"],
+        "budget must be 0, as there are no more nodes without a label; found 1: there is nothing left to label.",
+    ),
+    (
+        "strategy misspelt",
+        {},
+        [*SELECT, "--strategy", "Fetprop"],
+        "strategy must be one of featprop, random; found 'Fetprop': did you mean 'featprop'?",
+    ),
+    (
+        "unknown strategy",
+        {},
+        [*SELECT, "--strategy", "age"],
+        "strategy must be one of featprop, random; found 'age': choose one of them.",
+    ),
+    (
+        "model misspelt",
+        {"labels.csv": LABELS},
+        [*TRAIN, "--model", "GCNN"],
+        "model must be one of gcn, sgc; found 'GCNN': did you mean 'gcn'?",
+    ),
+    (
+        "unknown model",
+        {"labels.csv": LABELS},
+        [*TRAIN, "--model", "transformer"],
+        "model must be one of gcn, sgc; found 'transformer': choose one of them.",
+    ),
+    (
+        "device to train",
+        {"labels.csv": LABELS},
+        [*TRAIN, "--device", "abacus"],
+        "device must be one PyTorch has here; found 'abacus': use 'cpu'.",
+    ),
+    (
+        "features of an npz",
+        {"graph.npz": npz(weights=np.ones(3))},
+        ["select", "graph.npz", "-b", "2", "--features", "w*"],
+        "features must name columns of a nodes table; found w*: leave --features out for an .npz file.",
+    ),
+]
+
+LABEL_FILES = [
+    (
+        "unknown ids",
+        {"labels.csv": LABELS + "".join(f"z{row},left\n" for row in range(7))},
+        TRAIN,
+        "ids in labels.csv must be ids of the graph; found 7 ('z0', 'z1', 'z2', 'z3', 'z4', …) unknown: "
+        "ids of this graph look like 'a'.",
+    ),
+    (
+        "unknown ids to select",
+        {"labels.csv": LABELS + "z,left\n"},
+        [*SELECT, "--labels", "labels.csv"],
+        "ids in labels.csv must be ids of the graph; found 1 ('z') unknown: ids of this graph look like 'a'.",
+    ),
+    (
+        "no label filled",
+        {"labels.csv": SHEET + "1,a,3,0.5,\n2,c,2,0.5,\n"},
+        TRAIN,
+        "labels.csv must have at least one label filled in; found none: fill the label column.",
+    ),
+    (
+        "no label filled in either",
+        {"labels.csv": "id,label\na,\n", "more.csv": "id,label\nb,\n"},
+        [*SELECT, "--labels", "labels.csv", "--labels", "more.csv"],
+        "labels.csv and more.csv must have at least one label filled in; found none: fill the label column.",
+    ),
+    (
+        "one class",
+        {"labels.csv": "id,label\na,left\nb,left\n"},
+        TRAIN,
+        "labels must hold at least two classes; found only 'left': label nodes of another class too.",
+    ),
+    (
+        "sheets that contradict each other",
+        {"labels.csv": LABELS, "more.csv": "id,label\nb,left\nc,left\n"},
+        [*TRAIN, "--labels", "more.csv"],
+        "more.csv must give a node one label; found 'right' and 'left' for node 'c': "
+        "keep one of them in one of the sheets.",
+    ),
+    (
+        "a sheet that contradicts itself",
+        {"labels.csv": LABELS + "a,right\n"},
+        TRAIN,
+        "labels.csv must give a node one label; found 'left' and 'right' for node 'a': keep one of them.",
+    ),
+]
+
+OUTPUTS = [
+    (
+        "labels a person typed",
+        {"picks.csv": SHEET + "1,a,3,0.5,left\n2,c,2,0.5,\n"},
+        SELECT,
+        "picks.csv must not be overwritten; found labels that a person typed for 1 (a) nodes: "
+        "choose another --out or pass --force.",
+    ),
+    (
+        "a file of another program",
+        {"mine.csv": "date,amount\n2020-01-01,3\n"},
+        [*SELECT, "--out", "mine.csv"],
+        "mine.csv must not be overwritten; found a file that featprop did not write: "
+        "choose another --out or pass --force.",
+    ),
+    (
+        "nodes of the graph",
+        {},
+        [*SELECT, "--out", "graph/nodes.csv", "--features", "w1"],
+        "graph/nodes.csv must not be overwritten; found a file that featprop did not write: "
+        "choose another --out or pass --force.",
+    ),
+    (
+        "labels a person typed, by predictions",
+        {"picks.csv": SHEET + "1,a,3,0.5,left\n"},
+        [*PREDICT, "--out", "picks.csv"],
+        "picks.csv must not be overwritten; found labels that a person typed for 1 (a) nodes: "
+        "choose another --out or pass --force.",
+    ),
+    ("no csv", {}, [*SELECT, "--out", "picks.xlsx"], "out must end in .csv; found 'picks.xlsx': write to picks.csv."),
+    (
+        "a folder",
+        {"p.csv/x": ""},
+        [*SELECT, "--out", "p.csv"],
+        "p.csv must be a file; found a folder: choose another --out.",
+    ),
+    (
+        "below a file",
+        {"notes": "x"},
+        [*SELECT, "--out", "notes/picks.csv"],
+        "notes/picks.csv must be in a writable folder; found File exists: choose a place you may write to.",
+    ),
+    (
+        "a model among other things",
+        {"labels.csv": LABELS, "model/notes.txt": "x", "model/a.csv": "x", "model/model.json": "{}"},
+        TRAIN,
+        "model must be a new folder or one that holds a model only; found a.csv, notes.txt: choose another --out.",
+    ),
+    (
+        "a model in place of a file",
+        {"labels.csv": LABELS, "notes": "x"},
+        [*TRAIN, "--out", "notes"],
+        "notes must be a new folder or one that holds a model only; found a file: choose another --out.",
+    ),
+]
+
+
+def table(**sections: list[Any]) -> Any:
+    cases = [(f"{section}: {name}", *case) for section, listed in sections.items() for name, *case in listed]
+    return pytest.mark.parametrize(
+        ("files", "arguments", "message"), [pytest.param(*case, id=name) for name, *case in cases]
+    )
+
+
+def put(folder: Path, files: dict[str, str | bytes | None]) -> None:
+    """Write files, given as path and content; a content of None leaves the folder of the file and no file."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        if content is not None:
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def refused(result: Any, message: str) -> None:
+    """Check exit code 2 and the message, in which ~ stands for the words of another library."""
+    assert result.exit_code == 2, result.exception
+    assert result.stdout == ""
+    *told, last = result.stderr.splitlines()
+    assert not [line for line in told if "rror" in line]
+    rest = last
+    for part in f"Error: {message}".split("~"):
+        before, found, rest = rest.partition(part)
+        assert found, f"{last!r} has no {part!r}"
+        assert bool(before) == (part != f"Error: {message}".split("~")[0])
+    assert rest == ""
+
+
+@table(
+    missing=MISSING,
+    type=NOT_WHAT_ITS_NAME_SAYS,
+    graph=GRAPHS,
+    option=OPTIONS,
+    labels=LABEL_FILES,
+    out=OUTPUTS,
+)
+def test_bad_input(
+    run: Run, tmp_path: Path, contents: Contents, files: dict[str, Any], arguments: list[str], message: str
+) -> None:
+    put(tmp_path, GRAPH | files)
+    before = contents()
+    refused(run(*arguments), message)
+    assert contents() == before
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """A model of the graph, as files."""
+    folder = tmp_path_factory.mktemp("trained")
+    put(folder, GRAPH)
+    graph = featprop.read_graph(folder / "graph")
+    featprop.save_model(featprop.GCN(epochs=1).fit(graph, ["a", "c"], ["left", "right"]), folder / "model")
+    return {f"model/{path.name}": path.read_bytes() for path in sorted((folder / "model").iterdir())}
+
+
+DESCRIPTION, WEIGHTS = "model/model.json", "model/weights.safetensors"
+
+
+def described(**changes: Any) -> Callable[[bytes], bytes]:
+    return lambda content: json.dumps(json.loads(content) | changes).encode()
+
+
+def without(key: str) -> Callable[[bytes], bytes]:
+    return lambda content: json.dumps({k: v for k, v in json.loads(content).items() if k != key}).encode()
+
+
+DAMAGED = "model must be an undamaged model of this version; found this: "
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        pytest.param(WEIGHTS, lambda content: content[:40], f"{DAMAGED}~: train it again.", id="header cut"),
+        pytest.param(WEIGHTS, lambda content: content[:-5], f"{DAMAGED}~: train it again.", id="weights cut"),
+        pytest.param(WEIGHTS, lambda content: b"", f"{DAMAGED}~: train it again.", id="weights empty"),
+        pytest.param(WEIGHTS, lambda content: b"PK" * 500, f"{DAMAGED}~: train it again.", id="another file"),
+        pytest.param(DESCRIPTION, lambda content: content[:60], f"{DAMAGED}~: train it again.", id="JSON cut"),
+        pytest.param(DESCRIPTION, lambda content: b"[1, 2]", f"{DAMAGED}~: train it again.", id="another JSON"),
+        pytest.param(DESCRIPTION, lambda content: b"\xff\xfe\x00", f"{DAMAGED}~: train it again.", id="no text"),
+        pytest.param(DESCRIPTION, without("format"), f"{DAMAGED}no 'format': train it again.", id="no format"),
+        pytest.param(DESCRIPTION, without("classes"), f"{DAMAGED}no 'classes': train it again.", id="no classes"),
+        pytest.param(DESCRIPTION, described(format=2), f"{DAMAGED}format 2, not 1: train it again.", id="format 2"),
+        pytest.param(DESCRIPTION, described(n_features=3), f"{DAMAGED}~: train it again.", id="another width"),
+        pytest.param(DESCRIPTION, described(classes=["x"]), f"{DAMAGED}~: train it again.", id="another class"),
+        pytest.param(DESCRIPTION, described(settings={"depth": 9}), f"{DAMAGED}~: train it again.", id="settings"),
+        pytest.param(
+            DESCRIPTION,
+            described(model="gat"),
+            "model must be one of gcn, sgc; found 'gat': choose one of them.",
+            id="another kind",
+        ),
+        pytest.param(
+            WEIGHTS,
+            lambda content: None,
+            "model must be a model folder with model.json and weights.safetensors; found no weights.safetensors: "
+            "make one with featprop train.",
+            id="weights missing",
+        ),
+        pytest.param(
+            DESCRIPTION,
+            lambda content: None,
+            "model must be a model folder with model.json and weights.safetensors; found no model.json: "
+            "make one with featprop train.",
+            id="description missing",
+        ),
+    ],
+)
+def test_a_damaged_model(
+    run: Run,
+    tmp_path: Path,
+    contents: Contents,
+    trained: dict[str, bytes],
+    name: str,
+    damage: Callable[[bytes], bytes | None],
+    message: str,
+) -> None:
+    put(tmp_path, GRAPH | trained | {name: damage(trained[name])})
+    before = contents()
+    refused(run(*PREDICT), message)
+    assert contents() == before
+
+
+CURE = "use the graph it was trained on, or train a model on this one."
+
+
+@pytest.mark.parametrize(
+    ("nodes", "arguments", "message"),
+    [
+        pytest.param(
+            "id,w1,w2,w3\na,1,0,0\nb,1,0,1\n",
+            PREDICT,
+            f"The model must be for a graph of 3 features; found one trained on 2: {CURE}",
+            id="another width",
+        ),
+        pytest.param(
+            NODES,
+            [*PREDICT, "--features", "w1"],
+            f"The model must be for a graph of 1 features; found one trained on 2: {CURE}",
+            id="other features chosen",
+        ),
+        pytest.param(
+            NODES.replace("w2", "v2"),
+            PREDICT,
+            "The model must be for a graph of the same feature columns in the same order; "
+            f"found 1 (w2 for v2) different: {CURE}",
+            id="another name",
+        ),
+        pytest.param(
+            NODES.replace("w1,w2", "w2,w1"),
+            PREDICT,
+            "The model must be for a graph of the same feature columns in the same order; "
+            f"found 2 (w1 for w2, w2 for w1) different: {CURE}",
+            id="another order",
+        ),
+        pytest.param(
+            NODES,
+            [*PREDICT, "--device", "abacus"],
+            "device must be one PyTorch has here; found 'abacus': use 'cpu'.",
+            id="unknown device",
+        ),
+    ],
+)
+def test_a_model_that_does_not_fit(
+    run: Run,
+    tmp_path: Path,
+    contents: Contents,
+    trained: dict[str, bytes],
+    nodes: str,
+    arguments: list[str],
+    message: str,
+) -> None:
+    put(tmp_path, {"graph/nodes.csv": nodes, "graph/edges.csv": "source,target\na,b\n"} | trained)
+    before = contents()
+    refused(run(*arguments), message)
+    assert contents() == before
+
+
+def test_a_model_folder_in_use_is_refused_before_any_work(run: Run, tmp_path: Path) -> None:
+    put(tmp_path, {"model/notes.txt": "x"})
+    refused(
+        run("train", "nowhere"),
+        "model must be a new folder or one that holds a model only; found notes.txt: choose another --out.",
+    )
+
+
+def test_an_output_in_use_is_refused_before_any_work(run: Run, tmp_path: Path) -> None:
+    put(tmp_path, {"mine.csv": "x"})
+    for command in (["select", "nowhere", "--budget", "1"], ["predict", "nowhere"]):
+        refused(
+            run(*command, "--out", "mine.csv"),
+            "mine.csv must not be overwritten; found a file that featprop did not write: "
+            "choose another --out or pass --force.",
+        )
+
+
+def test_the_graph_that_every_case_spoils_is_right(run: Run, tmp_path: Path, trained: dict[str, bytes]) -> None:
+    put(tmp_path, GRAPH | trained | {"labels.csv": LABELS})
+    for arguments in (SELECT, TRAIN, PREDICT):
+        result = run(*arguments)
+        assert result.exit_code == 0, result.output
+    assert isinstance(featprop.read_graph("graph"), Graph)

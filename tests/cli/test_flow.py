@@ -1,0 +1,263 @@
+"""The command line from a graph to predictions, in process."""
+
+import csv
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import featprop
+
+Run = Callable[..., Any]
+WriteFolder = Callable[..., Path]
+
+SHEET = ["rank", "id", "represents", "mean_distance", "label"]
+CLASS_OF = {f"0{number}": "left" if number < 6 else "right" for number in range(10)}
+"""Two groups of nodes whose ids a spreadsheet or a parser could spoil."""
+
+
+@pytest.fixture
+def groups(write_folder: WriteFolder) -> Path:
+    """The two groups, each a circle whose nodes look alike."""
+    nodes, edges = "id,x,y\n", "source,target\n"
+    for number, (node, group) in enumerate(CLASS_OF.items()):
+        nodes += f"{node},{'1,0' if group == 'left' else '0,1'}.{number}\n"
+        start, size = (0, 6) if group == "left" else (6, 4)
+        edges += f"{node},0{start + (number - start + 1) % size}\n"
+    return write_folder(nodes, edges)
+
+
+def rows_of(path: str) -> list[dict[str, str]]:
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fill(path: str, how_many: int | None = None) -> None:
+    """Type the class of the first nodes of a sheet into it, as a person would."""
+    rows = rows_of(path)
+    for row in rows[:how_many]:
+        row["label"] = CLASS_OF[row["id"]]
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, SHEET)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def ok(result: Any) -> Any:
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_from_a_graph_to_predictions_and_on(run: Run, groups: Path) -> None:
+    result = ok(run("select", "graph", "--budget", 2))
+    assert result.stdout.startswith("Wrote 2 nodes to picks.csv: fill its label column.\nDistance of a node to the ")
+    assert "Read 10 nodes, 10 edges, 2 features from graph\n" in result.stderr
+    first = rows_of("picks.csv")
+    assert [list(row) for row in first] == [SHEET, SHEET]
+    assert [row["rank"] for row in first] == ["1", "2"]
+    assert [row["label"] for row in first] == ["", ""]
+    assert {CLASS_OF[row["id"]]: row["represents"] for row in first} == {"left": "6", "right": "4"}
+    assert all(0 < float(row["mean_distance"]) < 1 for row in first)
+
+    fill("picks.csv")
+    result = ok(run("train", "graph", "--labels", "picks.csv"))
+    assert result.stdout == "Trained on 2 labels of 2 classes; wrote the model to model.\n"
+
+    result = ok(run("predict", "graph"))
+    assert result.stdout == "Wrote the predicted class of 10 nodes to predictions.csv.\n"
+    predictions = rows_of("predictions.csv")
+    assert {row["id"]: row["label"] for row in predictions} == CLASS_OF
+    for row in predictions:
+        assert list(row) == ["id", "label", "confidence", "probability_left", "probability_right"]
+        probabilities = {name: float(row[f"probability_{name}"]) for name in ("left", "right")}
+        assert sum(probabilities.values()) == pytest.approx(1, abs=1e-4)
+        assert float(row["confidence"]) == max(probabilities.values()) == probabilities[row["label"]]
+
+    ok(run("select", "graph", "--budget", 3, "--labels", "picks.csv", "--out", "more.csv"))
+    more = rows_of("more.csv")
+    assert len({row["id"] for row in more} | {row["id"] for row in first}) == 5
+
+    fill("more.csv", how_many=1)
+    result = ok(run("select", "graph", "-b", 5, "--labels", "picks.csv", "--labels", "more.csv", "-o", "rest.csv"))
+    assert "2 nodes in --labels have no label yet: not chosen again" in result.stderr
+    chosen = [row["id"] for row in first + more + rows_of("rest.csv")]
+    assert sorted(chosen) == sorted(CLASS_OF)
+
+
+def test_the_sheet_is_what_the_library_selects(run: Run, groups: Path) -> None:
+    ok(run("select", "graph", "--budget", 4, "--strategy", "random", "--seed", 5))
+    graph = featprop.read_graph(groups)
+    picks = featprop.select(graph, 4, strategy="random", seed=5)
+    rows = rows_of("picks.csv")
+    assert [row["id"] for row in rows] == picks.nodes.tolist()
+    assert [int(row["represents"]) for row in rows] == picks.represents.tolist()
+    assert [float(row["mean_distance"]) for row in rows] == pytest.approx(picks.spread.tolist(), rel=1e-5)
+
+
+def test_the_same_seed_writes_the_same_files(run: Run, groups: Path) -> None:
+    ok(run("select", "graph", "-b", 4, "--strategy", "random", "--seed", 1))
+    fill("picks.csv")
+    for name in ("one", "other"):
+        ok(run("select", "graph", "-b", 3, "--strategy", "random", "--seed", 7, "-o", f"{name}.csv"))
+        ok(run("train", "graph", "--labels", "picks.csv", "--model", "sgc", "-o", name))
+    assert Path("one.csv").read_bytes() == Path("other.csv").read_bytes()
+    for part in ("model.json", "weights.safetensors"):
+        assert (Path("one") / part).read_bytes() == (Path("other") / part).read_bytes()
+
+
+def test_training_on_the_labels_of_the_graph_and_chosen_features(run: Run, write_folder: WriteFolder) -> None:
+    write_folder("id,w_1,year,w_2,label\na,1,1990,0,yes\nb,1,1991,0,\nc,0,1992,1,no\nd,0,1993,1,\n", "a,b\na,b\nc,d\n")
+    result = ok(run("train", "graph", "--features", "w_*", "--out", "models/new", "--model", "sgc"))
+    assert "Read 4 nodes, 2 edges, 2 features from graph" in result.stderr
+    model = featprop.load_model("models/new")
+    assert model.feature_names == ("w_1", "w_2")
+    assert model.classes == ("no", "yes")
+    ok(run("predict", "graph", "--features", "w_*", "--model", "models/new", "--out", "deep/er/p.csv"))
+    assert [row["label"] for row in rows_of("deep/er/p.csv")] == ["yes", "yes", "no", "no"]
+
+
+def test_a_sparse_npz(run: Run, tmp_path: Path) -> None:
+    adjacency, features = sp.csr_array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]), sp.csr_array([[1, 0], [1, 0], [0, 1]])
+    parts = {"adj": adjacency, "attr": features}
+    names = ("data", "indices", "indptr", "shape")
+    arrays = {f"{key}_{name}": getattr(matrix, name) for key, matrix in parts.items() for name in names}
+    np.savez(tmp_path / "graph.npz", labels=np.array([0, 0, 1]), **arrays)
+    ok(run("select", "graph.npz", "--budget", 2))
+    assert [row["represents"] for row in rows_of("picks.csv")] in (["2", "1"], ["1", "2"])
+    ok(run("train", "graph.npz", "--model", "sgc"))
+    ok(run("predict", "graph.npz"))
+    assert [row["label"] for row in rows_of("predictions.csv")] == ["0", "0", "1"]
+
+
+def test_a_rerun_writes_over_what_featprop_can_make_again(run: Run, groups: Path) -> None:
+    ok(run("select", "graph", "--budget", 2))
+    ok(run("select", "graph", "--budget", 3))
+    assert len(rows_of("picks.csv")) == 3
+    fill("picks.csv")
+    ok(run("train", "graph", "--labels", "picks.csv", "--model", "gcn"))
+    ok(run("train", "graph", "--labels", "picks.csv", "--model", "sgc"))
+    assert featprop.load_model("model").name == "sgc"
+    for _ in range(2):
+        ok(run("predict", "graph"))
+    assert len(rows_of("predictions.csv")) == 10
+    assert {path.name for path in Path().iterdir()} == {"graph", "picks.csv", "model", "predictions.csv"}
+
+
+def test_typed_labels_give_way_to_force_only(run: Run, groups: Path) -> None:
+    ok(run("select", "graph", "--budget", 2))
+    fill("picks.csv", how_many=1)
+    typed = Path("picks.csv").read_bytes()
+    assert run("select", "graph", "--budget", 2).exit_code == 2
+    assert Path("picks.csv").read_bytes() == typed
+    ok(run("select", "graph", "--budget", 2, "--force"))
+    assert [row["label"] for row in rows_of("picks.csv")] == ["", ""]
+    Path("diary.csv").write_text("Dear diary\n")
+    ok(run("select", "graph", "--budget", 2, "--out", "diary.csv", "--force"))
+    assert len(rows_of("diary.csv")) == 2
+
+
+@pytest.mark.parametrize("strategy", ["featprop", "random"])
+@pytest.mark.parametrize(
+    ("nodes", "edges", "budget"),
+    [
+        pytest.param("id,w\na,1\nb,2\nc,3\nd,9\n", "s,t\na,b\n", 2, id="isolated nodes"),
+        pytest.param("id,w,v\na,0,0\nb,0,0\nc,0,0\n", "s,t\na,b\n", 2, id="all-zero features"),
+        pytest.param("id,w\na,1\nb,1\nc,1\n", "s,t\na,b\n", 2, id="equal features"),
+        pytest.param("id,w\na,1\nb,2\nc,3\nd,4\n", "s,t\na,b\nc,d\n", 3, id="several components"),
+        pytest.param("id,w\na,1\nb,2\nc,3\n", "s,t\na,b\nb,c\n", 3, id="budget of all nodes"),
+        pytest.param("id,w\na,1\nb,2\nc,3\n", "source,target\n", 2, id="no edges"),
+        pytest.param("id,w\nonly,1\n", "source,target\n", 1, id="one node"),
+    ],
+)
+def test_what_is_unusual_but_right(
+    run: Run, write_folder: WriteFolder, nodes: str, edges: str, budget: int, strategy: str
+) -> None:
+    write_folder(nodes, edges)
+    ok(run("select", "graph", "--budget", budget, "--strategy", strategy))
+    rows = rows_of("picks.csv")
+    assert len({row["id"] for row in rows}) == budget
+    assert {row["id"] for row in rows} <= {line.split(",")[0] for line in nodes.splitlines()[1:]}
+    assert sum(int(row["represents"]) for row in rows) == len(nodes.splitlines()) - 1
+
+
+def test_training_where_features_say_nothing(run: Run, write_folder: WriteFolder) -> None:
+    write_folder("id,w,v,label\na,0,0,x\nb,0,0,y\nc,0,0,\n", "source,target\n")
+    ok(run("train", "graph"))
+    ok(run("predict", "graph"))
+    assert [float(row["probability_x"]) for row in rows_of("predictions.csv")] == pytest.approx([0.5] * 3, abs=0.01)
+
+
+def test_repairs_are_told(run: Run, write_folder: WriteFolder) -> None:
+    write_folder(edges="source,target,weight\na,b,1\na,b,1\nb,a,1\nc,c,1\nd,e,0\nb,c,2\n")
+    result = ok(run("select", "graph", "--budget", 1))
+    for message in (
+        "1 self loops dropped",
+        "1 edges of weight 0 dropped",
+        "1 repeated edges dropped",
+        "1 edges given in one direction only made to run both ways",
+        "Read 5 nodes, 2 edges, 2 features from graph",
+    ):
+        assert f"{message}\n" in result.stderr
+    assert "dropped" not in result.stdout
+
+
+def test_version(run: Run) -> None:
+    assert ok(run("--version")).stdout == f"featprop {featprop.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["select", "train", "predict", "demo"])
+def test_every_command_shows_an_example(run: Run, command: str) -> None:
+    for flag in ("--help", "-h"):
+        text = " ".join(ok(run(command, flag)).stdout.split())
+        assert f"Example: featprop {command} " in text
+
+
+def test_every_command_is_listed(run: Run) -> None:
+    listed = ok(run("--help")).stdout
+    assert all(f" {command} " in listed for command in ("select", "train", "predict", "demo"))
+    assert run().exit_code == 2
+    assert "Usage:" in run().output
+
+
+def test_a_typing_error_in_the_command_line_is_told_by_typer(run: Run) -> None:
+    result = run("select", "graph", "--budget", "many")
+    assert result.exit_code == 2
+    assert "Invalid value for '--budget' / '-b'" in result.stderr
+
+
+def python(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "100", "PYTHONWARNINGS": "error::DeprecationWarning:featprop"}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_as_a_module(tmp_path: Path) -> None:
+    done = python("-m", "featprop", "--version", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"featprop {featprop.__version__}\n")
+    done = python("-m", "featprop", "select", "nowhere", "--budget", "1", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "Error: nowhere must be a graph folder, an .npz file or a data set; found no such file or folder: check the path.\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["select", "graph", "--budget", "2"]], ids=["help", "select"])
+def test_choosing_nodes_never_loads_pytorch(write_folder: WriteFolder, arguments: list[str]) -> None:
+    folder = write_folder().parent
+    code = (
+        "import sys; from featprop.cli import app; app(sys.argv[1:], standalone_mode=False); "
+        "heavy = {'torch', 'torch_geometric', 'safetensors', 'networkx', 'matplotlib'} & set(sys.modules); "
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+    done = python("-c", code, *arguments, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    assert (folder / "picks.csv").exists() == (arguments[0] == "select")

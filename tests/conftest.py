@@ -1,0 +1,71 @@
+"""What several tests start from: a graph small enough to solve by hand, and its files on disk."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+from hypothesis import settings
+from typer.testing import CliRunner
+
+from featprop.cli import app
+from featprop.graph import Graph
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+settings.register_profile("no time limits", deadline=None)
+settings.load_profile("no time limits")
+
+NODES = "id,w1,w2,label\na,1,0,left\nb,1,0.5,\nc,0,1,right\nd,0,2,\ne,1,1,\n"
+EDGES = "source,target\na,b\nb,c\nc,d\nd,e\n"
+
+Table = str | bytes | pa.Table
+WriteFolder = Callable[..., Path]
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def line() -> Graph:
+    """The nodes a, b, c, d, e in a line; a is left, c is right."""
+    adjacency = sp.diags_array([np.ones(4), np.ones(4)], offsets=[-1, 1], format="csr")
+    features = np.array([[1, 0], [1, 0.5], [0, 1], [0, 2], [1, 1]])
+    return Graph.from_scipy(adjacency, features, ids=list("abcde"), labels=["left", None, "right", None, None])
+
+
+@pytest.fixture
+def write_folder(tmp_path: Path) -> WriteFolder:
+    """Write a graph folder, that of `line` but for the tables given: text or bytes as CSV, a table as Parquet."""
+
+    def write(nodes: Table | None = NODES, edges: Table | None = EDGES, name: str = "graph") -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        for stem, table in [("nodes", nodes), ("edges", edges)]:
+            if isinstance(table, pa.Table):
+                pq.write_table(table, folder / f"{stem}.parquet")
+            elif table is not None:
+                (folder / f"{stem}.csv").write_bytes(table.encode() if isinstance(table, str) else table)
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run the command line in process, in the temporary folder."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def contents(tmp_path: Path) -> Callable[[], dict[str, bytes | None]]:
+    """Return every path in the temporary folder and what the files hold."""
+
+    def read() -> dict[str, bytes | None]:
+        found = sorted(tmp_path.rglob("*"))
+        return {str(path.relative_to(tmp_path)): path.read_bytes() if path.is_file() else None for path in found}
+
+    return read

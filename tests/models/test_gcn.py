@@ -1,0 +1,167 @@
+"""The GCN: its receptive field against the whole graph and against PyG, and what it learns."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch_geometric.nn import GCNConv
+
+from featprop.errors import LabelError, ModelError, ParameterError
+from featprop.graph import Graph
+from featprop.models import GCN, SGC, NodeClassifier
+from featprop.models.gcn import TwoLayers
+
+CPU = torch.device("cpu")
+
+
+def two_groups(n: int = 40, *, sparse: bool = False, seed: int = 0) -> Graph:
+    """Two groups of nodes, joined within, with features that lean one way or the other."""
+    generator = np.random.default_rng(seed)
+    group = np.arange(n) % 2
+    same = group[:, None] == group[None, :]
+    adjacency = (generator.random((n, n)) < np.where(same, 0.3, 0.02)).astype(float)
+    features = generator.normal(size=(n, 6)) + 2.0 * group[:, None]
+    if sparse:
+        features = sp.csr_array(np.hstack([np.where(features > 2.5, features, 0), np.zeros((n, 20))]))
+    return Graph.from_scipy(adjacency, features, labels=np.array(["left", "right"])[group])
+
+
+@pytest.mark.parametrize("model", [GCN(seed=3), SGC(seed=3)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_two_groups_are_told_apart(model: NodeClassifier, sparse: bool) -> None:
+    graph = two_groups(sparse=sparse)
+    model.fit(graph, [0, 1, 2, 3], ["left", "right", "left", "right"])
+    truth = np.array(graph.class_names())
+    assert (model.predict(graph) == truth).mean() > 0.9
+    probabilities = model.predict_proba(graph)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-5)
+    assert model.classes == ("left", "right")
+    np.testing.assert_array_equal(np.array(model.classes)[probabilities.argmax(axis=1)], model.predict(graph))
+
+
+@given(seed=st.integers(0, 1000), sparse=st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_the_receptive_field_gives_the_logits_of_the_whole_graph(seed: int, sparse: bool) -> None:
+    graph = two_groups(sparse=sparse, seed=seed)
+    nodes = np.random.default_rng(seed).permutation(graph.n_nodes)[:5]
+    model = GCN()
+    network = model.build(graph.n_features, 3, torch.Generator().manual_seed(seed)).eval()
+    with torch.no_grad():
+        part = network(model.inputs(graph, nodes, CPU))
+        whole = network(model.inputs(graph, np.arange(graph.n_nodes), CPU))
+    np.testing.assert_allclose(part.numpy(), whole[nodes].numpy(), atol=1e-5)
+
+
+class PlainGCN(torch.nn.Module):
+    """Two PyG layers on the whole graph, with the weights of one of ours."""
+
+    def __init__(self, network: TwoLayers) -> None:
+        super().__init__()
+        (hidden, n_features), n_classes = network.weight1.shape, network.weight2.shape[0]
+        self.first, self.second = GCNConv(n_features, hidden), GCNConv(hidden, n_classes)
+        with torch.no_grad():
+            self.first.lin.weight.copy_(network.weight1)
+            self.second.lin.weight.copy_(network.weight2)
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+        return self.second(torch.relu(self.first(x, edge_index)), edge_index)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_training_on_the_receptive_field_equals_training_pyg_on_the_whole_graph(sparse: bool) -> None:
+    """Dropout off, 200 epochs of Adam on both sides from the same weights: the same logits to 1e-5."""
+    graph = two_groups(sparse=sparse)
+    data = graph.to_pyg()
+    nodes, labels = [0, 1, 2, 3, 8], ["left", "right", "left", "right", "left"]
+    model = GCN(dropout=0.0, seed=5)
+    start = model.build(graph.n_features, 2, torch.Generator().manual_seed(5))
+    assert isinstance(start, TwoLayers)
+    plain = PlainGCN(start)
+    optimiser = torch.optim.Adam(plain.parameters(), lr=0.01, weight_decay=5e-4)
+    targets = torch.tensor([0, 1, 0, 1, 0])
+    for _ in range(200):
+        optimiser.zero_grad()
+        logits = plain(data.x, data.edge_index)[nodes]
+        torch.nn.functional.cross_entropy(logits, targets).backward()
+        optimiser.step()
+    model.fit(graph, nodes, labels)
+    with torch.no_grad():
+        theirs = plain(data.x, data.edge_index).numpy()
+    np.testing.assert_allclose(model.decision(graph).numpy(), theirs, atol=1e-4, rtol=1e-5)
+
+
+def test_dropout_is_on_the_hidden_layer_while_training_only() -> None:
+    graph = two_groups()
+    model = GCN(dropout=0.5)
+    network = model.build(graph.n_features, 2, torch.Generator().manual_seed(0))
+    field = model.inputs(graph, np.arange(10), CPU)
+    generator = torch.Generator().manual_seed(1)
+    network.train()
+    assert not torch.equal(network(field, generator), network(field, generator))
+    network.eval()
+    assert torch.equal(network(field), network(field))
+
+
+def test_the_same_seed_gives_the_same_model_and_leaves_the_global_generator_alone() -> None:
+    graph = two_groups()
+    before = torch.random.get_rng_state()
+    first = GCN(seed=1).fit(graph, [0, 1, 2, 3], [0, 1, 0, 1]).predict_proba(graph)
+    again = GCN(seed=1).fit(graph, [0, 1, 2, 3], [0, 1, 0, 1]).predict_proba(graph)
+    other = GCN(seed=2).fit(graph, [0, 1, 2, 3], [0, 1, 0, 1]).predict_proba(graph)
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_class_names_may_be_anything_hashable() -> None:
+    graph = two_groups()
+    names = [("left", 1), None, ("left", 1), "right"]
+    names[1] = "right"
+    predicted = GCN(epochs=5).fit(graph, [0, 1, 2, 3], names).predict(graph)
+    assert set(predicted) <= {("left", 1), "right"}
+    integers = GCN(epochs=5).fit(graph, [0, 1], np.array([4, 7])).predict(graph)
+    assert integers.dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"hidden": 0}, "hidden must be at least 1; found 0"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and below 1; found 1.0"),
+        ({"epochs": 0}, "epochs must be at least 1; found 0"),
+        ({"learning_rate": 0.0}, "learning_rate must be above 0; found 0.0"),
+        ({"weight_decay": -1.0}, "weight_decay must be at least 0; found -1.0"),
+        ({"device": "abacus"}, "device must be one PyTorch has here; found 'abacus'"),
+    ],
+)
+def test_bad_settings(settings: dict, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        GCN(**settings).fit(two_groups(), [0, 1], ["left", "right"])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "labels", "message"),
+    [
+        ([0, 1], ["left"], "labels must be as many as the nodes; found 1 labels for 2 nodes"),
+        ([0, 1, 0], ["left", "right", "left"], "nodes must be distinct; found 1 \\(0\\) repeated"),
+        ([0, 2], ["left", "left"], "labels must hold at least two classes; found only 'left'"),
+        ([], [], "labels must hold at least two classes; found none"),
+    ],
+)
+def test_bad_labels(nodes: list, labels: list, message: str) -> None:
+    with pytest.raises(LabelError, match=message):
+        GCN().fit(two_groups(), nodes, labels)
+
+
+def test_an_unfitted_model_says_so() -> None:
+    with pytest.raises(ModelError, match="must be fitted before it predicts"):
+        GCN().predict(two_groups())
+
+
+def test_a_graph_of_another_width_is_refused() -> None:
+    model = GCN(epochs=2).fit(two_groups(), [0, 1], ["left", "right"])
+    narrow = Graph.from_scipy(sp.csr_array((3, 3)), np.ones((3, 2)))
+    with pytest.raises(ModelError, match="must be for a graph of 2 features; found one trained on 6"):
+        model.predict(narrow)

@@ -1,0 +1,63 @@
+"""A saved model comes back as it was; a damaged one is refused. (Damaged folders: tests/cli/test_bad_input.py.)"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featprop.errors import FileError, ModelError
+from featprop.graph import Graph
+from featprop.models import GCN, SGC, NodeClassifier, load_model, save_model
+
+
+@pytest.fixture
+def graph() -> Graph:
+    generator = np.random.default_rng(0)
+    return Graph.from_scipy(sp.random_array((12, 12), density=0.2, rng=generator), generator.normal(size=(12, 3)))
+
+
+@pytest.mark.parametrize("model", [GCN(hidden=5, dropout=0.2, seed=4, epochs=7), SGC(layers=1, epochs=7)])
+@pytest.mark.parametrize("classes", [["a", "b", "ü"], [3, 1, 2]])
+def test_round_trip(model: NodeClassifier, classes: list, graph: Graph, tmp_path: Path) -> None:
+    model.fit(graph, [0, 1, 2], classes)
+    save_model(model, tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert type(again) is type(model)
+    assert again.settings == model.settings
+    assert again.classes == model.classes
+    np.testing.assert_array_equal(again.predict_proba(graph), model.predict_proba(graph))
+
+
+def test_saving_twice_replaces_the_model(graph: Graph, tmp_path: Path) -> None:
+    for classes in (["a", "b"], ["c", "d"]):
+        save_model(GCN(epochs=1).fit(graph, [0, 1], classes), tmp_path / "model")
+    assert load_model(tmp_path / "model").classes == ("c", "d")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_folder_with_other_things_is_left_alone(graph: Graph, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(FileError, match=r"must be a new folder or one that holds a model only; found notes.txt"):
+        save_model(GCN(epochs=1).fit(graph, [0, 1], ["a", "b"]), tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_class_names_that_json_cannot_hold(graph: Graph, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"Class names must be text or numbers to be saved; found \('a', 1\)"):
+        save_model(GCN(epochs=1).fit(graph, [0, 1], [("a", 1), "b"]), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_an_unknown_kind_of_model_lists_the_known_ones(graph: Graph, tmp_path: Path) -> None:
+    save_model(GCN(epochs=1).fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
+    description = json.loads((tmp_path / "model" / "model.json").read_text())
+    (tmp_path / "model" / "model.json").write_text(json.dumps({**description, "model": "gat"}))
+    with pytest.raises(ValueError, match="model must be one of gcn, sgc; found 'gat'"):
+        load_model(tmp_path / "model")
+
+
+def test_an_unfitted_model_is_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="must be fitted before it is saved"):
+        save_model(GCN(), tmp_path / "model")

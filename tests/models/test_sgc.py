@@ -1,0 +1,22 @@
+"""SGC against PyG's SGConv, and linear all the way."""
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch_geometric.nn import SGConv
+
+from featprop.graph import Graph
+from featprop.models import SGC
+
+
+def test_equals_sgconv_with_the_same_weights() -> None:
+    generator = np.random.default_rng(0)
+    graph = Graph.from_scipy(sp.random_array((30, 30), density=0.2, rng=generator) > 0, generator.normal(size=(30, 4)))
+    model = SGC(layers=3, epochs=20).fit(graph, [0, 1, 2], ["a", "b", "c"])
+    assert model.network is not None
+    convolution = SGConv(4, 3, K=3)
+    convolution.lin.load_state_dict(model.network.state_dict())
+    data = graph.to_pyg()
+    with torch.no_grad():
+        theirs = convolution(data.x, data.edge_index).numpy()
+    np.testing.assert_allclose(model.decision(graph).numpy(), theirs, atol=1e-5)

@@ -1,0 +1,375 @@
+"""The graph type: solved by hand, then invariants on random graphs, then bad arguments."""
+
+import dataclasses
+import logging
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from featprop.errors import GraphError
+from featprop.graph import Graph
+from featprop.interop.parts import GraphParts
+from featprop.matrix import dense
+
+Edges = list[tuple[int, int, float]]
+
+
+def graph_of(edges: Edges, n: int) -> Graph:
+    source, target, weights = (np.array([edge[part] for edge in edges]) for part in range(3))
+    return Graph.from_parts(GraphParts(source, target, np.ones((n, 1)), weights))
+
+
+def test_three_nodes_by_hand() -> None:
+    graph = Graph.from_scipy(
+        [[0, 2, 0], [0, 0, 0], [0, 0.5, 0]], [[1, 0], [0, 3], [5, 6]], ids=["x", "y", "z"], labels=["b", "a", None]
+    )
+    assert graph.adjacency.toarray().tolist() == [[0, 2, 0], [2, 0, 0.5], [0, 0.5, 0]]
+    assert graph.features.tolist() == [[1, 0], [0, 3], [5, 6]]
+    assert graph.ids.tolist() == ["x", "y", "z"]
+    assert graph.classes == ("a", "b")
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [1, 0, -1]
+    assert graph.class_names() == ["b", "a", None]
+    assert (graph.n_nodes, graph.n_edges, graph.n_features) == (3, 2, 2)
+    assert repr(graph) == "Graph(3 nodes, 2 edges, 2 features, 2 labels of 2 classes)"
+
+
+def test_what_is_inside_has_one_format(line: Graph) -> None:
+    assert isinstance(line.adjacency, sp.csr_array)
+    assert line.adjacency.dtype == line.features.dtype == np.float32
+    assert line.adjacency.has_sorted_indices
+    assert line.labels is not None
+    assert line.labels.dtype == np.int64
+    assert repr(Graph.from_scipy(*line.to_scipy())) == "Graph(5 nodes, 4 edges, 2 features)"
+
+
+def test_a_graph_is_frozen(line: Graph) -> None:
+    for field in dataclasses.fields(Graph):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(line, field.name, None)
+
+
+def test_every_repair_is_counted_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    edges = [(0, 1, 1.0), (1, 0, 1.0), (1, 2, 3.0), (1, 2, 4.0), (1, 2, 2.0), (2, 2, 1.0), (3, 3, 0.0), (0, 3, 0.0)]
+    with caplog.at_level(logging.INFO, "featprop"):
+        graph = graph_of(edges, 4)
+    assert graph.adjacency.toarray().tolist() == [[0, 1, 0, 0], [1, 0, 4, 0], [0, 4, 0, 0], [0, 0, 0, 0]]
+    assert caplog.messages == [
+        "2 self loops dropped",
+        "1 edges of weight 0 dropped",
+        "2 repeated edges dropped",
+        "1 edges given in one direction only made to run both ways",
+    ]
+
+
+def test_a_graph_in_order_leaves_the_log_empty(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "featprop"):
+        graph_of([(0, 1, 2.0), (1, 0, 2.0)], 2)
+    assert caplog.messages == []
+
+
+def test_an_edge_given_both_ways_with_two_weights_has_the_larger() -> None:
+    assert graph_of([(0, 1, 2.0), (1, 0, 5.0)], 2).adjacency.toarray().tolist() == [[0, 5], [5, 0]]
+
+
+def test_features_stay_sparse_while_that_is_smaller() -> None:
+    thin = sp.random_array((40, 300), density=0.01, rng=np.random.default_rng(0), format="csc")
+    for given_as in (thin, thin.toarray(), sp.csr_matrix(thin), sp.coo_array(thin)):
+        features = Graph.from_scipy(sp.csr_array((40, 40)), given_as).features
+        assert isinstance(features, sp.csr_array)
+        assert features.dtype == np.float32
+        np.testing.assert_array_equal(features.toarray(), thin.toarray().astype(np.float32))
+    full = np.random.default_rng(0).normal(size=(40, 5))
+    for given_as in (full, sp.csr_array(full), np.asfortranarray(full)):
+        features = Graph.from_scipy(sp.csr_array((40, 40)), given_as).features
+        assert isinstance(features, np.ndarray)
+        assert features.flags.c_contiguous
+        np.testing.assert_array_equal(features, full.astype(np.float32))
+
+
+def test_a_graph_does_not_share_what_it_was_given() -> None:
+    features, ids = np.array([[1, 2], [3, 0]], dtype=np.float32), np.array([10, 20])
+    graph = Graph.from_scipy(np.zeros((2, 2)), features, ids=ids)
+    features[:], ids[:] = 9, 9
+    assert graph.features.tolist() == [[1, 2], [3, 0]]
+    assert graph.ids.tolist() == [10, 20]
+
+
+def test_a_graph_leaves_a_sparse_matrix_as_it_was() -> None:
+    """An explicit zero, columns out of order and a repeated entry: the graph tidies up its own copy."""
+    stored = [np.array([2, 0, 1, 4], np.float32), np.array([7, 3, 5, 5]), np.array([0, 2, 4])]
+    features = sp.csr_array(tuple(part.copy() for part in stored), shape=(2, 100))
+    graph = Graph.from_scipy(np.zeros((2, 2)), features)
+    for part, before in zip((features.data, features.indices, features.indptr), stored, strict=True):
+        np.testing.assert_array_equal(part, before)
+    features.data[:] = 9
+    assert graph.features.nnz == 2
+    assert graph.features[[0, 1], [7, 5]].tolist() == [2, 5]
+
+
+def test_what_to_scipy_returns_is_a_copy(line: Graph) -> None:
+    adjacency, features = line.to_scipy()
+    adjacency.data[:] = 9
+    features[:] = 9
+    again = line.to_scipy()
+    assert again[0].data.tolist() == [1.0] * 8
+    assert again[1].tolist() == [[1, 0], [1, 0.5], [0, 1], [0, 2], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [10, 20, 30],
+        ["007", "7", "07"],
+        ["a", 1, 2.5],
+        [(0, 0), (0, 1), (1, 0)],
+        [2**70, 5, -1],
+        [frozenset("a"), None, "x"],
+    ],
+    ids=repr,
+)
+def test_ids_come_back_unchanged(ids: list[Hashable]) -> None:
+    graph = Graph.from_scipy(np.zeros((3, 3)), np.eye(3), ids=ids)
+    assert graph.ids.shape == (3,)
+    assert graph.ids.tolist() == ids
+    assert [type(name) for name in graph.ids.tolist()] == [type(name) for name in ids]
+    assert graph.positions(reversed(ids)).tolist() == [2, 1, 0]
+    assert graph.positions(graph.ids[[1]]).tolist() == [1]
+
+
+@pytest.mark.parametrize("ids", [np.array(["007", "8"]), np.array([7, 8], np.int32), [np.int64(7), np.int64(8)]])
+def test_ids_of_numpy_are_found_as_python_has_them(ids: Any) -> None:
+    graph = Graph.from_scipy(np.zeros((2, 2)), np.eye(2), ids=ids)
+    plain = [name.item() for name in ids]
+    assert graph.ids.tolist() == plain
+    assert graph.positions(plain).tolist() == graph.positions(ids).tolist() == [0, 1]
+    assert graph.positions([]).tolist() == []
+
+
+def test_without_ids_nodes_are_numbered() -> None:
+    assert Graph.from_scipy(np.zeros((3, 3)), np.eye(3)).ids.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "classes"),
+    [
+        (["b", None, "a"], ["b", None, "a"], ("a", "b")),
+        (["b", "", "b"], ["b", None, "b"], ("b",)),
+        ([2, -1, 10], [2, None, 10], (2, 10)),
+        (np.array([2, -1, 10]), [2, None, 10], (2, 10)),
+        ([np.int64(2), np.int64(-1), np.int64(10)], [2, None, 10], (2, 10)),
+        (np.array([1.0, np.nan, 0.0]), [1.0, None, 0.0], (0.0, 1.0)),
+        (np.array([np.float32(1), np.float32("nan"), np.float32(0)], object), [1.0, None, 0.0], (0.0, 1.0)),
+        (np.array(["b", "a", "b"]), ["b", "a", "b"], ("a", "b")),
+        ([True, False, None], [True, False, None], (False, True)),
+        ([("x", 1), None, ("x", 0)], [("x", 1), None, ("x", 0)], (("x", 0), ("x", 1))),
+        ([None, None, None], [None, None, None], ()),
+        (["b", 1, 2.5], ["b", 1, 2.5], (2.5, 1, "b")),
+        ([1j, 2j, None], [1j, 2j, None], (1j, 2j)),
+    ],
+)
+def test_labels_where_known(labels: Any, names: list[Hashable], classes: tuple[Hashable, ...]) -> None:
+    graph = Graph.from_scipy(np.zeros((3, 3)), np.eye(3), labels=labels)
+    assert graph.class_names() == names
+    assert graph.classes == classes
+
+
+def test_no_labels_at_all() -> None:
+    graph = Graph.from_scipy(np.zeros((2, 2)), np.eye(2))
+    assert graph.labels is None
+    assert graph.class_names() == [None, None]
+
+
+def test_isolated_nodes_zero_features_and_components_are_a_graph() -> None:
+    graph = graph_of([(0, 1, 1.0), (2, 3, 1.0)], 6)
+    assert graph.adjacency.sum(axis=1).tolist() == [1, 1, 1, 1, 0, 0]
+    zeros = Graph.from_scipy(sp.csr_array((6, 6)), np.zeros((6, 50)))
+    assert (zeros.n_edges, zeros.n_features) == (0, 50)
+    assert dense(zeros.features).sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"adjacency": np.zeros((2, 3))},
+            "adjacency must be square with one row a feature row; found the shapes (2, 3) and (2, 2): "
+            "pass matching ones.",
+        ),
+        (
+            {"adjacency": np.zeros((3, 3))},
+            "adjacency must be square with one row a feature row; found the shapes (3, 3) and (2, 2): "
+            "pass matching ones.",
+        ),
+        (
+            {"adjacency": np.zeros(2)},
+            "adjacency must be square with one row a feature row; found the shapes (2,) and (2, 2): "
+            "pass matching ones.",
+        ),
+        ({"features": [1.0, 2.0]}, "features must have one row a node; found the shape (2,): pass a matrix."),
+        (
+            {"adjacency": np.zeros((0, 0)), "features": np.zeros((0, 2))},
+            "The graph must have at least one node; found none: add a row to the nodes.",
+        ),
+        (
+            {"features": np.zeros((2, 0))},
+            "The graph must have at least one numeric feature; found none: add a numeric column.",
+        ),
+        (
+            {"features": [["a"], ["b"]]},
+            "features must be numbers; found the type <U1: encode them as numbers.",
+        ),
+        (
+            {"features": [[1, 2], [np.nan, 4]]},
+            "Features must be finite numbers below 3.4e38; found nan at node 1, feature number 0 (1 in all): "
+            "fill or drop those values.",
+        ),
+        (
+            {"features": [[1, np.inf], [-np.inf, 4]], "ids": ["p", "q"]},
+            "Features must be finite numbers below 3.4e38; found inf at node 'p', feature number 1 (2 in all): "
+            "fill or drop those values.",
+        ),
+        (
+            {"features": sp.csr_array([[0] * 99 + [1e300], [0] * 100])},
+            "Features must be finite numbers below 3.4e38; found inf at node 0, feature number 99 (1 in all): "
+            "fill or drop those values.",
+        ),
+        ({"ids": ["a"]}, "ids must name each of the 2 nodes once; found the shape (1,): pass n ids."),
+        ({"ids": ["a", "a"]}, "Node ids must be distinct; found 1 ('a') repeated: keep one row a node."),
+        ({"labels": ["a"]}, "labels must have one entry for each of the 2 nodes; found 1: pass n labels."),
+        (
+            {"labels": np.eye(2)},
+            "labels must hold one class a node; found the shape (2, 2): pass one column.",
+        ),
+        (
+            {"adjacency": [[0, -2], [0, 0]], "ids": ["p", "q"]},
+            "Edge weights must be numbers of at least 0; found -2.0 at the edge from 'p' to 'q' (1 in all): "
+            "drop or mend those edges.",
+        ),
+        (
+            {"adjacency": [[0, np.nan], [np.inf, 0]]},
+            "Edge weights must be numbers of at least 0; found nan at the edge from 0 to 1 (2 in all): "
+            "drop or mend those edges.",
+        ),
+        (
+            {"adjacency": np.array([[0, 1j], [0, 0]])},
+            "Edge weights must be numbers; found the type complex128: write each as a number.",
+        ),
+    ],
+)
+def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        Graph.from_scipy(**{"adjacency": np.zeros((2, 2)), "features": np.eye(2), **arguments})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(("end", "found"), [(4, 4), (-1, -1)])
+def test_an_edge_to_nowhere(end: int, found: int) -> None:
+    with pytest.raises(GraphError, match=f"Edges must join positions 0 to 2; found the position {found}: "):
+        graph_of([(0, 1, 1.0), (end, 2, 1.0)], 3)
+
+
+@pytest.mark.parametrize(
+    ("ids", "wanted", "message"),
+    [
+        (
+            ["a", "b"],
+            ["a", "q"],
+            "nodes must be ids of the graph; found 1 ('q') unknown: ids of this graph look like 'a'.",
+        ),
+        ([7, 8], ["7"], "nodes must be ids of the graph; found 1 ('7') unknown: ids of this graph look like 7."),
+        (
+            [7, 8],
+            np.arange(6),
+            "nodes must be ids of the graph; found 6 (0, 1, 2, 3, 4, …) unknown: ids of this graph look like 7.",
+        ),
+    ],
+)
+def test_an_unknown_id(ids: list[Hashable], wanted: Any, message: str) -> None:
+    graph = Graph.from_scipy(np.zeros((2, 2)), np.eye(2), ids=ids)
+    with pytest.raises(GraphError) as caught:
+        graph.positions(wanted)
+    assert str(caught.value) == message
+
+
+NODE_COUNT = 7
+NODE = st.integers(0, NODE_COUNT - 1)
+WEIGHT = st.sampled_from([0.0, 0.25, 1.0, 3.0])
+EDGES = st.lists(st.tuples(NODE, NODE, WEIGHT), max_size=25)
+
+
+@given(edges=EDGES)
+def test_the_adjacency_is_symmetric_without_loops_and_keeps_the_largest_weight(edges: Edges) -> None:
+    expected = np.zeros((NODE_COUNT, NODE_COUNT))
+    for a, b, weight in edges:
+        if a != b:
+            expected[a, b] = expected[b, a] = max(expected[a, b], weight)
+    adjacency = graph_of(edges, NODE_COUNT).adjacency
+    np.testing.assert_array_equal(adjacency.toarray(), expected)
+    assert adjacency.nnz == np.count_nonzero(expected)
+    assert adjacency.has_canonical_format
+
+
+@given(edges=EDGES, data=st.data())
+def test_the_order_of_the_edges_does_not_matter(edges: Edges, data: st.DataObject) -> None:
+    shuffled = data.draw(st.permutations(edges))
+    turned = [(b, a, weight) if data.draw(st.booleans()) else (a, b, weight) for a, b, weight in shuffled]
+    one, other = graph_of(edges, NODE_COUNT).adjacency, graph_of(turned, NODE_COUNT).adjacency
+    np.testing.assert_array_equal(one.toarray(), other.toarray())
+    np.testing.assert_array_equal(one.indices, other.indices)
+    np.testing.assert_array_equal(one.indptr, other.indptr)
+
+
+MATRICES = hnp.arrays(
+    np.float32,
+    st.tuples(st.just(NODE_COUNT), st.integers(1, 30)),
+    elements=st.floats(-1e3, 1e3, width=32),
+    fill=st.just(0.0),
+)
+
+
+@given(edges=EDGES, features=MATRICES, layout=st.sampled_from(["csr", "csc", "coo", "lil", "bsr"]))
+def test_sparse_equals_dense(edges: Edges, features: np.ndarray, layout: str) -> None:
+    adjacency = graph_of(edges, NODE_COUNT).adjacency
+    thin = Graph.from_scipy(adjacency, sp.coo_array(features).asformat(layout))
+    full = Graph.from_scipy(adjacency.toarray(), features)
+    np.testing.assert_array_equal(thin.adjacency.toarray(), full.adjacency.toarray())
+    np.testing.assert_array_equal(dense(thin.features), dense(full.features))
+    np.testing.assert_array_equal(dense(full.features), features)
+    assert type(thin.features) is type(full.features)
+
+
+SIMPLE = st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False) | st.binary()
+CLASS_NAMES = SIMPLE | st.tuples(SIMPLE, SIMPLE) | st.frozensets(st.integers())
+
+
+@given(names=st.lists(CLASS_NAMES, min_size=1, max_size=8))
+def test_any_hashable_is_a_class_name(names: list[Hashable]) -> None:
+    n = len(names)
+    parts = GraphParts(np.array([], int), np.array([], int), np.ones((n, 1)), labels=names)
+    graph = Graph.from_parts(parts)
+    assert graph.class_names() == [None if name == "" else name for name in names]
+    assert len(set(graph.classes)) == len(graph.classes)
+    assert graph.labels is not None
+    assert set(graph.labels.tolist()) - {-1} == set(range(len(graph.classes)))
+
+
+@given(ids=st.lists(CLASS_NAMES, min_size=1, max_size=8, unique=True))
+def test_any_hashable_is_an_id(ids: list[Hashable]) -> None:
+    graph = Graph.from_scipy(np.zeros((len(ids), len(ids))), np.ones((len(ids), 1)), ids=ids)
+    assert graph.ids.tolist() == ids
+    assert graph.positions(ids).tolist() == list(range(len(ids)))
+
+
+@given(edges=EDGES, features=MATRICES)
+def test_round_trip_through_scipy(edges: Edges, features: np.ndarray) -> None:
+    graph = Graph.from_scipy(graph_of(edges, NODE_COUNT).adjacency, features)
+    again = Graph.from_scipy(*graph.to_scipy())
+    np.testing.assert_array_equal(again.adjacency.toarray(), graph.adjacency.toarray())
+    np.testing.assert_array_equal(dense(again.features), dense(graph.features))

@@ -1,0 +1,110 @@
+"""`select` from end to end, on a line of six nodes and on random graphs."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featprop.errors import GraphError, ParameterError
+from featprop.graph import Graph
+from featprop.selection import select
+from featprop.strategies import Situation
+from featprop.strategies.featprop import FeatProp
+
+IDS = ["a", "b", "c", "d", "e", "f"]
+
+
+@pytest.fixture
+def islands() -> Graph:
+    """Three pairs of isolated nodes: features are what propagation leaves them."""
+    features = np.array([[0.0], [1.0], [50.0], [51.0], [90.0], [92.0]])
+    return Graph.from_scipy(sp.csr_array((6, 6)), features, ids=IDS, labels=["x", "x", "y", "y", "z", "z"])
+
+
+def test_three_islands_by_hand(islands: Graph) -> None:
+    picks = select(islands, budget=3)
+    assert [
+        {"a": "ab", "b": "ab", "c": "cd", "d": "cd", "e": "ef", "f": "ef"}[node] for node in sorted(picks.nodes)
+    ] == [
+        "ab",
+        "cd",
+        "ef",
+    ]
+    assert picks.represents.tolist() == [2, 2, 2]
+    assert sorted(picks.spread) == pytest.approx([0.5, 0.5, 1.0])
+    assert picks.mean_distance == pytest.approx((1 + 1 + 2) / 6)
+    assert picks.max_distance == pytest.approx(2.0)
+    assert picks.nodes.tolist() == islands.ids[picks.positions].tolist()
+
+
+def test_more_nodes_around_the_labelled_ones(islands: Graph) -> None:
+    picks = select(islands, budget=1, labelled=["a", "f"])
+    assert picks.nodes[0] in ("c", "d")
+    assert picks.represents.tolist() == [2]
+    assert picks.nearest.tolist() == [-1, -1, 0, 0, -1, -1]
+    assert picks.mean_distance == pytest.approx((1 + 1 + 2) / 6)
+
+
+def test_excluded_nodes_are_not_chosen_but_do_not_cover(islands: Graph) -> None:
+    picks = select(islands, budget=3, exclude=["c", "d"])
+    assert not {"c", "d"} & set(picks.nodes)
+    assert picks.max_distance == pytest.approx(39.0, abs=1.0)
+
+
+def test_a_strategy_never_sees_the_labels(islands: Graph) -> None:
+    seen = []
+
+    class Spy(FeatProp):
+        def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> np.ndarray:
+            seen.append(situation)
+            return super().select(situation, budget, generator)
+
+    select(islands, budget=2, strategy=Spy())
+    assert seen[0].graph.labels is None
+    assert seen[0].graph.classes == ()
+    assert set(vars(seen[0])) == {"graph", "labelled", "candidates", "_propagated"}
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_permuting_the_nodes_changes_their_order_but_not_the_choice(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    adjacency = sp.random_array((40, 40), density=0.1, rng=generator, format="csr")
+    graph = Graph.from_scipy(adjacency, generator.normal(size=(40, 3)))
+    order = generator.permutation(40)
+    permuted = Graph.from_scipy(adjacency[order][:, order], graph.features[order], ids=order)
+    assert set(select(permuted, 6).nodes.tolist()) == set(select(graph, 6).nodes.tolist())
+
+
+@given(seed=st.integers(0, 10_000), strategy=st.sampled_from(["featprop", "random"]))
+@settings(max_examples=25, deadline=None)
+def test_seeds_reproduce_and_every_node_is_represented(seed: int, strategy: str) -> None:
+    generator = np.random.default_rng(seed)
+    graph = Graph.from_scipy(sp.random_array((25, 25), density=0.1, rng=generator), generator.normal(size=(25, 3)))
+    picks = select(graph, 5, strategy=strategy, seed=seed)
+    assert picks.nodes.tolist() == select(graph, 5, strategy=strategy, seed=seed).nodes.tolist()
+    assert picks.represents.sum() == 25
+    assert picks.mean_distance <= picks.max_distance
+
+
+def test_the_whole_graph_can_be_chosen(islands: Graph) -> None:
+    picks = select(islands, budget=6)
+    assert sorted(picks.nodes) == IDS
+    assert picks.mean_distance == picks.max_distance == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"budget": 0}, ParameterError, "budget must be from 1 to 6, the number of nodes without a label; found 0"),
+        ({"budget": 7}, ParameterError, "budget must be from 1 to 6"),
+        ({"budget": 6, "labelled": ["a"]}, ParameterError, "budget must be from 1 to 5"),
+        ({"budget": 1, "labelled": ["q"]}, GraphError, "labelled nodes must be ids of the graph; found 1 \\('q'\\)"),
+        ({"budget": 1, "seed": -1}, ParameterError, "seed must be at least 0; found -1"),
+        ({"budget": 1, "strategy": "best"}, ParameterError, "strategy must be one of featprop, random; found 'best'"),
+    ],
+)
+def test_bad_arguments(islands: Graph, arguments: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        select(islands, **arguments)
