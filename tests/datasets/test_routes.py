@@ -108,7 +108,7 @@ def test_a_short_answer_is_noticed(tmp_path, monkeypatch):
 def test_a_closed_port_fails_at_once(closed_port, tmp_path):
     form = Form("one file", (RawFile("a", f"http://127.0.0.1:{closed_port}/a"),), parts_of_sparse)
     start = time.monotonic()
-    with pytest.raises(RouteError, match="cannot be reached"):
+    with pytest.raises(RouteError, match="could not be downloaded"):
         fetch_official(form, tmp_path)
     assert time.monotonic() - start < 5
 
@@ -194,7 +194,7 @@ def test_no_route_names_all_of_them(no_network, cache):
     assert str(caught.value) == (
         f"The data set corafull must be here or within reach; found cache {cache}: not there; "
         "placed files: FEATPROP_DATA is not set; official source: "
-        "https://github.com/abojchevski/graph2gauss/raw/master/data/cora.npz cannot be reached "
+        "https://github.com/abojchevski/graph2gauss/raw/master/data/cora.npz could not be downloaded "
         "(no network in this test): set FEATPROP_DATA to a FOLDER, download cora.npz from "
         "https://github.com/abojchevski/graph2gauss/raw/master/data/cora.npz elsewhere and put it at "
         "FOLDER/cora_full.npz."

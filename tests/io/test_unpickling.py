@@ -153,6 +153,27 @@ def test_damaged_or_crafted_pickles(content, says):
         unpickled(content, "a file")
 
 
+def test_any_change_of_a_byte_is_read_or_refused():
+    """Two thousand damaged pickles: some still hold arrays, the others get the one error; none does anything else."""
+    wholes = [
+        pickle.dumps(sp.csr_matrix(np.eye(4)), protocol=2),
+        pickle.dumps({0: [1, 2], 1: [0], 2: [0]}, protocol=2),
+        pickle.dumps(np.arange(6.0).reshape(2, 3), protocol=4),
+        pickle.dumps(np.array(["a", None], dtype=object), protocol=3),
+    ]
+    chance = np.random.default_rng(0)
+    refused = 0
+    for turn in range(2000):
+        content = bytearray(wholes[turn % len(wholes)])
+        for place in chance.integers(len(content), size=1 + turn % 3):
+            content[place] = chance.integers(256)
+        try:
+            unpickled(bytes(content), "a file")
+        except FileError:
+            refused += 1
+    assert 500 < refused < 2000
+
+
 def test_addresses_are_never_taken_from_a_file():
     """NumPy reads these bytes as the address of an object if the state of the dtype says it holds none."""
     content = array_of((3, "|", None, None, None, -1, -1, 0), "O8", (1,), struct.pack("P", 0xDEAD))

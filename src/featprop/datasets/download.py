@@ -65,9 +65,9 @@ def _download(file: RawFile, path: Path) -> None:
     except urllib.error.HTTPError as error:
         error.close()
         raise RouteError(f"{file.url} answered {error.code} {error.reason}") from error
-    except (OSError, http.client.HTTPException) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
-        raise RouteError(f"{file.url} cannot be reached ({reason})") from error
+        raise RouteError(f"{file.url} could not be downloaded ({reason})") from error
 
 
 def _chunks(response: IO[bytes]) -> Iterator[bytes]:
