@@ -55,7 +55,7 @@ def test_folder_of_the_ogb_package(parts, data):
         (folder / name).write_bytes(content)
     entry = find("ogbn-arxiv")
     assert whereabouts(entry) == "placed"
-    assert whereabouts(find("ogbn-products")) == "-"
+    assert whereabouts(find("ogbn-products")) == "no"
     found = placed(entry)
     assert found.form.read is parts_of_ogb_files
     check(Graph.from_parts(found.form.read(found.files)))
@@ -64,7 +64,7 @@ def test_folder_of_the_ogb_package(parts, data):
 def test_files_without_a_name_of_their_own_need_a_folder(parts, data):
     for name, content in parts.items():
         (data / name).write_bytes(content)
-    assert whereabouts(catalogue.CATALOGUE["ogbn-arxiv"]) == "-"
+    assert whereabouts(catalogue.CATALOGUE["ogbn-arxiv"]) == "no"
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def _left(cache):
 
 def test_official_source_then_cache(papers, cache, monkeypatch):
     entry, folder = papers
-    assert whereabouts(entry) == "-"
+    assert whereabouts(entry) == "no"
     graph = load("papers")
     assert (graph.n_nodes, graph.n_edges, len(graph.classes)) == (8, 7, 3)
     assert whereabouts(entry) == "cache"
@@ -137,7 +137,7 @@ obtain(find("citeseer"))
         assert process.stdout.readline() == b"now\n"
         process.kill()
     assert not (cache / "raw" / "citeseer").exists()
-    assert whereabouts(find("citeseer")) == "-"
+    assert whereabouts(find("citeseer")) == "no"
     (left,) = (cache / "raw").iterdir()
     cache_module.sweep()
     assert left.exists(), "it may belong to someone who is still running"
@@ -185,7 +185,7 @@ def test_where_files_may_be_placed(place, data, small):
 def test_a_short_name_among_others_is_not_taken(data, small, no_network):
     """cora.npz is the official name of CoraFull's file, and of another data set's in other collections."""
     np.savez(data / "cora.npz", **small.arrays())
-    assert whereabouts(find("corafull")) == "-"
+    assert whereabouts(find("corafull")) == "no"
 
 
 def test_no_route_names_all_of_them(no_network, cache):

@@ -93,7 +93,7 @@ def stats(
     entries = [find(name) for name in names] if names else [entry for entry in CATALOGUE.values() if entry.printed]
     rows: list[list[str]] = []
     for entry in entries:
-        if whereabouts(entry) == "-":
+        if whereabouts(entry) == "no":
             rows.append([entry.name, f"not here: featprop datasets fetch {entry.name}"])
         else:
             with showing_progress():

@@ -53,17 +53,14 @@ class BlockModel:
 
     def draw_inside(self, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
         """Draw edges between nodes of one class, with repeats; fewer than `count`, since self loops are dropped."""
-        classes = self._draw_classes(count, generator)
+        classes = generator.integers(self.classes, size=count)
         return self._edges(classes, classes, generator)
 
     def draw_between(self, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
         """Draw edges between nodes of different classes, with repeats."""
-        classes = self._draw_classes(count, generator)
+        classes = generator.integers(self.classes, size=count)
         others = (classes + generator.integers(1, self.classes, count)) % self.classes
         return self._edges(classes, others, generator)
-
-    def _draw_classes(self, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
-        return generator.integers(self.classes, size=count)
 
     def _edges(
         self, one: NDArray[np.int64], other: NDArray[np.int64], generator: np.random.Generator

@@ -81,12 +81,12 @@ def resolve(source: str | os.PathLike[str], features: Sequence[str] | None = Non
 
 
 def whereabouts(entry: Dataset) -> str:
-    """Say where a data set is, without the network: ``"embedded"``, ``"cache"``, ``"placed"`` or ``"-"``."""
+    """Say where a data set is, without the network: ``"embedded"``, ``"cache"``, ``"placed"`` or ``"no"``."""
     if entry.build:
         return "embedded"
     if is_native(graph_folder(entry.name)):
         return "cache"
-    return "placed" if placed(entry) else "-"
+    return "placed" if placed(entry) else "no"
 
 
 def kept_form(entry: Dataset) -> str | None:
