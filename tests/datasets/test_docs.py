@@ -21,7 +21,7 @@ def test_every_data_set_is_in_the_table(entry):
         f"{entry.edges:,}",
         f"{entry.classes}",
         f"{entry.features:,}",
-        f"{entry.homophily:.2f}",
+        "?" if entry.homophily is None else f"{entry.homophily:.2f}",
         entry.licence,
     ]
     assert f"| {' | '.join(cells)} |" in PAGE

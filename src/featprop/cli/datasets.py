@@ -37,7 +37,7 @@ def datasets(context: typer.Context) -> None:
             f"{entry.edges:,}",
             f"{entry.classes}",
             f"{entry.features:,}",
-            f"{entry.homophily:.2f}",
+            "?" if entry.homophily is None else f"{entry.homophily:.2f}",
             entry.licence,
             _here(entry),
             entry.source,

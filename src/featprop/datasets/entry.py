@@ -88,7 +88,7 @@ class Dataset:
     nodes, edges, classes, features
         To expect once it is loaded: edges are undirected, distinct and no self loops.
     homophily
-        The share of edges that join two nodes of one class.
+        The share of edges that join two nodes of one class; None where nobody has counted it for us.
     licence, source
         Of the files, and where they are from.
     forms
@@ -104,7 +104,7 @@ class Dataset:
     edges: int
     classes: int
     features: int
-    homophily: float
+    homophily: float | None
     licence: str
     source: str
     forms: tuple[Form, ...] = ()
