@@ -19,6 +19,7 @@ check: $(INSTALLED)  ## style and types
 bench: $(INSTALLED)  ## what is measured against what
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/opening.py
 
 $(INSTALLED): requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv

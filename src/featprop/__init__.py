@@ -63,6 +63,8 @@ _EXTRA_OF = {"torch": "train", "safetensors": "train", "torch_geometric": "pyg"}
 
 
 def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return importlib.import_module("featprop.datasets")
     if name not in _HOME:
         raise AttributeError(f"module 'featprop' has no attribute {name!r}")
     try:

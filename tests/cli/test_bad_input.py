@@ -45,13 +45,13 @@ MISSING = [
         "graph",
         {},
         ["select", "nowhere", "-b", "2"],
-        "nowhere must be a graph folder or an .npz file; found no such file or folder: check the path.",
+        "nowhere must be a graph folder, an .npz file or a data set; found no such file or folder: check the path.",
     ),
     (
         "npz",
         {},
         ["select", "nowhere.npz", "-b", "2"],
-        "nowhere.npz must be a graph folder or an .npz file; found no such file or folder: check the path.",
+        "nowhere.npz must be a graph folder, an .npz file or a data set; found no such file or folder: check the path.",
     ),
     (
         "nodes",

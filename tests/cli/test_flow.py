@@ -244,7 +244,8 @@ def test_as_a_module(tmp_path: Path) -> None:
     done = python("-m", "featprop", "select", "nowhere", "--budget", "1", folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
-        "Error: nowhere must be a graph folder or an .npz file; found no such file or folder: check the path.\n"
+        "Error: nowhere must be a graph folder, an .npz file or a data set; "
+        "found no such file or folder: check the path.\n"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -44,6 +44,12 @@ def test_round_trip_of_thousands_of_thin_features(tmp_path: Path) -> None:
     assert again.labels is None
 
 
+def test_labels_in_an_object_array(tmp_path: Path) -> None:
+    names = np.array(["left", None], dtype=object)
+    np.savez(tmp_path / "named.npz", **WHOLE, labels=names)
+    assert read_graph(tmp_path / "named.npz").class_names() == ["left", None]
+
+
 def test_the_suffix_may_be_in_capitals(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", **arrays(np.zeros((1, 1)), [[1]]))
     (tmp_path / "x.npz").rename(tmp_path / "X.NPZ")
@@ -61,8 +67,7 @@ WHOLE = arrays([[0, 1], [1, 0]], np.eye(2))
         ({"labels": np.ones(2)}, f"{LAYOUT}; found this: no 'adj_data': write it again in that layout."),
         (
             WHOLE | {"labels": np.array([{}, {}])},
-            f"{LAYOUT}; found this: Object arrays cannot be loaded when allow_pickle=False: "
-            "write it again in that layout.",
+            f"{LAYOUT}; found this: a dict among the labels: write it again in that layout.",
         ),
         (
             WHOLE | {"adj_indices": np.array([1, 7])},

@@ -50,7 +50,8 @@ GraphArgument = Annotated[
     Path,
     typer.Argument(
         metavar="GRAPH",
-        help="A folder with nodes.csv and edges.csv (or .parquet), or a sparse-graph .npz.",
+        help="A folder with nodes.csv and edges.csv (or .parquet), a converted graph, a sparse-graph .npz, "
+        "or the name of a data set such as cora.",
         show_default=False,
     ),
 ]
@@ -82,8 +83,10 @@ def main(
 
 
 def read(path: Path, features: list[str] | None) -> Graph:
-    """Read a graph and say what was read."""
-    graph = featprop.read_graph(path, features)
+    """Read a graph, or load the data set of that name, and say what was read."""
+    from featprop.datasets import resolve
+
+    graph = resolve(path, features)
     size = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features"
     typer.echo(f"Read {size} from {path}", err=True)
     return graph

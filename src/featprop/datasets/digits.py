@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_digits
 
 from featprop.graph import Graph
 
@@ -20,6 +19,8 @@ def digits() -> Graph:
     Pixels are integers and equal distances occur: of several equally near images the first counts, so the graph is
     the same on every machine.
     """
+    from sklearn.datasets import load_digits
+
     images = load_digits()
     n = len(images.data)
     squared = cdist(images.data, images.data, "sqeuclidean")

@@ -1,0 +1,80 @@
+"""``featprop datasets make``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from featprop.cli.app import SeedOption
+from featprop.cli.console import showing_progress
+from featprop.cli.datasets import commands
+
+__all__ = ["make"]
+
+
+def _whole(text: str) -> int:
+    """Read a whole number as people write large ones: 1000000, 1_000_000 or 1e6."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not number.is_integer():
+        raise typer.BadParameter(f"{text!r} is not a whole number such as 1000000 or 1e6")
+    return int(number)
+
+
+@commands.command()
+def make(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.", show_default=False)],
+    nodes: Annotated[int, typer.Option("--nodes", parser=_whole, metavar="NUMBER", help="How many, such as 1e6.")],
+    edges: Annotated[int, typer.Option("--edges", parser=_whole, metavar="NUMBER", help="How many, such as 1e7.")],
+    classes: Annotated[int, typer.Option("--classes", help="How many.")] = 10,
+    features: Annotated[int, typer.Option("--features", help="Columns, or the words of the vocabulary.")] = 64,
+    homophily: Annotated[float, typer.Option("--homophily", help="The share of edges inside a class.")] = 0.8,
+    kind: Annotated[str, typer.Option("--kind", help="Of features: gaussian, or words (sparse).")] = "gaussian",
+    seed: SeedOption = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace a converted graph that is there already.")] = False,
+) -> None:
+    """Make a graph to order: a degree-corrected stochastic block model, written as it is drawn.
+
+    Its size is bounded by the disk, not by memory. Every command takes the folder as a graph.
+
+    Example: `featprop datasets make --nodes 1e6 --edges 1e7 --classes 20 --out big/`
+    """
+    from featprop.datasets.synthetic import make as make_graph
+
+    start = time.monotonic()
+    with showing_progress():
+        graph = make_graph(
+            out,
+            nodes=nodes,
+            edges=edges,
+            classes=classes,
+            features=features,
+            homophily=homophily,
+            kind=kind,
+            seed=seed,
+            force=force,
+        )
+    size = sum(file.stat().st_size for file in out.iterdir())
+    typer.echo(f"Wrote {out}: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features.")
+    took = f"{time.monotonic() - start:.1f} s, {_peak_memory()}, {size / 1e9:.2f} GB on disk"
+    typer.echo(f"It took {took}.")
+
+
+def _peak_memory() -> str:
+    """Say the most memory this process has had at a time; on Linux not counting what started it."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return f"{int(peak.split()[1]) * 1024 / 1e9:.2f} GB of memory at most"
+    try:
+        import resource
+    except ImportError:
+        return "memory not measured on this platform"
+    unit = 1 if sys.platform == "darwin" else 1024
+    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9:.2f} GB of memory at most"

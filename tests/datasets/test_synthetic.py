@@ -1,0 +1,148 @@
+"""Graphs made to order: the counts asked for, the same from the same seed, whatever the size of the pieces."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featprop.datasets import buckets, madefeatures, make, statistics, synthetic
+from featprop.datasets.blockmodel import HUB, BlockModel
+from featprop.datasets.buckets import Buckets, sorted_distinct
+from featprop.errors import FileError, ParameterError
+from featprop.io import read_graph
+
+ORDER = {"nodes": 500, "edges": 2500, "classes": 5, "features": 16, "homophily": 0.7}
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "words"])
+@pytest.mark.parametrize("homophily", [0.0, 0.31, 0.7, 1.0])
+def test_every_count_is_met(kind, homophily, tmp_path):
+    graph = make(tmp_path / "g", **ORDER | {"kind": kind, "homophily": homophily})
+    counted = statistics(graph)
+    assert (counted.nodes, counted.edges, counted.classes, counted.features) == (500, 2500, 5, 16)
+    assert counted.homophily == pytest.approx(homophily, abs=1e-12)
+    assert np.bincount(graph.labels).tolist() == [100] * 5
+    adjacency = graph.adjacency
+    adjacency.check_format(full_check=True)
+    assert (adjacency != adjacency.T).nnz == 0
+    assert adjacency.diagonal().sum() == 0
+    fresh = sp.csr_array((adjacency.data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+    assert fresh.has_canonical_format, "rows are sorted and nothing is repeated"
+    assert sp.issparse(graph.features) == (kind == "words")
+    assert [path.name for path in tmp_path.iterdir()] == ["g"], "no temporary file is left"
+    assert graph.ids[:3].tolist() == [0, 1, 2]
+    assert repr(read_graph(tmp_path / "g")) == repr(graph)
+
+
+def _same(one, other):
+    features = one.features != other.features
+    differ = features.nnz if sp.issparse(features) else features.sum()
+    return (one.adjacency != other.adjacency).nnz == 0 and not differ and np.array_equal(one.labels, other.labels)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "words"])
+def test_seeds(kind, tmp_path):
+    one, same, other = (
+        make(tmp_path / name, **ORDER, kind=kind, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    )
+    assert _same(one, same)
+    assert not _same(one, other)
+
+
+def test_many_pieces_and_many_files_make_a_whole_graph(tmp_path, monkeypatch):
+    """With pieces of a hundred edges and files of fifty, everything that happens to a large graph happens here."""
+    monkeypatch.setattr(synthetic, "CHUNK", 100)
+    monkeypatch.setattr(buckets, "BUCKET", 50)
+    monkeypatch.setattr(madefeatures, "VALUES_AT_A_TIME", 160)
+    for kind in ("gaussian", "words"):
+        graph = make(tmp_path / kind, **ORDER, kind=kind)
+        counted = statistics(graph)
+        assert (counted.nodes, counted.edges, counted.homophily) == (500, 2500, 0.7)
+        graph.adjacency.check_format(full_check=True)
+        assert (graph.adjacency != graph.adjacency.T).nnz == 0
+        if kind == "words":
+            graph.features.check_format(full_check=True)
+            assert np.diff(graph.features.indptr).min() >= 1
+
+
+def test_dense_graphs_are_topped_up(tmp_path):
+    """A quarter of all pairs: many are drawn twice, and drawing goes on until there are enough."""
+    graph = make(tmp_path / "g", nodes=40, edges=190, classes=2, features=4, homophily=0.5)
+    assert graph.n_edges == 190
+    assert statistics(graph).homophily == 0.5
+
+
+def test_degrees_have_a_heavy_tail(tmp_path):
+    graph = make(tmp_path / "g", nodes=20_000, edges=200_000, classes=4, features=2)
+    degrees = np.diff(graph.adjacency.indptr)
+    assert degrees.mean() == 20
+    assert np.median(degrees) < 17
+    assert 300 < degrees.max() < 1.5 * 20 * np.sqrt(HUB) / 2
+    tail = [np.count_nonzero(degrees > 20 * times) / len(degrees) for times in (2, 4)]
+    assert 2.5 < tail[0] / tail[1] < 6, "twice the degree is four times as rare: exponent 3 of the density"
+
+
+def test_weights_do_not_depend_on_the_number_of_a_node(tmp_path):
+    model = BlockModel(10_000, 5, np.random.default_rng(0))
+    drawn = model.draw_inside(50_000, np.random.default_rng(1))
+    ends = np.concatenate(np.divmod(drawn, 10_000))
+    assert abs(np.corrcoef(np.bincount(ends, minlength=10_000), np.arange(10_000))[0, 1]) < 0.05
+    assert model.pairs_inside + model.pairs_between == 10_000 * 9_999 // 2
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "words"])
+def test_features_tell_of_the_class(kind, tmp_path):
+    """The nearest class mean of half the nodes names the class of the other half far better than chance."""
+    graph = make(tmp_path / "g", nodes=4000, edges=8000, classes=4, features=64, kind=kind)
+    rows = graph.features.toarray() if kind == "words" else graph.features
+    half, labels = rows[:2000], graph.labels
+    means = np.stack([half[labels[:2000] == c].mean(axis=0) for c in range(4)])
+    nearest = ((rows[2000:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+    right = (nearest == labels[2000:]).mean()
+    assert 0.4 < right < 0.97, "neither useless nor solved without the edges"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"nodes": 1}, "nodes must be from 2 to 2,147,483,647; found 1"),
+        ({"edges": 0}, "edges must be from 1 to"),
+        ({"classes": 501}, "classes must be from 1 to 500; found 501"),
+        ({"features": 0}, "features must be from 1"),
+        ({"homophily": 1.5}, "homophily must be from 0 to 1; found 1.5"),
+        ({"homophily": float("nan")}, "homophily must be from 0 to 1; found nan"),
+        ({"seed": -1}, "seed must be from 0"),
+        ({"kind": "word"}, "kind must be one of gaussian, words; found 'word'"),
+        ({"edges": 20_000}, "at most 6,187 run inside classes"),
+        ({"classes": 1}, "at most 0 run between classes"),
+    ],
+)
+def test_bad_orders(change, says, tmp_path):
+    with pytest.raises(ParameterError) as caught:
+        make(tmp_path / "g", **ORDER | change)
+    assert says in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_overwritten_unasked(tmp_path):
+    make(tmp_path / "g", **ORDER)
+    with pytest.raises(FileError, match="must not be overwritten"):
+        make(tmp_path / "g", **ORDER)
+    assert make(tmp_path / "g", **ORDER | {"nodes": 600}, force=True).n_nodes == 600
+
+
+def test_buckets(tmp_path, monkeypatch):
+    monkeypatch.setattr(buckets, "BUCKET", 10)
+    drawn = np.random.default_rng(0).integers(0, 60, size=100)
+    spread = Buckets(tmp_path, 100, lambda keys, count: keys % count)
+    assert spread.count == 10
+    spread.add(iter([drawn[:30], drawn[30:30], drawn[30:]]))
+    assert spread.keep_distinct().sum() == len(set(drawn.tolist()))
+    taken = list(spread.take())
+    assert sorted(np.concatenate(taken).tolist()) == sorted(set(drawn.tolist()))
+    assert all((keys % 10 == number).all() for number, keys in enumerate(taken))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("values", [[], [5], [3, 1, 3, 2, 1]])
+def test_sorted_distinct(values):
+    assert sorted_distinct(np.array(values, dtype=np.int64)).tolist() == sorted(set(values))

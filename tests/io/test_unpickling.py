@@ -1,0 +1,188 @@
+"""Pickles: what data sets hold comes back equal to Python's own reading, and nothing else runs."""
+
+import collections
+import os
+import pickle
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featprop.errors import FileError
+from featprop.io import read_graph
+from featprop.io.unpickling import unpickled
+
+generator = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("protocol", range(5))
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.arange(12, dtype=np.int32).reshape(3, 4),
+        np.asfortranarray(generator.normal(size=(3, 4))),
+        generator.normal(size=(2, 3, 4)).astype(">f4"),
+        np.array([True, False]),
+        np.array(["a", "bc"]),
+        np.zeros((0, 3), dtype=np.float32),
+    ],
+    ids=str,
+)
+def test_arrays(value, protocol):
+    read = unpickled(pickle.dumps(value, protocol), "a file")
+    assert read.dtype == value.dtype.newbyteorder("=")
+    assert np.array_equal(read, value)
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4])
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array])
+def test_sparse_matrices(kind, protocol):
+    matrix = kind(sp.random_array((5, 7), density=0.4, random_state=1, format="csr"))
+    read = unpickled(pickle.dumps(matrix, protocol), "a file")
+    assert isinstance(read, sp.csr_array)
+    assert np.array_equal(read.toarray(), matrix.toarray())
+
+
+def test_names_of_older_scipy_and_python_2():
+    new = pickle.dumps(sp.csr_matrix(np.eye(3)), protocol=2)
+    old = new.replace(b"scipy.sparse._csr\n", b"scipy.sparse.csr\n").replace(b"numpy._core.", b"numpy.core.")
+    assert old != new
+    assert np.array_equal(unpickled(old, "a file").toarray(), np.eye(3))
+    neighbours = collections.defaultdict(list, {0: [1, 2], 1: [0], 2: [0]})
+    python_2 = pickle.dumps(neighbours, protocol=2)
+    assert b"__builtin__\nlist" in python_2
+    assert unpickled(python_2, "a file") == {0: [1, 2], 1: [0], 2: [0]}
+
+
+def test_object_arrays():
+    names = np.array(["a", ["b", 3], None], dtype=object)
+    assert unpickled(pickle.dumps(names, protocol=3), "a file").tolist() == names.tolist()
+
+
+class Exploit:
+    """Runs a command when it is unpickled freely."""
+
+    def __init__(self, function, *arguments):
+        self.call = function, arguments
+
+    def __reduce__(self):
+        return self.call
+
+
+def exploits(target):
+    return {
+        "os.system": Exploit(os.system, f"touch {target}"),
+        "subprocess": Exploit(subprocess.check_call, ["touch", str(target)]),
+        "eval": Exploit(eval, f"open({str(target)!r}, 'w')"),
+        "open": Exploit(open, str(target), "w"),
+        "numpy": Exploit(np.save, str(target) + ".npy", [1]),
+        "getattr": Exploit(getattr, "text", "upper"),
+        "inside": {0: [1, Exploit(os.mkdir, str(target))]},
+    }
+
+
+@pytest.mark.parametrize("name", exploits(""))
+@pytest.mark.parametrize("protocol", [0, 2, 4])
+def test_exploits_run_nothing(name, protocol, tmp_path):
+    target = tmp_path / "owned"
+    content = pickle.dumps(exploits(target)[name], protocol)
+    with pytest.raises(FileError, match=r"must hold nothing but numbers, texts, arrays.*found a call of") as caught:
+        unpickled(content, "ind.cora.x")
+    assert str(caught.value).startswith("ind.cora.x ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_exploits_are_real(tmp_path):
+    for name in ("os.system", "eval", "open", "inside"):
+        target = tmp_path / name.replace(".", "_")
+        result = pickle.loads(pickle.dumps(exploits(target)[name]))
+        getattr(result, "close", lambda: None)()
+        assert target.exists()
+
+
+def test_an_exploit_in_an_npz_runs_nothing(tmp_path):
+    target = tmp_path / "owned"
+    harmless = np.ones(1)
+    labels = np.array([Exploit(os.system, f"touch {target}")], dtype=object)
+    parts = {f"{name}_{part}": harmless for name in ("adj", "attr") for part in ("data", "indices", "indptr", "shape")}
+    for name in ("adj_data", "adj_matrix"):
+        arrays = parts | {name: labels} if name == "adj_data" else {name: labels, "node_attr": harmless}
+        np.savez(tmp_path / "graph.npz", allow_pickle=True, **arrays)
+        with pytest.raises(FileError, match=r"found a call of (posix|nt)\.system") as caught:
+            read_graph(tmp_path / "graph.npz")
+        assert f"{name} in {tmp_path / 'graph.npz'}" in str(caught.value)
+        assert not target.exists()
+
+
+def array_of(dtype_state, code, shape, content):
+    """Write a pickle of an array by hand, with any state."""
+
+    class Dtype:
+        def __reduce__(self):
+            return np.dtype, (code, False, True), dtype_state
+
+    class Array:
+        def __reduce__(self):
+            reconstruct = np.zeros(1).__reduce__()[0]
+            return reconstruct, (np.ndarray, (0,), b"b"), (1, shape, Dtype(), False, content)
+
+    return pickle.dumps(Array(), protocol=2)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (array_of((3, "<", None, None, None, -1, -1, 0), "f8", (1000,), b"12345678"), r"shape \(1000,\) in 8 bytes"),
+        (array_of((3, "<", None, None, None, -1, -1, 0), "f8", (-1,), b"12345678"), "bytes"),
+        (array_of((3, "|", None, None, None, 8, 8, 0), "V8", (1,), b"12345678"), "not numbers or texts"),
+        (array_of((3, "<", None, None, None, -1, -1, 0), "f8,O", (1,), b"12345678"), "not numbers or texts"),
+        (b"\x80\x02}q\x00", "this:"),
+        (b"", "Ran out of input"),
+        (b"no pickle at all", "this:"),
+        (pickle.dumps(object()), "a call of"),
+        (pickle.dumps({1, 2}, protocol=4), "an object of type set"),
+        (b"\x80\x02" + b"]" * 50 + b"a" * 49 + b".", "levels deep"),
+        (b"\x80\x02c_codecs\nencode\n(X\x01\x00\x00\x00aX\x05\x00\x00\x00rot13tR.", "rot13"),
+        (b"\x80\x02c_codecs\nencode\n}X\x04\x00\x00\x00nameK\x01sb.", "this:"),
+    ],
+)
+def test_damaged_or_crafted_pickles(content, says):
+    with pytest.raises(FileError, match=says):
+        unpickled(content, "a file")
+
+
+def test_any_change_of_a_byte_is_read_or_refused():
+    """Two thousand damaged pickles: some still hold arrays, the others get the one error; none does anything else."""
+    wholes = [
+        pickle.dumps(sp.csr_matrix(np.eye(4)), protocol=2),
+        pickle.dumps({0: [1, 2], 1: [0], 2: [0]}, protocol=2),
+        pickle.dumps(np.arange(6.0).reshape(2, 3), protocol=4),
+        pickle.dumps(np.array(["a", None], dtype=object), protocol=3),
+    ]
+    chance = np.random.default_rng(0)
+    refused = 0
+    for turn in range(2000):
+        content = bytearray(wholes[turn % len(wholes)])
+        for place in chance.integers(len(content), size=1 + turn % 3):
+            content[place] = chance.integers(256)
+        try:
+            unpickled(bytes(content), "a file")
+        except FileError:
+            refused += 1
+    assert 500 < refused < 2000
+
+
+def test_addresses_are_never_taken_from_a_file():
+    """NumPy reads these bytes as the address of an object if the state of the dtype says it holds none."""
+    content = array_of((3, "|", None, None, None, -1, -1, 0), "O8", (1,), struct.pack("P", 0xDEAD))
+    with pytest.raises(FileError, match="an array of objects that are no list"):
+        unpickled(content, "a file")
+
+
+def test_a_matrix_that_points_outside_itself():
+    matrix = sp.csr_matrix(np.eye(3))
+    matrix.indices = np.array([0, 1, 10**6], dtype=np.int32)
+    with pytest.raises(FileError, match="must be a whole pickle"):
+        unpickled(pickle.dumps(matrix, protocol=2), "a file")
