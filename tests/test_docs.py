@@ -12,7 +12,7 @@ import pytest
 
 from featprop.cli import app
 from featprop.datasets import digits
-from featprop.demo.outputs import write_graph
+from featprop.demo.outputs import Outputs
 from featprop.graph import Graph
 from featprop.strategies import available, base
 
@@ -28,7 +28,9 @@ def blocks(text: str, language: str) -> list[str]:
 def my_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     """The digits in ``my-graph/`` of the current folder, as a user would have them: without labels."""
     graph = digits()
-    write_graph(graph, tmp_path / "my-graph")
+    outputs = Outputs(tmp_path)
+    outputs.write_graph(graph)
+    outputs.graph.rename(tmp_path / "my-graph")
     monkeypatch.chdir(tmp_path)
     return graph
 
