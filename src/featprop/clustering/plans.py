@@ -185,7 +185,7 @@ def _judged(cell: Points, rows: NDArray[np.intp], each: int, generator: np.rando
     mean = np.asarray(cell.rows.mean(axis=0), dtype=np.float32)
     nearest_first = np.argsort(cell.squared_norms - 2 * np.asarray(cell.rows @ mean), kind="stable")
     drawn = generator.choice(nearest_first[each // 2 :], size=each - each // 2, replace=False)
-    return rows[np.concatenate([nearest_first[: each // 2], drawn])]
+    return np.asarray(rows[np.concatenate([nearest_first[: each // 2], drawn])])
 
 
 def _sampled(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
