@@ -1,0 +1,73 @@
+"""From settings to pieces of work that one process does from beginning to end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from featprop.experiments.lines import Cell
+from featprop.experiments.scoring import PROTOCOLS
+from featprop.experiments.settings import Settings
+from featprop.strategies import strategy_class
+
+__all__ = ["Task", "tasks_of"]
+
+TOGETHER = 5
+"""Seeds trained as one model. A fixed number, so that more seeds later leave the earlier ones as they are."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One strategy on one data set, over all budgets, for a few seeds.
+
+    Attributes
+    ----------
+    dataset, strategy
+        Their names.
+    models
+        A strategy that looks at the model is run for one model; another chooses once for all of them.
+    budgets
+        Ascending.
+    seeds
+        Those to train together.
+    epochs
+        Of every training.
+    options
+        Of the strategy.
+    """
+
+    dataset: str
+    strategy: str
+    models: tuple[str, ...]
+    budgets: tuple[int, ...]
+    seeds: tuple[int, ...]
+    epochs: int = 200
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def cells(self, budget: int | None = None) -> Iterator[Cell]:
+        """Yield the cells, of one budget or of all."""
+        budgets = self.budgets if budget is None else (budget,)
+        for amount, seed, model, protocol in product(budgets, self.seeds, self.models, PROTOCOLS):
+            yield Cell(self.dataset, self.strategy, amount, seed, model, protocol)
+
+    def __str__(self) -> str:
+        return f"{self.dataset}, {self.strategy}, {' and '.join(self.models)}, seeds {self.seeds[0]} to {self.seeds[-1]}"
+
+
+def tasks_of(settings: Settings, datasets: list[str]) -> list[Task]:
+    """Return the work of the settings on those of their data sets that are here, as the settings order it."""
+    blocks = [tuple(range(start, min(start + TOGETHER, settings.seeds))) for start in range(0, settings.seeds, TOGETHER)]
+    tasks = []
+    for dataset, strategy in product(datasets, settings.strategies):
+        if dataset not in settings.only.get(strategy, datasets):
+            continue
+        models = tuple(settings.models)
+        apart = [(model,) for model in models] if strategy_class(strategy).needs else [models]
+        options = dict(settings.options.get(strategy, {}))
+        tasks += [
+            Task(dataset, strategy, kinds, tuple(settings.budgets), block, settings.epochs, options)
+            for kinds, block in product(apart, blocks)
+        ]
+    return tasks

@@ -1,0 +1,98 @@
+"""Training several seeds as one model gives each the model it would have got alone."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featprop.datasets import digits
+from featprop.errors import LabelError, ParameterError
+from featprop.graph import Graph
+from featprop.models import GCN, SGC, NodeClassifier
+from featprop.models.prepared import PreparedGraph
+from featprop.models.together import fit_together
+from featprop.propagation import propagate
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return digits()
+
+
+@pytest.fixture(scope="module")
+def sparse() -> Graph:
+    """600 nodes of three classes with sparse features that tell the class."""
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 3, size=600)
+    words = generator.random((600, 90)) < np.where(np.arange(90) // 30 == labels[:, None], 0.15, 0.02)
+    same = labels[:, None] == labels
+    adjacency = sp.csr_array(generator.random((600, 600)) < np.where(same, 0.01, 0.001))
+    return Graph.from_scipy(adjacency, sp.csr_array(words.astype(np.float32)), labels=labels)
+
+
+def pools_of(graph: Graph, size: int, count: int) -> list[np.ndarray]:
+    return [np.random.default_rng(seed).choice(graph.n_nodes, size, replace=False) for seed in range(count)]
+
+
+def alone(kind: type[NodeClassifier], graph: Graph, pool: np.ndarray, seed: int, epochs: int) -> NodeClassifier:
+    names = graph.class_names()
+    return kind(seed=seed, epochs=epochs).fit(graph, graph.ids[pool], [names[node] for node in pool])
+
+
+@pytest.mark.parametrize("kind", [GCN, SGC])
+@pytest.mark.parametrize("name", ["graph", "sparse"])
+@pytest.mark.parametrize("size", [5, 40])
+def test_each_seed_gets_the_model_it_would_have_got_alone(
+    kind: type[NodeClassifier], name: str, size: int, request: pytest.FixtureRequest
+) -> None:
+    graph = request.getfixturevalue(name)
+    pools = pools_of(graph, size, 4)
+    models = [kind(seed=seed, epochs=60) for seed in range(4)]
+    fit_together(models, PreparedGraph(graph), pools)
+    for seed, (model, pool) in enumerate(zip(models, pools, strict=True)):
+        single = alone(kind, graph, pool, seed, 60)
+        assert model.classes == single.classes
+        np.testing.assert_allclose(model.predict_proba(graph), single.predict_proba(graph), atol=2e-3)
+        assert np.mean(model.predict(graph) == single.predict(graph)) > 0.999
+
+
+def test_the_seeds_may_know_different_numbers_of_classes(graph: Graph) -> None:
+    labels = np.asarray(graph.labels)
+    few = np.concatenate([np.flatnonzero(labels == digit)[:10] for digit in (3, 7)])
+    many = np.concatenate([np.flatnonzero(labels == digit)[:2] for digit in range(10)])
+    models = [GCN(seed=0, epochs=30), GCN(seed=1, epochs=30)]
+    fit_together(models, PreparedGraph(graph), [few, many])
+    assert (models[0].classes, models[1].classes) == ((3, 7), tuple(range(10)))
+    for seed, pool in enumerate([few, many]):
+        single = alone(GCN, graph, pool, seed, 30)
+        np.testing.assert_allclose(models[seed].predict_proba(graph), single.predict_proba(graph), atol=1e-3)
+
+
+def test_a_seed_does_not_depend_on_its_company(graph: Graph) -> None:
+    pools = pools_of(graph, 30, 3)
+    prepared = PreparedGraph(graph)
+    company = [GCN(seed=seed, epochs=50) for seed in range(3)]
+    fit_together(company, prepared, pools)
+    pair = [GCN(seed=seed, epochs=50) for seed in (2, 0)]
+    fit_together(pair, prepared, [pools[2], pools[0]])
+    np.testing.assert_allclose(pair[0].predict_proba(graph), company[2].predict_proba(graph), atol=1e-3)
+    np.testing.assert_allclose(pair[1].predict_proba(graph), company[0].predict_proba(graph), atol=1e-3)
+
+
+def test_the_prepared_graph_has_the_numbers_of_propagate(sparse: Graph) -> None:
+    prepared = PreparedGraph(sparse)
+    for layers in (0, 1, 2, 3):
+        ours, theirs = prepared.propagated(layers), propagate(sparse, layers)
+        assert sp.issparse(ours) == sp.issparse(theirs)
+        np.testing.assert_array_equal(sp.csr_array(ours).toarray(), sp.csr_array(theirs).toarray())
+
+
+def test_what_cannot_be_trained_together_is_refused(graph: Graph) -> None:
+    prepared = PreparedGraph(graph)
+    zeros = np.flatnonzero(np.asarray(graph.labels) == 0)[:4]
+    mixed = np.arange(4)
+    with pytest.raises(ParameterError, match="alike but for the seed"):
+        fit_together([GCN(), SGC()], prepared, [mixed, mixed])
+    with pytest.raises(ParameterError, match="pools of one size"):
+        fit_together([GCN(), GCN(seed=1)], prepared, [mixed, np.arange(5)])
+    with pytest.raises(LabelError, match="two classes"):
+        fit_together([GCN(), GCN(seed=1)], prepared, [mixed, zeros])
