@@ -99,7 +99,8 @@ def select(
         raise ParameterError("seed", "must be at least 0", seed, "pass another number")
     chooser = get_strategy(strategy) if isinstance(strategy, str) else strategy
     check_options(chooser)
-    known, codes, classes = _checked_labels(graph, labelled, labels)
+    columns = model.classes if model is not None and model.network is not None else ()
+    known, codes, classes = _checked_labels(graph, labelled, labels, columns)
     allowed = np.arange(graph.n_nodes) if candidates is None else graph.positions(candidates, "candidates")
     open_ = np.setdiff1d(allowed, np.concatenate([known, graph.positions(exclude, "excluded nodes")]))
     if not 1 <= budget <= len(open_):
@@ -115,11 +116,12 @@ def select(
 
 
 def _checked_labels(
-    graph: Graph, labelled: Iterable[Hashable], labels: Iterable[Hashable] | None
+    graph: Graph, labelled: Iterable[Hashable], labels: Iterable[Hashable] | None, columns: tuple[Hashable, ...]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], tuple[Hashable, ...]]:
+    """Return positions, class codes and classes; the classes a model has as its `columns` come first."""
     ids = list(labelled)
     if labels is None:
-        return graph.positions(dict.fromkeys(ids), "labelled nodes"), np.empty(0, dtype=np.int64), ()
+        return graph.positions(dict.fromkeys(ids), "labelled nodes"), np.empty(0, dtype=np.int64), columns
     names = plain(labels)
     if len(names) != len(ids):
         found = f"{len(names):,} labels for {len(ids):,} nodes"
@@ -128,7 +130,7 @@ def _checked_labels(
     if len(np.unique(positions)) < len(positions):
         found = f"{len(positions) - len(np.unique(positions)):,} repeats"
         raise LabelError("labelled nodes", "must be distinct where labels are given", found, "give each node once")
-    classes = sorted_classes(names)
+    classes = (*columns, *sorted_classes(set(names) - set(columns)))
     code_of = {name: code for code, name in enumerate(classes)}
     return positions, np.array([code_of[name] for name in names], dtype=np.int64), classes
 

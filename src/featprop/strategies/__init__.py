@@ -14,7 +14,7 @@ from featprop.strategies import (
     uncertainty,
 )
 from featprop.strategies.base import ScoreStrategy, Strategy
-from featprop.strategies.options import AtLeast, Between, Option, options_of, parse_options
+from featprop.strategies.options import AtLeast, Between, Option, options_of, parse_options, settings_of
 from featprop.strategies.registry import available, get_strategy, register, strategy_class
 from featprop.strategies.situation import OUTPUTS, Situation
 
@@ -41,6 +41,7 @@ __all__ = [
     "parse_options",
     "random",
     "register",
+    "settings_of",
     "strategy_class",
     "uncertainty",
 ]

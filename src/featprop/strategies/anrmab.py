@@ -38,7 +38,7 @@ ARMS = ("entropy", "density", "centrality")
 
 @register("anrmab")
 class ANRMAB(Strategy):
-    """The same three as arms of a bandit that is rewarded by the labels obtained, and remembers.
+    """Entropy, density and PageRank as arms of a bandit that learns from the labels from round to round.
 
     The weights live in the object; `state` and `restore` carry them on, and `featprop.ActiveLearner` saves them.
     Choices the paper leaves open: p_min = sqrt(ln 3 / (3 T)), at most 1/3; nodes labelled by other means than this

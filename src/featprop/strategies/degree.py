@@ -20,7 +20,7 @@ class Degree(ScoreStrategy):
     none.
     """
 
-    reference = "Wu et al. 2019, section 4.1"
+    reference = "Wu et al. 2019, a baseline"
     cost = "O(m)"
 
     def scores(self, situation: Situation, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002

@@ -23,7 +23,7 @@ class FeatPropHidden(Strategy):
     """
 
     needs = frozenset({"logits"})
-    reference = "Wu et al. 2019, section 4.3"
+    reference = "Wu et al. 2019, ablation"
     cost = "a trained model; as featprop with d = classes"
 
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:

@@ -31,7 +31,7 @@ class FeatPropKCenter(Strategy):
         K, how many times the features are propagated.
     """
 
-    reference = "Wu et al. 2019, section 4.3; Gonzalez 1985"
+    reference = "Wu et al. 2019, ablation; Gonzalez 1985"
     cost = "O(b n d)"
 
     def __init__(self, layers: Annotated[int, AtLeast(0)] = 2) -> None:

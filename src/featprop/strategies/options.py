@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from featprop.errors import ParameterError, unknown_choice
 from featprop.strategies.base import Strategy
 
-__all__ = ["AtLeast", "Between", "Option", "check_options", "options_of", "parse_options"]
+__all__ = ["AtLeast", "Between", "Option", "check_options", "options_of", "parse_options", "settings_of"]
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,11 @@ def options_of(strategy: type[Strategy]) -> dict[str, Option]:
         for parameter in parameters
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     }
+
+
+def settings_of(strategy: Strategy) -> tuple[str, dict[str, Any]]:
+    """Return the name and the options that make the strategy again with `featprop.strategies.get_strategy`."""
+    return strategy.name, {name: getattr(strategy, name) for name in options_of(type(strategy))}
 
 
 def check_options(strategy: Strategy) -> None:
