@@ -21,6 +21,8 @@ ORDER = [
     ["selection"],
     ["learner"],
     ["transforms"],
+    ["drawing"],
+    ["experiments"],
     ["demo"],
     ["cli"],
     ["__main__"],

@@ -7,9 +7,9 @@ import pytest
 from matplotlib.image import imread
 
 from featprop.datasets import digits
-from featprop.demo.drawing import png_uri
 from featprop.demo.maps import astray
-from featprop.demo.palette import DIGITS, css_variables, themed
+from featprop.drawing.palette import DIGITS, css_variables, themed
+from featprop.drawing.svg import png_uri
 from featprop.selection import select
 
 VOID = {"br", "img", "link", "meta"}

@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from featprop.demo.drawing import inline_svg
 from featprop.demo.experiment import Comparison, Scores
-from featprop.demo.palette import FEATPROP, INK, LINE, QUIET, RANDOM
+from featprop.drawing.palette import FEATPROP, INK, LINE, QUIET, RANDOM
+from featprop.drawing.svg import inline_svg
 
 __all__ = ["curve"]
 

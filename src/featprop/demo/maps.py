@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from featprop.demo.drawing import inline_svg
-from featprop.demo.palette import DIGITS, INK, PAPER
+from featprop.drawing.palette import DIGITS, INK, PAPER
+from featprop.drawing.svg import inline_svg
 from featprop.graph import Graph
 from featprop.matrix import dense
 from featprop.progress import tracked

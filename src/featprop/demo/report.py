@@ -10,12 +10,12 @@ import numpy as np
 
 from featprop import __version__
 from featprop.demo.curves import curve
-from featprop.demo.drawing import png_uri
 from featprop.demo.experiment import Comparison
 from featprop.demo.findings import findings
 from featprop.demo.maps import astray, layout, picks_map
-from featprop.demo.palette import css_variables
 from featprop.demo.summary import score_text
+from featprop.drawing.page import page_style
+from featprop.drawing.svg import png_uri
 from featprop.graph import Graph
 from featprop.matrix import dense
 from featprop.selection import Selection
@@ -32,7 +32,7 @@ def render(graph: Graph, comparison: Comparison, picks: Selection, random_picks:
     places = layout(graph)
     page = Template(files("featprop.demo").joinpath("report.html").read_text(encoding="utf-8"))
     return page.substitute(
-        colours=css_variables(),
+        style=page_style(),
         headline=escape(found.headline),
         detail=escape(found.detail),
         tiles=_tiles(comparison),

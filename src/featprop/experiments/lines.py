@@ -85,6 +85,10 @@ class Line:
     state: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not self.mean_distance <= self.max_distance * (1 + 1e-6):
+            raise ValueError(f"a mean distance of {self.mean_distance} above the largest, {self.max_distance}")
+
     @property
     def cell(self) -> Cell:
         """The cell this is the result of."""

@@ -53,12 +53,14 @@ class Task:
             yield Cell(self.dataset, self.strategy, amount, seed, model, protocol)
 
     def __str__(self) -> str:
-        return f"{self.dataset}, {self.strategy}, {' and '.join(self.models)}, seeds {self.seeds[0]} to {self.seeds[-1]}"
+        models = " and ".join(self.models)
+        return f"{self.dataset}, {self.strategy}, {models}, seeds {self.seeds[0]} to {self.seeds[-1]}"
 
 
 def tasks_of(settings: Settings, datasets: list[str]) -> list[Task]:
     """Return the work of the settings on those of their data sets that are here, as the settings order it."""
-    blocks = [tuple(range(start, min(start + TOGETHER, settings.seeds))) for start in range(0, settings.seeds, TOGETHER)]
+    seeds = range(settings.seeds)
+    blocks = [tuple(seeds[start : start + TOGETHER]) for start in seeds[::TOGETHER]]
     tasks = []
     for dataset, strategy in product(datasets, settings.strategies):
         if dataset not in settings.only.get(strategy, datasets):

@@ -24,7 +24,7 @@ from featprop.models.matrices import SparseMatrix
 from featprop.models.prepared import PreparedGraph
 from featprop.models.sgc import SGC
 
-__all__ = ["Stack", "StackedGCN", "StackedSGC"]
+__all__ = ["Stack", "StackedGCN", "StackedSGC", "stack_of"]
 
 CPU = torch.device("cpu")
 
@@ -48,7 +48,7 @@ class Stack(nn.Module):
         self, networks: Sequence[Any], prepared: PreparedGraph, pools: Sequence[NDArray[np.intp]], settings: Any
     ) -> None:
         super().__init__()
-        sizes = [network.bias_out.shape[0] for network in map(_Heads, networks)]
+        sizes = [list(network.parameters())[-1].shape[0] for network in networks]
         open_classes = torch.arange(max(sizes)) < torch.tensor(sizes)[:, None]
         self.closed = torch.where(open_classes, 0.0, -torch.inf)[:, None, :]
         self.counts = sizes
@@ -66,12 +66,15 @@ class Stack(nn.Module):
     def hand_back(self, networks: Any) -> None:
         """Copy the weights into the networks they came from."""
 
+    @staticmethod
+    @abstractmethod
+    def hidden(network: Any, prepared: PreparedGraph, settings: Any) -> Features:
+        """Return what the last layer of one trained network takes in, for every node of the graph."""
 
-class _Heads:
-    """The bias of the last layer of either kind of network: its length is the number of classes."""
-
-    def __init__(self, network: Any) -> None:
-        self.bias_out: Tensor = network.bias2 if hasattr(network, "bias2") else network.bias
+    @staticmethod
+    @abstractmethod
+    def logits(network: Any, prepared: PreparedGraph, settings: Any) -> NDArray[np.float32]:
+        """Return the logits of one trained network for every node of the graph."""
 
 
 class StackedGCN(Stack):
@@ -90,8 +93,10 @@ class StackedGCN(Stack):
         self.weight1 = nn.Parameter(torch.cat([network.weight1.detach().T for network in networks]).contiguous())
         self.bias1 = nn.Parameter(torch.stack([network.bias1.detach() for network in networks]))
         classes = self.closed.shape[2]
-        self.weight2 = nn.Parameter(torch.stack([_padded(network.weight2.detach(), classes).T for network in networks]))
-        self.bias2 = nn.Parameter(torch.stack([_padded(network.bias2.detach(), classes) for network in networks])[:, None])
+        seconds = [_padded(network.weight2.detach(), classes).T for network in networks]
+        biases = [_padded(network.bias2.detach(), classes) for network in networks]
+        self.weight2 = nn.Parameter(torch.stack(seconds))
+        self.bias2 = nn.Parameter(torch.stack(biases)[:, None])
         self.row_network = torch.repeat_interleave(torch.arange(len(networks)), torch.tensor(self.fields))
 
     def forward(self, generators: Sequence[torch.Generator]) -> Tensor:
@@ -114,6 +119,18 @@ class StackedGCN(Stack):
                 network.weight2.copy_(self.weight2[place, :, :classes].T)
                 network.bias2.copy_(self.bias2[place, 0, :classes])
 
+    @staticmethod
+    def hidden(network: Any, prepared: PreparedGraph, settings: GCN) -> Features:  # noqa: ARG004
+        """Return relu(S X W1 + b1)."""
+        inner = prepared.propagated(1) @ _plain(network.weight1).T + _plain(network.bias1)
+        return np.maximum(inner, 0.0, out=inner)
+
+    @staticmethod
+    def logits(network: Any, prepared: PreparedGraph, settings: GCN) -> NDArray[np.float32]:
+        """Return S relu(S X W1 + b1) W2 + b2."""
+        inner = StackedGCN.hidden(network, prepared, settings) @ _plain(network.weight2).T
+        return np.asarray(prepared.adjacency @ inner + _plain(network.bias2))
+
 
 class StackedSGC(Stack):
     """Stacked `SGC` networks: one block matrix times all weights."""
@@ -126,7 +143,9 @@ class StackedSGC(Stack):
         classes = self.closed.shape[2]
         weights = [_padded(network.weight.detach(), classes).T for network in networks]
         self.weight = nn.Parameter(torch.cat(weights).contiguous())
-        self.bias = nn.Parameter(torch.stack([_padded(network.bias.detach(), classes) for network in networks])[:, None])
+        self.bias = nn.Parameter(
+            torch.stack([_padded(network.bias.detach(), classes) for network in networks])[:, None]
+        )
 
     def forward(self, generators: Sequence[torch.Generator]) -> Tensor:
         """Return the logits of the pools."""
@@ -140,6 +159,16 @@ class StackedSGC(Stack):
                 network.weight.copy_(weights[place][:, :classes].T)
                 network.bias.copy_(self.bias[place, 0, :classes])
 
+    @staticmethod
+    def hidden(network: Any, prepared: PreparedGraph, settings: SGC) -> Features:  # noqa: ARG004
+        """Return S^K X, which is all that the only layer takes in."""
+        return prepared.propagated(settings.layers)
+
+    @staticmethod
+    def logits(network: Any, prepared: PreparedGraph, settings: SGC) -> NDArray[np.float32]:
+        """Return S^K X Θ + b."""
+        return np.asarray(prepared.propagated(settings.layers) @ _plain(network.weight).T + _plain(network.bias))
+
 
 def _on_diagonal(blocks: Sequence[Features]) -> SparseMatrix:
     return SparseMatrix(sp.csr_array(sp.block_diag(blocks, format="csr")), CPU)
@@ -149,6 +178,11 @@ def _padded(weights: Tensor, classes: int) -> Tensor:
     """Return the weights with rows of zeros for the classes that are not there."""
     missing = classes - weights.shape[0]
     return torch.cat([weights, weights.new_zeros((missing, *weights.shape[1:]))])
+
+
+def _plain(weights: Tensor) -> NDArray[np.float32]:
+    array: NDArray[np.float32] = weights.detach().numpy()
+    return array
 
 
 def stack_of(model: NodeClassifier) -> type[Stack]:

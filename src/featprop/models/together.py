@@ -40,10 +40,12 @@ def fit_together(
         For each model the positions of its labelled nodes, as many as for the others; at least two classes in each.
     """
     graph = prepared.graph
-    settings = {tuple(sorted({**model.settings, "seed": None, "kind": model.name}.items(), key=str)) for model in models}
-    if len(settings) != 1 or len({len(pool) for pool in pools}) != 1 or len(models) != len(pools):
-        found = f"{len(models)} models of {len(settings)} settings, pools of {sorted({len(pool) for pool in pools})} nodes"
-        raise ParameterError("models", "must be alike but for the seed, with pools of one size", found, "fit each alone")
+    kinds = {(model.name, *sorted({**model.settings, "seed": 0}.items())) for model in models}
+    sizes = {len(pool) for pool in pools}
+    if len(kinds) != 1 or len(sizes) != 1 or len(models) != len(pools):
+        found = f"{len(models)} models of {len(kinds)} settings, {len(pools)} pools of {sorted(sizes)} nodes"
+        rule = "must be alike but for the seed, with pools of one size"
+        raise ParameterError("models", rule, found, "fit each alone")
     if graph.labels is None:
         raise LabelError("The graph", "must have labels", "none", "load one with labels")
     codes = [np.unique(graph.labels[pool], return_inverse=True) for pool in pools]

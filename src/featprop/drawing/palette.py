@@ -1,4 +1,4 @@
-"""The colours of the report, by light and by dark.
+"""The colours of the reports, by light and by dark.
 
 Figures are drawn in the light colours; `themed` turns them into CSS variables, so a figure follows the reader's
 colour scheme. The ten digits wear Paul Tol's *muted* scheme, made for colour-blind readers, lightened for the dark.
@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["DIGITS", "FEATPROP", "INK", "LINE", "PAPER", "QUIET", "RANDOM", "Colour", "css_variables", "themed"]
+__all__ = [
+    "DIGITS",
+    "FEATPROP",
+    "INK",
+    "LINE",
+    "PAPER",
+    "QUIET",
+    "RANDOM",
+    "SERIES",
+    "Colour",
+    "css_variables",
+    "themed",
+]
 
 
 class Colour(NamedTuple):
@@ -37,6 +49,8 @@ DIGITS = (
     Colour("digit-8", "#aa4499", "#d070c0"),
     Colour("digit-9", "#7d848c", "#c3c9d0"),
 )
+SERIES = DIGITS
+"""The lines of a figure with many."""
 ALL = (INK, QUIET, LINE, PAPER, FEATPROP, RANDOM, *DIGITS)
 
 

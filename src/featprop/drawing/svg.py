@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from numpy.typing import NDArray
 
-from featprop.demo.palette import themed
+from featprop.drawing.palette import themed
 
-__all__ = ["inline_svg", "png_uri"]
+__all__ = ["inline_svg", "png_uri", "standalone_svg"]
 
 NO_METADATA = {"Creator": None, "Date": None, "Format": None, "Type": None}
 
@@ -32,15 +32,25 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     description
         What the figure shows, for readers who do not see it.
     """
-    text = StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-        figure.savefig(text, format="svg", transparent=True, metadata=NO_METADATA)
-    drawing = text.getvalue()
+    drawing = _drawn(figure, name, transparent=True)
     view = re.search(r'viewBox="[^"]*"', drawing)
     body = drawing[drawing.index("</defs>") + len("</defs>") :]
     body = re.sub(r'<g id="[^"]*"', "<g", body)
     opening = f'<svg {view[0] if view else ""} role="img" aria-label="{escape(description)}">'
     return themed(opening + re.sub(r"\s*\n\s*", " ", body).strip())
+
+
+def standalone_svg(figure: Figure, name: str) -> str:
+    """Return the figure as the text of a file, on white; the same figure gives the same text."""
+    lines = _drawn(figure, name, transparent=False).splitlines()
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _drawn(figure: Figure, name: str, transparent: bool) -> str:
+    text = StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", transparent=transparent, metadata=NO_METADATA)
+    return text.getvalue()
 
 
 def png_uri(pixels: NDArray[np.float32]) -> str:

@@ -1,0 +1,126 @@
+"""``featprop bench``, with run and report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from featprop.cli.app import app
+from featprop.cli.console import showing_progress
+from featprop.errors import MissingExtraError, ParameterError
+
+__all__ = ["commands", "report", "run"]
+
+commands = typer.Typer(
+    help="The paper's experiments: run them, then make tables and figures of the results.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+app.add_typer(commands, name="bench")
+
+INTERRUPTED = 130
+"""The exit code of a command stopped from the keyboard."""
+
+
+@commands.command()
+def run(
+    settings: Annotated[
+        list[Path] | None, typer.Option("--settings", help="A TOML file that says what to run. Repeatable.")
+    ] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option("--dataset", help="A data set, or a graph with labels. Repeatable.")
+    ] = None,
+    strategy: Annotated[list[str] | None, typer.Option("--strategy", help="A strategy. Repeatable.")] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", help="gcn or sgc. Repeatable.")] = None,
+    budgets: Annotated[str, typer.Option("--budgets", help="Numbers of labels, ascending.")] = "10,20,40,80,160",
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many runs, with the seeds 0, 1, 2, …")] = 5,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Of every training.")] = 200,
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes; default: one a core.")] = None,
+    threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of each process.")] = 1,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the results.")] = Path("results"),
+) -> None:
+    """Choose nodes, train on their labels and score the predictions, for every combination of what is named.
+
+    Cells whose line is in the folder already are skipped, so a run that was stopped goes on where it was.
+
+    Example: `featprop bench run --dataset cora --strategy featprop --strategy random --seeds 5 --out results/`
+    """
+    _check_installed("bench run", "torch")
+    from featprop.experiments.runner import run as run_cells
+    from featprop.experiments.settings import Settings, read_settings
+
+    if settings and (dataset or strategy or model):
+        raise ParameterError(
+            "settings", "must be all that says what to run", "--dataset, --strategy or --model", "drop one"
+        )
+    if settings:
+        wanted = [read_settings(path) for path in settings]
+    else:
+        wanted = [
+            Settings(
+                dataset or [],
+                strategy or ["featprop", "random"],
+                "",
+                model or ["gcn"],
+                _numbers(budgets),
+                seeds,
+                epochs,
+            )
+        ]
+    failed = False
+    for each in wanted:
+        try:
+            with showing_progress():
+                outcome = run_cells(each, out, jobs, threads)
+        except KeyboardInterrupt:
+            typer.echo(f"Stopped. What is done is in {out}; the same command goes on from there.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        name = f"{each.title}: " if each.title else ""
+        typer.echo(f"{name}{outcome.done:,} cells in {outcome.seconds:.1f} s, {outcome.skipped:,} were there, in {out}")
+        for missing, stand_in in outcome.absent.items():
+            typer.echo(f"  {missing} is not here{f': {stand_in} in its place' if stand_in else ', left out'}", err=True)
+        for failure in outcome.failures:
+            typer.echo(f"  not done: {failure.task}: {failure.reason}", err=True)
+        failed |= bool(outcome.failures)
+    if failed:
+        raise typer.Exit(1)
+
+
+@commands.command()
+def report(
+    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="The folder a run wrote.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path("report"),
+    into: Annotated[
+        Path | None, typer.Option("--into", help="A Markdown page whose marked tables are to be brought up to date.")
+    ] = None,
+) -> None:
+    """Make tables (Markdown, CSV, LaTeX), figures (SVG) and one HTML page of results.
+
+    Example: `featprop bench report results/ --out report/`
+    """
+    _check_installed("bench report", "matplotlib")
+    from featprop.experiments.pages import refresh
+    from featprop.experiments.report import write_report
+
+    with showing_progress():
+        written = write_report(results, out)
+        if into:
+            refresh(into, written.tables)
+    typer.echo(written.summary)
+    typer.echo(f"Report: {written.page}")
+
+
+def _check_installed(command: str, needed: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(needed) is None:
+        raise MissingExtraError(f"featprop {command}", "demo", needed)
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError("budgets", "must be whole numbers with commas between", text, "such as 10,20,40") from None

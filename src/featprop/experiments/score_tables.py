@@ -1,0 +1,92 @@
+"""The tables of Macro-F1 and Micro-F1, ours beside the paper's."""
+
+from __future__ import annotations
+
+import math
+
+from featprop.experiments.paper import STRATEGIES, printed, title_of
+from featprop.experiments.scoring import PROTOCOLS
+from featprop.experiments.summary import METRICS, Results, Runs, paired_test
+from featprop.experiments.tables import Entry, Table
+
+__all__ = ["score_table"]
+
+NOTHING = "–"
+
+
+def score_table(results: Results, metric: str, model: str, protocol: str) -> Table | None:
+    """Return one metric of every strategy on every data set, None if there are no such lines.
+
+    For each data set: mean ± standard deviation, the best in bold; the p-value of a paired test against the best; and,
+    where the paper prints one, its number and the difference of ours to it.
+    """
+    datasets = [name for name in results.datasets if any(_runs(results, metric, name, model, protocol))]
+    strategies = [
+        name for name in results.strategies if any(results.of(dataset, name, model, protocol) for dataset in datasets)
+    ]
+    if not strategies:
+        return None
+    groups, columns = [("", 1)], ["strategy"]
+    rows = {name: [Entry(STRATEGIES.get(name, name))] for name in strategies}
+    head = ("dataset", "strategy", "seeds", "mean", "deviation", "p", "paper_mean", "paper_deviation", "difference")
+    figures: list[tuple[object, ...]] = [head]
+    for dataset in datasets:
+        runs = _runs(results, metric, dataset, model, protocol)
+        best = max(runs, key=lambda name: -1.0 if math.isnan(runs[name].mean) else runs[name].mean)
+        theirs = {name: printed(metric, model, protocol, name, dataset) for name in strategies}
+        beside = any(theirs.values())
+        groups.append((title_of(dataset), 4 if beside else 2))
+        columns += ["ours", "p", "paper", "difference"] if beside else ["ours", "p"]
+        for name in strategies:
+            ours, paper = runs.get(name), theirs[name]
+            known = ours is not None and not math.isnan(ours.mean)
+            p = paired_test(runs[best], ours) if ours and known and name != best else None
+            gap = ours.mean - paper.mean if ours and known and paper else None
+            rows[name] += [
+                Entry(_spread(ours) if ours and known else NOTHING, known and name == best),
+                Entry(_p(p)),
+            ]
+            if beside:
+                rows[name] += [
+                    Entry(f"{paper.mean:.2f} ± {paper.deviation:.2f}" if paper else NOTHING),
+                    Entry(NOTHING if gap is None else f"{gap:+.2f}"),
+                ]
+            if ours and known:
+                printed_pair = (paper.mean, paper.deviation) if paper else ("", "")
+                numbers = (ours.mean, ours.deviation, "" if p is None else p)
+                figures.append((dataset, name, len(ours.complete), *numbers, *printed_pair, "" if gap is None else gap))
+    return Table(
+        name=f"{metric.replace('_', '-')}-{model}-{protocol}",
+        title=f"{METRICS[metric]} of a {model.upper()}",
+        note=_note(results, model, protocol),
+        groups=tuple(groups),
+        columns=tuple(columns),
+        rows=tuple(tuple(row) for row in rows.values()),
+        figures=tuple(figures),
+    )
+
+
+def _runs(results: Results, metric: str, dataset: str, model: str, protocol: str) -> dict[str, Runs]:
+    found = {name: results.runs(metric, dataset, name, model, protocol) for name in results.strategies}
+    return {name: runs for name, runs in found.items() if runs is not None}
+
+
+def _note(results: Results, model: str, protocol: str) -> str:
+    seeds = {len({line.seed for line in results.lines if line.model == model and line.strategy == name})
+             for name in results.strategies} - {0}  # fmt: skip
+    many = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
+    budgets = ", ".join(map(str, results.budgets))
+    return (
+        f"Protocol {protocol}: {PROTOCOLS[protocol]}. Percent, the mean over the budgets {budgets}; mean ± standard "
+        f"deviation of {many} seeds; p of a paired t-test against the best, in bold."
+    )
+
+
+def _spread(runs: Runs) -> str:
+    return f"{runs.mean:.2f} ± {runs.deviation:.2f}" if len(runs.complete) > 1 else f"{runs.mean:.2f}"
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return ""
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
