@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from featprop.datasets import CATALOGUE
-from featprop.experiments.paper import SECONDS, STRATEGIES, title_of
+from featprop.experiments.paper import MODELS, SECONDS, strategy_title, title_of
 from featprop.experiments.summary import Results
 from featprop.experiments.tables import Entry, Table
 
@@ -19,7 +19,7 @@ def time_table(results: Results, model: str) -> Table | None:
     """Return what choosing and training took, the paper's seconds beside them; None if there are no lines."""
     protocol = "paper"
     groups, columns = [("", 1)], ["strategy"]
-    rows = {name: [Entry(STRATEGIES.get(name, name))] for name in results.strategies}
+    rows = {name: [Entry(strategy_title(name))] for name in results.strategies}
     head = ("dataset", "strategy", "seeds", "seconds_select", "seconds_train", "peak_memory_mb", "paper_seconds")
     figures: list[tuple[object, ...]] = [head]
     seeds = max((line.seed + 1 for line in results.lines if line.model == model), default=0)
@@ -44,7 +44,7 @@ def time_table(results: Results, model: str) -> Table | None:
     budgets = ", ".join(map(str, results.budgets))
     return Table(
         name=f"running-time-{model}",
-        title=f"Running time with a {model.upper()}",
+        title=f"Running time with {MODELS[model]}",
         note=(
             f"Protocol: {seeds} runs over the budgets {budgets}, in seconds of one thread. Choosing the nodes and "
             "training the models; the most memory of the process; the paper's seconds for 5 runs on its machine. A "

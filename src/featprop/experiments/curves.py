@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from featprop.drawing.palette import FEATPROP, QUIET, RANDOM
 from featprop.experiments.figures import Drawing, Series, panels, series_of
-from featprop.experiments.paper import STRATEGIES, title_of
+from featprop.experiments.paper import MODELS, STRATEGIES, title_of
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import METRICS, Results
 
@@ -21,7 +20,7 @@ def learning_curves(results: Results, metric: str, model: str, protocol: str) ->
     """Draw every strategy but the variants of the ablation."""
     names = [name for name in results.strategies if name not in ABLATION[1:]]
     lines = [(series_of(name), name, model) for name in names]
-    title = f"{METRICS[metric]} of a {model.upper()} against the number of labels"
+    title = f"{METRICS[metric]} of {MODELS[model]} against the number of labels"
     return _drawn(results, metric, protocol, lines, f"curves-{metric.replace('_', '-')}-{model}-{protocol}", title)
 
 
@@ -43,7 +42,7 @@ def ablation(results: Results, metric: str, model: str, protocol: str) -> Drawin
         return None
     lines = [(series_of(name), name, model) for name in ABLATION]
     name = f"ablation-{metric.replace('_', '-')}-{model}-{protocol}"
-    title = f"The parts of FeatProp: {METRICS[metric]} of a {model.upper()}"
+    title = f"The parts of FeatProp: {METRICS[metric]} of {MODELS[model]}"
     return _drawn(results, metric, protocol, lines, name, title)
 
 
@@ -69,15 +68,14 @@ def _drawn(
             if runs is None:
                 continue
             mean, error = runs.curve()
-            look = dataclasses.replace(series)
-            axes.fill_between(runs.budgets, mean - error, mean + error, color=look.colour, alpha=0.13, linewidth=0)
+            axes.fill_between(runs.budgets, mean - error, mean + error, color=series.colour, alpha=0.13, linewidth=0)
             axes.plot(
                 runs.budgets,
                 mean,
-                color=look.colour,
-                marker=look.marker,
-                linestyle=look.dashes,
-                linewidth=look.width,
+                color=series.colour,
+                marker=series.marker,
+                linestyle=series.dashes,
+                linewidth=series.width,
                 markersize=5,
                 zorder=3 if strategy == "featprop" else 2 + depth / 100,
             )

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from featprop.drawing.palette import FEATPROP, INK, LINE, QUIET, RANDOM, SERIES
 from featprop.drawing.svg import inline_svg, standalone_svg
-from featprop.experiments.paper import STRATEGIES, title_of
+from featprop.experiments.paper import STRATEGIES, strategy_title, title_of
 
 __all__ = ["Drawing", "Series", "panels", "series_of"]
 
@@ -71,7 +71,7 @@ class Series:
 
 def series_of(strategy: str) -> Series:
     """Return the look of a strategy: the same in every figure, whatever else is in it."""
-    label = STRATEGIES.get(strategy, strategy)
+    label = strategy_title(strategy)
     if strategy == "featprop":
         return Series(label, FEATPROP.light, "o", "-", 2.6)
     if strategy == "random":
@@ -89,6 +89,7 @@ def panels(datasets: Sequence[str], entries: Sequence[Series]) -> tuple[Figure, 
     across = min(2, len(datasets))
     down = -(-len(datasets) // across)
     legend_rows = -(-len(entries) // (3 * across))
+    legend_columns = -(-len(entries) // legend_rows)
     figure = Figure(figsize=(PANEL[0] * across, PANEL[1] * down + 0.32 * legend_rows), layout="constrained")
     grid = figure.subplots(down, across, squeeze=False).ravel().tolist()
     for axes in grid[len(datasets) :]:
@@ -102,7 +103,7 @@ def panels(datasets: Sequence[str], entries: Sequence[Series]) -> tuple[Figure, 
     figure.legend(
         handles=[entry.handle() for entry in entries],
         loc="outside lower center",
-        ncols=min(len(entries), 3 * across),
+        ncols=legend_columns,
         frameon=False,
         fontsize=10,
         labelcolor=INK.light,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from featprop.experiments.paper import STRATEGIES, printed, title_of
+from featprop.experiments.paper import printed, strategy_title, title_of
 from featprop.experiments.summary import Results, Runs
 
 __all__ = ["findings"]
@@ -24,7 +24,7 @@ def findings(results: Results) -> list[str]:
         scored += 1
         of_paper = [name for name in order if printed("macro_f1", "gcn", "paper", name, "cora")]
         wins += bool(of_paper) and of_paper[0] == "featprop"
-        ranking = ", ".join(f"{STRATEGIES.get(name, name)} {means[name].mean:.1f}" for name in order)
+        ranking = ", ".join(f"{strategy_title(name)} {means[name].mean:.1f}" for name in order)
         sentences.append(f"{title_of(dataset)}, Macro-F1 of a GCN: {ranking}.{_beside_paper(dataset, means)}")
     if not scored:
         return [f"{len(results.lines):,} cells", "No cells of a GCN under the paper's protocol yet."]

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["DATASETS", "SECONDS", "STAND_INS", "STRATEGIES", "Printed", "printed", "title_of"]
+__all__ = [
+    "DATASETS",
+    "MODELS",
+    "SECONDS",
+    "STAND_INS",
+    "STRATEGIES",
+    "Printed",
+    "printed",
+    "strategy_title",
+    "title_of",
+]
 
 
 class Printed(NamedTuple):
@@ -21,6 +31,9 @@ class Printed(NamedTuple):
 
 DATASETS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "PubMed", "corafull": "CoraFull"}
 """The data sets of the paper, by our names, in its order."""
+
+MODELS = {"gcn": "a GCN", "sgc": "an SGC"}
+"""The models, as a title says them."""
 
 STAND_INS = {"coauthor-cs": "corafull"}
 """A data set that takes the place of one of the paper's where that cannot be had: as large and as wide."""
@@ -34,8 +47,8 @@ STRATEGIES = {
     "age": "AGE",
     "anrmab": "ANRMAB",
     "featprop": "FeatProp",
-    "featprop-kcenter": "FeatProp, K-Center",
-    "featprop-hidden": "FeatProp, final layer",
+    "featprop-kcenter": "FeatProp (K-Center)",
+    "featprop-hidden": "FeatProp (final layer)",
 }
 """The strategies of the paper, by our names, in its order; the last two are those of its ablation."""
 
@@ -82,6 +95,12 @@ def printed(metric: str, model: str, protocol: str, strategy: str, dataset: str)
     if (model, protocol) != ("gcn", "paper") or place >= len(columns):
         return None
     return Printed(*columns[place])
+
+
+def strategy_title(strategy: str) -> str:
+    """Return the name of a strategy as a table shows it: the paper's, or our own."""
+    kind, _, variant = strategy.partition("featprop-")
+    return STRATEGIES.get(strategy) or (f"FeatProp ({variant})" if variant and not kind else strategy)
 
 
 def title_of(dataset: str) -> str:

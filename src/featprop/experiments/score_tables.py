@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from featprop.experiments.paper import STRATEGIES, printed, title_of
+from featprop.experiments.paper import MODELS, printed, strategy_title, title_of
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import METRICS, Results, Runs, paired_test
 from featprop.experiments.tables import Entry, Table
@@ -27,7 +27,7 @@ def score_table(results: Results, metric: str, model: str, protocol: str) -> Tab
     if not strategies:
         return None
     groups, columns = [("", 1)], ["strategy"]
-    rows = {name: [Entry(STRATEGIES.get(name, name))] for name in strategies}
+    rows = {name: [Entry(strategy_title(name))] for name in strategies}
     head = ("dataset", "strategy", "seeds", "mean", "deviation", "p", "paper_mean", "paper_deviation", "difference")
     figures: list[tuple[object, ...]] = [head]
     for dataset in datasets:
@@ -49,7 +49,7 @@ def score_table(results: Results, metric: str, model: str, protocol: str) -> Tab
             if beside:
                 rows[name] += [
                     Entry(f"{paper.mean:.2f} ± {paper.deviation:.2f}" if paper else NOTHING),
-                    Entry(NOTHING if gap is None else f"{gap:+.2f}"),
+                    Entry(NOTHING if gap is None else f"{gap:+.2f}".replace("-", "−")),
                 ]
             if ours and known:
                 printed_pair = (paper.mean, paper.deviation) if paper else ("", "")
@@ -57,7 +57,7 @@ def score_table(results: Results, metric: str, model: str, protocol: str) -> Tab
                 figures.append((dataset, name, len(ours.complete), *numbers, *printed_pair, "" if gap is None else gap))
     return Table(
         name=f"{metric.replace('_', '-')}-{model}-{protocol}",
-        title=f"{METRICS[metric]} of a {model.upper()}",
+        title=f"{METRICS[metric]} of {MODELS[model]}",
         note=_note(results, model, protocol),
         groups=tuple(groups),
         columns=tuple(columns),

@@ -103,15 +103,24 @@ class Table:
     def html(self) -> str:
         """Return the table as an element of a page."""
         groups = "".join(f'<th colspan="{span}" scope="colgroup">{escape(title)}</th>' for title, span in self.groups)
-        heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in self.columns)
         rows = []
+        starts = {sum(span for _, span in self.groups[:place]) for place in range(1, len(self.groups))}
+        heads = "".join(
+            f'<th scope="col"{_opening(place in starts)}>{escape(head)}</th>' for place, head in enumerate(self.columns)
+        )
         for name, *cells in self.rows:
-            tags = [f"<td>{f'<b>{escape(c.text)}</b>' if c.bold else escape(c.text)}</td>" for c in cells]
+            texts = [f"<b>{escape(cell.text)}</b>" if cell.bold else escape(cell.text) for cell in cells]
+            tags = [f"<td{_opening(place in starts)}>{text}</td>" for place, text in enumerate(texts, start=1)]
             rows.append(f'<tr><th scope="row">{escape(name.text)}</th>{"".join(tags)}</tr>')
         return (
             f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(self.title)}"><table>'
             f"<thead><tr>{groups}</tr><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
         )
+
+
+def _opening(first: bool) -> str:
+    """Return the class of a cell that opens a group of columns."""
+    return ' class="opening"' if first else ""
 
 
 def _latex(text: str) -> str:

@@ -16,7 +16,7 @@ from scipy.stats import pearsonr, spearmanr
 from featprop.drawing.palette import QUIET
 from featprop.experiments.figures import Drawing, panels, series_of
 from featprop.experiments.lines import Line
-from featprop.experiments.paper import title_of
+from featprop.experiments.paper import MODELS, title_of
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import Results
 from featprop.experiments.tables import Entry, Table
@@ -88,19 +88,12 @@ def error_against_loss(results: Results, model: str, protocol: str) -> Drawing |
         found = correlation(_of(results, dataset, model, protocol))
         if found:
             within = "" if np.isnan(found.within) else f", {found.within:.2f} within a budget"
-            axes.text(
-                0.03,
-                0.96,
-                f"rank correlation {found.mean_rho:.2f}{within}",
-                transform=axes.transAxes,
-                va="top",
-                color=QUIET.light,
-                fontsize=10,
-            )
+            text = f"rank correlation {found.mean_rho:.2f}{within}"
+            axes.set_title(text, loc="right", color=QUIET.light, fontsize=10, pad=10)
             words.append(f"{title_of(dataset)}: Spearman {found.mean_rho:.2f}, Pearson {found.mean_r:.2f}")
         axes.set_xlabel("mean distance to the nearest labelled node", color=QUIET.light, fontsize=10)
         axes.set_ylabel("error, percent", color=QUIET.light, fontsize=10)
-    title = f"Classification error of a {model.upper()} against the K-Medoids loss"
+    title = f"Classification error of {MODELS[model]} against the K-Medoids loss"
     note = (
         f"Protocol {protocol}: {PROTOCOLS[protocol]}. Every selection of every strategy, budget and seed is a point, "
         "the larger the budget the larger. The mean distance on S²X is the term of Theorem 1; it is never above the "
@@ -125,7 +118,7 @@ def correlation_table(results: Results, model: str, protocol: str) -> Table | No
     columns = ("data set", "selections", "Pearson", "Spearman", "Spearman within a budget", "Spearman, max distance")
     return Table(
         name=f"correlation-{model}-{protocol}",
-        title=f"Error of a {model.upper()} and distance to the nearest labelled node: correlation",
+        title=f"Error of {MODELS[model]} and distance to the nearest labelled node: correlation",
         note=(
             f"Protocol {protocol}: {PROTOCOLS[protocol]}. Over all selections, with the mean distance (Theorem 1) and, "
             "in the last column, with the largest (Theorem 2)."
