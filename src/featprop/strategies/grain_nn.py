@@ -16,10 +16,10 @@ __all__ = ["GrainNN"]
 class GrainNN(Grain):
     """Diversified influence maximisation, NN-D: many influenced nodes, and none of the others far from them.
 
-    Maximises |influenced| / n + (1/n) Σ_j (d_max - distance of j to the nearest influenced node), the distances on S^K X
-    scaled so that d_max, the largest, is 1; a chosen node influences itself. The paper leaves open what happens when
-    nothing gains any more; here the covering starts anew. With more than 4,096 nodes, the sum is over as many drawn at
-    random. Ties: the candidate whose influenced nodes are nearest to all.
+    Maximises |influenced| / n + (1/n) Σ_j (d_max - distance of j to the nearest influenced node), the distances on
+    S^K X scaled so that d_max, the largest, is 1; a chosen node influences itself. The paper leaves open what happens
+    when nothing gains any more; here the covering starts anew. With more than 4,096 nodes, the sum is over as many
+    drawn at random. Ties: the candidate whose influenced nodes are nearest to all.
 
     Parameters
     ----------
