@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import resource
 import sys
 import time
 from collections.abc import Callable
@@ -138,9 +137,16 @@ def memory_of(rows_from: Callable[..., np.ndarray], argument: object, count: int
 def _memory(rows_from: Callable[..., np.ndarray], argument: object, count: int) -> float:
     rows = rows_from(argument)
     k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, plan="streamed")
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    Path("/proc/self/clear_refs").write_text("5")
+    before = resident("VmRSS")
     k_medoids(rows, count)
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    return resident("VmHWM") - before
+
+
+def resident(what: str) -> float:
+    """Return a figure of the memory of this process in MB: what it has now (VmRSS) or its peak (VmHWM)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
 
 
 def mixture(n: int, width: int = 32, parts: int = 1500) -> np.ndarray:
