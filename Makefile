@@ -3,13 +3,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: demo test check bench bench-kmedoids clean
+.PHONY: demo test paper check bench bench-kmedoids clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo
 
 test: check  ## every check and every test
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+paper: $(INSTALLED)  ## the paper's experiments, from where the last run stopped, and report/report.html
+	$(BIN)/featprop bench run $(patsubst %,--settings %,$(wildcard experiments/*.toml)) --out experiments/results
+	$(BIN)/featprop bench report experiments/results --out report
 
 check: $(INSTALLED)  ## style and types
 	$(BIN)/ruff format --check .
@@ -20,6 +24,7 @@ bench: $(INSTALLED)  ## what is measured against what
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/opening.py
+	$(BIN)/python benchmarks/experiments.py
 
 bench-kmedoids: $(INSTALLED)  ## K-Medoids beside kmedoids, scikit-learn, faiss and BanditPAM
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
@@ -32,4 +37,4 @@ $(INSTALLED): requirements.txt pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv demo report .pytest_cache .mypy_cache .ruff_cache

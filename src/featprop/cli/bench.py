@@ -70,6 +70,7 @@ def run(
             )
         ]
     failed = False
+    cells, seconds = 0, 0.0
     for each in wanted:
         try:
             with showing_progress():
@@ -84,6 +85,9 @@ def run(
         for failure in outcome.failures:
             typer.echo(f"  not done: {failure.task}: {failure.reason}", err=True)
         failed |= bool(outcome.failures)
+        cells, seconds = cells + outcome.done, seconds + outcome.seconds
+    if len(wanted) > 1:
+        typer.echo(f"In all: {cells:,} cells in {seconds / 60:.1f} minutes")
     if failed:
         raise typer.Exit(1)
 

@@ -10,18 +10,29 @@ from featprop.experiments.paper import MODELS, STRATEGIES, title_of
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import METRICS, Results
 
-__all__ = ["ABLATION", "ablation", "learning_curves", "model_comparison"]
+__all__ = ["ABLATION", "ablation", "later_curves", "learning_curves", "model_comparison"]
 
 ABLATION = ("featprop", "featprop-kcenter", "featprop-hidden")
 """FeatProp, with K-Center in place of K-Medoids, and with the final layer in place of the propagated features."""
 
 
 def learning_curves(results: Results, metric: str, model: str, protocol: str) -> Drawing | None:
-    """Draw every strategy but the variants of the ablation."""
-    names = [name for name in results.strategies if name not in ABLATION[1:]]
+    """Draw the strategies the paper compares."""
+    names = [name for name in results.strategies if name in STRATEGIES and name not in ABLATION[1:]]
     lines = [(series_of(name), name, model) for name in names]
     title = f"{METRICS[metric]} of {MODELS[model]} against the number of labels"
     return _drawn(results, metric, protocol, lines, f"curves-{metric.replace('_', '-')}-{model}-{protocol}", title)
+
+
+def later_curves(results: Results, metric: str, model: str, protocol: str) -> Drawing | None:
+    """Draw the strategies the paper does not have beside FeatProp and random choice."""
+    later = [name for name in results.strategies if name not in STRATEGIES]
+    if not later:
+        return None
+    lines = [(series_of(name), name, model) for name in ["random", "featprop", *later]]
+    name = f"curves-later-{metric.replace('_', '-')}-{model}-{protocol}"
+    title = f"Strategies the paper does not have: {METRICS[metric]} of {MODELS[model]}"
+    return _drawn(results, metric, protocol, lines, name, title)
 
 
 def model_comparison(results: Results, metric: str, protocol: str) -> Drawing | None:

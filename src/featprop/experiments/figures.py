@@ -13,11 +13,12 @@ from matplotlib.lines import Line2D
 from featprop.drawing.palette import FEATPROP, INK, LINE, QUIET, RANDOM, SERIES
 from featprop.drawing.svg import inline_svg, standalone_svg
 from featprop.experiments.paper import STRATEGIES, strategy_title, title_of
+from featprop.strategies import available
 
 __all__ = ["Drawing", "Series", "panels", "series_of"]
 
 MARKERS = "osD^vPX<>h"
-DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (2, 1.5)))
+DASHES: tuple[Any, ...] = ((0, (5, 2)), (0, (2, 1.5)))
 PANEL = (5.0, 3.5)
 
 
@@ -76,12 +77,10 @@ def series_of(strategy: str) -> Series:
         return Series(label, FEATPROP.light, "o", "-", 2.6)
     if strategy == "random":
         return Series(label, RANDOM.light, "s", (0, (5, 2)), 2.0)
-    others = [name for name in STRATEGIES if name not in ("featprop", "random")]
-    place = others.index(strategy) if strategy in others else len(others) + sum(strategy.encode("utf-8"))
-    turn = place % (len(SERIES) * len(DASHES))
-    return Series(
-        label, SERIES[turn % len(SERIES)].light, MARKERS[place % len(MARKERS)], DASHES[1 + turn // len(SERIES) % 2]
-    )
+    fellows = list(STRATEGIES) if strategy in STRATEGIES else [n for n in available() if n not in STRATEGIES]
+    place = fellows.index(strategy) if strategy in fellows else len(fellows)
+    colour = SERIES[place % len(SERIES)].light
+    return Series(label, colour, MARKERS[place % len(MARKERS)], DASHES[place // len(SERIES) % len(DASHES)])
 
 
 def panels(datasets: Sequence[str], entries: Sequence[Series]) -> tuple[Figure, list[Axes]]:

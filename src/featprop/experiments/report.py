@@ -15,7 +15,7 @@ from featprop import __version__
 from featprop.drawing.page import page_style
 from featprop.errors import FileError
 from featprop.experiments.cost_tables import datasets_table, time_table
-from featprop.experiments.curves import ablation, learning_curves, model_comparison
+from featprop.experiments.curves import ablation, later_curves, learning_curves, model_comparison
 from featprop.experiments.figures import Drawing
 from featprop.experiments.findings import findings
 from featprop.experiments.lines import read_lines
@@ -98,6 +98,7 @@ def _drawings(results: Results) -> Iterator[Drawing]:
     for protocol in PROTOCOLS:
         for model in results.models:
             makers.append(lambda m=model, p=protocol: learning_curves(results, "macro_f1", m, p))  # type: ignore[misc]
+            makers.append(lambda m=model, p=protocol: later_curves(results, "macro_f1", m, p))  # type: ignore[misc]
             makers.append(lambda m=model, p=protocol: ablation(results, "macro_f1", m, p))  # type: ignore[misc]
         makers.append(lambda p=protocol: model_comparison(results, "macro_f1", p))  # type: ignore[misc]
     makers += [lambda m=model: error_against_loss(results, m, "paper") for model in results.models]  # type: ignore[misc]

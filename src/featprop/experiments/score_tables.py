@@ -78,8 +78,18 @@ def _note(results: Results, model: str, protocol: str) -> str:
     budgets = ", ".join(map(str, results.budgets))
     return (
         f"Protocol {protocol}: {PROTOCOLS[protocol]}. Percent, the mean over the budgets {budgets}; mean ± standard "
-        f"deviation of {many} seeds; p of a paired t-test against the best, in bold."
+        f"deviation of {many} seeds; p of a paired t-test against the best, in bold.{_options(results, model)}"
     )
+
+
+def _options(results: Results, model: str) -> str:
+    """Say which strategies ran with options of their own, such as a time limit."""
+    told = {
+        f" {strategy_title(line.strategy)} with {', '.join(f'{key} = {value}' for key, value in line.options.items())}."
+        for line in results.lines
+        if line.options and line.model == model
+    }
+    return "".join(sorted(told))
 
 
 def _spread(runs: Runs) -> str:
