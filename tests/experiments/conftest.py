@@ -1,0 +1,66 @@
+"""A graph small enough to follow, and lines made by hand."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from featprop.experiments.lines import Line
+from featprop.graph import Graph
+
+EDGES = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (6, 7), (7, 8), (8, 9), (9, 10), (10, 6), (5, 6), (11, 0)]
+
+
+@pytest.fixture
+def rings() -> Graph:
+    """Two rings of nodes, one class each, joined by an edge; node 11 hangs on the first and has no label."""
+    adjacency = np.zeros((12, 12))
+    for source, target in EDGES:
+        adjacency[source, target] = adjacency[target, source] = 1
+    features = np.random.default_rng(0).random((12, 4)).astype(np.float32)
+    features[:6, 0] += 2
+    features[6:11, 1] += 2
+    labels = ["left"] * 6 + ["right"] * 5 + [None]
+    return Graph.from_scipy(adjacency, features, ids=[f"n{i}" for i in range(12)], labels=labels)
+
+
+@pytest.fixture
+def graph_folder(tmp_path: Path) -> Path:
+    """240 nodes of three classes as a graph folder with labels."""
+    generator = np.random.default_rng(1)
+    labels = np.arange(240) % 3
+    features = generator.normal(size=(240, 6)) + 1.2 * np.eye(3, 6)[labels]
+    folder = tmp_path / "blobs"
+    folder.mkdir()
+    rows = [f"{i},{','.join(f'{value:.4f}' for value in features[i])},{'abc'[labels[i]]}" for i in range(240)]
+    (folder / "nodes.csv").write_text("id,w1,w2,w3,w4,w5,w6,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    ends = [(i, int(j)) for i in range(240) for j in generator.choice(np.flatnonzero(labels == labels[i]), 2) if i != j]
+    text = "\n".join(f"{source},{target}" for source, target in sorted(set(ends)))
+    (folder / "edges.csv").write_text(f"source,target\n{text}\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def line() -> Callable[..., Line]:
+    """Make a line; what is not given does not matter."""
+
+    def make(strategy: str, budget: int, seed: int, macro: float, **others: Any) -> Line:
+        given = {
+            "dataset": "cora",
+            "model": "gcn",
+            "protocol": "paper",
+            "nodes": tuple(range(budget)),
+            "micro_f1": macro,
+            "accuracy": macro,
+            "seconds_select": 1.0,
+            "seconds_train": 0.5,
+            "peak_memory": 2**20,
+            "mean_distance": 1.0,
+            "max_distance": 2.0,
+            **others,
+        }
+        return Line(strategy=strategy, budget=budget, seed=seed, macro_f1=macro, **given)
+
+    return make

@@ -1,0 +1,166 @@
+"""The protocol, step by step on a graph one can follow."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from featprop.errors import LabelError, ParameterError
+from featprop.experiments.lines import Line
+from featprop.experiments.protocol import Bench, initial_pool
+from featprop.experiments.scoring import score
+from featprop.experiments.tasks import Task
+from featprop.graph import Graph
+from featprop.matrix import dense
+from featprop.models import GCN, SGC
+from featprop.propagation import propagate
+from featprop.strategies import Situation, Strategy, registry
+
+seen: list[Situation] = []
+
+
+class First(Strategy):
+    """Take the first candidates; remember what was there to see."""
+
+    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> Any:
+        seen.append(situation)
+        return situation.candidates[:budget]
+
+
+class Watching(First):
+    """The same, with a model to look at and a count that lives on."""
+
+    needs = frozenset({"probabilities", "hidden", "logits"})
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def state(self) -> dict[str, Any]:
+        return {"calls": self.calls}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.calls = state["calls"]
+
+    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> Any:
+        self.calls += 1
+        return super().select(situation, budget, generator)
+
+
+@pytest.fixture(autouse=True)
+def strategies(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
+    registry.register("first")(First)
+    registry.register("watching")(Watching)
+    seen.clear()
+    yield
+
+
+def task(strategy: str, *models: str, **others: Any) -> Task:
+    given: dict[str, Any] = {"budgets": (6, 8), "seeds": (0, 1), "epochs": 40, **others}
+    return Task("rings", strategy, models or ("gcn",), **given)
+
+
+def all_lines(graph: Graph, what: Task, known: list[Line] | None = None) -> list[Line]:
+    return [line for lines in Bench(graph).walk(what, known or []) for line in lines]
+
+
+def test_a_one_step_strategy_chooses_all_nodes_anew_at_each_budget(rings: Graph) -> None:
+    lines = all_lines(rings, task("first"))
+    assert len(lines) == 2 * 2 * 2
+    assert {line.nodes for line in lines if line.budget == 6} == {tuple(f"n{i}" for i in range(6))}
+    assert {line.nodes for line in lines if line.budget == 8} == {tuple(f"n{i}" for i in range(8))}
+    assert [len(situation.labelled) for situation in seen] == [0, 0], "no draw, so one choice serves both seeds"
+    for situation in seen:
+        assert situation.graph.labels is None
+        assert 11 not in situation.candidates, "a label that nobody knows cannot be asked for"
+
+
+def test_a_strategy_with_a_model_continues_from_the_pool_before_with_its_model(rings: Graph) -> None:
+    lines = all_lines(rings, task("watching", seeds=(3,)))
+    pool = initial_pool(rings, 3)
+    assert len(set(pool.tolist())) == 5
+    assert 11 not in pool
+    first, second = seen
+    assert first.labelled.tolist() == pool.tolist()
+    assert second.labelled.tolist() == [*pool, first.candidates[0]]
+    assert [len(line.nodes) for line in lines] == [6, 6, 8, 8], "the five count"
+    assert [line.state for line in lines] == [{"calls": 1}, {"calls": 1}, {"calls": 2}, {"calls": 2}]
+    names = rings.class_names()
+    for situation in seen:
+        nodes = situation.labelled
+        alone = GCN(seed=3, epochs=40).fit(rings, rings.ids[nodes], [names[node] for node in nodes])
+        assert situation.classes == alone.classes
+        assert [situation.classes[code] for code in situation.labels] == [names[node] for node in nodes]
+        for output, expected in [
+            ("probabilities", alone.predict_proba(rings)),
+            ("logits", alone.decision(rings).numpy()),
+            ("hidden", alone.representation(rings)),
+        ]:
+            np.testing.assert_allclose(situation.outputs[output], expected, atol=2e-3)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("gcn", GCN), ("sgc", SGC)])
+def test_the_scores_are_those_of_a_fresh_model(rings: Graph, name: str, kind: Any) -> None:
+    names = rings.class_names()
+    Z = dense(propagate(rings, 2)).astype(np.float64)
+    for line in all_lines(rings, task("random", name)):
+        model = kind(seed=line.seed, epochs=40).fit(rings, line.nodes, [names[int(node[1:])] for node in line.nodes])
+        places = [int(node[1:]) for node in line.nodes]
+        scored = [i for i in range(11) if line.protocol == "paper" or i not in places]
+        truth, answer = [names[i] for i in scored], [model.predict(rings)[i] for i in scored]
+        assert line.macro_f1 == pytest.approx(f1_score(truth, answer, average="macro", zero_division=0))
+        assert line.accuracy == pytest.approx(np.mean(np.array(truth) == np.array(answer)))
+        assert line.micro_f1 == pytest.approx(line.accuracy)
+        nearest = np.linalg.norm(Z[:, None] - Z[places], axis=2).min(axis=1)
+        assert line.mean_distance == pytest.approx(nearest.mean(), abs=1e-4)
+        assert line.max_distance == pytest.approx(nearest.max(), abs=1e-4)
+        assert line.mean_distance <= line.max_distance
+
+
+def test_two_models_share_the_choice_of_a_one_step_strategy(rings: Graph) -> None:
+    lines = all_lines(rings, task("random", "gcn", "sgc"))
+    for budget in (6, 8):
+        for seed in (0, 1):
+            assert len({line.nodes for line in lines if (line.budget, line.seed) == (budget, seed)}) == 1
+    done = [line for line in lines if line.model == "gcn"]
+    again = all_lines(rings, task("random", "sgc"), done)
+    assert [line.nodes for line in again] == [line.nodes for line in lines if line.model == "sgc"]
+    assert [line.seconds_select for line in again] == [line.seconds_select for line in lines if line.model == "sgc"]
+
+
+@pytest.mark.parametrize("strategy", ["watching", "random", "featprop", "uncertainty", "anrmab"])
+@pytest.mark.parametrize("cut", range(0, 12, 3))
+def test_going_on_from_any_line_ends_with_the_same_results(rings: Graph, strategy: str, cut: int) -> None:
+    what = task(strategy, budgets=(6, 7, 8))
+    whole = all_lines(rings, what)
+    rest = all_lines(rings, what, whole[:cut])
+    assert [essence(line) for line in [*whole[:cut], *rest]] == [essence(line) for line in whole]
+
+
+def essence(line: Line) -> Any:
+    return line.cell, line.nodes, line.macro_f1, line.accuracy, line.mean_distance, line.state
+
+
+def test_one_class_in_the_pool_is_no_accident(rings: Graph) -> None:
+    lines = all_lines(rings, task("first", budgets=(6,)))
+    paper = next(line for line in lines if line.protocol == "paper")
+    assert paper.accuracy == pytest.approx(6 / 11), "only the class it knows"
+
+
+def test_the_two_protocols_by_hand() -> None:
+    truth, predicted = np.array([0, 0, 1, 1, -1]), np.array([0, 1, 1, 1, 0])
+    pool = np.array([0])
+    paper = score(truth, predicted, pool, "paper")
+    assert (paper.macro_f1, paper.micro_f1) == pytest.approx(((2 / 3 + 0.8) / 2, 0.75))
+    others = score(truth, predicted, pool, "unlabelled")
+    assert (others.macro_f1, others.accuracy) == pytest.approx((0.4, 2 / 3))
+    assert truth.tolist() == [0, 0, 1, 1, -1]
+
+
+def test_what_the_graph_does_not_allow(rings: Graph) -> None:
+    with pytest.raises(ParameterError, match="below 11"):
+        all_lines(rings, task("random", budgets=(6, 11)))
+    with pytest.raises(LabelError, match="must have labels"):
+        Bench(Graph.from_scipy(np.zeros((3, 3)), np.ones((3, 1))))

@@ -1,0 +1,108 @@
+"""A real run of real processes, killed and resumed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from featprop.experiments.lines import read_lines
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+
+def command(graph: Path, out: Path) -> list[str]:
+    strategies = [part for name in ("random", "uncertainty", "featprop", "anrmab") for part in ("--strategy", name)]
+    sizes = ["--budgets", "8,16,24", "--seeds", "2", "--epochs", "120", "--jobs", "2", "--out", str(out)]
+    return [sys.executable, "-m", "featprop", "bench", "run", "--dataset", str(graph), *strategies, *sizes]
+
+
+def begin(graph: Path, out: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(command(graph, out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def results(out: Path) -> dict[Any, Any]:
+    return {
+        line.cell: (line.nodes, line.macro_f1, line.micro_f1, line.accuracy, line.mean_distance, line.state)
+        for line in read_lines(out)
+    }
+
+
+def n_lines(out: Path) -> int:
+    path = out / "blobs.jsonl"
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def wait_for(lines: int, out: Path, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 300
+    while n_lines(out) < lines and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def children_of(process: int) -> list[int]:
+    path = Path(f"/proc/{process}/task/{process}/children")
+    return [int(child) for child in path.read_text(encoding="ascii").split()] if path.exists() else []
+
+
+def test_killed_at_any_moment_it_resumes_and_ends_with_the_same_results(graph_folder: Path, tmp_path: Path) -> None:
+    straight, broken = tmp_path / "straight", tmp_path / "broken"
+    process = begin(graph_folder, straight)
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert "48 cells" in output
+
+    for lines in (1, 21):
+        process = begin(graph_folder, broken)
+        wait_for(lines, broken, process)
+        workers = children_of(process.pid)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
+        assert lines <= n_lines(broken) < 48
+        deadline = time.monotonic() + 60
+        while any(alive(worker) for worker in workers) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(alive(worker) for worker in workers), "no process lives on without its parent"
+
+    with (broken / "blobs.jsonl").open("ab") as file:
+        file.write(b'{"dataset":"blobs","strat')
+    process = begin(graph_folder, broken)
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert results(broken) == results(straight)
+    whole = (broken / "blobs.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(whole) == 48
+    assert all(json.loads(line) for line in whole)
+
+    process = begin(graph_folder, broken)
+    output, _ = process.communicate(timeout=300)
+    assert "0 cells" in output
+    assert "48 were there" in output
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process}/stat")
+    return not status.exists() or status.read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_the_keyboard_stops_it_and_leaves_everything_valid(graph_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    process = subprocess.Popen(
+        command(graph_folder, out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    wait_for(3, out, process)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on from there" in errors
+    assert "Traceback" not in errors
+    assert len(read_lines(out)) == n_lines(out) >= 3
