@@ -1,16 +1,26 @@
 """A graph small enough to follow, and lines made by hand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from threadpoolctl import threadpool_limits
 
 from featprop.experiments.lines import Line
 from featprop.graph import Graph
 
 EDGES = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (6, 7), (7, 8), (8, 9), (9, 10), (10, 6), (5, 6), (11, 0)]
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """As in the processes of a run: on tiny graphs threads only wait for each other."""
+    torch.set_num_threads(1)
+    with threadpool_limits(limits=1):
+        yield
 
 
 @pytest.fixture

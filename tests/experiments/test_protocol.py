@@ -1,6 +1,5 @@
 """The protocol, step by step on a graph one can follow."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -49,12 +48,11 @@ class Watching(First):
 
 
 @pytest.fixture(autouse=True)
-def strategies(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def strategies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_registry", dict(registry._registry))
     registry.register("first")(First)
     registry.register("watching")(Watching)
     seen.clear()
-    yield
 
 
 def task(strategy: str, *models: str, **others: Any) -> Task:

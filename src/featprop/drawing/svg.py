@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from featprop.drawing.palette import themed
 
-__all__ = ["inline_svg", "png_uri", "standalone_svg"]
+__all__ = ["drawn", "embedded", "inline_svg", "png_uri"]
 
 NO_METADATA = {"Creator": None, "Date": None, "Format": None, "Type": None}
 
@@ -32,25 +32,24 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     description
         What the figure shows, for readers who do not see it.
     """
-    drawing = _drawn(figure, name, transparent=True)
+    return embedded(drawn(figure, name, transparent=True), description)
+
+
+def drawn(figure: Figure, name: str, transparent: bool = False) -> str:
+    """Return the figure as the text of an SVG file, on white unless it is transparent."""
+    text = StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", transparent=transparent, metadata=NO_METADATA)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+def embedded(drawing: str, description: str) -> str:
+    """Return the text of an SVG file as an element of a page, in the colours of the page."""
     view = re.search(r'viewBox="[^"]*"', drawing)
     body = drawing[drawing.index("</defs>") + len("</defs>") :]
     body = re.sub(r'<g id="[^"]*"', "<g", body)
     opening = f'<svg {view[0] if view else ""} role="img" aria-label="{escape(description)}">'
     return themed(opening + re.sub(r"\s*\n\s*", " ", body).strip())
-
-
-def standalone_svg(figure: Figure, name: str) -> str:
-    """Return the figure as the text of a file, on white; the same figure gives the same text."""
-    lines = _drawn(figure, name, transparent=False).splitlines()
-    return "\n".join(line.rstrip() for line in lines) + "\n"
-
-
-def _drawn(figure: Figure, name: str, transparent: bool) -> str:
-    text = StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-        figure.savefig(text, format="svg", transparent=transparent, metadata=NO_METADATA)
-    return text.getvalue()
 
 
 def png_uri(pixels: NDArray[np.float32]) -> str:

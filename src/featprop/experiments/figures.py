@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from featprop.drawing.palette import FEATPROP, INK, LINE, QUIET, RANDOM, SERIES
-from featprop.drawing.svg import inline_svg, standalone_svg
+from featprop.drawing.svg import drawn, embedded
 from featprop.experiments.paper import STRATEGIES, strategy_title, title_of
 from featprop.strategies import available
 
@@ -46,13 +47,14 @@ class Drawing:
     description: str
     figure: Figure
 
+    @cached_property
     def file(self) -> str:
-        """Return the text of the SVG file."""
-        return standalone_svg(self.figure, self.name)
+        """The text of the SVG file."""
+        return drawn(self.figure, self.name)
 
     def html(self) -> str:
         """Return the figure as an element of a page."""
-        return inline_svg(self.figure, self.name, self.description)
+        return embedded(self.file, self.description)
 
 
 @dataclass(frozen=True)

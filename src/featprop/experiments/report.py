@@ -87,7 +87,7 @@ def write_report(folder: Path, out: Path) -> Report:
         _write(out / "tables" / f"{table.name}.csv", table.csv())
         _write(out / "tables" / f"{table.name}.tex", table.latex())
     for drawing in drawings:
-        _write(out / "figures" / f"{drawing.name}.svg", drawing.file())
+        _write(out / "figures" / f"{drawing.name}.svg", drawing.file)
     page = out / "report.html"
     _write(page, _page(results, tables, drawings, found))
     return Report(page, tuple(tables), "\n".join(found))

@@ -52,7 +52,7 @@ def correlation(lines: Sequence[Line]) -> Correlation | None:
     error, mean, largest = (np.array(values) for values in zip(*(_figures(line) for line in lines), strict=True))
     if not (mean <= largest * (1 + 1e-6)).all():
         raise ValueError("a mean distance above the largest distance")
-    if len(lines) < 5 or min(np.ptp(error), np.ptp(mean), np.ptp(largest)) == 0:
+    if len(lines) < 5 or min(np.ptp(error), np.ptp(mean)) == 0:
         return None
     budgets = np.array([line.budget for line in lines])
     parts = [budgets == budget for budget in np.unique(budgets)]
@@ -65,7 +65,7 @@ def correlation(lines: Sequence[Line]) -> Correlation | None:
         selections=len(lines),
         mean_r=float(pearsonr(mean, error).statistic),
         mean_rho=float(spearmanr(mean, error).statistic),
-        max_rho=float(spearmanr(largest, error).statistic),
+        max_rho=float(spearmanr(largest, error).statistic) if np.ptp(largest) > 0 else float("nan"),
         within=float(np.mean(rhos)) if rhos else float("nan"),
     )
 

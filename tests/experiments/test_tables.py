@@ -1,0 +1,168 @@
+"""Tables from lines made by hand, checked by hand."""
+
+import csv
+import math
+from collections.abc import Callable
+from io import StringIO
+
+import numpy as np
+import pytest
+
+from featprop.errors import ParameterError
+from featprop.experiments.cost_tables import datasets_table, time_table
+from featprop.experiments.findings import findings
+from featprop.experiments.lines import Line
+from featprop.experiments.pages import refreshed
+from featprop.experiments.paper import printed, strategy_title, title_of
+from featprop.experiments.score_tables import score_table
+from featprop.experiments.summary import Results, Runs, paired_test
+from featprop.experiments.tables import Table
+from featprop.experiments.theory import correlation, correlation_table
+
+Make = Callable[..., Line]
+
+
+@pytest.fixture
+def results(line: Make) -> Results:
+    """FeatProp 70, 72, 74 by seed over the budgets 10 and 20; random 50, 50, 56; degree has no second budget."""
+    lines = []
+    for seed, (ours, theirs) in enumerate([(0.70, 0.50), (0.72, 0.50), (0.74, 0.56)]):
+        lines += [line("featprop", 10, seed, ours - 0.1), line("featprop", 20, seed, ours + 0.1)]
+        lines += [line("random", 10, seed, theirs), line("random", 20, seed, theirs)]
+    return Results([*lines, line("degree", 10, 0, 0.9)])
+
+
+def texts(table: Table | None) -> list[list[str]]:
+    assert table is not None
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def test_a_cell_is_the_mean_over_budgets_and_the_spread_is_over_seeds(results: Results) -> None:
+    table = score_table(results, "macro_f1", "gcn", "paper")
+    assert table is not None
+    assert table.columns == ("strategy", "ours", "p", "paper", "difference")
+    assert table.groups == (("", 1), ("Cora", 4))
+    random, degree, featprop = texts(table)
+    # gaps 20, 22, 18: mean 20, standard error 2/sqrt 3, t = 17.32 with 2 degrees of freedom, p = 0.0033
+    assert random == ["Random", "52.00 ± 3.46", "0.003", "59.83 ± 5.77", "−7.83"]
+    assert featprop == ["FeatProp", "72.00 ± 2.00", "", "74.89 ± 2.63", "−2.89"]
+    assert degree == ["Degree", "–", "", "63.30 ± 0.55", "–"], "a seed without all budgets is not counted"
+    assert [[cell.bold for cell in row] for row in table.rows][2] == [False, True, False, False, False]
+    assert "Protocol paper" in table.note
+    assert "10, 20" in table.note
+
+
+def test_the_same_in_markdown_latex_and_csv(results: Results) -> None:
+    table = score_table(results, "macro_f1", "gcn", "paper")
+    assert table is not None
+    markdown = table.markdown()
+    assert "| strategy | Cora: ours | p | paper | difference |" in markdown
+    assert "| FeatProp | **72.00 ± 2.00** |  | 74.89 ± 2.63 | −2.89 |" in markdown
+    assert "Protocol paper" in markdown
+    latex = table.latex()
+    assert r"FeatProp & \textbf{72.00 $\pm$ 2.00} &  & 74.89 $\pm$ 2.63 & $-$2.89 \\" in latex
+    assert r" & \multicolumn{4}{c}{Cora} \\" in latex
+    assert "Protocol paper" in latex
+    rows = list(csv.DictReader(StringIO(table.csv())))
+    assert [row["strategy"] for row in rows] == ["random", "featprop"]
+    assert float(rows[1]["mean"]) == pytest.approx(72)
+    assert float(rows[0]["p"]) == pytest.approx(0.003316, abs=1e-5)
+    assert float(rows[0]["difference"]) == pytest.approx(52 - 59.83)
+    assert "<b>72.00 ± 2.00</b>" in table.html()
+
+
+def test_without_numbers_of_the_paper_their_columns_are_left_out(line: Make) -> None:
+    lines = [line("random", 10, seed, 0.5, protocol="unlabelled", dataset="coauthor-cs") for seed in (0, 1)]
+    table = score_table(Results(lines), "macro_f1", "gcn", "unlabelled")
+    assert table is not None
+    assert table.groups[1] == ("coauthor-cs (in place of CoraFull)", 2)
+    assert "Protocol unlabelled" in table.note
+    assert score_table(Results(lines), "macro_f1", "sgc", "unlabelled") is None
+
+
+def test_options_such_as_a_time_limit_are_on_the_table(line: Make) -> None:
+    table = score_table(
+        Results([line("coreset-mip", 10, 0, 0.5, options={"time_limit": 20})]), "macro_f1", "gcn", "paper"
+    )
+    assert table is not None
+    assert "CoresetMIP with time_limit = 20." in table.note
+
+
+def runs(*values: float) -> Runs:
+    return Runs((10,), tuple(range(len(values))), np.array([values]))
+
+
+def test_the_paired_test() -> None:
+    assert paired_test(runs(1, 2), runs(1, 2)) == 1.0
+    assert paired_test(runs(2, 3), runs(1, 2)) == 0.0
+    assert paired_test(runs(1), runs(2)) is None
+    assert paired_test(runs(1, math.nan, 4), runs(0, 5, 2)) == pytest.approx(0.2048, abs=1e-3)
+
+
+def test_seconds_add_up(results: Results) -> None:
+    table = time_table(results, "gcn")
+    rows = {row[0]: row for row in texts(table)}
+    assert rows["FeatProp"] == ["FeatProp", "6.0 s", "3.0 s", "1 MB", "239 s"]
+    assert rows["Degree"][1:] == ["1.0 s", "0.5 s", "1 MB", "–"]
+    assert table is not None
+    assert "3 runs over the budgets 10, 20" in table.note
+
+
+def test_the_data_sets_beside_the_paper() -> None:
+    figures = {"nodes": 2708, "edges": 5278, "classes": 7, "features": 1433, "labelled": 2708, "homophily": 0.81}
+    assert texts(datasets_table({"cora": figures, "other": figures}, ["cora"])) == [
+        ["Cora", "here", "2,708", "5,278", "7", "1,433", "2,708", "0.81"],
+        ["", "paper", "2,708", "5,429", "7", "3,703", "", ""],
+    ]
+    assert datasets_table({}, ["cora"]) is None
+
+
+def test_the_correlation_by_hand(line: Make) -> None:
+    errors, distances = [0.1, 0.2, 0.3, 0.5, 0.4], [1.0, 2.0, 3.0, 4.0, 5.0]
+    pairs = zip(errors, distances, strict=True)
+    lines = [
+        line("random", 10, seed, 0.5, accuracy=1 - error, mean_distance=distance, max_distance=6 - distance / 10)
+        for seed, (error, distance) in enumerate(pairs)
+    ]
+    found = correlation(lines)
+    assert found is not None
+    assert found.selections == 5
+    assert found.mean_rho == pytest.approx(0.9)
+    assert found.within == pytest.approx(0.9)
+    assert found.max_rho == pytest.approx(-0.9)
+    assert found.mean_r == pytest.approx(np.corrcoef(errors, distances)[0, 1])
+    assert correlation(lines[:4]) is None
+    assert texts(correlation_table(Results(lines), "gcn", "paper"))[0][:4] == ["Cora", "5", "0.90", "0.90"]
+
+
+def test_the_words_follow_the_numbers(results: Results, line: Make) -> None:
+    headline, sentence = findings(results)
+    assert headline.startswith("FeatProp comes first on Cora")
+    assert "FeatProp 72.0, Random 52.0" in sentence
+    assert "prints 74.89 for FeatProp; here it is 72.00 (-2.89)" in sentence
+    worse = Results([line("featprop", 10, 0, 0.4), line("random", 10, 0, 0.5)])
+    assert "does not come first" in findings(worse)[0]
+    assert len(findings(Results([line("featprop", 10, 0, 0.4, model="sgc")]))) == 2
+
+
+def test_the_numbers_of_the_paper() -> None:
+    assert printed("macro_f1", "gcn", "paper", "featprop", "cora") == (74.89, 2.63)
+    assert printed("micro_f1", "gcn", "paper", "anrmab", "corafull") == (23.14, 1.79)
+    assert printed("macro_f1", "gcn", "paper", "coreset-mip", "pubmed") is None
+    assert printed("macro_f1", "sgc", "paper", "featprop", "cora") is None
+    assert printed("macro_f1", "gcn", "unlabelled", "featprop", "cora") is None
+    assert printed("accuracy", "gcn", "paper", "featprop", "cora") is None
+    assert printed("macro_f1", "gcn", "paper", "featprop", "coauthor-cs") is None
+    assert (strategy_title("featprop-cosine"), strategy_title("herding")) == ("FeatProp (cosine)", "herding")
+    assert (title_of("pubmed"), title_of("dblp")) == ("PubMed", "dblp")
+
+
+def test_marked_tables_of_a_page_are_brought_up_to_date(results: Results) -> None:
+    table = score_table(results, "macro_f1", "gcn", "paper")
+    assert table is not None
+    page = "Before.\n\n<!-- table macro-f1-gcn-paper -->\nold\n<!-- end -->\n\nAfter.\n"
+    fresh = refreshed(page, [table])
+    assert fresh == f"Before.\n\n<!-- table macro-f1-gcn-paper -->\n{table.markdown()}<!-- end -->\n\nAfter.\n"
+    assert refreshed(fresh, [table]) == fresh
+    with pytest.raises(ParameterError, match="must be one of macro-f1-gcn-paper"):
+        refreshed("<!-- table nothing -->\n<!-- end -->", [table])
