@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from featprop.errors import LabelError, ModelError, ParameterError, first_five, unknown_choice
-from featprop.graph import Graph, as_array, plain, sorted_classes
+from featprop.graph import Graph, as_array, is_missing, plain, sorted_classes
 from featprop.models.training import Optimisation, train
 
 __all__ = ["NodeClassifier", "available_models", "get_model", "register_model"]
@@ -91,14 +91,15 @@ class NodeClassifier(ABC):
         """
         positions = graph.positions(nodes)
         names = plain(labels)
-        targets, self.classes = _checked_targets(graph, positions, names)
+        targets, classes = _checked_targets(graph, positions, names)
         device = _device(self.device)
         generator = torch.Generator(device="cpu").manual_seed(self.seed)
-        network = self.build(graph.n_features, len(self.classes), generator).to(device)
+        network = self.build(graph.n_features, len(classes), generator).to(device)
         inputs = self.inputs(graph, positions, device)
         optimisation = Optimisation(self.learning_rate, self.weight_decay, self.epochs)
         train(network, inputs, torch.from_numpy(targets).to(device), optimisation, generator)
-        self.network, self.n_features, self.feature_names = network, graph.n_features, graph.feature_names
+        self.network, self.classes = network, classes
+        self.n_features, self.feature_names = graph.n_features, graph.feature_names
         return self
 
     def predict_proba(self, graph: Graph) -> NDArray[np.float32]:
@@ -146,6 +147,9 @@ def _checked_targets(
     if len(distinct) < len(positions):
         repeated = [repr(name) for name in graph.ids[distinct[counts > 1]].tolist()]
         raise LabelError("nodes", "must be distinct", f"{first_five(repeated)} repeated", "give each node once")
+    unknown = [repr(node) for node, name in zip(graph.ids[positions].tolist(), names, strict=True) if is_missing(name)]
+    if unknown:
+        raise LabelError("labels", "must be there for every node", f"none for {first_five(unknown)}", "leave them out")
     classes = sorted_classes(names)
     if len(classes) < 2:
         found = f"only {classes[0]!r}" if classes else "none"
