@@ -52,7 +52,7 @@ def read_labels(paths: Sequence[Path], graph: Graph) -> LabelSheet:
     blank: dict[Hashable, None] = {}
     for path in paths:
         for node, label in _rows(path, graph):
-            if label is None:
+            if not label:
                 blank[node] = None
             elif label_of.setdefault(node, label) != label:
                 found = f"{label_of[node]!r} and {label!r} for node {node!r}"
