@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench bench-strategies clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo
@@ -20,6 +20,9 @@ bench: $(INSTALLED)  ## what is measured against what
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/opening.py
+
+bench-strategies: $(INSTALLED)  ## time and memory of every strategy
+	$(BIN)/python benchmarks/strategies.py
 
 $(INSTALLED): requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
