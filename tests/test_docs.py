@@ -35,9 +35,13 @@ def my_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     return graph
 
 
+def rows_of(table: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+
+
 def fill(sheet: Path, graph: Graph) -> None:
     """Do what the person does."""
-    rows = list(csv.DictReader(sheet.open(encoding="utf-8")))
+    rows = rows_of(sheet)
     names = graph.class_names()
     with sheet.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys())
@@ -59,10 +63,10 @@ def test_the_commands_of_the_readme(my_graph: Graph, run: Callable[..., Any], tm
             fill(Path(words[words.index("--out") + 1]), my_graph)
         done.append(words[1])
     assert done == ["select", "train", "predict", "select"]
-    first, more = (list(csv.DictReader(Path(name).open(encoding="utf-8"))) for name in ("picks.csv", "more.csv"))
+    first, more = rows_of(Path("picks.csv")), rows_of(Path("more.csv"))
     assert (len(first), len(more)) == (40, 20)
     assert not {row["id"] for row in first} & {row["id"] for row in more}
-    predictions = list(csv.DictReader(Path("predictions.csv").open(encoding="utf-8")))
+    predictions = rows_of(Path("predictions.csv"))
     right = [row["label"] == f"digit {name}" for row, name in zip(predictions, my_graph.class_names(), strict=True)]
     assert np.mean(right) > 0.9
 

@@ -202,7 +202,7 @@ def test_a_damaged_record_is_told(
 
 def test_folders_of_other_things_are_left_alone(graph: fp.Graph, tmp_path: Path) -> None:
     (tmp_path / "diary.txt").write_text("dear diary")
-    with pytest.raises(FileError, match="one that holds a saved learner only; found diary.txt"):
+    with pytest.raises(FileError, match=r"one that holds a saved learner only; found diary.txt"):
         ActiveLearner(graph).save(tmp_path)
     with pytest.raises(FileError, match=r"must be a saved learner with a learner.json; found no learner.json"):
         ActiveLearner.resume(tmp_path, graph)

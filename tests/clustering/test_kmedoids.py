@@ -160,11 +160,11 @@ def test_every_prefix_is_a_good_smaller_choice() -> None:
 
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=20)
-def test_the_order_of_the_rows_does_not_matter_from_one_start(seed: int) -> None:
+def test_the_order_of_the_rows_does_not_matter(seed: int) -> None:
     generator = np.random.default_rng(seed)
     rows = generator.normal(size=(60, 3)).astype(np.float32)
     order = generator.permutation(60)
-    plain, permuted = k_medoids(rows, 6, n_starts=1), k_medoids(rows[order], 6, n_starts=1)
+    plain, permuted = k_medoids(rows, 6, n_starts=3), k_medoids(rows[order], 6, n_starts=3)
     assert order[permuted.medoids].tolist() == plain.medoids.tolist()
 
 

@@ -1,8 +1,8 @@
 """Candidates of unequal price: as much as a budget buys.
 
-Greedy by gain per price, and greedy by gain alone, whichever ends lower (Leskovec et al., "Cost-effective outbreak
-detection in networks", 2007: the better of the two is never far from the best), then exchanges that stay within the
-budget.
+Greedy by gain per price, and greedy by gain alone (Leskovec et al., "Cost-effective outbreak detection in networks",
+2007: the better of the two is never far from the best); from each, exchanges that stay within the budget; the lower
+loss is kept.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.kmeans import k_means, nearest_distinct
+from featprop.clustering.kmeans import as_points, k_means, nearest_lists
 from featprop.clustering.plans import Problem
+from featprop.clustering.swaps import Search
 from featprop.errors import ParameterError
-from featprop.progress import tracked
 
 __all__ = ["affordable"]
-
-MAX_EXCHANGES = 1000
 
 
 def affordable(
@@ -32,11 +30,19 @@ def affordable(
     candidates = _shortlist(problem, candidates, prices, budget, generator)
     prices = prices[candidates]
     distances = problem.points.distances(candidates)
-    bought = min(
-        (_greedy(problem, distances, prices, budget, per_price) for per_price in (True, False)),
-        key=lambda chosen: _loss(problem, distances, chosen),
-    )
-    return _exchanged(problem, distances, prices, budget, candidates, bought)
+    searches = []
+    for per_price in (True, False):
+        first = _greedy(problem, distances, prices, budget, per_price)
+        purse = budget - prices[first].sum()
+        search = Search(first, distances[first], problem.covered, problem.weights, prices[first], purse)
+        everyone = np.arange(len(candidates))
+        while search.can_swap and search.improve(
+            everyone, distances, search.gains(distances, prices=prices), prices=prices
+        ):
+            pass
+        searches.append(search)
+    best = min(searches, key=lambda search: search.loss)
+    return candidates[best.medoids], best.n_swaps
 
 
 def _checked(problem: Problem, n_medoids: int | None, costs: Any, budget: float | None) -> NDArray[np.float64]:
@@ -74,13 +80,14 @@ def _shortlist(
         return candidates
     wanted = int(np.clip(budget / np.median(prices[candidates]), 1, room // 4))
     centres = k_means(problem.points, wanted, problem.fixed, problem.weights, generator)
-    near = np.unique(nearest_distinct(problem.points, centres, candidates, each=max(2, room // wanted)))
+    pool = problem.points.take(candidates)
+    near = candidates[np.unique(nearest_lists(as_points(pool, centres), pool, max(2, room // wanted))[0])]
     return near[np.argsort(prices[near], kind="stable")][:room]
 
 
 def _greedy(
     problem: Problem, distances: NDArray[np.float32], prices: NDArray[np.float64], budget: float, per_price: bool
-) -> list[int]:
+) -> NDArray[np.intp]:
     near = problem.covered.copy()
     chosen: list[int] = []
     left = budget
@@ -92,42 +99,9 @@ def _greedy(
         open_ = prices <= left
         open_[chosen] = False
         if not open_.any():
-            return chosen
+            return np.array(chosen, dtype=np.intp)
         worth = gains / prices if per_price else gains
         best = int(np.where(open_, worth, -np.inf).argmax())
         chosen.append(best)
         left -= prices[best]
         near = np.minimum(near, distances[best])
-
-
-def _exchanged(
-    problem: Problem,
-    distances: NDArray[np.float32],
-    prices: NDArray[np.float64],
-    budget: float,
-    candidates: NDArray[np.intp],
-    chosen: list[int],
-) -> tuple[NDArray[np.intp], int]:
-    """Make the best affordable exchange as long as one lowers the loss."""
-    loss = _loss(problem, distances, chosen)
-    for made in tracked(range(MAX_EXCHANGES), "exchanging medoids", MAX_EXCHANGES):
-        best_loss, best_exchange = loss * (1 - 1e-7), None
-        spent = prices[chosen].sum()
-        for position, medoid in enumerate(chosen):
-            others = chosen[:position] + chosen[position + 1 :]
-            rest = np.minimum(problem.covered, distances[others].min(axis=0, initial=np.inf))
-            losses = np.minimum(rest, distances) @ problem.weights
-            losses[spent - prices[medoid] + prices > budget] = np.inf
-            losses[others] = np.inf
-            if losses.min() < best_loss:
-                best_loss, best_exchange = float(losses.min()), (position, int(losses.argmin()))
-        if best_exchange is None:
-            return candidates[chosen], made
-        chosen[best_exchange[0]] = best_exchange[1]
-        loss = best_loss
-    return candidates[chosen], MAX_EXCHANGES
-
-
-def _loss(problem: Problem, distances: NDArray[np.float32], chosen: list[int]) -> float:
-    near = np.minimum(problem.covered, distances[chosen].min(axis=0))
-    return float(near.astype(np.float64) @ problem.weights)

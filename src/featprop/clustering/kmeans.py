@@ -13,13 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.clustering.points import Points
+from featprop.clustering.points import Points, blocks_of
 from featprop.matrix import dense
 from featprop.progress import tracked
 
-__all__ = ["k_means", "nearest_distinct"]
+__all__ = ["as_points", "k_means", "nearest_distinct", "nearest_lists"]
 
 ROUNDS = 4
+LISTED = 8
 TOLERANCE = 1e-4
 """Stop when an iteration lowers the mean distance by less than this share."""
 
@@ -51,23 +52,39 @@ def k_means(
     return centres
 
 
-def nearest_distinct(
-    points: Points, centres: NDArray[np.float32], candidates: NDArray[np.intp], each: int = 1
-) -> NDArray[np.intp]:
-    """Return for each centre the `each` candidates nearest to it.
+def nearest_distinct(points: Points, centres: NDArray[np.float32], candidates: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return for each centre a candidate near it, all distinct.
 
-    With ``each=1`` they are all distinct: a candidate that another centre is closer to is passed over for the next
-    one, so b centres give b candidates. With more, one may serve several centres.
+    A candidate that another centre is closer to is passed over for the next one, so b centres give b candidates.
     """
-    each = min(each, len(candidates))
-    distances = as_points(points, centres).distances(np.arange(len(centres)), to=points.take(candidates))
-    if each > 1:
-        return candidates[np.argpartition(distances, each - 1, axis=1)[:, :each]]
+    wrapped, pool = as_points(points, centres), points.take(candidates)
+    lists, distances = nearest_lists(wrapped, pool, LISTED)
+    taken = np.zeros(len(candidates), dtype=bool)
     chosen = np.empty(len(centres), dtype=np.intp)
-    for centre in np.argsort(distances.min(axis=1), kind="stable"):
-        chosen[centre] = distances[centre].argmin()
-        distances[:, chosen[centre]] = np.inf
+    for centre in np.argsort(distances[:, 0], kind="stable"):
+        free = lists[centre][~taken[lists[centre]]]
+        if not free.size:
+            row = wrapped.distances(np.array([centre]), to=pool)[0]
+            free = np.where(taken, np.inf, row).argmin(axis=0, keepdims=True)
+        chosen[centre] = free[0]
+        taken[free[0]] = True
     return candidates[chosen]
+
+
+def nearest_lists(centres: Points, pool: Points, count: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """Return for each centre the `count` nearest points of the pool, the nearest first, and their distances."""
+    everyone = np.arange(len(centres))
+    index = np.empty((len(centres), 0), dtype=np.intp)
+    distance = np.empty((len(centres), 0), dtype=np.float32)
+    for block in blocks_of(len(pool), 4 * len(centres)):
+        here = np.broadcast_to(np.arange(block.start, block.stop), (len(centres), block.stop - block.start))
+        index = np.concatenate([index, here], axis=1)
+        distance = np.concatenate([distance, centres.distances(everyone, to=pool.take(block))], axis=1)
+        if distance.shape[1] > count:
+            kept = np.argpartition(distance, count - 1, axis=1)[:, :count]
+            index, distance = np.take_along_axis(index, kept, 1), np.take_along_axis(distance, kept, 1)
+    order = np.lexsort((index, distance), axis=1)
+    return np.take_along_axis(index, order, 1), np.take_along_axis(distance, order, 1)
 
 
 def as_points(points: Points, centres: NDArray[np.float32]) -> Points:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.kmeans import k_means, nearest_distinct
+from featprop.clustering.kmeans import k_means, nearest_distinct, nearest_lists
 from featprop.clustering.moves import moved_within_cells
 from featprop.clustering.points import Points, blocks_of
 from featprop.clustering.projection import projected
@@ -30,7 +30,8 @@ __all__ = ["PLANS", "Problem", "choose_plan", "solve"]
 
 PLANS = ("exact", "streamed", "sampled")
 PROJECTED_WIDTH = 64
-NEIGHBOURS = 6
+FEWEST_NEIGHBOURS = 6
+MOST_NEIGHBOURS = 16
 EACH_AT_LEAST = 64
 JUDGED = 2048
 WORTH_A_PASS = 2e-4
@@ -92,31 +93,31 @@ def solve(problem: Problem, plan: str, n_starts: int, generator: np.random.Gener
 
 def _exact(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
     """Search with all distances at hand. Candidates are taken by their total distance, so row order is no matter."""
-    distances = _matrix(problem, problem.candidates)
+    distances = _matrix(problem)
     central_first = np.argsort(distances @ problem.weights, kind="stable")
-    candidates, distances = problem.candidates[central_first], distances[central_first]
-    everyone = np.arange(len(candidates))
+    rank = np.argsort(central_first)
+    everyone = np.arange(len(distances))
     best: Search | None = None
     for start in tracked(range(n_starts), "choosing medoids", n_starts):
         if start == 0:
-            first = greedy_order(distances, problem.covered, problem.weights, problem.count)
+            first = greedy_order(distances, problem.covered, problem.weights, problem.count, central_first)
         else:
-            first = generator.choice(len(candidates), size=problem.count, replace=False)
+            first = central_first[generator.choice(len(distances), size=problem.count, replace=False)]
         search = Search(first, distances[first], problem.covered, problem.weights)
-        while search.can_swap and search.improve(everyone, distances, search.gains(distances)):
+        while search.can_swap and search.improve(everyone, distances, search.gains(distances), rank):
             pass
         if best is None or search.loss < best.loss:
             best = search
     assert best is not None
-    return candidates[best.medoids], best.n_swaps
+    return problem.candidates[best.medoids], best.n_swaps
 
 
-def _matrix(problem: Problem, candidates: NDArray[np.intp]) -> NDArray[np.float32]:
+def _matrix(problem: Problem) -> NDArray[np.float32]:
     n = len(problem.points)
-    matrix = np.empty((len(candidates), n), dtype=np.float32)
-    blocks = list(blocks_of(len(candidates), 4 * n))
+    matrix = np.empty((len(problem.candidates), n), dtype=np.float32)
+    blocks = list(blocks_of(len(matrix), 4 * n))
     for block in tracked(blocks, "measuring distances", len(blocks)):
-        matrix[block] = problem.points.distances(candidates[block])
+        matrix[block] = problem.points.distances(problem.candidates[block])
     return matrix
 
 
@@ -157,19 +158,20 @@ def _promising(problem: Problem, search: Search, generator: np.random.Generator)
     centres = np.concatenate([search.medoids, problem.fixed])
     cell = np.where(search.near < problem.count, search.near, problem.count + problem.nearest_fixed)
     members = np.split(np.argsort(cell, kind="stable"), np.cumsum(np.bincount(cell, minlength=len(centres)))[:-1])
-    between = points.take(centres).distances(np.arange(len(centres)))
-    neighbours = np.argsort(between, axis=1, kind="stable")[:, : max(NEIGHBOURS, len(centres) // 20)]
+    around = points.take(centres)
+    n_around = min(max(FEWEST_NEIGHBOURS, len(centres) // 20), MOST_NEIGHBOURS)
+    neighbours, _ = nearest_lists(around, around, n_around)
     each = max(EACH_AT_LEAST, JUDGED // len(centres))
     allowed = np.zeros(len(points), dtype=bool)
     allowed[problem.candidates] = True
     allowed[centres] = False
     gains = np.full(len(points), -np.inf)
     removal = search.removal_losses()
-    for own, around in enumerate(neighbours):
+    for own, cells in enumerate(neighbours):
         inside = members[own][allowed[members[own]]]
         if not inside.size:
             continue
-        references = np.concatenate([members[other] for other in around])
+        references = np.concatenate([members[other] for other in cells])
         near = points.take(references)
         inside = _judged(points.take(inside), inside, each, generator)
         for block in blocks_of(len(inside), 4 * len(references)):
@@ -185,7 +187,7 @@ def _judged(cell: Points, rows: NDArray[np.intp], each: int, generator: np.rando
     mean = np.asarray(cell.rows.mean(axis=0), dtype=np.float32)
     nearest_first = np.argsort(cell.squared_norms - 2 * np.asarray(cell.rows @ mean), kind="stable")
     drawn = generator.choice(nearest_first[each // 2 :], size=each - each // 2, replace=False)
-    return rows[np.concatenate([nearest_first[: each // 2], drawn])]
+    return np.asarray(rows[np.concatenate([nearest_first[: each // 2], drawn])])
 
 
 def _sampled(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:

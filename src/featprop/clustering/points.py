@@ -44,6 +44,8 @@ class Points:
             raise unknown_choice("metric", metric, METRICS)
         self.metric = metric
         self.shift: NDArray[np.float32] | None = None
+        if sp.issparse(rows):
+            rows = sp.csr_array(rows).sorted_indices()
         if metric == "cosine":
             rows = _unit_length(rows)
         elif not sp.issparse(rows):
@@ -153,7 +155,7 @@ def _nearest(start, stop, products, norms, other_norms, index, squared):  # type
 
 def _squared_norms(rows: Any) -> NDArray[Any]:
     if sp.issparse(rows):
-        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+        return np.asarray(sp.csr_array((rows.data**2, rows.indices, rows.indptr), shape=rows.shape).sum(axis=1))
     return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 

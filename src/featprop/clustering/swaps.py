@@ -36,6 +36,9 @@ class Search:
         medoids together act as one more medoid, number k, that is never exchanged.
     weights
         How much each reference counts.
+    prices, purse
+        The price of each medoid, and what is left to spend: a dearer candidate takes the place of a cheaper medoid
+        only if the purse allows it. Everything is free if not given.
     """
 
     def __init__(
@@ -44,12 +47,16 @@ class Search:
         distances: NDArray[np.float32],
         covered: NDArray[np.float32],
         weights: NDArray[np.float32],
+        prices: NDArray[np.float64] | None = None,
+        purse: float = 0.0,
     ) -> None:
         n = distances.shape[1]
         self.medoids = np.array(medoids, dtype=np.intp)
         self.distances = distances
         self.covered = covered
         self.weights = weights
+        self.prices = np.zeros(len(medoids)) if prices is None else prices.copy()
+        self.purse = np.array([purse])
         self.near = np.empty(n, dtype=np.int32)
         self.second = np.empty(n, dtype=np.int32)
         self.near_distance = np.empty(n, dtype=np.float32)
@@ -68,15 +75,22 @@ class Search:
         """Whether there is a second nearest medoid to fall back on."""
         return len(self.medoids) > 1 or bool(np.isfinite(self.covered[0]))
 
+    def removal_losses(self) -> NDArray[np.float64]:
+        """Return by how much the loss rises when each medoid goes."""
+        nearest = self.near, self.near_distance, self.second_distance
+        return np.asarray(_removal_losses(len(self.medoids), *nearest, self.weights))
+
     def gains(
         self,
         block: NDArray[np.float32],
         references: NDArray[np.intp] | slice = slice(None),
         removal: NDArray[np.float64] | None = None,
+        prices: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """Return by how much the best exchange for each candidate of a block lowers the loss.
 
         With `references`, the block holds the distances to those only, and the gains are at least what is returned.
+        `prices` are those of the candidates.
         """
         gains = np.empty(len(block))
         by_rows(
@@ -89,22 +103,37 @@ class Search:
             self.second_distance[references],
             self.weights[references],
             self.removal_losses() if removal is None else removal,
+            self.prices + self.purse,
+            np.zeros(len(block)) if prices is None else prices,
             gains,
         )
         return gains
 
-    def improve(self, candidates: NDArray[np.intp], block: NDArray[np.float32], gains: NDArray[np.float64]) -> int:
-        """Exchange medoids for `candidates` whose distances are in `block`; return how many exchanges were made."""
+    def improve(
+        self,
+        candidates: NDArray[np.intp],
+        block: NDArray[np.float32],
+        gains: NDArray[np.float64],
+        rank: NDArray[np.intp] | None = None,
+        prices: NDArray[np.float64] | None = None,
+    ) -> int:
+        """Exchange medoids for `candidates` whose distances are in `block`; return how many exchanges were made.
+
+        Those that gain most are tried first; of equal gains the one of lower `rank`, or the earlier one.
+        """
         unit = RELATIVE_GAIN * self.loss
         worth = np.flatnonzero((gains > unit) & ~np.isin(candidates, self.medoids))
         if not worth.size:
             return 0
-        order = worth[np.argsort(-np.round(gains[worth] / unit), kind="stable")]
+        ties = worth if rank is None else rank[worth]
         made = _exchange(
             block,
-            order,
+            worth[np.lexsort((ties, -np.round(gains[worth] / unit)))],
             candidates,
+            np.zeros(len(block)) if prices is None else prices,
             self.medoids,
+            self.prices,
+            self.purse,
             self.distances,
             self.covered,
             self.near,
@@ -116,30 +145,43 @@ class Search:
         self.n_swaps += made
         return int(made)
 
-    def removal_losses(self) -> NDArray[np.float64]:
-        """Return by how much the loss rises when each medoid goes."""
-        return np.asarray(
-            _removal_losses(len(self.medoids), self.near, self.near_distance, self.second_distance, self.weights)
-        )
-
 
 def greedy_order(
-    distances: NDArray[np.float32], covered: NDArray[np.float32], weights: NDArray[np.float32], count: int
+    distances: NDArray[np.float32],
+    covered: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    count: int,
+    order: NDArray[np.intp] | None = None,
 ) -> NDArray[np.intp]:
     """Choose `count` distinct candidates one by one, each lowering the loss the most (PAM's BUILD).
 
     `distances` has shape (candidates, references). The gain of a candidate only shrinks as others are chosen, so an
-    old gain is an upper bound and most candidates are never looked at again. Equal gains: the first candidate.
+    old gain is an upper bound and most candidates are never looked at again. Of equal gains the first in `order`, a
+    permutation of the candidates, is taken.
     """
-    return np.asarray(_greedy(distances, covered, weights.astype(np.float64), count), dtype=np.intp)
+    visited = np.arange(len(distances)) if order is None else order
+    return np.asarray(visited[_greedy(distances, visited, covered, weights.astype(np.float64), count)])
 
 
 @njit(nogil=True, cache=True)
-def _gains(start, stop, block, near, near_distance, second_distance, weights, removal, gains):  # type: ignore[no-untyped-def]
+def _gains(  # type: ignore[no-untyped-def]
+    start, stop, block, near, near_distance, second_distance, weights, removal, affordable, prices, gains
+):
     for c in range(start, stop):
         change = removal.copy()
         shared = _changes(block[c], near, near_distance, second_distance, weights, change)
-        gains[c] = -(shared + change[:-1].min())
+        out = _cheapest_to_lose(change, affordable, prices[c])
+        gains[c] = -(shared + change[out]) if out >= 0 else -np.inf
+
+
+@njit(nogil=True, cache=True)
+def _cheapest_to_lose(change, affordable, price):  # type: ignore[no-untyped-def]
+    """Return the medoid whose exchange costs least among those whose price makes room for `price`; -1 if none does."""
+    out = -1
+    for m in range(len(affordable)):
+        if price <= affordable[m] and (out < 0 or change[m] < change[out]):
+            out = m
+    return out
 
 
 @njit(cache=True)
@@ -159,7 +201,20 @@ def _changes(row, near, near_distance, second_distance, weights, change):  # typ
 
 @njit(cache=True)
 def _exchange(  # type: ignore[no-untyped-def]
-    block, order, candidates, medoids, distances, covered, near, second, near_distance, second_distance, weights
+    block,
+    order,
+    candidates,
+    candidate_prices,
+    medoids,
+    prices,
+    purse,
+    distances,
+    covered,
+    near,
+    second,
+    near_distance,
+    second_distance,
+    weights,
 ):
     k = len(medoids)
     removal = _removal_losses(k, near, near_distance, second_distance, weights)
@@ -168,12 +223,16 @@ def _exchange(  # type: ignore[no-untyped-def]
         row = block[c]
         change = removal.copy()
         shared = _changes(row, near, near_distance, second_distance, weights, change)
-        out = np.argmin(change[:k])
+        out = _cheapest_to_lose(change, prices + purse[0], candidate_prices[c])
+        if out < 0:
+            continue
         loss = 0.0
         for o in range(row.shape[0]):
             loss += weights[o] * near_distance[o]
         if -(shared + change[out]) <= RELATIVE_GAIN * loss:
             continue
+        purse[0] += prices[out] - candidate_prices[c]
+        prices[out] = candidate_prices[c]
         medoids[out] = candidates[c]
         distances[out] = row
         for o in range(row.shape[0]):
@@ -221,7 +280,7 @@ def _removal_losses(k, near, near_distance, second_distance, weights):  # type: 
 
 
 @njit(cache=True)
-def _greedy(distances, covered, weights, count):  # type: ignore[no-untyped-def]
+def _greedy(distances, order, covered, weights, count):  # type: ignore[no-untyped-def]
     n_candidates = distances.shape[0]
     near = covered.copy()
     medoids = np.empty(count, dtype=np.int64)
@@ -229,25 +288,25 @@ def _greedy(distances, covered, weights, count):  # type: ignore[no-untyped-def]
     if near[0] == np.inf:
         losses = np.empty(n_candidates, dtype=np.float64)
         for c in range(n_candidates):
-            losses[c] = _weighted_sum(distances[c], weights)
+            losses[c] = _weighted_sum(distances[order[c]], weights)
         medoids[0] = np.argmin(losses)
-        near[:] = distances[medoids[0]]
+        near[:] = distances[order[medoids[0]]]
         chosen = 1
     unit = max(RELATIVE_GAIN * _weighted_sum(near, weights), 1e-300)
     bounds = np.empty(n_candidates, dtype=np.float64)
     for c in range(n_candidates):
-        bounds[c] = _gain(distances[c], near, weights, unit)
+        bounds[c] = _gain(distances[order[c]], near, weights, unit)
     bounds[medoids[:chosen]] = -np.inf
     while chosen < count:
         best = np.argmax(bounds)
-        gain = _gain(distances[best], near, weights, unit)
+        gain = _gain(distances[order[best]], near, weights, unit)
         while gain < bounds[best]:
             bounds[best] = gain
             best = np.argmax(bounds)
-            gain = _gain(distances[best], near, weights, unit)
+            gain = _gain(distances[order[best]], near, weights, unit)
         medoids[chosen] = best
         bounds[best] = -np.inf
-        near = np.minimum(near, distances[best])
+        near = np.minimum(near, distances[order[best]])
         chosen += 1
     return medoids
 

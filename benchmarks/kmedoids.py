@@ -1,0 +1,209 @@
+"""K-Medoids beside the `kmedoids` package, scikit-learn, faiss and BanditPAM, everything in one run.
+
+Loss is the mean distance of all rows to the nearest medoid. Times of a method include all it needs: `kmedoids` gets the
+matrix of distances from scikit-learn, K-Means is followed by the search for the nearest rows. Peak memory is taken in
+a process of its own, above what is there when the rows are loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import featprop as fp
+from featprop.clustering import k_medoids
+from featprop.errors import FeatpropError
+
+sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).parent]  # not this kmedoids
+
+BUDGETS = (10, 40, 160)
+SEEDS = range(5)
+SMALL, MIDDLE = ("cora", "citeseer", "cora-ml"), ("pubmed", "dblp")
+
+
+def rows_of(name: str) -> np.ndarray | sp.csr_array:
+    return fp.propagate(fp.datasets.load(name), 2)
+
+
+def dense(rows: np.ndarray | sp.csr_array) -> np.ndarray:
+    return rows.toarray() if sp.issparse(rows) else rows
+
+
+def loss_of(rows: np.ndarray, medoids: np.ndarray) -> float:
+    from featprop.bounds import coverage
+
+    return coverage(rows, np.unique(medoids)).mean_distance
+
+
+def timed(call: Callable[[], np.ndarray]) -> tuple[np.ndarray, float]:
+    started = time.perf_counter()
+    medoids = call()
+    return medoids, time.perf_counter() - started
+
+
+def ours(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
+    return k_medoids(rows, count, seed=seed).medoids
+
+
+def sklearn_kmeans(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
+    from sklearn.cluster import KMeans
+
+    model = KMeans(count, n_init=1, random_state=seed).fit(rows)
+    return model.transform(rows).argmin(axis=0)
+
+
+def faiss_kmeans(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
+    import faiss
+
+    points = np.ascontiguousarray(dense(rows), dtype=np.float32)
+    model = faiss.Kmeans(points.shape[1], count, seed=seed + 1, niter=25)
+    model.train(points)
+    index = faiss.IndexFlatL2(points.shape[1])
+    index.add(points)
+    return index.search(model.centroids, 1)[1].ravel()
+
+
+def bandit(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
+    import banditpam
+
+    banditpam.set_num_threads(2)
+    model = banditpam.KMedoids(n_medoids=count, algorithm="BanditPAM")
+    model.seed = seed
+    model.fit(dense(rows).astype(np.float64), "L2")
+    return np.asarray(model.medoids)
+
+
+def compare(name: str, budgets: tuple[int, ...]) -> None:
+    import kmedoids
+    from sklearn.metrics import pairwise_distances
+
+    try:
+        rows = rows_of(name)
+    except FeatpropError as error:
+        print(f"{name}: left out, {error}")
+        return
+    full = dense(rows)
+    kind = f"CSR, {rows.nnz / full.size:.0%} filled" if sp.issparse(rows) else "dense"
+    print(f"\n{name}: {full.shape[0]:,} x {full.shape[1]:,} ({kind})")
+    distances, matrix_time = timed(lambda: pairwise_distances(full).astype(np.float32))
+    for count in budgets:
+        theirs, theirs_time = [], []
+        own, own_time, plan = [], [], ""
+        for seed in SEEDS:
+            found, spent = timed(lambda s=seed, b=count: kmedoids.fasterpam(distances, b, random_state=s).medoids)
+            theirs.append(loss_of(rows, found))
+            theirs_time.append(matrix_time + spent)
+            started = time.perf_counter()
+            result = k_medoids(rows, count, seed=seed)
+            own_time.append(time.perf_counter() - started)
+            own.append(loss_of(rows, result.medoids))
+            plan = result.plan
+        loss, spent = np.mean(theirs), np.median(theirs_time)
+        print(
+            f"  b = {count}: featprop ({plan}) loss {np.mean(own):.6f} = {np.mean(own) / loss:.5f} x FasterPAM, "
+            f"{np.median(own_time):.2f} s = {np.median(own_time) / spent:.3f} x FasterPAM ({spent:.2f} s, "
+            f"{matrix_time:.2f} of it distances)"
+        )
+        for label, method in (("scikit-learn K-Means", sklearn_kmeans), ("faiss K-Means", faiss_kmeans)):
+            found, other = timed(lambda m=method, b=count: m(full, b, 0))
+            print(
+                f"      {label} + nearest: loss {loss_of(rows, found) / np.mean(own):.4f} x ours with "
+                f"{len(set(found.tolist()))} distinct rows, {other:.2f} s; ours {np.median(own_time) / other:.2f} x"
+            )
+
+
+def compare_bandit() -> None:
+    rows = rows_of("digits")
+    own, own_time = timed(lambda: ours(rows, 10, 0))
+    found, spent = timed(lambda: bandit(rows, 10, 0))
+    ratio = loss_of(rows, found) / loss_of(rows, own)
+    print(f"\ndigits, b = 10: BanditPAM loss {ratio:.4f} x ours, {spent:.1f} s against {own_time:.2f} s")
+
+
+def memory_of(rows_from: Callable[..., np.ndarray], argument: object, count: int) -> float:
+    """Return the peak above the loaded rows in MB, measured in a fresh process."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        return pool.apply(_memory, (rows_from, argument, count))
+
+
+def _memory(rows_from: Callable[..., np.ndarray], argument: object, count: int) -> float:
+    rows = rows_from(argument)
+    k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, plan="streamed")
+    Path("/proc/self/clear_refs").write_text("5")
+    before = resident("VmRSS")
+    k_medoids(rows, count)
+    return resident("VmHWM") - before
+
+
+def resident(what: str) -> float:
+    """Return a figure of the memory of this process in MB: what it has now (VmRSS) or its peak (VmHWM)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
+
+
+def mixture(n: int, width: int = 32, parts: int = 1500) -> np.ndarray:
+    generator = np.random.default_rng(0)
+    centres = 4 * generator.normal(size=(parts, width))
+    rows = np.empty((n, width), dtype=np.float32)
+    for start in range(0, n, 50_000):
+        size = min(50_000, n - start)
+        rows[start : start + size] = centres[generator.integers(0, parts, size)] + generator.normal(size=(size, width))
+    return rows
+
+
+def large() -> None:
+    rows = mixture(1_000_000)
+    print("\n1,000,000 x 32 mixture, b = 1,000")
+    result, spent = timed(lambda: k_medoids(rows, 1000))
+    found, theirs = timed(lambda: faiss_kmeans(rows, 1000, 0))
+    print(f"  featprop ({result.plan}): loss {result.loss:.5f}, {spent:.1f} s")
+    loss = loss_of(rows, found)
+    print(f"  faiss K-Means + nearest: loss {loss:.5f} = {loss / result.loss:.4f} x ours, {theirs:.1f} s")
+    print(f"  peak memory above the rows: {memory_of(mixture, 1_000_000, 1000):.0f} MB (target: within 1 GB)")
+
+
+def growth() -> None:
+    print("\ntime by the number of rows, 32 columns, b = 100")
+    sizes, spent = (10_000, 30_000, 100_000, 300_000, 1_000_000), []
+    for n in sizes:
+        rows = mixture(n)
+        result, seconds = timed(lambda r=rows: k_medoids(r, 100))
+        spent.append(seconds)
+        print(f"  {n:>9,}: {seconds:.2f} s ({result.plan})")
+    exponent = np.polyfit(np.log(sizes), np.log(spent), 1)[0]
+    print(f"  exponent {exponent:.2f} (target: at most 1.1)")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=["small", "middle", "bandit", "memory", "large", "growth"])
+    only = parser.parse_args().only
+    k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, plan="streamed")
+    k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5)
+    for part, names in (("small", SMALL), ("middle", MIDDLE)):
+        if only in (None, part):
+            for name in names:
+                compare(name, BUDGETS)
+    if only in (None, "bandit"):
+        compare_bandit()
+    if only in (None, "memory"):
+        print("\npeak memory above the rows")
+        for name in MIDDLE:
+            for count in BUDGETS:
+                print(f"  {name}, b = {count}: {memory_of(rows_of, name, count):.0f} MB (target: at most 300)")
+    if only in (None, "large"):
+        large()
+    if only in (None, "growth"):
+        growth()
+
+
+if __name__ == "__main__":
+    main()
