@@ -58,6 +58,17 @@ def test_labels_nobody_asked_for_are_welcome(graph: fp.Graph) -> None:
     assert not {"n00", "n01"} & set(learner.ask(20).nodes)
 
 
+def test_numbers_of_numpy_are_plain_inside(tmp_path: Path) -> None:
+    numbered = fp.Graph.from_scipy(sp.csr_array((5, 5)), np.eye(5))
+    learner = ActiveLearner(numbered)
+    picks = learner.ask(3).nodes
+    learner.tell({picks[0]: np.int64(7)})
+    learner.correct(picks[0], np.str_("seven"))
+    learner.cannot_label(picks[1])
+    learner.save(tmp_path / "rounds")
+    assert ActiveLearner.resume(tmp_path / "rounds", numbered).labels == {int(picks[0]): "seven"}
+
+
 def test_candidates_restrict_a_round(graph: fp.Graph) -> None:
     picks = ActiveLearner(graph).ask(2, candidates=["n03", "n07", "n20"])
     assert set(picks.nodes) <= {"n03", "n07", "n20"}
