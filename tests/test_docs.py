@@ -14,7 +14,7 @@ from featprop.cli import app
 from featprop.datasets import digits
 from featprop.demo.outputs import Outputs
 from featprop.graph import Graph
-from featprop.strategies import available, base
+from featprop.strategies import Situation, available, get_strategy, registry
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -81,11 +81,12 @@ def test_the_python_of_the_readme(my_graph: Graph) -> None:
 
 
 def test_the_strategy_of_the_guide_works(monkeypatch: pytest.MonkeyPatch, line: Graph) -> None:
-    monkeypatch.setattr(base, "_registry", dict(base._registry))
+    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
     block = next(block for block in blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python"))
     exec(compile(block, "CONTRIBUTING.md", "exec"), {})
-    situation = base.Situation(line, np.array([1]), np.array([0, 2, 3, 4]))
-    assert base.get_strategy("degree").select(situation, 2, np.random.default_rng(0)).tolist() == [2, 3]
+    situation = Situation(line, np.array([1]), np.array([0, 2, 3, 4]))
+    assert sorted(get_strategy("leaves").select(situation, 2, np.random.default_rng(0)).tolist()) == [0, 4]
+    assert get_strategy("every-other").select(situation, 2, np.random.default_rng(0)).tolist() == [0, 3]
 
 
 def test_make_targets_named_in_the_docs_exist() -> None:

@@ -20,6 +20,7 @@ from featprop.errors import MissingExtraError
 if TYPE_CHECKING:
     from featprop.graph import Graph
     from featprop.io import read_graph
+    from featprop.learner import ActiveLearner
     from featprop.models import GCN, SGC, load_model, save_model
     from featprop.propagation import propagate
     from featprop.selection import Selection, select
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 __all__ = [
     "GCN",
     "SGC",
+    "ActiveLearner",
     "FeatPropSplit",
     "Graph",
     "Selection",
@@ -45,6 +47,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "ActiveLearner": "featprop.learner",
     "FeatPropSplit": "featprop.transforms",
     "GCN": "featprop.models",
     "Graph": "featprop.graph",

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Features", "as_dense", "dense", "smaller"]
+__all__ = ["Features", "as_dense", "dense", "smaller", "unit_rows"]
 
 Features: TypeAlias = "sp.csr_array | NDArray[np.float32]"
 
@@ -36,3 +36,15 @@ def smaller(matrix: Any) -> Features:
     sparse.sum_duplicates()
     sparse.eliminate_zeros()
     return sparse
+
+
+def unit_rows(matrix: Features) -> Features:
+    """Return the matrix with each row scaled to length 1; a row of zeros stays one."""
+    squares = (
+        sp.csr_array(matrix).power(2).sum(axis=1) if sp.issparse(matrix) else np.einsum("ij,ij->i", matrix, matrix)
+    )
+    norms = np.sqrt(np.asarray(squares, dtype=np.float64))
+    scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0).astype(np.float32)
+    if sp.issparse(matrix):
+        return sp.csr_array(sp.dia_array((scale[None, :], [0]), shape=(len(scale), len(scale))) @ matrix)
+    return np.asarray(matrix * scale[:, None])

@@ -13,6 +13,7 @@ import pytest
 
 import featprop
 from featprop.graph import Graph
+from featprop.strategies import available
 
 Run = Callable[..., Any]
 Contents = Callable[[], dict[str, bytes | None]]
@@ -336,13 +337,77 @@ OPTIONS = [
         "strategy misspelt",
         {},
         [*SELECT, "--strategy", "Fetprop"],
-        "strategy must be one of featprop, random; found 'Fetprop': did you mean 'featprop'?",
+        f"strategy must be one of {', '.join(available())}; found 'Fetprop': "
+        "did you mean 'featprop' or 'featprop-hidden'?",
     ),
     (
         "unknown strategy",
         {},
+        [*SELECT, "--strategy", "best"],
+        f"strategy must be one of {', '.join(available())}; found 'best': choose one of them.",
+    ),
+    (
+        "option misspelt",
+        {},
+        [*SELECT, "--set", "layer=3"],
+        "Option of strategy featprop must be one of clustering, layers; found 'layer': did you mean 'layers'?",
+    ),
+    (
+        "option of another strategy",
+        {},
+        [*SELECT, "--strategy", "degree", "--set", "layers=3"],
+        "set must be left out, as strategy degree has no options; found 'layers=3': "
+        "choose another strategy or drop it.",
+    ),
+    (
+        "option without a value",
+        {},
+        [*SELECT, "--set", "layers"],
+        "set must be written as name=value; found 'layers': write --set layers=3.",
+    ),
+    (
+        "option that is no number",
+        {},
+        [*SELECT, "--set", "layers=three"],
+        "layers of strategy featprop must be a whole number at least 0; found 'three': the default is 2.",
+    ),
+    (
+        "option out of range",
+        {},
+        [*SELECT, "--set", "layers=-1"],
+        "layers of strategy featprop must be a whole number at least 0; found -1: the default is 2.",
+    ),
+    (
+        "option with another choice",
+        {},
+        [*SELECT, "--set", "clustering=k-means"],
+        "clustering of strategy featprop must be one of kmeans, kmedoids; found 'k-means': did you mean 'kmeans'?",
+    ),
+    (
+        "option set twice",
+        {},
+        [*SELECT, "--set", "layers=1", "--set", "layers=2"],
+        "layers of strategy featprop must be set once; found it twice: drop one.",
+    ),
+    (
+        "a model and no labels",
+        {},
         [*SELECT, "--strategy", "age"],
-        "strategy must be one of featprop, random; found 'age': choose one of them.",
+        "strategy age must have labels to train a model on; found none: "
+        "label a few nodes first, chosen with the strategy featprop.",
+    ),
+    (
+        "rounds in a folder of other things",
+        {},
+        [*SELECT, "--rounds", "graph"],
+        "graph must be a new folder or one that holds a saved learner only; found edges.csv, nodes.csv: "
+        "choose another folder.",
+    ),
+    (
+        "unknown strategy to read about",
+        {},
+        ["strategies", "agee"],
+        f"strategy must be one of {', '.join(available())}; found 'agee': did you mean 'age' or 'degree'?",
     ),
     (
         "model misspelt",

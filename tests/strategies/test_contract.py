@@ -1,31 +1,48 @@
 """One contract over every registered strategy."""
 
+import gc
+import json
+import types
+from functools import cache
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from featprop.errors import ParameterError
 from featprop.graph import Graph
-from featprop.strategies import Situation, Strategy, available, get_strategy, register
+from featprop.matrix import Features
+from featprop.models import GCN, model_outputs
+from featprop.models.outputs import taught
+from featprop.selection import select
+from featprop.strategies import OUTPUTS, Situation, Strategy, available, get_strategy, register
 
 SEEDS = [0, 1, 2]
+N = 30
+LABELLED = np.array([0, 5, 11])
+LABELS = ("one", "two", "one")
+
+DRAWN = {"random", "anrmab"}
+"""Strategies whose choice is drawn: another seed, another choice."""
+SEEDED = {"age", "graphpart", "graphpart-far"}
+"""Strategies with a drawn part (a weight, the start of K-Means), which row order changes."""
 
 
 def graph_of(kind: str) -> Graph:
     generator = np.random.default_rng(7)
-    n = 30
-    adjacency = sp.random_array((n, n), density=0.1, rng=generator)
-    features = generator.normal(size=(n, 5))
+    adjacency = sp.random_array((N, N), density=0.1, rng=generator)
+    features = generator.normal(size=(N, 5))
     if kind == "equal features":
         features[:] = 1.0
     elif kind == "no features at all":
         features[:] = 0.0
     elif kind == "groups of equal nodes":
-        adjacency, features = sp.csr_array((n, n)), np.repeat(np.eye(3), 10, axis=0)
+        adjacency, features = sp.csr_array((N, N)), np.repeat(np.eye(3), 10, axis=0)
     elif kind == "isolated nodes":
-        adjacency = sp.csr_array((n, n))
+        adjacency = sp.csr_array((N, N))
     elif kind == "two components":
-        half = sp.random_array((n // 2, n // 2), density=0.3, rng=generator)
+        half = sp.random_array((N // 2, N // 2), density=0.3, rng=generator)
         adjacency = sp.block_diag([half, half])
     return Graph.from_scipy(adjacency, features)
 
@@ -40,6 +57,26 @@ KINDS = [
 ]
 
 
+@cache
+def outputs_of(kind: str, labels: tuple[str, ...]) -> dict[str, Features]:
+    """All that a model says: one trained on the labels, or an untaught one if there are none."""
+    graph, model = graph_of(kind), GCN(hidden=4, epochs=20)
+    fitted = taught(model, graph, LABELLED.tolist(), list(labels)) if labels else model.initialise(graph, ["one"])
+    return model_outputs(fitted, graph, OUTPUTS)
+
+
+def situation_of(
+    strategy: Strategy, kind: str = "ordinary", labels: tuple[str, ...] = LABELS, **parts: Any
+) -> Situation:
+    """What the strategy would see: only the outputs it says it needs."""
+    outputs = {name: rows for name, rows in outputs_of(kind, labels).items() if name in strategy.needs}
+    classes = tuple(sorted(set(labels)))
+    labelled = LABELLED if labels else LABELLED[:0]
+    codes = np.array([classes.index(label) for label in labels], dtype=np.int64)
+    arguments = {"candidates": np.setdiff1d(np.arange(N), labelled), "labels": codes, "classes": classes, **parts}
+    return Situation(graph_of(kind), labelled, outputs=outputs, **arguments)
+
+
 @pytest.fixture(params=available())
 def strategy(request: pytest.FixtureRequest) -> Strategy:
     return get_strategy(request.param)
@@ -48,42 +85,149 @@ def strategy(request: pytest.FixtureRequest) -> Strategy:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_exactly_the_budget_new_distinct_and_among_the_candidates(strategy: Strategy, kind: str, seed: int) -> None:
-    graph = graph_of(kind)
-    labelled = np.array([0, 5, 11])
-    candidates = np.setdiff1d(np.arange(3, graph.n_nodes), labelled)
+    candidates = np.setdiff1d(np.arange(3, N), LABELLED)
+    situation = situation_of(strategy, kind, candidates=candidates)
     for budget in (1, 2, 7, len(candidates)):
-        picks = strategy.select(Situation(graph, labelled, candidates), budget, np.random.default_rng(seed))
+        picks = strategy.select(situation, budget, np.random.default_rng(seed))
         assert len(picks) == len(set(picks.tolist())) == budget
         assert set(picks.tolist()) <= set(candidates.tolist())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_works_with_one_class_known(strategy: Strategy, kind: str) -> None:
+    situation = situation_of(strategy, kind, ("one", "one", "one"))
+    picks = strategy.select(situation, 5, np.random.default_rng(0))
+    assert len(set(picks.tolist()) - set(LABELLED.tolist())) == 5
+
+
 def test_works_without_any_label(strategy: Strategy) -> None:
-    graph = graph_of("ordinary")
-    everything = np.arange(graph.n_nodes)
-    picks = strategy.select(Situation(graph, everything[:0], everything), 30, np.random.default_rng(0))
-    assert sorted(picks.tolist()) == everything.tolist()
+    picks = strategy.select(situation_of(strategy, labels=()), N, np.random.default_rng(0))
+    assert sorted(picks.tolist()) == list(range(N))
 
 
 def test_the_same_seed_gives_the_same_answer(strategy: Strategy) -> None:
     def once() -> list[int]:
-        graph = graph_of("ordinary")
-        situation = Situation(graph, np.array([2]), np.setdiff1d(np.arange(graph.n_nodes), [2]))
-        return strategy.select(situation, 6, np.random.default_rng(3)).tolist()
+        fresh = get_strategy(strategy.name)
+        return fresh.select(situation_of(fresh), 6, np.random.default_rng(3)).tolist()
 
     assert once() == once()
 
 
-def test_the_graph_is_untouched(strategy: Strategy) -> None:
-    graph, before = graph_of("ordinary"), graph_of("ordinary")
-    strategy.select(Situation(graph, np.array([], dtype=np.intp), np.arange(30)), 5, np.random.default_rng(0))
-    assert (graph.adjacency != before.adjacency).nnz == 0
-    np.testing.assert_array_equal(graph.features, before.features)
+def test_other_seeds_change_only_what_is_drawn(strategy: Strategy) -> None:
+    chosen = {
+        tuple(get_strategy(strategy.name).select(tie_free(strategy)[0], 6, np.random.default_rng(seed)).tolist())
+        for seed in range(6)
+    }
+    if strategy.name in DRAWN:
+        assert len(chosen) > 1
+    elif strategy.name not in SEEDED:
+        assert len(chosen) == 1
+
+
+def test_the_graph_and_what_the_model_says_are_untouched(strategy: Strategy) -> None:
+    situation, before = situation_of(strategy), situation_of(strategy)
+    copies = {name: np.array(rows) for name, rows in situation.outputs.items()}
+    strategy.select(situation, 5, np.random.default_rng(0))
+    assert (situation.graph.adjacency != before.graph.adjacency).nnz == 0
+    np.testing.assert_array_equal(situation.graph.features, before.graph.features)
+    for part in ("labelled", "candidates", "labels"):
+        np.testing.assert_array_equal(getattr(situation, part), getattr(before, part))
+    for name, rows in copies.items():
+        np.testing.assert_array_equal(situation.outputs[name], rows)
+
+
+def tie_free(strategy: Strategy, order: np.ndarray | None = None) -> tuple[Situation, np.ndarray]:
+    """A situation in which no two nodes are alike, its nodes in another order if one is given."""
+    generator = np.random.default_rng(11)
+    weights = sp.random_array((N, N), density=0.12, rng=generator)
+    adjacency = sp.csr_array(weights + weights.T)
+    features = generator.normal(size=(N, 6))
+    logits = generator.normal(size=(N, 3))
+    outputs = {
+        "probabilities": np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True),
+        "hidden": generator.normal(size=(N, 4)),
+        "logits": logits,
+    }
+    order = np.arange(N) if order is None else order
+    place = np.argsort(order)
+    needed = {name: rows[order].astype(np.float32) for name, rows in outputs.items() if name in strategy.needs}
+    labelled, classes = place[LABELLED], ("one", "two")
+    graph = Graph.from_scipy(adjacency[order][:, order], features[order])
+    candidates = np.setdiff1d(np.arange(N), labelled)
+    return Situation(graph, labelled, candidates, np.array([0, 1, 0]), classes, needed), order
+
+
+@pytest.mark.parametrize("name", sorted(set(available()) - DRAWN - SEEDED))
+@pytest.mark.parametrize("shuffle", range(4))
+def test_permuting_the_nodes_does_not_change_the_choice(name: str, shuffle: int) -> None:
+    strategy = get_strategy(name)
+    plain, _ = tie_free(strategy)
+    permuted, order = tie_free(strategy, np.random.default_rng(shuffle).permutation(N))
+    chosen = set(strategy.select(plain, 6, np.random.default_rng(0)).tolist())
+    assert chosen == set(order[strategy.select(permuted, 6, np.random.default_rng(0))].tolist())
+
+
+SECRET = np.random.default_rng(5).integers(0, 3, N)
+
+
+def reachable(start: object) -> list[object]:
+    """Everything that can be got at from an object, but for code."""
+    seen: dict[int, object] = {}
+    todo = [start]
+    while todo:
+        found = todo.pop()
+        if id(found) in seen or isinstance(found, type | types.ModuleType | types.FunctionType):
+            continue
+        seen[id(found)] = found
+        todo += gc.get_referents(found)
+        if isinstance(found, np.ndarray) and found.base is not None:
+            todo.append(found.base)
+    return list(seen.values())
+
+
+def test_hidden_labels_cannot_be_reached(strategy: Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"secret {code}" for code in SECRET]
+    bare = graph_of("ordinary")
+    graph = Graph.from_scipy(bare.adjacency, bare.features, labels=names)
+    seen: list[Situation] = []
+    choose = type(strategy).select
+
+    def spy(self: Strategy, situation: Situation, budget: int, generator: np.random.Generator) -> Any:
+        seen.append(situation)
+        return choose(self, situation, budget, generator)
+
+    monkeypatch.setattr(type(strategy), "select", spy)
+    told = [int(np.flatnonzero(code == SECRET)[0]) for code in (0, 1)]
+    labels = [names[node] for node in told]
+    select(graph, 4, strategy=strategy, labelled=told, labels=labels, model=GCN(hidden=4, epochs=10))
+    everything = reachable(seen[0])
+    texts = {item for item in everything if isinstance(item, str)}
+    assert {"secret 0", "secret 1"} <= texts
+    assert "secret 2" not in texts
+    codes = np.asarray(graph.labels)
+    for array in (item for item in everything if isinstance(item, np.ndarray)):
+        assert array.shape != codes.shape or not np.array_equal(array, codes)
+    assert set(seen[0].outputs) == strategy.needs
+
+
+def test_what_is_listed_of_a_strategy_is_there(strategy: Strategy) -> None:
+    assert strategy.name in available()
+    assert (type(strategy).__doc__ or "").splitlines()[0].endswith(".")
+    assert strategy.needs <= OUTPUTS.keys()
+    assert strategy.reference != Strategy.reference
+    assert strategy.cost != Strategy.cost
+    assert ("model" in strategy.cost) == bool(strategy.needs)
+
+
+def test_a_state_is_taken_up_again(strategy: Strategy) -> None:
+    strategy.select(situation_of(strategy), 4, np.random.default_rng(0))
+    other = get_strategy(strategy.name)
+    other.restore(json.loads(json.dumps(strategy.state())))
+    assert other.state() == strategy.state()
 
 
 def test_an_unknown_name_lists_the_choices() -> None:
-    with pytest.raises(
-        ParameterError, match=r"strategy must be one of featprop, random; found 'featprob': did you mean"
-    ):
+    with pytest.raises(ParameterError, match=r"one of age, anrmab, .*, uncertainty; found 'featprob': did you mean"):
         get_strategy("featprob")
 
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from featprop.errors import LabelError, ModelError, ParameterError, first_five, unknown_choice
 from featprop.graph import Graph, as_array, is_missing, plain, sorted_classes
+from featprop.matrix import Features
 from featprop.models.training import Optimisation, train
 
 __all__ = ["NodeClassifier", "available_models", "get_model", "register_model"]
@@ -77,6 +78,10 @@ class NodeClassifier(ABC):
     def inputs(self, graph: Graph, nodes: NDArray[np.intp], device: torch.device) -> Any:
         """Return all that the network needs of the graph to compute the logits of `nodes`, and nothing more."""
 
+    @abstractmethod
+    def hidden_rows(self, network: nn.Module, graph: Graph, device: torch.device) -> Tensor | Features:
+        """Return what the last layer of a fitted network takes in, one row a node."""
+
     def fit(self, graph: Graph, nodes: Iterable[Hashable], labels: Iterable[Hashable]) -> NodeClassifier:
         """Learn from the labels of some nodes.
 
@@ -92,15 +97,25 @@ class NodeClassifier(ABC):
         positions = graph.positions(nodes)
         names = plain(labels)
         targets, classes = _checked_targets(graph, positions, names)
+        optimisation = Optimisation(self.learning_rate, self.weight_decay, self.epochs)
         device = _device(self.device)
         generator = torch.Generator(device="cpu").manual_seed(self.seed)
         network = self.build(graph.n_features, len(classes), generator).to(device)
         inputs = self.inputs(graph, positions, device)
-        optimisation = Optimisation(self.learning_rate, self.weight_decay, self.epochs)
         train(network, inputs, torch.from_numpy(targets).to(device), optimisation, generator)
-        self.network, self.classes = network, classes
-        self.n_features, self.feature_names = graph.n_features, graph.feature_names
+        self._take(graph, classes, network)
         return self
+
+    def initialise(self, graph: Graph, classes: Iterable[Hashable]) -> NodeClassifier:
+        """Take fresh weights for those classes and learn nothing: what there is while one class only is known."""
+        names = sorted_classes(plain(classes))
+        generator = torch.Generator(device="cpu").manual_seed(self.seed)
+        self._take(graph, names, self.build(graph.n_features, len(names), generator))
+        return self
+
+    def _take(self, graph: Graph, classes: tuple[Hashable, ...], network: nn.Module) -> None:
+        self.classes, self.network = classes, network
+        self.n_features, self.feature_names = graph.n_features, graph.feature_names
 
     def predict_proba(self, graph: Graph) -> NDArray[np.float32]:
         """Return the probability of each class for every node, shape (nodes, classes)."""
@@ -116,14 +131,24 @@ class NodeClassifier(ABC):
 
     def decision(self, graph: Graph) -> Tensor:
         """Return the logits of every node, before the softmax."""
+        network, device = self._ready(graph)
+        with torch.no_grad():
+            logits: Tensor = network(self.inputs(graph, np.arange(graph.n_nodes), device))
+        return logits
+
+    def representation(self, graph: Graph) -> Features:
+        """Return the last hidden representation of every node, shape (nodes, hidden units)."""
+        network, device = self._ready(graph)
+        with torch.no_grad():
+            rows = self.hidden_rows(network, graph, device)
+        return rows.cpu().numpy() if isinstance(rows, Tensor) else rows
+
+    def _ready(self, graph: Graph) -> tuple[nn.Module, torch.device]:
         if self.network is None:
             raise ModelError("The model", "must be fitted before it predicts", "an unfitted one", "call fit first")
         self._check_fits(graph)
         device = _device(self.device)
-        self.network.to(device).eval()
-        with torch.no_grad():
-            logits: Tensor = self.network(self.inputs(graph, np.arange(graph.n_nodes), device))
-        return logits
+        return self.network.to(device).eval(), device
 
     def _check_fits(self, graph: Graph) -> None:
         cure = "use the graph it was trained on, or train a model on this one"

@@ -77,6 +77,11 @@ class GCN(NodeClassifier):
         propagated = S[neighbours] @ graph.features
         return ReceptiveField(as_matrix(propagated, device), as_matrix(mixing[:, neighbours], device))
 
+    def hidden_rows(self, network: nn.Module, graph: Graph, device: torch.device) -> Tensor:
+        """Return relu(S X W1 + b1), the activations of the hidden layer before the second one mixes them."""
+        assert isinstance(network, TwoLayers)
+        return network.hidden(as_matrix(normalised_adjacency(graph) @ graph.features, device))
+
 
 class TwoLayers(nn.Module):
     """The weights of the two layers, laid out and initialised as PyG's `GCNConv` does."""
@@ -93,11 +98,15 @@ class TwoLayers(nn.Module):
 
     def forward(self, field: ReceptiveField, generator: torch.Generator | None = None) -> Tensor:
         """Return the logits of the nodes whose receptive field is given; dropout only while training."""
-        hidden = torch.relu(field.propagated @ self.weight1.T + self.bias1)
+        hidden = self.hidden(field.propagated)
         if self.training and self.dropout > 0:
             kept = torch.rand(hidden.shape, generator=generator) >= self.dropout
             hidden = hidden * kept.to(hidden.device) / (1.0 - self.dropout)
         return field.mixing @ (hidden @ self.weight2.T) + self.bias2
+
+    def hidden(self, propagated: SparseMatrix | Tensor) -> Tensor:
+        """Return the activations of the hidden layer, without dropout."""
+        return torch.relu(propagated @ self.weight1.T + self.bias1)
 
 
 def glorot(n_out: int, n_in: int, generator: torch.Generator) -> Tensor:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from featprop.graph import Graph
+from featprop.matrix import Features
 from featprop.models.classifier import NodeClassifier, register_model
 from featprop.models.gcn import glorot
 from featprop.models.matrices import SparseMatrix, as_matrix
@@ -51,6 +52,10 @@ class SGC(NodeClassifier):
     def inputs(self, graph: Graph, nodes: NDArray[np.intp], device: torch.device) -> SparseMatrix | Tensor:
         """Return the rows of S^K X of `nodes`."""
         return as_matrix(propagate(graph, self.layers)[nodes], device)
+
+    def hidden_rows(self, network: nn.Module, graph: Graph, device: torch.device) -> Features:  # noqa: ARG002
+        """Return S^K X: there is no hidden layer, and that is what the only one takes in."""
+        return propagate(graph, self.layers)
 
 
 class Linear(nn.Module):

@@ -1,51 +1,43 @@
-"""What a strategy is, what it sees, and the registry of their names."""
+"""What a strategy is: one method that chooses nodes, or only one that scores them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.errors import unknown_choice
-from featprop.graph import Graph
-from featprop.matrix import Features
-from featprop.propagation import propagate
+from featprop.strategies.situation import Situation
 
-__all__ = ["Situation", "Strategy", "available", "get_strategy", "register"]
+__all__ = ["ScoreStrategy", "Strategy", "best_first"]
 
-
-@dataclass(frozen=True)
-class Situation:
-    """All that a strategy may know when it chooses. Labels nobody has given yet are not in it.
-
-    Attributes
-    ----------
-    graph
-        The graph, without labels.
-    labelled
-        Positions of the nodes whose label is known.
-    candidates
-        Positions of the nodes that may be chosen, ascending; none of them is labelled.
-    """
-
-    graph: Graph
-    labelled: NDArray[np.intp]
-    candidates: NDArray[np.intp]
-    _propagated: dict[int, Features] = field(default_factory=dict, repr=False, compare=False)
-
-    def propagated(self, layers: int) -> Features:
-        """Return S^K X for K = `layers`, computed the first time it is asked for."""
-        if layers not in self._propagated:
-            self._propagated[layers] = propagate(self.graph, layers)
-        return self._propagated[layers]
+TIE = 1e-9
+"""Scores closer than this share of the largest are ties: rounding must not decide."""
 
 
 class Strategy(ABC):
-    """A way to choose nodes. Options are stored by the constructor; randomness comes in as an argument."""
+    """A way to choose nodes.
+
+    The constructor stores each option under its own name, with a default; randomness comes in as an argument. The
+    first line of the docstring is what ``featprop strategies`` shows.
+
+    Attributes
+    ----------
+    name
+        What it is registered as.
+    needs
+        What it asks of the current model, names of `featprop.strategies.situation.OUTPUTS`; nothing by default.
+    reference
+        Where the method is from.
+    cost
+        What a choice costs: n nodes, m edges, d features, b nodes to choose.
+    """
+
+    name: ClassVar[str] = ""
+    needs: ClassVar[frozenset[str]] = frozenset()
+    reference: ClassVar[str] = "not stated"
+    cost: ClassVar[str] = "not stated"
 
     @abstractmethod
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
@@ -54,30 +46,29 @@ class Strategy(ABC):
         Relies on the caller for 1 ≤ `budget` ≤ number of candidates.
         """
 
+    def state(self) -> dict[str, Any]:
+        """Return what must live on to the next round, ready for JSON; most strategies keep nothing."""
+        return {}
 
-_registry: dict[str, type[Strategy]] = {}
-StrategyClass = TypeVar("StrategyClass", bound=type[Strategy])
-
-
-def register(name: str) -> Callable[[StrategyClass], StrategyClass]:
-    """Make a strategy available under `name`, on the command line too."""
-
-    def decorate(strategy: StrategyClass) -> StrategyClass:
-        if name in _registry:
-            raise ValueError(f"strategy {name!r} is registered already, by {_registry[name].__qualname__}")
-        _registry[name] = strategy
-        return strategy
-
-    return decorate
+    def restore(self, state: dict[str, Any]) -> None:  # noqa: B027
+        """Take up what `state` returned in an earlier round; does nothing where nothing is kept."""
 
 
-def available() -> list[str]:
-    """Return the names of all strategies, sorted."""
-    return sorted(_registry)
+class ScoreStrategy(Strategy):
+    """A strategy that picks the candidates with the highest scores; equal scores in an order the seed decides."""
+
+    @abstractmethod
+    def scores(self, situation: Situation, generator: np.random.Generator) -> NDArray[np.float64]:
+        """Return a finite score for every node of the graph, the higher the better."""
+
+    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+        """Return the candidates with the highest scores, the highest first."""
+        scores = self.scores(situation, generator)[situation.candidates]
+        return situation.candidates[best_first(scores, generator)[:budget]]
 
 
-def get_strategy(name: str) -> Strategy:
-    """Return the strategy of that name with its default options."""
-    if name not in _registry:
-        raise unknown_choice("strategy", name, _registry)
-    return _registry[name]()
+def best_first(scores: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:
+    """Return the order of falling scores, in which equal scores come as the generator decides."""
+    unit = TIE * float(np.abs(scores).max(initial=0.0)) or 1.0
+    shuffled = generator.permutation(len(scores))
+    return shuffled[np.argsort(-np.round(scores[shuffled] / unit), kind="stable")]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.strategies.base import Situation, Strategy, register
+from featprop.strategies.base import Strategy
+from featprop.strategies.registry import register
+from featprop.strategies.situation import Situation
 
 __all__ = ["Random"]
 
@@ -13,6 +15,9 @@ __all__ = ["Random"]
 @register("random")
 class Random(Strategy):
     """Uniform over the candidates, without replacement."""
+
+    reference = "the baseline"
+    cost = "O(n)"
 
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return `budget` candidates in random order."""

@@ -1,0 +1,197 @@
+"""Robust K-Center as a mixed integer program: the smallest radius within which all rows but a few have a centre.
+
+Sener and Savarese, "Active Learning for Convolutional Neural Networks: A Core-Set Approach" (2018): start from greedy
+K-Center, then bisect on the radius δ over the distances that occur. Each step asks whether there are y, z ∈ {0, 1} with
+
+    Σ_{j : d_ij ≤ δ} y_j + z_i ≥ 1 for every row i,    Σ y ≤ b,    Σ z ≤ Ξ
+
+where y_j says that candidate j is a centre and z_i that row i is an outlier. HiGHS answers, within a time limit. Rows
+that a fixed centre is within δ of need no constraint, and the matrix has an entry only where a distance is within δ.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from featprop.clustering.kcenter import k_center
+from featprop.clustering.points import Points
+from featprop.clustering.references import distances_to
+
+__all__ = ["RobustKCenterResult", "robust_k_center"]
+
+INFEASIBLE = 2
+"""What `scipy.optimize.milp` answers when it has proved that there is none."""
+
+
+@dataclass(frozen=True)
+class RobustKCenterResult:
+    """Centres, and how good they are.
+
+    Attributes
+    ----------
+    centres
+        The chosen rows, the farthest from everything before it first.
+    radius
+        The largest distance of a row to its centre, but for the outliers.
+    lower_bound
+        No choice has a smaller radius than this: proved, for all rows and candidates.
+    greedy_radius
+        The radius of greedy K-Center.
+    n_problems
+        How many integer programs were put.
+    """
+
+    centres: NDArray[np.intp]
+    radius: float
+    lower_bound: float
+    greedy_radius: float
+    n_problems: int
+
+    @property
+    def gap(self) -> float:
+        """How much of the radius a better choice could save at most, as a share of it."""
+        return (self.radius - self.lower_bound) / self.radius if self.radius else 0.0
+
+
+def robust_k_center(
+    points: Points,
+    count: int,
+    fixed: NDArray[np.intp],
+    candidates: NDArray[np.intp],
+    generator: np.random.Generator,
+    *,
+    outliers: int,
+    time_limit: float,
+    most: int,
+) -> RobustKCenterResult:
+    """Choose `count` of the `candidates` as centres, beside the `fixed` ones.
+
+    Parameters
+    ----------
+    outliers
+        Ξ, how many rows need not be within the radius.
+    time_limit
+        Seconds for all integer programs together. What is found by then is returned, with the bound proved by then.
+    most
+        How many rows, and how many candidates, the programs may have. If there are more, as many of each stand for
+        all, picked farthest first; radius and bound still hold for all.
+    """
+    greedy = k_center(points, count, fixed, candidates, generator)
+    program = _Program(points, count, fixed, candidates, generator, outliers, most)
+    best, radius = greedy.centres, _robust_radius(greedy.distances, outliers)
+    is_plain = not outliers and len(candidates) + len(fixed) == len(points)
+    bound = radius / 2 if is_plain else 0.0
+    radii = np.unique(program.distances)
+    radii = radii[(radii >= bound) & (radii < radius)]
+    ends_at = time.monotonic() + time_limit
+    low, high, n_problems = 0, len(radii), 0
+    while low < high and (left := ends_at - time.monotonic()) > 0:
+        middle = (low + high) // 2
+        n_problems += 1
+        status, chosen = program.solve(float(radii[middle]), max(1.0, left / 4))
+        if chosen is None:
+            low = middle + 1
+            if status == INFEASIBLE:
+                bound = max(bound, float(radii[middle]) - program.slack)
+            continue
+        high = middle
+        filled = _filled(points, chosen, count, fixed, candidates, generator)
+        reached = _robust_radius(_distances(points, filled, fixed), outliers)
+        if reached < radius:
+            best, radius = filled, reached
+    ordered = k_center(points, count, fixed, best, generator).centres
+    return RobustKCenterResult(
+        ordered, radius, min(bound, radius), _robust_radius(greedy.distances, outliers), n_problems
+    )
+
+
+class _Program:
+    """The integer program, for any radius: whom it has to cover, and by whom.
+
+    Rows and columns are put in an order of their own, so that which of several answers the solver finds does not
+    depend on the order of the nodes.
+    """
+
+    def __init__(
+        self,
+        points: Points,
+        count: int,
+        fixed: NDArray[np.intp],
+        candidates: NDArray[np.intp],
+        generator: np.random.Generator,
+        outliers: int,
+        most: int,
+    ) -> None:
+        nothing = np.empty(0, dtype=np.intp)
+        self.count, self.outliers, self.slack = count, outliers, 0.0
+        rows, self.columns = np.arange(len(points)), candidates
+        if len(rows) > most:
+            rows = k_center(points, most, nothing, rows, generator).centres
+        if len(candidates) > most:
+            shown = k_center(points, most, nothing, candidates, generator)
+            self.columns, self.slack = shown.centres, float(shown.distances[candidates].max())
+        distances = distances_to(points, rows, self.columns)
+        central = np.argsort(distances.sum(axis=0, dtype=np.float64), kind="stable")
+        outlying = np.argsort(-distances.sum(axis=1, dtype=np.float64), kind="stable")
+        rows, self.columns, self.distances = rows[outlying], self.columns[central], distances[outlying][:, central]
+        self.covered = np.full(len(rows), np.inf, dtype=np.float32)
+        if fixed.size:
+            self.covered = points.take(rows).nearest(points.take(fixed))[1]
+
+    def solve(self, radius: float, time_limit: float) -> tuple[int, NDArray[np.intp] | None]:
+        """Return what became of it, and centres within the radius of all but the outliers, if any were found."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        open_ = self.distances[self.covered > radius]
+        n_rows, n_columns = open_.shape
+        within = sp.csr_array(open_ <= radius, dtype=np.float64)
+        cover = sp.hstack([within, sp.eye_array(n_rows)], format="csr")
+        totals = sp.csr_array(
+            np.stack([np.arange(n_columns + n_rows) < n_columns, np.arange(n_columns + n_rows) >= n_columns]),
+            dtype=np.float64,
+        )
+        answer = milp(
+            np.zeros(n_columns + n_rows),
+            integrality=np.ones(n_columns + n_rows),
+            bounds=Bounds(0, np.repeat([1.0, float(self.outliers > 0)], [n_columns, n_rows])),
+            constraints=[
+                LinearConstraint(cover, lb=1.0),
+                LinearConstraint(totals, ub=[float(self.count), float(self.outliers)]),
+            ],
+            options={"time_limit": time_limit},
+        )
+        chosen = None if answer.x is None else self.columns[np.flatnonzero(answer.x[:n_columns] > 0.5)]
+        return int(answer.status), chosen
+
+
+def _filled(
+    points: Points,
+    chosen: NDArray[np.intp],
+    count: int,
+    fixed: NDArray[np.intp],
+    candidates: NDArray[np.intp],
+    generator: np.random.Generator,
+) -> NDArray[np.intp]:
+    """Return as many centres as asked for, where fewer were enough: the farthest candidates are added."""
+    if len(chosen) == count:
+        return chosen
+    held, rest = np.concatenate([fixed, chosen]), np.setdiff1d(candidates, chosen)
+    return np.concatenate([chosen, k_center(points, count - len(chosen), held, rest, generator).centres])
+
+
+def _distances(points: Points, centres: NDArray[np.intp], fixed: NDArray[np.intp]) -> NDArray[np.float32]:
+    every = np.concatenate([centres, fixed])
+    distances = points.nearest(points.take(every))[1]
+    distances[every] = 0.0
+    return distances
+
+
+def _robust_radius(distances: NDArray[np.float32], outliers: int) -> float:
+    """Return the largest distance after the `outliers` largest."""
+    place = max(0, len(distances) - 1 - outliers)
+    return float(np.partition(distances, place)[place])

@@ -1,0 +1,87 @@
+"""AGE: uncertainty, density and centrality, combined with weights that change as labels come in.
+
+Cai, Zheng, Chang, "Active Learning for Graph Embedding" (2017): of the candidates the one with the largest
+
+    α_t P(entropy) + β_t P(density) + γ_t P(centrality)
+
+where P is the share of all nodes with a smaller value, γ_t ~ Beta(1, n_t) with n_t rising from nearly 0, so that
+centrality rules at first, and α_t = β_t = (1 - γ_t) / 2.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.clustering.kmeans import as_points, k_means
+from featprop.clustering.points import Points
+from featprop.strategies.base import ScoreStrategy
+from featprop.strategies.options import AtLeast, Between
+from featprop.strategies.pagerank import page_rank
+from featprop.strategies.registry import register
+from featprop.strategies.situation import Situation
+from featprop.strategies.uncertainty import entropy
+
+__all__ = ["AGE", "information_density"]
+
+
+@register("age")
+class AGE(ScoreStrategy):
+    """Percentiles of entropy, information density and PageRank, with weights that change as labels come in.
+
+    Choices the paper leaves open: n_t = 1.005 - f^t as in the authors' code, with t the number of labels so far and
+    one draw of γ a call, as a whole batch is chosen at once; the number of K-Means centres is that of the classes
+    known, as the others are not known; nothing depends on the data set.
+
+    Parameters
+    ----------
+    base
+        f, how fast the weight of centrality falls.
+    clusters
+        K-Means centres of the density; the number of classes known if not set.
+    damping
+        Of PageRank.
+    """
+
+    needs = frozenset({"probabilities", "hidden"})
+    reference = "Cai, Zheng and Chang 2017, arXiv:1705.05085"
+    cost = "a trained model; PageRank, K-Means on the hidden layer, O(n log n)"
+
+    def __init__(
+        self,
+        base: Annotated[float, Between(0, 1)] = 0.995,
+        clusters: Annotated[int | None, AtLeast(1)] = None,
+        damping: Annotated[float, Between(0, 0.999)] = 0.85,
+    ) -> None:
+        self.base = base
+        self.clusters = clusters
+        self.damping = damping
+
+    def scores(self, situation: Situation, generator: np.random.Generator) -> NDArray[np.float64]:
+        """Return the weighted percentiles of every node."""
+        centrality_weight = generator.beta(1.0, 1.005 - self.base ** len(situation.labelled))
+        density = information_density(situation, self.clusters, generator)
+        model_weight = (1.0 - centrality_weight) / 2
+        return np.asarray(
+            model_weight * _percentiles(entropy(situation.outputs["probabilities"]))
+            + model_weight * _percentiles(density)
+            + centrality_weight * _percentiles(page_rank(situation.graph, self.damping))
+        )
+
+
+def information_density(
+    situation: Situation, clusters: int | None, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return 1 / (1 + distance to the nearest K-Means centre of the hidden representation) of every node."""
+    points = Points(situation.outputs["hidden"])
+    count = min(clusters or max(1, len(situation.classes)), len(points))
+    nothing, equally = np.empty(0, dtype=np.intp), np.ones(len(points), dtype=np.float32)
+    centres = k_means(points, count, nothing, equally, generator)
+    return np.asarray(1.0 / (1.0 + points.nearest(as_points(points, centres))[1].astype(np.float64)))
+
+
+def _percentiles(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each value the share of all that are smaller."""
+    return np.searchsorted(np.sort(values), values, side="left") / len(values)

@@ -1,0 +1,146 @@
+"""ANRMAB: a bandit learns from round to round how much uncertainty, density and centrality are worth.
+
+Gao, Yang, Zhou, Wu, Pan, Hu, "Active Discriminative Network Representation Learning" (2018). The three are arms, each
+a distribution q_k over the candidates. With the weights w_k of the arms,
+
+    p_k = (1 - 3 p_min) w_k / Σ w + p_min,    φ = Σ_k p_k q_k
+
+the batch is drawn from φ without replacement. When labels have come, the m labelled nodes that were drawn give a
+reward that makes up for how likely each was to be drawn, and with it the weights are updated,
+
+    r = 1/(m n) Σ_i [prediction_i = label_i] / φ_i
+    r̂_k = r Σ_{i new} q_k,i / φ_i,    w_k ← w_k exp(p_min / 2 · (r̂_k + 1 / p_k · sqrt(ln(n / δ) / (3 T))))
+
+where T is the number of rounds (the EXP4.P of Beygelzimer et al., 2011).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.matrix import as_dense
+from featprop.strategies.age import information_density
+from featprop.strategies.base import Strategy
+from featprop.strategies.options import AtLeast, Between
+from featprop.strategies.pagerank import page_rank
+from featprop.strategies.registry import register
+from featprop.strategies.situation import Situation
+from featprop.strategies.uncertainty import entropy
+
+__all__ = ["ANRMAB"]
+
+ARMS = ("entropy", "density", "centrality")
+
+
+@register("anrmab")
+class ANRMAB(Strategy):
+    """Entropy, density and PageRank as arms of a bandit that learns from the labels from round to round.
+
+    The weights live in the object; `state` and `restore` carry them on, and `featprop.ActiveLearner` saves them.
+    Choices the paper leaves open: p_min = sqrt(ln 3 / (3 T)), at most 1/3; nodes labelled by other means than this
+    strategy earn no reward, as they have no φ; a node without its label yet is waited for; the weights are scaled to
+    sum to 3, which changes nothing as only their ratios count.
+
+    Parameters
+    ----------
+    rounds
+        T, how many rounds are planned.
+    delta
+        δ, how sure the bandit's bound is to hold: with probability 1 - δ.
+    clusters
+        K-Means centres of the density; the number of classes known if not set.
+    """
+
+    needs = frozenset({"probabilities", "hidden"})
+    reference = "Gao et al., IJCAI 2018"
+    cost = "a trained model; PageRank, K-Means on the hidden layer, O(n)"
+
+    def __init__(
+        self,
+        rounds: Annotated[int, AtLeast(1)] = 10,
+        delta: Annotated[float, Between(1e-6, 1)] = 0.1,
+        clusters: Annotated[int | None, AtLeast(1)] = None,
+    ) -> None:
+        self.rounds = rounds
+        self.delta = delta
+        self.clusters = clusters
+        self.restore({})
+
+    def state(self) -> dict[str, Any]:
+        """Return the weights of the arms, the mixture of the last draw, and how likely each drawn node was."""
+        return {
+            "weights": self._weights.tolist(),
+            "mixture": self._mixture.tolist(),
+            "odds": [[node, odds] for node, odds in self._odds.items()],
+            "waiting": [[node, *shares] for node, shares in self._waiting.items()],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up an earlier state; an empty one is that before the first round."""
+        even = np.full(len(ARMS), 1.0 / len(ARMS))
+        self._weights = np.array(state.get("weights", np.ones(len(ARMS))), dtype=np.float64)
+        self._mixture = np.array(state.get("mixture", even), dtype=np.float64)
+        self._odds = {int(node): float(odds) for node, odds in state.get("odds", [])}
+        self._waiting = {int(node): [float(share) for share in shares] for node, *shares in state.get("waiting", [])}
+
+    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+        """Return nodes drawn from the mixture of the arms, after learning from the labels that have come."""
+        self._learn(situation)
+        least = self._least_share()
+        self._mixture = (1 - len(ARMS) * least) * self._weights / self._weights.sum() + least
+        shares = self._arms(situation, generator)
+        odds = self._mixture @ shares
+        drawn = _race(odds, generator)[:budget]
+        nodes = situation.candidates[drawn]
+        self._odds.update(zip(nodes.tolist(), odds[drawn].tolist(), strict=True))
+        self._waiting.update(zip(nodes.tolist(), shares[:, drawn].T.tolist(), strict=True))
+        return nodes
+
+    def _least_share(self) -> float:
+        return min(1 / len(ARMS), math.sqrt(math.log(len(ARMS)) / (len(ARMS) * self.rounds)))
+
+    def _arms(self, situation: Situation, generator: np.random.Generator) -> NDArray[np.float64]:
+        """Return the three distributions over the candidates, one a row."""
+        values = np.stack(
+            [
+                entropy(situation.outputs["probabilities"]),
+                information_density(situation, self.clusters, generator),
+                page_rank(situation.graph),
+            ]
+        )[:, situation.candidates]
+        totals = values.sum(axis=1, keepdims=True)
+        flat = np.full_like(values, 1.0 / values.shape[1])
+        return np.asarray(np.divide(values, totals, out=flat, where=totals > 0))
+
+    def _learn(self, situation: Situation) -> None:
+        """Reward the arms for the nodes they had drawn and that are labelled now."""
+        label_of = dict(zip(situation.labelled.tolist(), situation.labels.tolist(), strict=False))
+        new = [node for node in self._waiting if node in label_of]
+        if not new:
+            return
+        drawn = np.array([node for node in self._odds if node in label_of])
+        odds = np.array([self._odds[node] for node in drawn.tolist()])
+        labels = np.array([label_of[node] for node in drawn.tolist()])
+        predicted = as_dense(situation.outputs["probabilities"])[drawn].argmax(axis=1)
+        n = situation.graph.n_nodes
+        reward = float(((predicted == labels) / odds).sum()) / (len(drawn) * n)
+        shares = np.array([self._waiting.pop(node) for node in new])
+        rewards = reward * (shares / np.array([[self._odds[node]] for node in new])).sum(axis=0)
+        bonus = math.sqrt(math.log(n / self.delta) / (len(ARMS) * self.rounds)) / self._mixture
+        growth = self._least_share() / 2 * (rewards + bonus)
+        weights = self._weights * np.exp(growth - growth.max())
+        self._weights = len(ARMS) * weights / weights.sum()
+
+
+def _race(odds: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:
+    """Return all in an order drawn without replacement with those odds; what has none comes last, in random order.
+
+    Each runs for a time drawn from an exponential distribution whose rate is its odds (Efraimidis and Spirakis, 2006).
+    """
+    runs = generator.exponential(size=len(odds))
+    times = np.divide(runs, odds, out=np.full(len(odds), np.inf), where=odds > 0)
+    return np.lexsort([runs, times])

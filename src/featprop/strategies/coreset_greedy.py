@@ -1,0 +1,34 @@
+"""Coreset, greedy: K-Center on what the network has learnt."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.clustering.kcenter import k_center
+from featprop.clustering.points import Points
+from featprop.strategies.base import Strategy
+from featprop.strategies.registry import register
+from featprop.strategies.situation import Situation
+
+__all__ = ["CoresetGreedy"]
+
+
+@register("coreset-greedy")
+class CoresetGreedy(Strategy):
+    """Greedy K-Center (farthest first) on the current model's last hidden representation.
+
+    Repeatedly argmax_i min_{j chosen or labelled} ‖h_i - h_j‖, the first algorithm of Sener and Savarese, "Active
+    Learning for Convolutional Neural Networks: A Core-Set Approach" (2018). Theirs starts from labelled data; handed
+    none, this one starts from the candidate nearest the mean. The representation of a GCN is relu(S X W1 + b1), the
+    activations of its hidden layer, before the second layer mixes them.
+    """
+
+    needs = frozenset({"hidden"})
+    reference = "Sener and Savarese 2018, algorithm 1"
+    cost = "a trained model; O(b n hidden)"
+
+    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+        """Return the centres in the order they are picked."""
+        points = Points(situation.outputs["hidden"])
+        return k_center(points, budget, situation.labelled, situation.candidates, generator).centres

@@ -1,0 +1,28 @@
+"""Degree: the nodes with the most neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.strategies.base import ScoreStrategy
+from featprop.strategies.registry import register
+from featprop.strategies.situation import Situation
+
+__all__ = ["Degree"]
+
+
+@register("degree")
+class Degree(ScoreStrategy):
+    """Largest degree; ties are broken by the seed.
+
+    In a graph with weights the degree is the sum of the weights at a node, as in the D of S; the paper's graphs have
+    none.
+    """
+
+    reference = "Wu et al. 2019, a baseline"
+    cost = "O(m)"
+
+    def scores(self, situation: Situation, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
+        """Return the degrees."""
+        return np.asarray(situation.graph.adjacency.sum(axis=1, dtype=np.float64))

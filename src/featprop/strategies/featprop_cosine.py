@@ -1,0 +1,30 @@
+"""FeatProp on rows of unit length: nodes are near when their propagated features point the same way."""
+
+from __future__ import annotations
+
+from featprop.matrix import Features, unit_rows
+from featprop.strategies.featprop import FeatProp
+from featprop.strategies.registry import register
+from featprop.strategies.situation import Situation
+
+__all__ = ["FeatPropCosine"]
+
+
+@register("featprop-cosine")
+class FeatPropCosine(FeatProp):
+    """K-Medoids on the rows of S^K X scaled to unit length, so that direction counts and size does not.
+
+    The distance is still that of FeatProp, ‖u - v‖ = sqrt(2 - 2 cos), between unit rows. A row of zeros, a node whose
+    whole neighbourhood has no features, stays zero and is at distance 1 from all others.
+
+    Parameters
+    ----------
+    layers, clustering
+        As in `FeatProp`.
+    """
+
+    reference = "this project; after Wu et al. 2019"
+
+    def rows(self, situation: Situation) -> Features:
+        """Return the rows of S^K X, each of length 1."""
+        return unit_rows(super().rows(situation))

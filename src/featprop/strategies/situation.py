@@ -1,0 +1,61 @@
+"""What a strategy sees when it chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.graph import Graph
+from featprop.matrix import Features
+from featprop.propagation import propagate
+
+__all__ = ["OUTPUTS", "Situation"]
+
+OUTPUTS = {
+    "probabilities": "the probability of each class, shape (nodes, classes)",
+    "hidden": "the last hidden representation, shape (nodes, hidden units)",
+    "logits": "the final layer before the softmax, shape (nodes, classes)",
+}
+"""What a strategy may ask of the current model."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """All that a strategy may know when it chooses. Labels nobody has given yet are not in it.
+
+    Attributes
+    ----------
+    graph
+        The graph, without labels.
+    labelled
+        Positions of the nodes that are labelled.
+    candidates
+        Positions of the nodes that may be chosen, ascending; none of them is labelled.
+    labels
+        For each labelled node its class, an index into `classes`; empty if the labels were not told.
+    classes
+        The names of the classes among the labels.
+    outputs
+        What the current model says of every node, by the names of `OUTPUTS`: those in the strategy's `needs` only.
+    """
+
+    graph: Graph
+    labelled: NDArray[np.intp]
+    candidates: NDArray[np.intp]
+    labels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    classes: tuple[Hashable, ...] = ()
+    outputs: Mapping[str, Features] = field(default_factory=dict)
+    _propagated: dict[int, Features] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "outputs", MappingProxyType(dict(self.outputs)))
+
+    def propagated(self, layers: int) -> Features:
+        """Return S^K X for K = `layers`, computed the first time it is asked for."""
+        if layers not in self._propagated:
+            self._propagated[layers] = propagate(self.graph, layers)
+        return self._propagated[layers]

@@ -1,0 +1,51 @@
+"""Uncertainty: the nodes whose class the current model is least sure of."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.matrix import Features, as_dense
+from featprop.strategies.base import ScoreStrategy
+from featprop.strategies.registry import register
+from featprop.strategies.situation import Situation
+
+__all__ = ["Uncertainty", "entropy"]
+
+
+@register("uncertainty")
+class Uncertainty(ScoreStrategy):
+    """Highest entropy of the current model's prediction, or the smallest margin or confidence.
+
+    With one class known there is nothing to be unsure of: all scores are equal and the seed decides.
+
+    Parameters
+    ----------
+    measure
+        ``"entropy"``, -Σ_c p_c log p_c; ``"margin"``, the likeliest class's lead over the next (least first);
+        ``"least-confidence"``, the probability of the likeliest class (least first).
+    """
+
+    needs = frozenset({"probabilities"})
+    reference = "Settles and Craven 2008"
+    cost = "a trained model; O(n classes)"
+
+    def __init__(self, measure: Literal["entropy", "margin", "least-confidence"] = "entropy") -> None:
+        self.measure = measure
+
+    def scores(self, situation: Situation, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
+        """Return how unsure the model is of every node."""
+        if self.measure == "entropy":
+            return entropy(situation.outputs["probabilities"])
+        probabilities = np.sort(as_dense(situation.outputs["probabilities"]).astype(np.float64), axis=1)
+        rival = probabilities[:, -2] if probabilities.shape[1] > 1 and self.measure == "margin" else 0.0
+        return np.asarray(rival - probabilities[:, -1])
+
+
+def entropy(probabilities: Features) -> NDArray[np.float64]:
+    """Return -Σ_c p_c log p_c of each row."""
+    p = as_dense(probabilities).astype(np.float64)
+    logs = np.log(p, out=np.zeros_like(p), where=p > 0)
+    return np.asarray(-(p * logs).sum(axis=1))

@@ -1,0 +1,37 @@
+"""Graphs and situations small enough to solve by hand."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featprop.graph import Graph
+from featprop.strategies import Situation
+
+Situated = Callable[..., Situation]
+
+
+@pytest.fixture
+def situated() -> Situated:
+    """Make a situation from edges (pairs) and features; everything that is not labelled is a candidate."""
+
+    def make(
+        n: int,
+        edges: list[tuple[int, int]] | None = None,
+        features: Any = None,
+        labelled: list[int] | None = None,
+        labels: list[int] | None = None,
+        **outputs: Any,
+    ) -> Situation:
+        ends = np.array(edges or [], dtype=int).reshape(-1, 2)
+        adjacency = sp.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+        graph = Graph.from_scipy(adjacency, np.ones((n, 1)) if features is None else np.asarray(features, float))
+        known = np.array(labelled or [], dtype=np.intp)
+        rows = {name: np.asarray(values, dtype=np.float32) for name, values in outputs.items()}
+        codes = np.array(labels or [], dtype=np.int64)
+        classes = tuple(range(int(codes.max()) + 1)) if codes.size else ()
+        return Situation(graph, known, np.setdiff1d(np.arange(n), known), codes, classes, rows)
+
+    return make

@@ -1,0 +1,123 @@
+"""Strategies that score, on cases solved by hand, and the choice they share."""
+
+from collections.abc import Callable
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import percentileofscore
+
+from featprop.graph import Graph
+from featprop.strategies import ScoreStrategy, Situation, get_strategy
+from featprop.strategies.age import AGE
+from featprop.strategies.base import best_first
+from featprop.strategies.pagerank import page_rank
+from featprop.strategies.uncertainty import entropy
+
+Situated = Callable[..., Situation]
+STAR = [(0, 1), (0, 2), (0, 3), (3, 4)]
+
+
+def test_degree_takes_the_hub_then_its_busy_neighbour(situated: Situated) -> None:
+    picks = get_strategy("degree").select(situated(5, STAR), 2, np.random.default_rng(0))
+    assert picks.tolist() == [0, 3]
+
+
+def test_degree_is_the_sum_of_the_weights_as_in_the_paper_s_d() -> None:
+    graph = Graph.from_scipy(np.array([[0, 1, 1], [1, 0, 5], [1, 5, 0.0]]), np.ones((3, 1)))
+    situation = Situation(graph, np.array([], np.intp), np.arange(3))
+    assert get_strategy("degree").scores(situation, np.random.default_rng(0)).tolist() == [2, 6, 6]
+
+
+def test_ties_are_broken_by_the_seed_and_evenly(situated: Situated) -> None:
+    ring = situated(6, [(i, (i + 1) % 6) for i in range(6)])
+    first = [int(get_strategy("degree").select(ring, 1, np.random.default_rng(seed))[0]) for seed in range(600)]
+    np.testing.assert_allclose(np.bincount(first, minlength=6), 100, atol=40)
+
+
+def test_scores_that_differ_by_rounding_only_are_ties() -> None:
+    scores = np.array([0.3, 0.1 + 0.2, 0.2, 0.4])
+    orders = {tuple(best_first(scores, np.random.default_rng(seed)).tolist()) for seed in range(20)}
+    assert orders == {(3, 0, 1, 2), (3, 1, 0, 2)}
+
+
+def test_a_score_strategy_needs_scores_only(situated: Situated) -> None:
+    class Third(ScoreStrategy):
+        def scores(self, situation: Situation, generator: np.random.Generator) -> np.ndarray:
+            return np.array([0.0, 5.0, 9.0, 7.0, 0.0])
+
+    assert Third().select(situated(5, labelled=[2]), 2, np.random.default_rng(0)).tolist() == [3, 1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pagerank_is_that_of_networkx(seed: int) -> None:
+    linked = sp.random_array((37, 37), density=0.04, rng=np.random.default_rng(seed))
+    graph = Graph.from_scipy(sp.block_diag([linked, sp.csr_array((3, 3))]), np.ones((40, 1)))
+    expected = nx.pagerank(nx.from_scipy_sparse_array(graph.adjacency), alpha=0.7, tol=1e-12, max_iter=1000)
+    np.testing.assert_allclose(page_rank(graph, 0.7), [expected[node] for node in range(40)], atol=1e-9)
+
+
+def test_pagerank_of_a_star_by_hand(situated: Situated) -> None:
+    """The hub: h = 0.05 + 0.85 · 2l and a leaf: l = 0.05 + 0.85 h/2, so h = 0.135 / 0.2775."""
+    ranks = page_rank(situated(3, [(0, 1), (0, 2)]).graph)
+    hub = 0.135 / 0.2775
+    np.testing.assert_allclose(ranks, [hub, (1 - hub) / 2, (1 - hub) / 2], atol=1e-10)
+
+
+P = [[0.5, 0.5, 0.0], [0.4, 0.3, 0.3], [0.9, 0.05, 0.05], [0.6, 0.4, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("measure", "order"),
+    [("entropy", [1, 0, 3, 2]), ("margin", [0, 1, 3, 2]), ("least-confidence", [1, 0, 3, 2])],
+)
+def test_uncertainty_by_hand(situated: Situated, measure: str, order: list[int]) -> None:
+    picks = get_strategy("uncertainty", measure=measure).select(
+        situated(4, probabilities=P), 4, np.random.default_rng(0)
+    )
+    assert picks.tolist() == order
+
+
+def test_least_confidence_and_entropy_differ(situated: Situated) -> None:
+    situation = situated(2, probabilities=[[0.45, 0.54, 0.01], [0.56, 0.22, 0.22]])
+    first = {
+        measure: int(get_strategy("uncertainty", measure=measure).select(situation, 1, np.random.default_rng(0))[0])
+        for measure in ("entropy", "margin", "least-confidence")
+    }
+    assert first == {"entropy": 1, "margin": 0, "least-confidence": 0}
+
+
+def test_entropy_by_hand() -> None:
+    found = entropy(np.array([[1, 0], [0.5, 0.5], [0.25, 0.75]], dtype=np.float32))
+    np.testing.assert_allclose(found, [0, np.log(2), 0.25 * np.log(4) + 0.75 * np.log(4 / 3)], atol=1e-7)
+
+
+def test_age_by_hand(situated: Situated) -> None:
+    """One class, so one K-Means centre: the mean, 4; the scores are percentiles weighed by the draw of γ."""
+    situation = situated(
+        4,
+        [(0, 1), (0, 2), (0, 3)],
+        labelled=[3],
+        labels=[0],
+        probabilities=[[0.5, 0.5], [0.6, 0.4], [0.7, 0.3], [0.9, 0.1]],
+        hidden=[[0.0], [3.0], [5.0], [8.0]],
+    )
+    gamma = np.random.default_rng(9).beta(1.0, 1.005 - 0.995)
+    density = 1 / (1 + np.array([4.0, 1.0, 1.0, 4.0]))
+    quantities = [(entropy(situation.outputs["probabilities"]), (1 - gamma) / 2), (density, (1 - gamma) / 2)]
+    expected = gamma * np.array([0.75, 0, 0, 0])
+    for values, weight in quantities:
+        expected += weight * np.array([percentileofscore(values, value, "strict") / 100 for value in values])
+    np.testing.assert_allclose(AGE().scores(situation, np.random.default_rng(9)), expected, atol=1e-6)
+
+
+def test_centrality_rules_age_at_first_and_less_later(situated: Situated) -> None:
+    def mean_weight(labels: int) -> float:
+        generator = np.random.default_rng(0)
+        return float(np.mean([generator.beta(1.0, 1.005 - 0.995**labels) for _ in range(4000)]))
+
+    hub = situated(3, [(0, 1), (0, 2)], probabilities=[[0.9, 0.1], [0.5, 0.5], [0.8, 0.2]], hidden=[[0.0], [1], [2]])
+    first = [int(AGE().select(hub, 1, np.random.default_rng(seed))[0]) for seed in range(50)]
+    assert first.count(0) >= 45
+    assert mean_weight(0) > 0.98 > 0.7 > mean_weight(400) > 0.45
