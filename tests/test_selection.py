@@ -6,10 +6,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featprop.errors import GraphError, ParameterError
+from featprop.errors import GraphError, LabelError, ParameterError
 from featprop.graph import Graph
+from featprop.models import GCN
 from featprop.selection import select
-from featprop.strategies import Situation
+from featprop.strategies import Situation, get_strategy
 from featprop.strategies.featprop import FeatProp
 
 IDS = ["a", "b", "c", "d", "e", "f"]
@@ -89,6 +90,63 @@ def test_seeds_reproduce_and_every_node_is_represented(seed: int, strategy: str)
     assert picks.nodes.tolist() == select(graph, 5, strategy=strategy, seed=seed).nodes.tolist()
     assert picks.represents.sum() == 25
     assert picks.mean_distance <= picks.max_distance
+
+
+def test_candidates_restrict_the_choice(islands: Graph) -> None:
+    picks = select(islands, budget=2, candidates=["a", "b", "f"], labelled=["a"])
+    assert set(picks.nodes.tolist()) == {"b", "f"}
+    with pytest.raises(ParameterError, match="budget must be from 1 to 2, the number of candidates without a label"):
+        select(islands, budget=3, candidates=["a", "b", "f"], labelled=["a"])
+
+
+def test_a_model_that_is_fitted_is_used_as_it_is(islands: Graph) -> None:
+    """It is sure of all nodes but d, of which it has seen nothing like."""
+    model = GCN(epochs=30).fit(islands, ["a", "f"], ["x", "z"])
+    entropies = -(model.predict_proba(islands) * np.log(model.predict_proba(islands))).sum(axis=1)
+    unsure = select(islands, 1, strategy="uncertainty", exclude=["b"], model=model)
+    rest = [0, 2, 3, 4, 5]
+    assert unsure.positions[0] == rest[int(entropies[rest].argmax())]
+
+
+def test_a_strategy_knows_the_classes_by_the_columns_of_the_model(islands: Graph) -> None:
+    seen = []
+
+    class Spy(get_strategy("age").__class__):
+        def scores(self, situation: Situation, generator: np.random.Generator) -> np.ndarray:
+            seen.append(situation)
+            return super().scores(situation, generator)
+
+    model = GCN(epochs=2).fit(islands, ["a", "f", "c"], ["x", "z", "y"])
+    select(islands, 1, strategy=Spy(), labelled=["f", "a"], labels=["z", "w"], model=model)
+    assert seen[0].classes == ("x", "y", "z", "w")
+    assert seen[0].labels.tolist() == [2, 3]
+    assert set(seen[0].outputs) == {"probabilities", "hidden"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "strategy age must have labels to train a model on; found none: label a few nodes first"),
+        ({"labelled": ["a"]}, "found labelled nodes without their labels"),
+        (
+            {"labelled": ["a", "b"], "labels": ["x"]},
+            "labels must be as many as the labelled nodes; found 1 labels for 2",
+        ),
+        ({"labelled": ["a", "a"], "labels": ["x", "y"]}, "labelled nodes must be distinct where labels are given"),
+    ],
+)
+def test_labels_that_do_not_fit(islands: Graph, arguments: dict, message: str) -> None:
+    with pytest.raises(LabelError, match=message):
+        select(islands, 1, strategy="age", **arguments)
+
+
+def test_a_strategy_that_breaks_its_word_is_told(islands: Graph) -> None:
+    class Twice(FeatProp):
+        def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> np.ndarray:
+            return np.repeat(situation.candidates[:1], budget)
+
+    with pytest.raises(ParameterError, match="must return 2 different candidates; found 2 nodes, 1 of them different"):
+        select(islands, 2, strategy=Twice())
 
 
 def test_the_whole_graph_can_be_chosen(islands: Graph) -> None:

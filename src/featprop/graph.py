@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-__all__ = ["UNKNOWN", "Graph", "as_array", "plain", "sorted_classes"]
+__all__ = ["UNKNOWN", "Graph", "as_array", "is_missing", "plain", "sorted_classes"]
 
 log = logging.getLogger(__name__)
 
@@ -212,6 +212,8 @@ def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
         raise GraphError("ids", f"must name each of the {n:,} nodes once", f"the shape {names.shape}", "pass n ids")
     if names.dtype.kind == "U":
         names = names.astype(object)
+    elif names.dtype == object:
+        names = as_array(names.tolist())
     distinct = set(names.tolist())
     if len(distinct) < n:
         counts = Counter(names.tolist())
@@ -285,9 +287,9 @@ def _encoded(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hasha
         names, codes[known] = np.unique(labels[known], return_inverse=True)
         return codes, tuple(names.tolist())
     listed = plain(labels)
-    classes = sorted_classes(name for name in listed if not _is_missing(name))
+    classes = sorted_classes(name for name in listed if not is_missing(name))
     code_of = {name: code for code, name in enumerate(classes)}
-    codes[:] = [UNKNOWN if _is_missing(name) else code_of[name] for name in listed]
+    codes[:] = [UNKNOWN if is_missing(name) else code_of[name] for name in listed]
     return codes, classes
 
 
@@ -300,13 +302,14 @@ def sorted_classes(names: Iterable[Hashable]) -> tuple[Hashable, ...]:
         return tuple(sorted(distinct, key=repr))
 
 
-def _is_missing(name: object) -> bool:
+def is_missing(name: object) -> bool:
+    """Return whether a class name says that the class is not known: None, empty text or NaN."""
     return name is None or name == "" or (isinstance(name, float) and name != name)
 
 
 def plain(values: Iterable[Any]) -> list[Any]:
     """Return ids or class names as Python objects, where NumPy hides them in scalars or an array."""
-    listed = values.tolist() if isinstance(values, np.ndarray) else values
+    listed = values.tolist() if hasattr(values, "tolist") else values
     return [value.item() if isinstance(value, np.generic) else value for value in listed]
 
 

@@ -117,6 +117,7 @@ class ActiveLearner:
 
     def correct(self, node: Hashable, label: Hashable) -> None:
         """Change the label of a node that has one."""
+        node, label = plain([node, label])
         if node not in self.labels:
             self.graph.positions([node])
             raise LabelError(f"Node {node!r}", "must have a label to correct", "none", "call tell to give it one")
@@ -124,10 +125,11 @@ class ActiveLearner:
 
     def cannot_label(self, *nodes: Hashable) -> None:
         """Mark nodes that nobody can label; a label such a node has is dropped."""
-        self.graph.positions(nodes)
-        self._take({node: label for node, label in self.labels.items() if node not in nodes})
-        self.asked = [node for node in self.asked if node not in nodes]
-        self.barred = list(dict.fromkeys([*self.barred, *nodes]))
+        marked = plain(nodes)
+        self.graph.positions(marked)
+        self._take({node: label for node, label in self.labels.items() if node not in marked})
+        self.asked = [node for node in self.asked if node not in marked]
+        self.barred = list(dict.fromkeys([*self.barred, *marked]))
 
     def retrain(self) -> NodeClassifier:
         """Fit the model to all labels and return it."""

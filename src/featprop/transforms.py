@@ -33,7 +33,8 @@ class FeatPropSplit(BaseTransform):  # type: ignore[misc]
 
     def forward(self, data: Data) -> Data:
         """Return the data with its `train_mask`; labels are not looked at."""
-        picks = select(Graph.from_pyg(data), self.budget, strategy=self.strategy, seed=self.seed)
+        unlabelled = Data(x=data.x, edge_index=data.edge_index, edge_weight=data.edge_weight)
+        picks = select(Graph.from_pyg(unlabelled), self.budget, strategy=self.strategy, seed=self.seed)
         data.train_mask = torch.zeros(data.num_nodes, dtype=torch.bool)
         data.train_mask[torch.from_numpy(picks.positions)] = True
         return data

@@ -10,8 +10,10 @@ from torch_geometric.nn import GCNConv
 
 from featprop.errors import LabelError, ModelError, ParameterError
 from featprop.graph import Graph
-from featprop.models import GCN, SGC, NodeClassifier
+from featprop.models import GCN, SGC, NodeClassifier, model_outputs
 from featprop.models.gcn import TwoLayers
+from featprop.models.outputs import taught
+from featprop.propagation import normalised_adjacency
 
 CPU = torch.device("cpu")
 
@@ -165,3 +167,22 @@ def test_a_graph_of_another_width_is_refused() -> None:
     narrow = Graph.from_scipy(sp.csr_array((3, 3)), np.ones((3, 2)))
     with pytest.raises(ModelError, match="must be for a graph of 2 features; found one trained on 6"):
         model.predict(narrow)
+
+
+def test_the_representation_is_the_hidden_layer(line: Graph) -> None:
+    model = GCN(hidden=3, epochs=5).fit(line, ["a", "c"], ["left", "right"])
+    weights = {name: tensor.detach().numpy() for name, tensor in model.network.named_parameters()}
+    S = normalised_adjacency(line)
+    hidden = np.maximum(S @ line.features @ weights["weight1"].T + weights["bias1"], 0)
+    np.testing.assert_allclose(model.representation(line), hidden, atol=1e-6)
+    logits = S @ (hidden @ weights["weight2"].T) + weights["bias2"]
+    np.testing.assert_allclose(model.decision(line).numpy(), logits, atol=1e-5)
+
+
+def test_with_one_class_the_weights_are_fresh_and_the_answer_is_sure(line: Graph) -> None:
+    model = taught(GCN(hidden=3, seed=5), line, ["a", "c"], ["left", "left"])
+    fresh = GCN(hidden=3, seed=5).initialise(line, ["left"])
+    np.testing.assert_array_equal(model.representation(line), fresh.representation(line))
+    assert model.representation(line).any()
+    assert model.predict_proba(line).tolist() == [[1.0]] * 5
+    assert set(model_outputs(model, line, ["hidden", "logits"])) == {"hidden", "logits"}

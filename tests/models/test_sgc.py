@@ -7,6 +7,7 @@ from torch_geometric.nn import SGConv
 
 from featprop.graph import Graph
 from featprop.models import SGC
+from featprop.propagation import propagate
 
 
 def test_equals_sgconv_with_the_same_weights() -> None:
@@ -20,3 +21,8 @@ def test_equals_sgconv_with_the_same_weights() -> None:
     with torch.no_grad():
         theirs = convolution(data.x, data.edge_index).numpy()
     np.testing.assert_allclose(model.decision(graph).numpy(), theirs, atol=1e-5)
+
+
+def test_the_representation_is_what_the_layer_takes_in(line: Graph) -> None:
+    model = SGC(layers=1, epochs=2).fit(line, ["a", "c"], ["left", "right"])
+    np.testing.assert_allclose(model.representation(line), propagate(line, 1))

@@ -1,6 +1,7 @@
 """One contract over every registered strategy."""
 
 import gc
+import json
 import types
 from functools import cache
 from typing import Any
@@ -197,7 +198,8 @@ def test_hidden_labels_cannot_be_reached(strategy: Strategy, monkeypatch: pytest
 
     monkeypatch.setattr(type(strategy), "select", spy)
     told = [int(np.flatnonzero(code == SECRET)[0]) for code in (0, 1)]
-    select(graph, 4, strategy=strategy, labelled=told, labels=[names[node] for node in told])
+    labels = [names[node] for node in told]
+    select(graph, 4, strategy=strategy, labelled=told, labels=labels, model=GCN(hidden=4, epochs=10))
     everything = reachable(seen[0])
     texts = {item for item in everything if isinstance(item, str)}
     assert {"secret 0", "secret 1"} <= texts
@@ -218,8 +220,6 @@ def test_what_is_listed_of_a_strategy_is_there(strategy: Strategy) -> None:
 
 
 def test_a_state_is_taken_up_again(strategy: Strategy) -> None:
-    import json
-
     strategy.select(situation_of(strategy), 4, np.random.default_rng(0))
     other = get_strategy(strategy.name)
     other.restore(json.loads(json.dumps(strategy.state())))

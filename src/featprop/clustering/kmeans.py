@@ -35,7 +35,7 @@ def k_means(
 ) -> NDArray[np.float32]:
     """Return `n_centres` centres that, together with the `fixed` rows, are each the mean of the rows near them."""
     centres = dense(points.rows[_seeds(points, n_centres, fixed, weights, generator)])
-    held = points.take(fixed)
+    held = points.nearest(points.take(fixed)) if fixed.size else None
     before = np.inf
     for _ in tracked(range(max_iterations), "clustering (K-Means)", max_iterations):
         nearest, distance = _nearest(points, centres, held)
@@ -43,7 +43,9 @@ def k_means(
         if loss >= (1 - TOLERANCE) * before:
             break
         before = loss
-        members = sp.csr_array((weights, (nearest, np.arange(len(points)))), shape=(n_centres + len(held), len(points)))
+        members = sp.csr_array(
+            (weights, (nearest, np.arange(len(points)))), shape=(n_centres + len(fixed), len(points))
+        )
         sizes = np.asarray(members.sum(axis=1))[:n_centres]
         filled = sizes > 0
         sums = dense(members[:n_centres] @ points.rows)
@@ -89,21 +91,19 @@ def nearest_lists(centres: Points, pool: Points, count: int) -> tuple[NDArray[np
 
 def as_points(points: Points, centres: NDArray[np.float32]) -> Points:
     """Return centres that live among `points` (shifted and scaled as they are) as points of the same kind."""
-    wrapped = object.__new__(Points)
-    wrapped.metric, wrapped.shift, wrapped.rows = points.metric, points.shift, centres
-    wrapped.squared_norms = np.einsum("ij,ij->i", centres, centres)
-    return wrapped
+    return Points.prepared(centres, points.metric, points.shift)
 
 
 def _nearest(
-    points: Points, centres: NDArray[np.float32], held: Points
+    points: Points, centres: NDArray[np.float32], held: tuple[NDArray[np.intp], NDArray[np.float32]] | None
 ) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """Return the nearest centre of each row and its distance; `held` is the same for the fixed rows."""
     nearest, distance = points.nearest(as_points(points, centres))
-    if len(held):
-        other, other_distance = points.nearest(held)
-        closer = other_distance < distance
-        nearest, distance = np.where(closer, len(centres) + other, nearest), np.where(closer, other_distance, distance)
-    return nearest, distance
+    if held is None:
+        return nearest, distance
+    other, other_distance = held
+    closer = other_distance < distance
+    return np.where(closer, len(centres) + other, nearest), np.where(closer, other_distance, distance)
 
 
 def _seeds(

@@ -7,6 +7,7 @@ candidates, rows that count unequally, and candidates of unequal price.
 from __future__ import annotations
 
 import logging
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +17,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from featprop.clustering.costs import affordable
-from featprop.clustering.plans import Problem, choose_plan, solve
+from featprop.clustering.plans import PLANS, Problem, choose_plan, solve
 from featprop.clustering.points import Points
 from featprop.clustering.swaps import greedy_order
-from featprop.errors import ParameterError
-from featprop.matrix import Features
+from featprop.errors import ParameterError, unknown_choice
 
 __all__ = ["KMedoidsResult", "k_medoids"]
 
@@ -46,7 +46,7 @@ class KMedoidsResult:
     n_swaps
         How many exchanges the search made.
     plan
-        How the search was carried out.
+        How the search was carried out: a plan of `featprop.clustering.plans`, or ``"priced"`` if there were costs.
     """
 
     medoids: NDArray[np.intp]
@@ -100,6 +100,11 @@ def k_medoids(
         The same seed gives the same medoids, whatever the number of threads.
     """
     matrix = _checked_rows(rows)
+    max_memory = _whole("max_memory", max_memory)
+    if n_starts is not None:
+        n_starts = _whole("n_starts", n_starts)
+    if plan is not None and plan not in PLANS:
+        raise unknown_choice("plan", plan, PLANS)
     n = matrix.shape[0]
     held = _checked_positions("fixed", fixed, n)
     allowed = _checked_candidates(candidates, held, n)
@@ -112,13 +117,9 @@ def k_medoids(
     problem = Problem(points, n_medoids or 0, allowed, held, nearest_fixed, covered, counted, max_memory)
     if costs is not None or budget is not None:
         return _described(problem, *affordable(problem, n_medoids, costs, budget, generator), "priced")
-    if n_medoids is None or not 1 <= n_medoids <= len(allowed):
-        rule = f"must be from 1 to {len(allowed):,}, the number of candidates"
-        raise ParameterError("n_medoids", rule, n_medoids, "choose a number in that range")
+    n_medoids = _whole("n_medoids", n_medoids, len(allowed), ", the number of candidates")
     if n_starts is None:
         n_starts = 2 if n_medoids <= 20 else 1
-    if n_starts < 1:
-        raise ParameterError("n_starts", "must be at least 1", n_starts, "use 1 or leave it out")
     chosen_plan = plan or choose_plan(problem)
     log.info("K-Medoids: %s of %s candidates, %s plan", f"{n_medoids:,}", f"{len(allowed):,}", chosen_plan)
     medoids, n_swaps = solve(problem, chosen_plan, n_starts, generator)
@@ -143,8 +144,12 @@ def _described(problem: Problem, medoids: NDArray[np.intp], n_swaps: int, plan: 
     return KMedoidsResult(medoids, labels, distances, loss, n_swaps, plan)
 
 
-def _checked_rows(rows: Any) -> Features:
-    matrix = sp.csr_array(rows, dtype=np.float32) if sp.issparse(rows) else np.asarray(rows, dtype=np.float32)
+def _checked_rows(rows: Any) -> Any:
+    matrix = sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows)
+    if matrix.dtype.kind not in "biuf":
+        raise ParameterError("rows", "must be numbers", f"the type {matrix.dtype}", "encode them as numbers")
+    if matrix.dtype.kind != "f":
+        matrix = matrix.astype(np.float64)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ParameterError("rows", "must be a matrix with rows and columns", f"the shape {matrix.shape}", "pass one")
     values = matrix.data if sp.issparse(matrix) else matrix
@@ -154,14 +159,25 @@ def _checked_rows(rows: Any) -> Features:
     return matrix
 
 
+def _whole(what: str, value: Any, most: int | None = None, why: str = "") -> int:
+    rule = "must be a whole number of at least 1" if most is None else f"must be a whole number from 1 to {most:,}{why}"
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = 0
+    if number < 1 or (most is not None and number > most):
+        raise ParameterError(what, rule, repr(value), "choose a number in that range")
+    return number
+
+
 def _checked_positions(what: str, positions: Any, n: int) -> NDArray[np.intp]:
-    given = np.asarray(positions)
+    given = np.asarray(positions).ravel()
     if given.dtype == bool and given.shape == (n,):
         given = np.flatnonzero(given)
-    whole = np.asarray(given, dtype=np.intp).ravel()
-    if given.size and (given.dtype.kind not in "iu" or whole.min() < 0 or whole.max() >= n):
-        found = f"{given.min()} to {given.max()}"
+    if given.size and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n):
+        found = f"{given.min()} to {given.max()}" if given.dtype.kind in "iu" else f"values of the type {given.dtype}"
         raise ParameterError(what, f"must be positions from 0 to {n - 1:,}", found, "pass positions of rows")
+    whole = given.astype(np.intp)
     if len(np.unique(whole)) < len(whole):
         raise ParameterError(what, "must be distinct", f"{len(whole) - len(np.unique(whole)):,} repeats", "drop them")
     return whole
@@ -172,7 +188,7 @@ def _checked_candidates(candidates: Any, held: NDArray[np.intp], n: int) -> NDAr
         return np.setdiff1d(np.arange(n), held)
     allowed = np.sort(_checked_positions("candidates", candidates, n))
     both = np.intersect1d(allowed, held)
-    if both.size and not (isinstance(candidates, np.ndarray) and candidates.dtype == bool):
+    if both.size and np.asarray(candidates).dtype != bool:
         found = f"{both.size:,} rows that are both, the first {both[0]:,}"
         raise ParameterError("candidates", "must not be fixed medoids", found, "leave the fixed ones out")
     return np.setdiff1d(allowed, held)

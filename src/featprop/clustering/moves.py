@@ -9,15 +9,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.points import Points, blocks_of
+from featprop.clustering.points import Points
 from featprop.progress import tracked
 
-__all__ = ["moved_within_cells"]
+__all__ = ["moved_within_cells", "one_medoid"]
 
 MAX_MOVES = 6
 WORTH_MOVING = 1e-4
 """Stop when a round of moves lowers the loss by less than this share."""
 LOOKED_AT = 64
+MEDIAN_STEPS = 20
+NEAR_MEDIAN = 512
 
 
 def moved_within_cells(
@@ -43,6 +45,20 @@ def moved_within_cells(
         if not worth:
             break
     return medoids, moves
+
+
+def one_medoid(points: Points, candidates: NDArray[np.intp], weights: NDArray[np.float32]) -> NDArray[np.intp]:
+    """Return the best single medoid among the candidates nearest the geometric median (found by Weiszfeld's steps)."""
+    pull = weights.astype(np.float64)
+    for _ in range(MEDIAN_STEPS):
+        centre = _mean(points, pull.astype(np.float32))
+        squared = points.squared_norms - 2 * np.asarray(points.rows @ centre) + centre @ centre
+        pull = weights / np.sqrt(np.maximum(squared, 1e-12 * squared.max() + 1e-30))
+    hopeful = candidates[_nearest_to(points.take(candidates), centre, NEAR_MEDIAN)]
+    losses = np.empty(len(hopeful))
+    for block in points.blocks(len(hopeful)):
+        losses[block] = points.distances(hopeful[block]) @ weights
+    return hopeful[[losses.argmin()]]
 
 
 def _assigned(
@@ -74,7 +90,7 @@ def _best_of_cells(
         centre = _mean(cell, weights[members])
         hopeful = np.append(inside[_nearest_to(points.take(inside), centre)], medoids[number])
         losses = np.empty(len(hopeful))
-        for block in blocks_of(len(hopeful), 4 * len(members)):
+        for block in points.blocks(len(hopeful), len(members)):
             losses[block] = points.distances(hopeful[block], to=cell) @ weights[members]
         moved[number] = hopeful[losses.argmin()] if losses.min() < losses[-1] else medoids[number]
     return moved
@@ -86,7 +102,7 @@ def _mean(cell: Points, weights: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(cell.rows.T @ shares, dtype=np.float32)
 
 
-def _nearest_to(cell: Points, centre: NDArray[np.float32]) -> NDArray[np.intp]:
+def _nearest_to(cell: Points, centre: NDArray[np.float32], count: int = LOOKED_AT) -> NDArray[np.intp]:
     squared = cell.squared_norms - 2 * np.asarray(cell.rows @ centre)
-    count = min(LOOKED_AT, len(squared))
+    count = min(count, len(squared))
     return np.argpartition(squared, count - 1)[:count]

@@ -3,12 +3,12 @@
 exact
     All distances of candidates to rows are held at once. Greedy and random starts, exchanges until none helps.
 streamed
-    Distances come in blocks and are forgotten again. K-Means starts the search. Every candidate is looked at in a
-    projection of few dimensions, and the most promising ones at full width, where exchanges are made on exact losses
-    over all rows; this is repeated until none of them helps.
+    Distances come in blocks and are forgotten again. K-Means in a projection of few dimensions starts the search. Each
+    pass judges many candidates by the rows around them, and makes exchanges for the promising ones on exact losses over
+    all rows; passes end when one is no longer worth its time.
 sampled
-    For rows beyond that: the search runs on a sample of the rows, then the medoids are moved within their clusters
-    as long as the loss over all rows falls.
+    For rows beyond that: the search runs on a sample of the rows, then the medoids are moved within their cells as long
+    as the loss over all rows falls.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.kmeans import k_means, nearest_distinct, nearest_lists
-from featprop.clustering.moves import moved_within_cells
-from featprop.clustering.points import Points, blocks_of
+from featprop.clustering.moves import moved_within_cells, one_medoid
+from featprop.clustering.points import Points
 from featprop.clustering.projection import projected
 from featprop.clustering.swaps import Search, greedy_order
 from featprop.errors import unknown_choice
 from featprop.progress import tracked
 
-__all__ = ["PLANS", "Problem", "choose_plan", "solve"]
+__all__ = ["PLANS", "Problem", "choose_plan", "matrix_of", "solve"]
 
 PLANS = ("exact", "streamed", "sampled")
 PROJECTED_WIDTH = 64
@@ -36,8 +36,8 @@ EACH_AT_LEAST = 64
 JUDGED = 2048
 WORTH_A_PASS = 2e-4
 STREAMED_LIMIT = 60_000
-SAMPLE = 20_000
-SAMPLE_EACH = 256
+EACH_IN_SAMPLE = 10
+EACH_FOR_MEANS = 256
 MAX_PASSES = 20
 
 
@@ -55,6 +55,8 @@ class Problem:
         Who may be one.
     fixed
         Medoids that are there already.
+    nearest_fixed
+        For each row the nearest fixed medoid, an index into `fixed`.
     covered
         The distance of each row to the nearest fixed medoid, infinite if there is none.
     weights
@@ -93,7 +95,7 @@ def solve(problem: Problem, plan: str, n_starts: int, generator: np.random.Gener
 
 def _exact(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
     """Search with all distances at hand. Candidates are taken by their total distance, so row order is no matter."""
-    distances = _matrix(problem)
+    distances = matrix_of(problem)
     central_first = np.argsort(distances @ problem.weights, kind="stable")
     rank = np.argsort(central_first)
     everyone = np.arange(len(distances))
@@ -112,16 +114,19 @@ def _exact(problem: Problem, n_starts: int, generator: np.random.Generator) -> t
     return problem.candidates[best.medoids], best.n_swaps
 
 
-def _matrix(problem: Problem) -> NDArray[np.float32]:
+def matrix_of(problem: Problem) -> NDArray[np.float32]:
+    """Return the distances of all candidates to all rows."""
     n = len(problem.points)
     matrix = np.empty((len(problem.candidates), n), dtype=np.float32)
-    blocks = list(blocks_of(len(matrix), 4 * n))
+    blocks = list(problem.points.blocks(len(matrix)))
     for block in tracked(blocks, "measuring distances", len(blocks)):
         matrix[block] = problem.points.distances(problem.candidates[block])
     return matrix
 
 
 def _streamed(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
+    if problem.count == 1 and not problem.fixed.size:
+        return one_medoid(problem.points, problem.candidates, problem.weights), 0
     narrow = projected(problem.points, PROJECTED_WIDTH, generator)
     best: Search | None = None
     for _ in range(n_starts):
@@ -139,7 +144,7 @@ def _streamed_search(problem: Problem, narrow: Points, generator: np.random.Gene
     for _ in tracked(range(MAX_PASSES), "choosing medoids", MAX_PASSES):
         before = search.loss
         promising = _promising(problem, search, generator)
-        for block in blocks_of(len(promising), 4 * len(problem.points)):
+        for block in problem.points.blocks(len(promising)):
             distances = problem.points.distances(promising[block])
             search.improve(promising[block], distances, search.gains(distances))
         if search.loss >= (1 - WORTH_A_PASS) * before:
@@ -174,7 +179,7 @@ def _promising(problem: Problem, search: Search, generator: np.random.Generator)
         references = np.concatenate([members[other] for other in cells])
         near = points.take(references)
         inside = _judged(points.take(inside), inside, each, generator)
-        for block in blocks_of(len(inside), 4 * len(references)):
+        for block in points.blocks(len(inside), len(references)):
             distances = points.distances(inside[block], to=near)
             gains[inside[block]] = search.gains(distances, references, removal)
     best = np.argsort(-gains, kind="stable")[: max(256, 2 * problem.count)]
@@ -191,17 +196,18 @@ def _judged(cell: Points, rows: NDArray[np.intp], each: int, generator: np.rando
 
 
 def _sampled(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
+    if problem.count == 1 and not problem.fixed.size:
+        return one_medoid(problem.points, problem.candidates, problem.weights), 0
     medoids, n_swaps = _sampled_start(problem, n_starts, generator)
     medoids, n_moves = moved_within_cells(problem.points, medoids, problem.candidates, problem.covered, problem.weights)
     return medoids, n_swaps + n_moves
 
 
 def _sampled_start(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
-    """Solve the problem of a sample that has enough rows for every medoid."""
-    n = len(problem.points)
-    size = min(n, max(SAMPLE, SAMPLE_EACH * problem.count))
-    must = generator.choice(problem.candidates, size=min(problem.count, len(problem.candidates)), replace=False)
-    sample = np.unique(np.concatenate([generator.choice(n, size=size, replace=False), must, problem.fixed]))
+    """Solve the problem of a sample: by exchanges if that leaves enough rows for every medoid, by K-Means if not."""
+    room = min(STREAMED_LIMIT, problem.max_memory // (8 * problem.count))
+    by_exchanges = room >= EACH_IN_SAMPLE * problem.count
+    sample = _sample(problem, room if by_exchanges else EACH_FOR_MEANS * problem.count, generator)
     part = Problem(
         points=problem.points.take(sample),
         count=problem.count,
@@ -212,8 +218,17 @@ def _sampled_start(problem: Problem, n_starts: int, generator: np.random.Generat
         weights=problem.weights[sample],
         max_memory=problem.max_memory,
     )
-    if len(sample) <= STREAMED_LIMIT and 8 * problem.count * len(sample) <= problem.max_memory:
+    if by_exchanges:
         medoids, n_swaps = _streamed(part, n_starts, generator)
         return sample[medoids], n_swaps
     centres = k_means(part.points, part.count, part.fixed, part.weights, generator)
     return sample[nearest_distinct(part.points, centres, part.candidates)], 0
+
+
+def _sample(problem: Problem, size: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    """Draw rows that count, and enough candidates: all of them if they are few; the fixed rows are always there."""
+    counting = np.flatnonzero(problem.weights > 0)
+    drawn = generator.choice(counting, size=min(size, len(counting)), replace=False)
+    n_candidates = min(len(problem.candidates), max(problem.count, size // 4))
+    candidates = generator.choice(problem.candidates, size=n_candidates, replace=False)
+    return np.unique(np.concatenate([drawn, candidates, problem.fixed]))

@@ -1,8 +1,8 @@
 """Rows to cluster, and the distances between them, block by block.
 
-A block of distances is one matrix product: |a - b|² = |a|² + |b|² - 2 a·b in float32. Rounding leaves an error of
-about 1e-6 (|a|² + |b|²) in that, so anything below counts as equal rows; dense rows are centred first, which makes
-the norms small. `exact_distances` has no such limit and is used for what is reported.
+A block of distances is one matrix product: |a - b|² = |a|² + |b|² - 2 a·b in float32. Where the result is small beside
+the norms, rounding would spoil it, and it is computed from the difference of the two rows instead. Dense rows are
+shifted to the median of a sample first, which makes the norms small and such cases rare.
 """
 
 from __future__ import annotations
@@ -13,12 +13,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from featprop.clustering.kernels import (
+    nearest_dense,
+    nearest_sparse,
+    to_distances_dense,
+    to_distances_sparse,
+)
 from featprop.clustering.threads import by_rows
 from featprop.errors import ParameterError, unknown_choice
-from featprop.matrix import Features, as_dense, dense
+from featprop.matrix import as_dense
 
 __all__ = ["METRICS", "Points", "blocks_of"]
 
@@ -26,6 +31,9 @@ METRICS = ("euclidean", "cosine")
 BLOCK_BYTES = 48 * 2**20
 WORTH_SPARSE = 0.02
 """Below this share of non-zeros a sparse product beats a dense one."""
+LARGEST = 1e18
+"""Squares of anything larger do not fit float32."""
+SHIFT_SAMPLE = 512
 
 
 class Points:
@@ -34,25 +42,56 @@ class Points:
     Parameters
     ----------
     rows
-        Dense or CSR float32, one row a point.
+        Dense or CSR numbers, one row a point; kept in float32.
     metric
         ``"euclidean"``, or ``"cosine"``: one minus the cosine of the angle between two rows.
+
+    Attributes
+    ----------
+    rows
+        The rows as they are compared: shifted if dense, of unit length for the cosine.
+    squared_norms
+        The squared length of each.
+    shift
+        What was subtracted from dense rows.
     """
 
-    def __init__(self, rows: Features, metric: str = "euclidean") -> None:
+    def __init__(self, rows: Any, metric: str = "euclidean") -> None:
         if metric not in METRICS:
             raise unknown_choice("metric", metric, METRICS)
-        self.metric = metric
-        self.shift: NDArray[np.float32] | None = None
+        shift: NDArray[Any] | None = None
         if sp.issparse(rows):
-            rows = sp.csr_array(rows).sorted_indices()
+            rows = sp.csr_array(rows, copy=True)
+            rows.sum_duplicates()
         if metric == "cosine":
             rows = _unit_length(rows)
         elif not sp.issparse(rows):
-            self.shift = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
-            rows = rows - self.shift
+            shift = np.median(rows[:: max(1, len(rows) // SHIFT_SAMPLE)], axis=0)
+            rows = rows - shift
+        _check_size(rows)
+        self._set(rows.astype(np.float32), metric, shift)
+
+    @classmethod
+    def prepared(
+        cls, rows: Any, metric: str, shift: NDArray[Any] | None = None, squared_norms: NDArray[Any] | None = None
+    ) -> Points:
+        """Return rows that are shifted and scaled already as points."""
+        points = cls.__new__(cls)
+        points._set(rows, metric, shift, squared_norms)
+        return points
+
+    @classmethod
+    def stacked(cls, parts: list[Any], metric: str) -> Points:
+        """Return the rows of several matrices, one below the other, as points."""
+        if any(sp.issparse(part) for part in parts):
+            return cls(sp.vstack(parts, format="csr"), metric)
+        return cls(np.concatenate(parts), metric)
+
+    def _set(self, rows: Any, metric: str, shift: NDArray[Any] | None, norms: NDArray[Any] | None = None) -> None:
         self.rows = rows
-        self.squared_norms = _squared_norms(rows)
+        self.metric = metric
+        self.shift = shift
+        self.squared_norms = _squared_norms(rows) if norms is None else norms
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -62,26 +101,24 @@ class Points:
         """Number of columns."""
         return int(self.rows.shape[1])
 
-    @classmethod
-    def stacked(cls, parts: list[Any], metric: str) -> Points:
-        """Return the rows of several matrices, one below the other, as points."""
-        if any(sp.issparse(part) for part in parts):
-            return cls(sp.csr_array(sp.vstack(parts, format="csr"), dtype=np.float32), metric)
-        return cls(np.concatenate(parts).astype(np.float32), metric)
-
     def take(self, indices: NDArray[Any] | slice) -> Points:
         """Return the points at `indices`."""
-        taken = object.__new__(Points)
-        taken.metric, taken.shift = self.metric, self.shift
-        taken.rows, taken.squared_norms = self.rows[indices], self.squared_norms[indices]
-        return taken
+        return Points.prepared(self.rows[indices], self.metric, self.shift, self.squared_norms[indices])
+
+    def blocks(self, count: int, n_others: int | None = None) -> Iterator[slice]:
+        """Cut `count` rows into blocks whose distances to all points, or to `n_others`, and whose values are small."""
+        others = len(self) if n_others is None else n_others
+        return blocks_of(count, 4 * max(others, self.width))
 
     def distances(self, indices: NDArray[Any], to: Points | None = None) -> NDArray[np.float32]:
         """Return the distance of each point at `indices` to all points, or to those of `to`, which share the shift."""
         others = self if to is None else to
-        block = _products(self.rows[indices], others.rows)
-        norms, cosine = self.squared_norms[indices], self.metric == "cosine"
-        by_rows(_to_distances, len(block), block.size, block, norms, others.squared_norms, cosine)
+        own = self.rows[indices]
+        block = _products(own, others.rows)
+        norms = self.squared_norms[indices], others.squared_norms
+        sparse, pair = _pair(own, others.rows)
+        kernel = to_distances_sparse if sparse else to_distances_dense
+        by_rows(kernel, len(block), block.size, block, *norms, *pair, self.metric == "cosine")
         if to is None:
             block[np.arange(len(indices)), indices] = 0.0
         return block
@@ -89,14 +126,16 @@ class Points:
     def nearest(self, centres: Points) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
         """Return for each point the nearest of `centres`, the first of several, and its distance."""
         index = np.empty(len(self), dtype=np.intp)
-        distance = np.empty(len(self), dtype=np.float32)
-        for block in blocks_of(len(self), 4 * max(len(centres), self.width)):
+        squared = np.empty(len(self), dtype=np.float32)
+        for block in self.blocks(len(self), len(centres)):
             products = _products(self.rows[block], centres.rows)
             norms = self.squared_norms[block], centres.squared_norms
-            by_rows(_nearest, len(products), products.size, products, *norms, index[block], distance[block])
+            sparse, pair = _pair(self.rows[block], centres.rows)
+            kernel = nearest_sparse if sparse else nearest_dense
+            by_rows(kernel, len(products), products.size, products, *norms, *pair, index[block], squared[block])
         if self.metric == "cosine":
-            return index, distance * np.float32(0.5)
-        return index, np.sqrt(distance)
+            return index, squared * np.float32(0.5)
+        return index, np.sqrt(squared)
 
     def exact_distances(self, centres: Points, index: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return the distance of each point to the centre `index` says, from the difference of the two rows."""
@@ -108,49 +147,36 @@ class Points:
         return distance
 
 
-def blocks_of(n: int, row_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
-    """Cut 0..n into slices whose rows take at most `block_bytes`."""
-    step = max(1, block_bytes // max(row_bytes, 1))
+def blocks_of(n: int, row_bytes: int) -> Iterator[slice]:
+    """Cut 0..n into slices whose rows take about `BLOCK_BYTES`."""
+    step = max(1, BLOCK_BYTES // max(row_bytes, 1))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
 
 
-def _products(a: Features, b: Any) -> NDArray[np.float32]:
+def _products(a: Any, b: Any) -> NDArray[np.float32]:
     """Return a bᵀ; sparse rows are made dense a block at a time unless they are nearly empty."""
+    if sp.issparse(b) and b.nnz < WORTH_SPARSE * math.prod(b.shape):
+        if sp.issparse(a):
+            return np.asarray((a @ b.T).toarray())
+        return np.ascontiguousarray((b @ np.ascontiguousarray(a.T)).T)
     left = as_dense(a)
     if not sp.issparse(b):
         return np.asarray(left @ b.T)
-    if b.nnz < WORTH_SPARSE * math.prod(b.shape):
-        return np.ascontiguousarray((b @ np.ascontiguousarray(left.T)).T)
     product = np.empty((a.shape[0], b.shape[0]), dtype=np.float32)
     for block in blocks_of(b.shape[0], 4 * b.shape[1]):
-        product[:, block] = left @ dense(b[block]).T
+        product[:, block] = left @ as_dense(b[block]).T
     return product
 
 
-@njit(nogil=True, cache=True)
-def _to_distances(start, stop, products, norms, other_norms, cosine):  # type: ignore[no-untyped-def]
-    for i in range(start, stop):
-        for j in range(products.shape[1]):
-            sum_of_norms = norms[i] + other_norms[j]
-            squared = sum_of_norms - np.float32(2.0) * products[i, j]
-            if squared <= np.float32(1e-6) * sum_of_norms:
-                squared = np.float32(0.0)
-            products[i, j] = squared * np.float32(0.5) if cosine else np.sqrt(squared)
-
-
-@njit(nogil=True, cache=True)
-def _nearest(start, stop, products, norms, other_norms, index, squared):  # type: ignore[no-untyped-def]
-    for i in range(start, stop):
-        best = 0
-        least = other_norms[0] - np.float32(2.0) * products[i, 0]
-        for j in range(1, products.shape[1]):
-            value = other_norms[j] - np.float32(2.0) * products[i, j]
-            if value < least:
-                best, least = j, value
-        sum_of_norms = norms[i] + other_norms[best]
-        index[i] = best
-        squared[i] = least + norms[i] if least + norms[i] > np.float32(1e-6) * sum_of_norms else np.float32(0.0)
+def _pair(a: Any, b: Any) -> tuple[bool, tuple[Any, ...]]:
+    """Return whether both are sparse, and what a kernel needs to look at two rows; nothing if only one is."""
+    if sp.issparse(a) and sp.issparse(b):
+        return True, (a.data, a.indices, a.indptr, b.data, b.indices, b.indptr)
+    if sp.issparse(a) or sp.issparse(b):
+        nothing = np.empty((0, 0), dtype=np.float32)
+        return False, (nothing, nothing)
+    return False, (a, b)
 
 
 def _squared_norms(rows: Any) -> NDArray[Any]:
@@ -159,13 +185,21 @@ def _squared_norms(rows: Any) -> NDArray[Any]:
     return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
-def _unit_length(rows: Features) -> Features:
-    norms = np.sqrt(_squared_norms(rows))
+def _check_size(rows: Any) -> None:
+    values = rows.data if sp.issparse(rows) else rows
+    largest = float(np.abs(values).max(initial=0.0))
+    if not largest <= LARGEST:
+        raise ParameterError("rows", f"must be numbers up to {LARGEST:g} in size", f"{largest:g}", "scale them down")
+
+
+def _unit_length(rows: Any) -> Any:
+    norms = np.sqrt(_squared_norms(rows.astype(np.float64)))
     empty = np.flatnonzero(norms == 0)
     if empty.size:
         found = f"{empty.size:,} rows of zeros, the first at {empty[0]:,}"
         raise ParameterError("rows", "must not be zero for the cosine metric", found, "use metric='euclidean'")
-    scale = (1.0 / norms).astype(np.float32)
     if sp.issparse(rows):
-        return sp.csr_array(sp.dia_array((scale[None, :], [0]), shape=(len(scale), len(scale))) @ rows)
-    return rows * scale[:, None]
+        scaled = sp.csr_array(sp.dia_array((1.0 / norms[None, :], [0]), shape=(len(norms), len(norms))) @ rows)
+        scaled.sort_indices()
+        return scaled
+    return rows / norms[:, None]

@@ -1,8 +1,7 @@
 """A few dimensions that keep most of the geometry: what a search can look at before it looks closely.
 
 Halko, Martinsson and Tropp, "Finding structure with randomness" (2011): the range of the rows, found from a random
-test matrix with one power step. Norms stay those of the full rows, so the distance of two points is estimated as if
-what the projection leaves out were orthogonal.
+test matrix with one power step.
 """
 
 from __future__ import annotations
@@ -19,15 +18,12 @@ OVERSAMPLING = 8
 
 
 def projected(points: Points, width: int, generator: np.random.Generator) -> Points:
-    """Return the points in `width` dimensions, with the norms they have in all."""
+    """Return the points in a little over `width` dimensions; as they are if they have no more."""
     if points.width <= width + OVERSAMPLING:
         return points
     test = generator.standard_normal((points.width, width + OVERSAMPLING), dtype=np.float32)
     basis, _ = np.linalg.qr(_transposed_times(points.rows, _times(points.rows, test)))
-    narrow = object.__new__(Points)
-    narrow.metric, narrow.shift = points.metric, None
-    narrow.rows, narrow.squared_norms = _times(points.rows, np.ascontiguousarray(basis)), points.squared_norms
-    return narrow
+    return Points.prepared(_times(points.rows, np.ascontiguousarray(basis)), points.metric)
 
 
 def _times(rows: Features, matrix: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -93,7 +93,7 @@ def robust_k_center(
     while low < high and (left := ends_at - time.monotonic()) > 0:
         middle = (low + high) // 2
         n_problems += 1
-        status, chosen = program.solve(float(radii[middle]), max(1.0, left / 2) if high - low > 1 else left)
+        status, chosen = program.solve(float(radii[middle]), max(1.0, left / 4))
         if chosen is None:
             low = middle + 1
             if status == INFEASIBLE:

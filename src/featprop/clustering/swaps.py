@@ -20,6 +20,8 @@ __all__ = ["Search", "greedy_order"]
 
 RELATIVE_GAIN = 1e-7
 """An exchange must lower the loss by more than this share of it; gains closer than that are ties."""
+ROUNDING = 1e-12
+"""What rounding may make of sums of distances, as a share of them."""
 
 
 class Search:
@@ -80,6 +82,11 @@ class Search:
         nearest = self.near, self.near_distance, self.second_distance
         return np.asarray(_removal_losses(len(self.medoids), *nearest, self.weights))
 
+    def _least_gain(self) -> float:
+        """Return what an exchange must gain to be one: a share of the loss, and more than rounding can feign."""
+        finite = np.where(np.isfinite(self.second_distance), self.second_distance, self.near_distance)
+        return RELATIVE_GAIN * self.loss + ROUNDING * float(finite @ self.weights.astype(np.float64)) + 1e-300
+
     def gains(
         self,
         block: NDArray[np.float32],
@@ -121,7 +128,7 @@ class Search:
 
         Those that gain most are tried first; of equal gains the one of lower `rank`, or the earlier one.
         """
-        unit = RELATIVE_GAIN * self.loss
+        unit = self._least_gain()
         worth = np.flatnonzero((gains > unit) & ~np.isin(candidates, self.medoids))
         if not worth.size:
             return 0
@@ -129,6 +136,7 @@ class Search:
         made = _exchange(
             block,
             worth[np.lexsort((ties, -np.round(gains[worth] / unit)))],
+            unit,
             candidates,
             np.zeros(len(block)) if prices is None else prices,
             self.medoids,
@@ -203,6 +211,7 @@ def _changes(row, near, near_distance, second_distance, weights, change):  # typ
 def _exchange(  # type: ignore[no-untyped-def]
     block,
     order,
+    least_gain,
     candidates,
     candidate_prices,
     medoids,
@@ -226,10 +235,7 @@ def _exchange(  # type: ignore[no-untyped-def]
         out = _cheapest_to_lose(change, prices + purse[0], candidate_prices[c])
         if out < 0:
             continue
-        loss = 0.0
-        for o in range(row.shape[0]):
-            loss += weights[o] * near_distance[o]
-        if -(shared + change[out]) <= RELATIVE_GAIN * loss:
+        if -(shared + change[out]) <= least_gain:
             continue
         purse[0] += prices[out] - candidate_prices[c]
         prices[out] = candidate_prices[c]

@@ -7,6 +7,7 @@ does not depend on how the rows are shared out.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -36,3 +37,7 @@ def by_rows(kernel: Callable[..., None], n_rows: int, n_entries: int, *arguments
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(thread_name_prefix="featprop")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork

@@ -30,9 +30,15 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         temporary = workspace / "new"
         temporary.mkdir()
         yield temporary
+        old = workspace / "old"
         if path.exists():
-            path.replace(workspace / "old")
-        temporary.replace(path)
+            path.replace(old)
+        try:
+            temporary.replace(path)
+        except BaseException:
+            if old.exists():
+                old.replace(path)
+            raise
 
 
 @contextmanager

@@ -26,6 +26,7 @@ __all__ = ["LabelSheet", "check_may_write", "read_labels", "write_picks", "write
 
 SHEET_COLUMNS = ("rank", "id", "represents", "mean_distance", "label")
 PREDICTION_COLUMNS = ("id", "label", "confidence")
+PROBABILITY = "probability_"
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def read_labels(paths: Sequence[Path], graph: Graph) -> LabelSheet:
     blank: dict[Hashable, None] = {}
     for path in paths:
         for node, label in _rows(path, graph):
-            if label is None:
+            if not label:
                 blank[node] = None
             elif label_of.setdefault(node, label) != label:
                 found = f"{label_of[node]!r} and {label!r} for node {node!r}"
@@ -89,7 +90,7 @@ def write_predictions(
     best = probabilities.argmax(axis=1)
     with replacing_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*PREDICTION_COLUMNS, *(f"probability_{name}" for name in classes)])
+        writer.writerow([*PREDICTION_COLUMNS, *(f"{PROBABILITY}{name}" for name in classes)])
         for node, choice, row in zip(nodes.tolist(), best.tolist(), probabilities.tolist(), strict=True):
             writer.writerow([node, classes[choice], f"{row[choice]:.4f}", *(f"{value:.4f}" for value in row)])
 
@@ -115,12 +116,17 @@ def _worth_keeping(path: Path) -> str | None:
             columns = tuple(rows.fieldnames or ())
         except csv.Error:
             columns = ()
-        if columns[:3] == PREDICTION_COLUMNS:
+        extra = columns[3:]
+        if columns[:3] == PREDICTION_COLUMNS and len(extra) > 1 and all(map(_is_probability, extra)):
             return None
         if columns != SHEET_COLUMNS:
             return "a file that featprop did not write"
         filled = [row["id"] for row in rows if row["label"]]
     return f"labels that a person typed for {first_five(filled)} nodes" if filled else None
+
+
+def _is_probability(column: str) -> bool:
+    return column.startswith(PROBABILITY)
 
 
 def _rows(path: Path, graph: Graph) -> list[tuple[Hashable, str | None]]:
@@ -132,7 +138,7 @@ def _rows(path: Path, graph: Graph) -> list[tuple[Hashable, str | None]]:
     ids, labels = (names(table, name, path).cast(pa.string()).to_pylist() for name in ("id", "label"))
     read_id = str if graph.ids.dtype == object else _number
     pairs = zip(ids, labels, strict=True)
-    rows = [(name and read_id(name), label) for name, label in pairs if name or label]
+    rows = [(name and read_id(name), (label or "").strip()) for name, label in pairs if name or label]
     graph.positions([node for node, _ in rows], f"ids in {path}")
     return rows
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from featprop.errors import LabelError, ModelError, ParameterError, first_five, unknown_choice
-from featprop.graph import Graph, as_array, plain, sorted_classes
+from featprop.graph import Graph, as_array, is_missing, plain, sorted_classes
 from featprop.matrix import Features
 from featprop.models.training import Optimisation, train
 
@@ -172,6 +172,9 @@ def _checked_targets(
     if len(distinct) < len(positions):
         repeated = [repr(name) for name in graph.ids[distinct[counts > 1]].tolist()]
         raise LabelError("nodes", "must be distinct", f"{first_five(repeated)} repeated", "give each node once")
+    unknown = [repr(node) for node, name in zip(graph.ids[positions].tolist(), names, strict=True) if is_missing(name)]
+    if unknown:
+        raise LabelError("labels", "must be there for every node", f"none for {first_five(unknown)}", "leave them out")
     classes = sorted_classes(names)
     if len(classes) < 2:
         found = f"only {classes[0]!r}" if classes else "none"

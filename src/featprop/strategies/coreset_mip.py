@@ -48,7 +48,7 @@ class CoresetMIP(Strategy):
         self,
         outliers: Annotated[float, Between(0, 1)] = 1e-4,
         time_limit: Annotated[float, AtLeast(0)] = 60.0,
-        points: Annotated[int, AtLeast(1)] = 1000,
+        points: Annotated[int, AtLeast(1)] = 600,
     ) -> None:
         self.outliers = outliers
         self.time_limit = time_limit

@@ -1,0 +1,129 @@
+"""Compiled kernels that turn products of rows into distances, each row from that row alone.
+
+`a` and `b` are the rows themselves, dense or as the three arrays of CSR with sorted indices, for the pairs whose
+squared distance is so small beside the norms that it must be computed from the difference. Empty `a`: not at hand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["nearest_dense", "nearest_sparse", "to_distances_dense", "to_distances_sparse"]
+
+CLOSE = np.float32(1e-3)
+"""A squared distance below this share of the squared norms is computed from the difference of the rows."""
+ROUNDING = np.float32(4e-6)
+"""What rounding may do to a squared distance, as a share of the squared norms."""
+ZERO = np.float32(0.0)
+TWO = np.float32(2.0)
+
+
+@njit(nogil=True, cache=True)
+def to_distances_dense(start, stop, products, norms, other_norms, a, b, cosine):  # type: ignore[no-untyped-def]
+    """Replace products by distances."""
+    for i in range(start, stop):
+        for j in range(products.shape[1]):
+            together = norms[i] + other_norms[j]
+            squared = together - TWO * products[i, j]
+            if squared < CLOSE * together:
+                squared = _gap_dense(a[i], b[j]) if len(a) else max(squared, ZERO)
+            products[i, j] = squared / TWO if cosine else np.sqrt(squared)
+
+
+@njit(nogil=True, cache=True)
+def to_distances_sparse(  # type: ignore[no-untyped-def]
+    start, stop, products, norms, other_norms, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr, cosine
+):
+    """Replace products by distances."""
+    for i in range(start, stop):
+        for j in range(products.shape[1]):
+            together = norms[i] + other_norms[j]
+            squared = together - TWO * products[i, j]
+            if squared < CLOSE * together:
+                squared = _gap_sparse(i, j, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
+            products[i, j] = squared / TWO if cosine else np.sqrt(squared)
+
+
+@njit(nogil=True, cache=True)
+def nearest_dense(start, stop, products, norms, other_norms, a, b, index, least):  # type: ignore[no-untyped-def]
+    """Find the nearest of the others and its squared distance; those that rounding cannot tell apart exactly."""
+    for i in range(start, stop):
+        best, value, unsure = _least(products[i], norms[i], other_norms)
+        squared = max(value, ZERO)
+        if len(a) and (unsure or value < CLOSE * (norms[i] + other_norms[best])):
+            squared = _gap_dense(a[i], b[best])
+            if unsure:
+                for j in range(products.shape[1]):
+                    if _within(norms[i], other_norms[j], products[i, j], value, other_norms[best]):
+                        gap = _gap_dense(a[i], b[j])
+                        if gap < squared or (gap == squared and j < best):
+                            best, squared = j, gap
+        index[i], least[i] = best, squared
+
+
+@njit(nogil=True, cache=True)
+def nearest_sparse(  # type: ignore[no-untyped-def]
+    start, stop, products, norms, other_norms, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr, index, least
+):
+    """Find the nearest of the others and its squared distance; those that rounding cannot tell apart exactly."""
+    for i in range(start, stop):
+        best, value, unsure = _least(products[i], norms[i], other_norms)
+        squared = value
+        if unsure or value < CLOSE * (norms[i] + other_norms[best]):
+            squared = _gap_sparse(i, best, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
+            if unsure:
+                for j in range(products.shape[1]):
+                    if _within(norms[i], other_norms[j], products[i, j], value, other_norms[best]):
+                        gap = _gap_sparse(i, j, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
+                        if gap < squared or (gap == squared and j < best):
+                            best, squared = j, gap
+        index[i], least[i] = best, squared
+
+
+@njit(nogil=True, cache=True)
+def _least(row, norm, other_norms):  # type: ignore[no-untyped-def]
+    """Return the least squared distance, where it is, and whether rounding leaves it in doubt."""
+    best, value = 0, norm + other_norms[0] - TWO * row[0]
+    runner_up, largest = np.float32(np.inf), other_norms[0]
+    for j in range(1, len(row)):
+        squared = norm + other_norms[j] - TWO * row[j]
+        if squared < value:
+            runner_up, largest = value, other_norms[best]
+            best, value = j, squared
+        elif squared < runner_up:
+            runner_up, largest = squared, other_norms[j]
+    return best, value, runner_up - value <= ROUNDING * (norm + max(largest, other_norms[best]))
+
+
+@njit(nogil=True, cache=True)
+def _within(norm, other_norm, product, value, best_norm):  # type: ignore[no-untyped-def]
+    return norm + other_norm - TWO * product - value <= ROUNDING * (norm + max(other_norm, best_norm))
+
+
+@njit(nogil=True, cache=True)
+def _gap_dense(a, b):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for c in range(len(a)):
+        gap = np.float64(a[c]) - np.float64(b[c])
+        total += gap * gap
+    return np.float32(total)
+
+
+@njit(nogil=True, cache=True)
+def _gap_sparse(i, j, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr):  # type: ignore[no-untyped-def]
+    p, p_end, q, q_end = a_indptr[i], a_indptr[i + 1], b_indptr[j], b_indptr[j + 1]
+    total = 0.0
+    while p < p_end or q < q_end:
+        if q >= q_end or (p < p_end and a_indices[p] < b_indices[q]):
+            gap = np.float64(a_data[p])
+            p += 1
+        elif p >= p_end or b_indices[q] < a_indices[p]:
+            gap = np.float64(b_data[q])
+            q += 1
+        else:
+            gap = np.float64(a_data[p]) - np.float64(b_data[q])
+            p += 1
+            q += 1
+        total += gap * gap
+    return np.float32(total)
