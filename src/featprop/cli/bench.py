@@ -47,7 +47,7 @@ def run(
 
     Example: `featprop bench run --dataset cora --strategy featprop --strategy random --seeds 5 --out results/`
     """
-    _check_installed("bench run", "torch")
+    _check_installed("bench run", "torch", "train")
     from featprop.experiments.runner import run as run_cells
     from featprop.experiments.settings import Settings, read_settings
 
@@ -104,7 +104,7 @@ def report(
 
     Example: `featprop bench report results/ --out report/`
     """
-    _check_installed("bench report", "matplotlib")
+    _check_installed("bench report", "matplotlib", "demo")
     from featprop.experiments.pages import refresh
     from featprop.experiments.report import write_report
 
@@ -116,11 +116,11 @@ def report(
     typer.echo(f"Report: {written.page}")
 
 
-def _check_installed(command: str, needed: str) -> None:
+def _check_installed(command: str, needed: str, extra: str) -> None:
     from importlib.util import find_spec
 
     if find_spec(needed) is None:
-        raise MissingExtraError(f"featprop {command}", "demo", needed)
+        raise MissingExtraError(f"featprop {command}", extra, needed)
 
 
 def _numbers(text: str) -> list[int]:
