@@ -664,7 +664,7 @@ def test_a_damaged_model(
     assert contents() == before
 
 
-CURE = "use the graph it was trained on, or train a model on this one."
+CURE = "use the graph and the --features it was trained on, or train a model on this one."
 
 
 @pytest.mark.parametrize(
