@@ -103,6 +103,8 @@ def select(
     known, codes, classes = _checked_labels(graph, labelled, labels, columns)
     allowed = np.arange(graph.n_nodes) if candidates is None else graph.positions(candidates, "candidates")
     open_ = np.setdiff1d(allowed, np.concatenate([known, graph.positions(exclude, "excluded nodes")]))
+    if not isinstance(budget, int | np.integer):
+        raise ParameterError("budget", "must be a whole number", repr(budget), "pass one")
     if not 1 <= budget <= len(open_):
         left = f"from 1 to {len(open_):,}, the number of" if len(open_) else "0, as there are no more"
         whose = "candidates" if candidates is not None else "nodes"

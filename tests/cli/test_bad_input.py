@@ -487,7 +487,7 @@ OUTPUTS = [
         "labels a person typed",
         {"picks.csv": SHEET + "1,a,3,0.5,left\n2,c,2,0.5,\n"},
         SELECT,
-        "picks.csv must not be overwritten; found labels that a person typed for 1 (a) nodes: "
+        "picks.csv must not be overwritten; found labels that a person typed: 1 (a): "
         "choose another --out or pass --force.",
     ),
     (
@@ -508,7 +508,7 @@ OUTPUTS = [
         "labels a person typed, by predictions",
         {"picks.csv": SHEET + "1,a,3,0.5,left\n"},
         [*PREDICT, "--out", "picks.csv"],
-        "picks.csv must not be overwritten; found labels that a person typed for 1 (a) nodes: "
+        "picks.csv must not be overwritten; found labels that a person typed: 1 (a): "
         "choose another --out or pass --force.",
     ),
     ("no csv", {}, [*SELECT, "--out", "picks.xlsx"], "out must end in .csv; found 'picks.xlsx': write to picks.csv."),
@@ -664,7 +664,7 @@ def test_a_damaged_model(
     assert contents() == before
 
 
-CURE = "use the graph it was trained on, or train a model on this one."
+CURE = "use the graph and the --features it was trained on, or train a model on this one."
 
 
 @pytest.mark.parametrize(

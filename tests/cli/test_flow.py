@@ -68,7 +68,7 @@ def test_from_a_graph_to_predictions_and_on(run: Run, groups: Path) -> None:
 
     fill("picks.csv")
     result = ok(run("train", "graph", "--labels", "picks.csv"))
-    assert result.stdout == "Trained on 2 labels of 2 classes; wrote the model to model.\n"
+    assert result.stdout == "Trained on 2 labels of 2 classes: 1 left, 1 right.\nWrote the model to model.\n"
 
     result = ok(run("predict", "graph"))
     assert result.stdout == "Wrote the predicted class of 10 nodes to predictions.csv.\n"

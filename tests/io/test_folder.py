@@ -288,3 +288,17 @@ def test_a_file_that_is_no_graph(tmp_path: Path, write_folder: WriteFolder) -> N
         f"{path} must be a graph folder or an .npz file; found another kind of file: "
         "put nodes.csv and edges.csv into a folder and pass the folder."
     )
+
+
+def test_a_column_of_far_larger_numbers_is_named(write_folder: Any, caplog: pytest.LogCaptureFixture) -> None:
+    nodes = "id,w1,w2,w3,income\na,1,0,1,90000\nb,0,1,1,20000\nc,1,1,0,50000\nd,0,1,0,1\ne,1,0,0,2\n"
+    read_graph(write_folder(nodes=nodes))
+    assert "far larger numbers than the others will outweigh them: 1 (income)" in caplog.text
+
+
+def test_ignored_columns_are_named(write_folder: Any, caplog: pytest.LogCaptureFixture) -> None:
+    nodes = "id,w1,title\na,1,x\nb,0,y\nc,1,z\nd,0,u\ne,1,v\n"
+    with caplog.at_level("INFO", logger="featprop"):
+        read_graph(write_folder(nodes=nodes, edges="source,target,wieght\na,b,2\n"))
+    assert "columns that are not numeric ignored: 1 (title)" in caplog.text
+    assert "columns of the edges ignored: 1 (wieght)" in caplog.text

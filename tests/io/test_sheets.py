@@ -50,7 +50,7 @@ def test_labels_and_blanks(tmp_path: Path, line: Graph) -> None:
 
 
 def test_several_sheets_are_one(tmp_path: Path, line: Graph) -> None:
-    one = write(tmp_path / "one.csv", "id,label\na,x\nb,\nc,\n")
+    one = write(tmp_path / "one.csv", "rank,id,label\n1,a,x\n2,b,\n3,c,\n")
     other = write(tmp_path / "other.csv", "label,id\ny,b\nx,a\n")
     sheet = read_labels([one, other], line)
     assert (sheet.nodes, sheet.labels, sheet.blank) == (["a", "b"], ["x", "y"], ["c"])
@@ -99,14 +99,14 @@ def test_a_sheet_that_went_through_a_spreadsheet(tmp_path: Path, delimiter: str)
 def test_labels_of_parquet(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": [7, 8, 9], "label": ["x", None, "y"]}), tmp_path / "s.parquet")
     sheet = read_labels([tmp_path / "s.parquet"], graph_with([7, 8, 9]))
-    assert (sheet.nodes, sheet.labels, sheet.blank) == ([7, 9], ["x", "y"], [8])
+    assert (sheet.nodes, sheet.labels, sheet.blank) == ([7, 9], ["x", "y"], [])
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=6)
 """Without a lone CR: before Python 3.13 `csv.writer` does not quote one where lines end in LF."""
 
 
-@given(ids=st.lists(TEXT, min_size=1, max_size=5, unique=True), label=TEXT)
+@given(ids=st.lists(TEXT, min_size=1, max_size=5, unique=True), label=TEXT.filter(str.strip))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_any_text_survives_from_sheet_to_labels(tmp_path: Path, ids: list[str], label: str) -> None:
     path = tmp_path / "s.csv"
@@ -118,7 +118,7 @@ def test_any_text_survives_from_sheet_to_labels(tmp_path: Path, ids: list[str], 
         csv.writer(file).writerows([rows[0], *([*row[:4], label] for row in rows[1:])])
     sheet = read_labels([path], graph_with(ids))
     assert sheet.nodes == ids
-    assert {str(name) for name in sheet.labels} == {label}
+    assert {str(name) for name in sheet.labels} == {label.strip()}
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ HEADER = "rank,id,represents,mean_distance,label\n"
         HEADER,
         HEADER.replace("\n", "\r\n") + "1,a,2,0.5,\r\n",
         "\ufeff" + HEADER + "1,a,2,0.5,\n",
-        "id,label,confidence,probability_x\na,x,1.0000,1.0000\n",
+        "id,label,confidence,probability_x,probability_y\na,x,0.7000,0.7000,0.3000\n",
     ],
 )
 def test_what_featprop_wrote_may_be_written_again(tmp_path: Path, text: str) -> None:
@@ -188,10 +188,10 @@ def test_what_featprop_wrote_may_be_written_again(tmp_path: Path, text: str) -> 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (HEADER + "1,a,2,0.5,\n2,b,2,0.5,x\n", "labels that a person typed for 1 (b) nodes"),
+        (HEADER + "1,a,2,0.5,\n2,b,2,0.5,x\n", "labels that a person typed: 1 (b)"),
         (
             "\ufeff" + HEADER + "".join(f"1,n{row},2,0.5,x\r\n" for row in range(7)),
-            "labels that a person typed for 7 (n0, n1, n2, n3, n4, …) nodes",
+            "labels that a person typed: 7 (n0, n1, n2, n3, n4, …)",
         ),
         ((HEADER + "1,a,2,0.5,x\n").replace(",", ";"), "a file that featprop did not write"),
         ("id,label\na,x\n", "a file that featprop did not write"),
@@ -226,3 +226,38 @@ def test_an_output_is_a_csv_file(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(FeatpropError, match=r"folder.csv must be a file; found a folder: choose another --out\."):
         check_may_write(tmp_path / "folder.csv", force=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "is_kept"),
+    [
+        ("id,label,confidence,probability_x,probability_y\na,y,0.7000,0.7000,0.3000\n", True),
+        ("id,label,confidence,probability_x,probability_y\na,z,0.7000,0.7000,0.3000\n", True),
+        ("id,label,confidence,probability_x,probability_y\na,y,0.5000,0.5000,0.5000\n", False),
+        ("id,label,confidence,annotator\na,x,sure,anna\n", True),
+    ],
+    ids=["a corrected prediction", "another class", "a tie", "somebody's own table"],
+)
+def test_what_a_person_changed_in_predictions_is_kept(tmp_path: Path, content: str, is_kept: bool) -> None:
+    path = tmp_path / "predictions.csv"
+    path.write_text(content)
+    if is_kept:
+        with pytest.raises(FileError, match="must not be overwritten"):
+            check_may_write(path, force=False)
+    else:
+        check_may_write(path, force=False)
+
+
+def test_blank_rows_of_another_table_mean_nothing(tmp_path: Path) -> None:
+    """The nodes table itself, with the few labels there are, can be passed as labels."""
+    path = tmp_path / "nodes.csv"
+    path.write_text("id,w,label\na,1,left\nb,2,\nc,3, \n")
+    sheet = read_labels([path], graph_with(["a", "b", "c"]))
+    assert (sheet.nodes, sheet.labels, sheet.blank) == (["a"], ["left"], [])
+
+
+def test_spaces_around_a_label_do_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "picks.csv"
+    path.write_text("rank,id,represents,mean_distance,label\n1,a,1,0,left \n2,b,1,0, left\n3,c,1,0,  \n")
+    sheet = read_labels([path], graph_with(["a", "b", "c"]))
+    assert (sheet.labels, sheet.blank) == (["left", "left"], ["c"])

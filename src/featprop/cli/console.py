@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from featprop.progress import listening
@@ -17,28 +17,46 @@ WORTH_SHOWING = 1.0
 
 
 @contextmanager
-def showing_progress() -> Iterator[None]:
-    """Show the stages and the log messages of everything that runs inside the block."""
-    log = logging.getLogger("featprop")
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(message)s"))
+def showing_progress(level: int = logging.INFO) -> Iterator[None]:
+    """Show the stages and, from `level` on, the log messages of everything that runs inside the block."""
+    with _bars(level) if sys.stderr.isatty() else _lines(level):
+        yield
+
+
+@contextmanager
+def _logging(show: Callable[[str], object], level: int) -> Iterator[None]:
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            show(record.getMessage())
+
+    log, handler = logging.getLogger("featprop"), Handler()
     before = log.level
     log.addHandler(handler)
-    log.setLevel(logging.INFO)
+    log.setLevel(level)
     try:
-        with _bars() if sys.stderr.isatty() else listening(_Lines()):
-            yield
+        yield
     finally:
         log.removeHandler(handler)
         log.setLevel(before)
 
 
 @contextmanager
-def _bars() -> Iterator[None]:
+def _lines(level: int) -> Iterator[None]:
+    with _logging(_say, level), listening(_Lines()):
+        yield
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _bars(level: int) -> Iterator[None]:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    with Progress(console=console, transient=True) as progress, _logging(console.print, level):
         tasks: dict[str, TaskID] = {}
 
         def listener(stage: str, done: int, total: int) -> None:
@@ -65,5 +83,5 @@ class _Lines:
         if done == 0:
             self.next_line = now + WORTH_SHOWING
         elif now >= self.next_line:
-            print(f"{stage}: {done} of {total}", file=sys.stderr, flush=True)
+            _say(f"{stage}: {done} of {total}")
             self.next_line = now + 10.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -26,6 +27,6 @@ def demo(
     """
     from featprop.demo import run
 
-    with showing_progress():
+    with showing_progress(logging.WARNING):
         summary = run(out, seeds=seeds)
     typer.echo(summary)

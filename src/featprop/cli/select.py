@@ -62,6 +62,10 @@ def select(
     with showing_progress():
         whole = read(graph, features)
         sheet = read_labels(labels, whole) if labels else LabelSheet([], [], [])
+        if whole.classes and not labels:
+            typer.echo(
+                "The graph's own labels are not looked at: pass them with --labels if they should count", err=True
+            )
         if sheet.blank:
             typer.echo(f"{len(sheet.blank):,} nodes in --labels have no label yet: not chosen again", err=True)
         learner = _learner(rounds, whole, chooser, seed, is_chosen=bool(strategy or settings))

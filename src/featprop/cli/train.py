@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Annotated
@@ -54,7 +55,10 @@ def train(
             nodes, names = _own_labels(whole)
         fitted = network.fit(whole, nodes, names)
         featprop.save_model(fitted, out)
-    typer.echo(f"Trained on {len(nodes):,} labels of {len(fitted.classes)} classes; wrote the model to {out}.")
+    counts = Counter(names)
+    classes = ", ".join(f"{counts[name]:,} {name}" for name in fitted.classes)
+    typer.echo(f"Trained on {len(nodes):,} labels of {len(fitted.classes)} classes: {classes}.")
+    typer.echo(f"Wrote the model to {out}.")
 
 
 def _own_labels(graph: Graph) -> tuple[list[Hashable], list[Hashable]]:

@@ -22,6 +22,9 @@ __all__ = ["parts_of_folder"]
 
 log = logging.getLogger(__name__)
 
+TOO_LARGE = 1000
+"""How many times larger than usual the numbers of a column may be before a warning."""
+
 
 def parts_of_folder(folder: Path, features: Sequence[str] | None) -> GraphParts:
     """Read ``nodes`` (id, features, optional label) and ``edges`` (source, target, optional weight).
@@ -80,7 +83,22 @@ def _features(nodes: pa.Table, wanted: Sequence[str] | None, path: Path) -> tupl
     if not columns:
         found = f"the columns {', '.join(nodes.column_names[:8])}"
         raise GraphError(f"{path}", "must have at least one numeric feature", found, "add a numeric column")
-    return _columns(columns, numeric, names(nodes, "id", path), path), tuple(numeric)
+    matrix = _columns(columns, numeric, names(nodes, "id", path), path)
+    _warn_of_scales(matrix, numeric)
+    return matrix, tuple(numeric)
+
+
+def _warn_of_scales(matrix: sp.csc_array, titles: list[str]) -> None:
+    """Say which columns drown the others: distances and training see little else."""
+    sizes = np.asarray(abs(matrix).max(axis=0).toarray()).ravel()
+    usual = np.median(sizes[sizes > 0]) if (sizes > 0).any() else 0.0
+    large = [title for title, size in zip(titles, sizes, strict=True) if size > TOO_LARGE * usual]
+    if large and usual > 0:
+        log.warning(
+            "feature columns with far larger numbers than the others will outweigh them: %s; scale them, to a mean of "
+            "0 and a deviation of 1 for example, or leave them out with --features",
+            first_five(large),
+        )
 
 
 def _columns(columns: list[NDArray[Any]], titles: list[str], ids: pa.Array, path: Path) -> sp.csc_array:
@@ -134,6 +152,9 @@ def _edges(path: Path, ids: pa.Array) -> tuple[NDArray[Any], NDArray[Any], NDArr
         unknown = first_five([repr(name) for name in dict.fromkeys(strange)])
         found = f"{unknown} unknown in {np.count_nonzero(astray):,} of {table.num_rows:,} edges"
         raise GraphError(f"Edges of {path}", "must join ids of the nodes", found, "add those nodes or drop the edges")
+    others = [name for name in table.column_names if name not in (*ends, "weight")]
+    if others:
+        log.info("columns of the edges ignored: %s", first_five(others))
     if "weight" not in table.column_names:
         return source, target, None
     return source, target, _weights(column(table, "weight", path), path)

@@ -116,21 +116,29 @@ def _worth_keeping(path: Path) -> str | None:
             columns = tuple(rows.fieldnames or ())
         except csv.Error:
             columns = ()
-        extra = columns[3:]
-        if columns[:3] == PREDICTION_COLUMNS and len(extra) > 1 and all(map(_is_probability, extra)):
-            return None
-        if columns != SHEET_COLUMNS:
+        if columns == SHEET_COLUMNS:
+            typed = [row["id"] for row in rows if row["label"]]
+        elif columns[:3] == PREDICTION_COLUMNS and _are_probabilities(columns[3:]):
+            typed = [row["id"] for row in rows if _is_changed(row, columns[3:])]
+        else:
             return "a file that featprop did not write"
-        filled = [row["id"] for row in rows if row["label"]]
-    return f"labels that a person typed for {first_five(filled)} nodes" if filled else None
+    return f"labels that a person typed: {first_five(typed)}" if typed else None
 
 
-def _is_probability(column: str) -> bool:
-    return column.startswith(PROBABILITY)
+def _are_probabilities(columns: tuple[str, ...]) -> bool:
+    return len(columns) > 1 and all(column.startswith(PROBABILITY) for column in columns)
 
 
-def _rows(path: Path, graph: Graph) -> list[tuple[Hashable, str | None]]:
+def _is_changed(row: dict[str, str], probabilities: tuple[str, ...]) -> bool:
+    """Return whether the label of a prediction is not one of its likeliest classes."""
+    label = row.get(f"{PROBABILITY}{row['label']}")
+    return label is None or label != max(row[column] or "" for column in probabilities)
+
+
+def _rows(path: Path, graph: Graph) -> list[tuple[Hashable, str]]:
     """Return the node and the label of each row, but for the empty rows a spreadsheet leaves at the end.
+
+    Rows without a label are left out too unless the table is a labelling sheet: there they were asked for.
 
     An id is text or a number as the graph has it: a sheet that lists only 10 and 20 of a, b, 10, 20 holds texts.
     """
@@ -140,7 +148,8 @@ def _rows(path: Path, graph: Graph) -> list[tuple[Hashable, str | None]]:
     pairs = zip(ids, labels, strict=True)
     rows = [(name and read_id(name), (label or "").strip()) for name, label in pairs if name or label]
     graph.positions([node for node, _ in rows], f"ids in {path}")
-    return rows
+    is_sheet = "rank" in table.column_names
+    return [(node, label) for node, label in rows if label or is_sheet]
 
 
 def _number(text: str) -> Hashable:

@@ -151,7 +151,7 @@ class NodeClassifier(ABC):
         return self.network.to(device).eval(), device
 
     def _check_fits(self, graph: Graph) -> None:
-        cure = "use the graph it was trained on, or train a model on this one"
+        cure = "use the graph and the --features it was trained on, or train a model on this one"
         if graph.n_features != self.n_features:
             rule = f"must be for a graph of {graph.n_features:,} features"
             raise ModelError("The model", rule, f"one trained on {self.n_features:,}", cure)

@@ -44,6 +44,7 @@ def save_model(model: NodeClassifier, path: str | os.PathLike[str]) -> None:
     with replacing_folder(folder) as temporary:
         (temporary / DESCRIPTION).write_text(json.dumps(description, indent=2, ensure_ascii=False), encoding="utf-8")
         save_file(tensors, temporary / WEIGHTS)
+        (temporary / WEIGHTS).chmod((temporary / DESCRIPTION).stat().st_mode)
 
 
 def load_model(path: str | os.PathLike[str], device: str = "cpu") -> NodeClassifier:
