@@ -12,7 +12,7 @@ At each budget a fresh model is trained with the seed of the run. Only nodes who
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.bounds import coverage
+from featprop.clustering.points import Points
 from featprop.errors import LabelError, ParameterError
 from featprop.experiments.lines import Cell, Line
 from featprop.experiments.measuring import Stopwatch, forget_peak, peak_memory, versions
@@ -29,6 +29,7 @@ from featprop.experiments.settings import INITIAL_POOL, MODELS
 from featprop.experiments.tasks import Task
 from featprop.experiments.training import Trained, train_seeds
 from featprop.graph import UNKNOWN, Graph
+from featprop.matrix import Features
 from featprop.models.prepared import PreparedGraph
 from featprop.strategies import Situation, get_strategy, strategy_class
 
@@ -72,7 +73,14 @@ class Bench:
         self.truth = _truth(graph)
         self.bare = dataclasses.replace(graph, labels=None, classes=())
         self.versions = versions() | ({"data": form} if form else {})
-        self._propagated: dict[int, Any] = {}
+        self._propagated: dict[int, Features] = {BOUND_LAYERS: self.prepared.propagated(BOUND_LAYERS)}
+        self._points = Points(self._propagated[BOUND_LAYERS])
+
+    def distances(self, pool: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return how far each node is from the nearest of a pool on S²X, whose mean and maximum bound the loss."""
+        _, found = self._points.nearest(self._points.take(pool))
+        found[pool] = 0.0
+        return found
 
     def walk(self, task: Task, known: Iterable[Line] = ()) -> Iterator[list[Line]]:
         """Do the cells of a task that are not among the known lines; yield those of one budget at a time.
@@ -172,12 +180,12 @@ class Bench:
         choices: Mapping[int, Choice],
         trained: Mapping[int, Trained],
     ) -> Iterator[Line]:
-        covers = {}
+        covers: dict[tuple[Hashable, ...], NDArray[np.float32]] = {}
         for seed, choice in choices.items():
             pool = tuple(self.graph.ids[choice.pool].tolist())
             if pool not in covers:
-                covers[pool] = coverage(self._z(), choice.pool)
-            cover = covers[pool]
+                covers[pool] = self.distances(choice.pool)
+            distances = covers[pool]
             trained[seed].state = choice.state
             for protocol in PROTOCOLS:
                 scores = score(self.truth, trained[seed].predicted(), choice.pool, protocol)
@@ -195,18 +203,13 @@ class Bench:
                     seconds_select=round(choice.seconds, 4),
                     seconds_train=round(trained[seed].seconds, 4),
                     peak_memory=peak_memory(),
-                    mean_distance=cover.mean_distance,
-                    max_distance=cover.max_distance,
+                    mean_distance=float(distances.mean(dtype=np.float64)),
+                    max_distance=float(distances.max()),
                     epochs=task.epochs,
                     options=dict(task.options),
                     state=choice.state,
                     versions=self.versions,
                 )
-
-    def _z(self) -> Any:
-        if BOUND_LAYERS not in self._propagated:
-            self._propagated[BOUND_LAYERS] = self.prepared.propagated(BOUND_LAYERS)
-        return self._propagated[BOUND_LAYERS]
 
 
 def _truth(graph: Graph) -> NDArray[np.int64]:

@@ -37,5 +37,7 @@ class PreparedGraph:
             Z = self.adjacency @ self._propagated[-1]
             if sp.issparse(Z) and 2 * Z.nnz >= Z.shape[0] * Z.shape[1]:
                 Z = Z.toarray()
+            if sp.issparse(Z):
+                Z.sum_duplicates()
             self._propagated.append(Z)
         return self._propagated[layers]
