@@ -27,6 +27,8 @@ __all__ = ["KMedoidsResult", "k_medoids"]
 log = logging.getLogger(__name__)
 
 MEMORY = 2**30
+STARTED_TWICE = {"exact": 200, "streamed": 20, "sampled": 20}
+"""Up to how many medoids a second start is worth its time."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,9 @@ def k_medoids(
     if costs is not None or budget is not None:
         return _described(problem, *affordable(problem, n_medoids, costs, budget, generator), "priced")
     n_medoids = _whole("n_medoids", n_medoids, len(allowed), ", the number of candidates")
-    if n_starts is None:
-        n_starts = 2 if n_medoids <= 20 else 1
     chosen_plan = plan or choose_plan(problem)
+    if n_starts is None:
+        n_starts = 2 if n_medoids <= STARTED_TWICE[chosen_plan] else 1
     log.info("K-Medoids: %s of %s candidates, %s plan", f"{n_medoids:,}", f"{len(allowed):,}", chosen_plan)
     medoids, n_swaps = solve(problem, chosen_plan, n_starts, generator)
     return _described(problem, medoids, n_swaps, chosen_plan)

@@ -31,6 +31,8 @@ METRICS = ("euclidean", "cosine")
 BLOCK_BYTES = 48 * 2**20
 WORTH_SPARSE = 0.02
 """Below this share of non-zeros a sparse product beats a dense one."""
+WORTH_DENSE = 0.1
+"""Above this share of non-zeros small rows are kept dense."""
 LARGEST = 1e18
 """Squares of anything larger do not fit float32."""
 SHIFT_SAMPLE = 512
@@ -63,6 +65,8 @@ class Points:
         if sp.issparse(rows):
             rows = sp.csr_array(rows, copy=True)
             rows.sum_duplicates()
+            if rows.nnz > WORTH_DENSE * math.prod(rows.shape) and 4 * math.prod(rows.shape) <= BLOCK_BYTES:
+                rows = rows.toarray()
         if metric == "cosine":
             rows = _unit_length(rows)
         elif not sp.issparse(rows):
