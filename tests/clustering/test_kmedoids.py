@@ -1,7 +1,7 @@
 """K-Medoids against all subsets, against the `kmedoids` package, and under every option."""
 
-import multiprocessing
-import warnings
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import combinations
 
@@ -291,11 +291,16 @@ def test_more_medoids_cost_less_on_a_sample_too(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_forked_workers_answer() -> None:
-    rows = np.random.default_rng(0).normal(size=(1600, 3))
-    here = k_medoids(rows, 4).medoids.tolist()
-    with multiprocessing.get_context("fork").Pool(1) as pool, warnings.catch_warnings():
-        there = pool.apply_async(k_medoids, (rows, 4)).get(timeout=60)
-    assert there.medoids.tolist() == here
+    """Threads do not survive a fork; a worker must start its own. In a process of its own: PyTorch's must not be there."""
+    program = """
+import multiprocessing, numpy as np
+from featprop.clustering import k_medoids
+rows = np.random.default_rng(0).normal(size=(1600, 3))
+here = k_medoids(rows, 4).medoids.tolist()
+with multiprocessing.get_context("fork").Pool(1) as pool:
+    assert pool.apply_async(k_medoids, (rows, 4)).get(timeout=100).medoids.tolist() == here
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
 
 
 ROWS = np.arange(12.0).reshape(6, 2)
