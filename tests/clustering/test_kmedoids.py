@@ -291,7 +291,7 @@ def test_more_medoids_cost_less_on_a_sample_too(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_forked_workers_answer() -> None:
-    """Threads do not survive a fork; a worker must start its own. In a process of its own: PyTorch's must not be there."""
+    """Threads do not survive a fork, so a worker starts its own; tried in a process without those of PyTorch."""
     program = """
 import multiprocessing, numpy as np
 from featprop.clustering import k_medoids
