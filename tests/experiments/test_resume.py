@@ -94,10 +94,20 @@ def alive(process: int) -> bool:
     return not status.exists() or status.read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
 
 
+def listen_to_the_keyboard() -> None:
+    """Undo what a shell does to a job in the background: there the interrupt is ignored, also by its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_the_keyboard_stops_it_and_leaves_everything_valid(graph_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "results"
     process = subprocess.Popen(
-        command(graph_folder, out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command(graph_folder, out),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=listen_to_the_keyboard,
     )
     wait_for(3, out, process)
     os.killpg(process.pid, signal.SIGINT)
