@@ -25,7 +25,7 @@ sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != Path(_
 
 BUDGETS = (10, 40, 160)
 SEEDS = range(5)
-SMALL, MIDDLE = ("cora", "citeseer", "cora-ml"), ("pubmed", "dblp")
+SMALL, MIDDLE, WIDE = ("cora", "citeseer", "cora-ml"), ("pubmed", "dblp"), ("coauthor-cs",)
 
 
 def rows_of(name: str) -> np.ndarray | sp.csr_array:
@@ -80,7 +80,7 @@ def bandit(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
     return np.asarray(model.medoids)
 
 
-def compare(name: str, budgets: tuple[int, ...]) -> None:
+def compare(name: str, seeds: range = SEEDS) -> None:
     import kmedoids
     from sklearn.metrics import pairwise_distances
 
@@ -93,10 +93,10 @@ def compare(name: str, budgets: tuple[int, ...]) -> None:
     kind = f"CSR, {rows.nnz / full.size:.0%} filled" if sp.issparse(rows) else "dense"
     print(f"\n{name}: {full.shape[0]:,} x {full.shape[1]:,} ({kind})")
     distances, matrix_time = timed(lambda: pairwise_distances(full).astype(np.float32))
-    for count in budgets:
+    for count in BUDGETS:
         theirs, theirs_time = [], []
         own, own_time, plan = [], [], ""
-        for seed in SEEDS:
+        for seed in seeds:
             found, spent = timed(lambda s=seed, b=count: kmedoids.fasterpam(distances, b, random_state=s).medoids)
             theirs.append(loss_of(rows, found))
             theirs_time.append(matrix_time + spent)
@@ -184,21 +184,21 @@ def growth() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=["small", "middle", "bandit", "memory", "large", "growth"])
+    parser.add_argument("--only", choices=["small", "middle", "wide", "bandit", "memory", "large", "growth"])
     only = parser.parse_args().only
     k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, plan="streamed")
     k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5)
-    for part, names in (("small", SMALL), ("middle", MIDDLE)):
+    for part, names, seeds in (("small", SMALL, SEEDS), ("middle", MIDDLE, SEEDS), ("wide", WIDE, range(2))):
         if only in (None, part):
             for name in names:
-                compare(name, BUDGETS)
+                compare(name, seeds)
     if only in (None, "bandit"):
         compare_bandit()
     if only in (None, "memory"):
         print("\npeak memory above the rows")
-        for name in MIDDLE:
+        for name in (*MIDDLE, *WIDE):
             for count in BUDGETS:
-                print(f"  {name}, b = {count}: {memory_of(rows_of, name, count):.0f} MB (target: at most 300)")
+                print(f"  {name}, b = {count}: {memory_of(rows_of, name, count):.0f} MB", flush=True)
     if only in (None, "large"):
         large()
     if only in (None, "growth"):

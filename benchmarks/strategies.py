@@ -50,9 +50,9 @@ def measured(name: str, data: str, budget: int) -> dict[str, float]:
     done = subprocess.run(
         [sys.executable, "-c", CHOOSE, name, data, str(budget)], capture_output=True, text=True, check=False
     )
-    for line in done.stderr.splitlines():
-        if line.startswith("K-Center"):
-            print(f"{'':>17} {line}")
+    told = [line for line in done.stderr.splitlines() if line.startswith("K-Center")]
+    if told:
+        print(f"{'':>17} {told[-1]}")
     if done.returncode:
         raise SystemExit(f"{name} on {data} failed:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])

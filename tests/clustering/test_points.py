@@ -19,6 +19,10 @@ def rows_of(kind: str, seed: int, n: int = 40, d: int = 7) -> np.ndarray | sp.cs
         rows[generator.random(rows.shape) < 0.5] = 0
         rows[:, 0] = 1
         return sp.csr_array(rows)
+    if kind == "mostly empty":
+        wide = generator.normal(size=(n, 400)).astype(np.float32) * (generator.random((n, 400)) < 0.05)
+        wide[:, 0] = 1
+        return sp.csr_array(wide)
     if kind == "nearly empty":
         wide = np.zeros((n, 400), dtype=np.float32)
         wide[np.arange(n), generator.integers(0, 400, n)] = 1.0
@@ -26,7 +30,7 @@ def rows_of(kind: str, seed: int, n: int = 40, d: int = 7) -> np.ndarray | sp.cs
     return rows
 
 
-KINDS = ["dense", "far off", "sparse", "nearly empty"]
+KINDS = ["dense", "far off", "sparse", "mostly empty", "nearly empty"]
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -42,6 +46,30 @@ def test_equals_scikit_learn(kind: str, metric: str, seed: int) -> None:
     np.testing.assert_allclose(distance, theirs[:, [3, 9, 20]].min(axis=1), atol=2e-3)
     exact = points.exact_distances(points.take(np.array([3, 9, 20])), index)
     np.testing.assert_allclose(exact, theirs[:, [3, 9, 20]].min(axis=1), atol=3e-5)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_gathered_piece_by_piece_they_are_the_same(kind: str, metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = Points(rows_of(kind, 0), metric)
+    some, others = np.array([5, 0, 17]), np.random.default_rng(0).permutation(40)[:33]
+    whole = points.distances(some)[:, others]
+    monkeypatch.setattr("featprop.clustering.points.GATHERED_BYTES", 4 * points.width * 10)
+    np.testing.assert_allclose(points.distances_among(some, others), whole, atol=1e-3)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_rows_given_stay_as_they_are(kind: str, metric: str) -> None:
+    rows = rows_of(kind, 0)
+    before = rows.copy()
+    Points(rows, metric).distances(np.arange(3))
+    assert (abs(rows - before)).max() == 0
+
+
+def test_half_filled_rows_are_made_dense_and_mostly_empty_ones_are_not() -> None:
+    assert not sp.issparse(Points(rows_of("sparse", 0)).rows)
+    assert sp.issparse(Points(rows_of("mostly empty", 0)).rows)
 
 
 @given(seed=st.integers(0, 1000))

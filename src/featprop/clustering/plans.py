@@ -177,10 +177,9 @@ def _promising(problem: Problem, search: Search, generator: np.random.Generator)
         if not inside.size:
             continue
         references = np.concatenate([members[other] for other in cells])
-        near = points.take(references)
         inside = _judged(points.take(inside), inside, each, generator)
         for block in points.blocks(len(inside), len(references)):
-            distances = points.distances(inside[block], to=near)
+            distances = points.distances_among(inside[block], references)
             gains[inside[block]] = search.gains(distances, references, removal)
     best = np.argsort(-gains, kind="stable")[: max(256, 2 * problem.count)]
     return best[gains[best] > 0]

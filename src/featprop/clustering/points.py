@@ -32,10 +32,14 @@ BLOCK_BYTES = 48 * 2**20
 WORTH_SPARSE = 0.02
 """Below this share of non-zeros a sparse product beats a dense one."""
 WORTH_DENSE = 0.1
-"""Above this share of non-zeros small rows are kept dense."""
+"""Above this share of non-zeros rows are kept dense if they are small."""
+GROWTH = 2
+"""However large they are, sparse rows are kept dense if that takes at most this many times their memory."""
 LARGEST = 1e18
 """Squares of anything larger do not fit float32."""
 SHIFT_SAMPLE = 512
+GATHERED_BYTES = 12 * 2**20
+"""Rows from here and there are gathered so many at a time: memory that is used again costs less than new memory."""
 
 
 class Points:
@@ -62,18 +66,19 @@ class Points:
         if metric not in METRICS:
             raise unknown_choice("metric", metric, METRICS)
         shift: NDArray[Any] | None = None
-        if sp.issparse(rows):
+        ours: NDArray[Any] | None = None
+        if sp.issparse(rows) and _better_dense(rows):
+            rows = ours = rows.toarray()
+        elif sp.issparse(rows):
             rows = sp.csr_array(rows, copy=True)
             rows.sum_duplicates()
-            if rows.nnz > WORTH_DENSE * math.prod(rows.shape) and 4 * math.prod(rows.shape) <= BLOCK_BYTES:
-                rows = rows.toarray()
         if metric == "cosine":
-            rows = _unit_length(rows)
+            rows = _unit_length(rows, ours)
         elif not sp.issparse(rows):
             shift = np.median(rows[:: max(1, len(rows) // SHIFT_SAMPLE)], axis=0)
-            rows = rows - shift
+            rows = np.subtract(rows, shift, out=ours)
         _check_size(rows)
-        self._set(rows.astype(np.float32), metric, shift)
+        self._set(rows.astype(np.float32, copy=False), metric, shift)
 
     @classmethod
     def prepared(
@@ -114,7 +119,7 @@ class Points:
         others = len(self) if n_others is None else n_others
         return blocks_of(count, 4 * max(others, self.width))
 
-    def distances(self, indices: NDArray[Any], to: Points | None = None) -> NDArray[np.float32]:
+    def distances(self, indices: NDArray[Any] | slice, to: Points | None = None) -> NDArray[np.float32]:
         """Return the distance of each point at `indices` to all points, or to those of `to`, which share the shift."""
         others = self if to is None else to
         own = self.rows[indices]
@@ -124,7 +129,15 @@ class Points:
         kernel = to_distances_sparse if sparse else to_distances_dense
         by_rows(kernel, len(block), block.size, block, *norms, *pair, self.metric == "cosine")
         if to is None:
-            block[np.arange(len(indices)), indices] = 0.0
+            block[np.arange(len(block)), indices] = 0.0
+        return block
+
+    def distances_among(self, indices: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the distance of each point at `indices` to each point at `others`."""
+        own = self.take(indices)
+        block = np.empty((len(indices), len(others)), dtype=np.float32)
+        for piece in blocks_of(len(others), 4 * self.width, GATHERED_BYTES):
+            block[:, piece] = own.distances(slice(None), to=self.take(others[piece]))
         return block
 
     def nearest(self, centres: Points) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
@@ -151,11 +164,18 @@ class Points:
         return distance
 
 
-def blocks_of(n: int, row_bytes: int) -> Iterator[slice]:
-    """Cut 0..n into slices whose rows take about `BLOCK_BYTES`."""
-    step = max(1, BLOCK_BYTES // max(row_bytes, 1))
+def blocks_of(n: int, row_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
+    """Cut 0..n into slices whose rows take about `block_bytes`."""
+    step = max(1, block_bytes // max(row_bytes, 1))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
+
+
+def _better_dense(rows: Any) -> bool:
+    """Return whether sparse rows are so filled that they are better made dense once than block by block."""
+    dense = 4 * math.prod(rows.shape)
+    small = dense <= BLOCK_BYTES and rows.nnz > WORTH_DENSE * math.prod(rows.shape)
+    return bool(small or dense <= GROWTH * 8 * rows.nnz)
 
 
 def _products(a: Any, b: Any) -> NDArray[np.float32]:
@@ -196,8 +216,12 @@ def _check_size(rows: Any) -> None:
         raise ParameterError("rows", f"must be numbers up to {LARGEST:g} in size", f"{largest:g}", "scale them down")
 
 
-def _unit_length(rows: Any) -> Any:
-    norms = np.sqrt(_squared_norms(rows.astype(np.float64)))
+def _unit_length(rows: Any, out: NDArray[Any] | None) -> Any:
+    """Return the rows scaled to length 1; dense ones into `out`, or into new memory of their type if there is none."""
+    if sp.issparse(rows):
+        norms = np.sqrt(_squared_norms(rows.astype(np.float64)))
+    else:
+        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     empty = np.flatnonzero(norms == 0)
     if empty.size:
         found = f"{empty.size:,} rows of zeros, the first at {empty[0]:,}"
@@ -206,4 +230,4 @@ def _unit_length(rows: Any) -> Any:
         scaled = sp.csr_array(sp.dia_array((1.0 / norms[None, :], [0]), shape=(len(norms), len(norms))) @ rows)
         scaled.sort_indices()
         return scaled
-    return rows / norms[:, None]
+    return np.divide(rows, norms[:, None], out=np.empty_like(rows) if out is None else out, casting="same_kind")
