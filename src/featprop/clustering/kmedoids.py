@@ -131,10 +131,8 @@ def k_medoids(
 def _described(problem: Problem, medoids: NDArray[np.intp], n_swaps: int, plan: str) -> KMedoidsResult:
     """Put the medoids in order, the one that lowers the loss most first, and measure exactly."""
     points = problem.points
-    references = np.arange(len(points))
     most = max(1, problem.max_memory // (8 * len(medoids)))
-    if len(references) > most:
-        references = references[:: -(-len(references) // most)]
+    references = slice(None, None, -(-len(points) // most))
     chosen = points.take(medoids).distances(np.arange(len(medoids)), to=points.take(references))
     order = greedy_order(chosen, problem.covered[references], problem.weights[references], len(medoids))
     medoids = medoids[order]

@@ -211,7 +211,7 @@ def _squared_norms(rows: Any) -> NDArray[Any]:
 
 def _check_size(rows: Any) -> None:
     values = rows.data if sp.issparse(rows) else rows
-    largest = float(np.abs(values).max(initial=0.0))
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
     if not largest <= LARGEST:
         raise ParameterError("rows", f"must be numbers up to {LARGEST:g} in size", f"{largest:g}", "scale them down")
 
