@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.points import Points
+from featprop.clustering.points import Points, points_of
 from featprop.matrix import Features
 
 __all__ = ["Coverage", "coverage"]
@@ -40,12 +40,12 @@ class Coverage:
     max_distance: float
 
 
-def coverage(propagated: Features, chosen: NDArray[np.intp]) -> Coverage:
+def coverage(propagated: Features | Points, chosen: NDArray[np.intp]) -> Coverage:
     """Measure the distance of every row of S^K X to the nearest of the `chosen` rows.
 
     A chosen row counts as nearest to itself, also where an equal row is chosen too.
     """
-    points = Points(propagated)
+    points = points_of(propagated)
     centres = points.take(chosen)
     nearest, _ = points.nearest(centres)
     nearest[chosen] = np.arange(len(chosen))

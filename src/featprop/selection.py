@@ -172,7 +172,7 @@ def _checked_picks(strategy: Strategy, situation: Situation, picks: NDArray[np.i
 
 
 def _described(graph: Graph, situation: Situation, picks: NDArray[np.intp]) -> Selection:
-    covered = coverage(situation.propagated(BOUND_LAYERS), np.concatenate([picks, situation.labelled]))
+    covered = coverage(situation.points(BOUND_LAYERS), np.concatenate([picks, situation.labelled]))
     index, distance = covered.nearest, covered.distances
     represents = np.bincount(index, minlength=len(picks))[: len(picks)]
     total = np.bincount(index, weights=distance, minlength=len(picks))[: len(picks)]

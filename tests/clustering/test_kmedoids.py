@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 from threadpoolctl import threadpool_limits
 
-from featprop.clustering import KMedoidsResult, k_medoids, plans
+from featprop.clustering import KMedoidsResult, Points, k_medoids, plans
 from featprop.clustering.plans import PLANS
 from featprop.clustering.swaps import Search
 from featprop.errors import ParameterError
@@ -359,3 +359,19 @@ def test_bad_arguments(arguments: dict, message: str) -> None:
 def test_bad_rows(rows: np.ndarray, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         k_medoids(rows, 1)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_points_are_clustered_as_their_rows_and_measured_once(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(0).normal(size=(60, 5)).astype(np.float32)
+    points = Points(rows, metric)
+    for count, some in ((3, None), (5, None), (4, np.arange(30))):
+        expected = k_medoids(rows, count, candidates=some, metric=metric)
+        result = k_medoids(points, count, candidates=some)
+        assert result.medoids.tolist() == expected.medoids.tolist()
+        assert result.loss == expected.loss
+    measured = []
+    whole = Points.matrix
+    monkeypatch.setattr(Points, "distances", lambda self, *rest: measured.append(rest))
+    assert whole(points, np.arange(30)).shape == (30, 60)
+    assert not measured

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from featprop.clustering.kmedoids import KMedoidsResult, k_medoids
+from featprop.clustering.points import Points
 
 if TYPE_CHECKING:
     from featprop.clustering.estimator import KMedoids
 
-__all__ = ["KMedoids", "KMedoidsResult", "k_medoids"]
+__all__ = ["KMedoids", "KMedoidsResult", "Points", "k_medoids"]
 
 
 def __getattr__(name: str) -> Any:

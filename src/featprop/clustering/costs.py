@@ -7,14 +7,13 @@ loss is kept.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.kmeans import as_points, k_means, nearest_lists
-from featprop.clustering.plans import Problem, matrix_of
+from featprop.clustering.plans import Problem
 from featprop.clustering.swaps import Search
 from featprop.errors import ParameterError
 
@@ -30,7 +29,7 @@ def affordable(
     candidates = problem.candidates[prices[problem.candidates] <= budget]
     candidates = _shortlist(problem, candidates, prices, budget, generator)
     prices = prices[candidates]
-    distances = matrix_of(replace(problem, candidates=candidates))
+    distances = problem.points.matrix(candidates)
     searches = []
     for per_price in (True, False):
         first = _greedy(problem, distances, prices, budget, per_price)

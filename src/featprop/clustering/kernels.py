@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["nearest_dense", "nearest_sparse", "to_distances_dense", "to_distances_sparse"]
+__all__ = ["gaps_dense", "gaps_sparse", "nearest_dense", "nearest_sparse", "to_distances_dense", "to_distances_sparse"]
 
 CLOSE = np.float32(1e-3)
 """A squared distance below this share of the squared norms is computed from the difference of the rows."""
@@ -79,6 +79,22 @@ def nearest_sparse(  # type: ignore[no-untyped-def]
                         if gap < squared or (gap == squared and j < best):
                             best, squared = j, gap
         index[i], least[i] = best, squared
+
+
+@njit(nogil=True, cache=True)
+def gaps_dense(start, stop, a, b, index, squared):  # type: ignore[no-untyped-def]
+    """Find the squared distance of each row to the one of the others that `index` says, from their difference."""
+    for i in range(start, stop):
+        squared[i] = _gap_dense(a[i], b[index[i]])
+
+
+@njit(nogil=True, cache=True)
+def gaps_sparse(  # type: ignore[no-untyped-def]
+    start, stop, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr, index, squared
+):
+    """Find the squared distance of each row to the one of the others that `index` says, from their difference."""
+    for i in range(start, stop):
+        squared[i] = _gap_sparse(i, index[i], a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
 
 
 @njit(nogil=True, cache=True)

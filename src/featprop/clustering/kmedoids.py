@@ -79,7 +79,8 @@ def k_medoids(
     Parameters
     ----------
     rows
-        Dense or CSR, one row a point. Computed in float32.
+        Dense or CSR, one row a point. Computed in float32. `featprop.clustering.Points` if the same rows are clustered
+        several times: they have a metric of their own and keep the distances they measured.
     n_medoids
         How many to choose, besides the fixed ones; exactly that many are.
     fixed
@@ -101,17 +102,16 @@ def k_medoids(
     seed
         The same seed gives the same medoids, whatever the number of threads.
     """
-    matrix = _checked_rows(rows)
+    points = rows if isinstance(rows, Points) else Points(_checked_rows(rows), metric)
     max_memory = _whole("max_memory", max_memory)
     if n_starts is not None:
         n_starts = _whole("n_starts", n_starts)
     if plan is not None and plan not in PLANS:
         raise unknown_choice("plan", plan, PLANS)
-    n = matrix.shape[0]
+    n = len(points)
     held = _checked_positions("fixed", fixed, n)
     allowed = _checked_candidates(candidates, held, n)
     counted = _checked_weights(weights, n)
-    points = Points(matrix, metric)
     generator = np.random.default_rng(seed)
     covered, nearest_fixed = np.full(n, np.inf, dtype=np.float32), np.zeros(n, dtype=np.intp)
     if held.size:

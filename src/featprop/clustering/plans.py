@@ -22,11 +22,11 @@ from featprop.clustering.kmeans import k_means, nearest_distinct, nearest_lists
 from featprop.clustering.moves import moved_within_cells, one_medoid
 from featprop.clustering.points import Points
 from featprop.clustering.projection import projected
-from featprop.clustering.swaps import Search, greedy_order
+from featprop.clustering.swaps import Search, greedy_order, total_distances
 from featprop.errors import unknown_choice
 from featprop.progress import tracked
 
-__all__ = ["PLANS", "Problem", "choose_plan", "matrix_of", "solve"]
+__all__ = ["PLANS", "Problem", "choose_plan", "solve"]
 
 PLANS = ("exact", "streamed", "sampled")
 PROJECTED_WIDTH = 64
@@ -95,8 +95,8 @@ def solve(problem: Problem, plan: str, n_starts: int, generator: np.random.Gener
 
 def _exact(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
     """Search with all distances at hand. Candidates are taken by their total distance, so row order is no matter."""
-    distances = matrix_of(problem)
-    central_first = np.argsort(distances @ problem.weights, kind="stable")
+    distances = problem.points.matrix(problem.candidates)
+    central_first = np.argsort(total_distances(distances, problem.weights), kind="stable")
     rank = np.argsort(central_first)
     everyone = np.arange(len(distances))
     best: Search | None = None
@@ -112,16 +112,6 @@ def _exact(problem: Problem, n_starts: int, generator: np.random.Generator) -> t
             best = search
     assert best is not None
     return problem.candidates[best.medoids], best.n_swaps
-
-
-def matrix_of(problem: Problem) -> NDArray[np.float32]:
-    """Return the distances of all candidates to all rows."""
-    n = len(problem.points)
-    matrix = np.empty((len(problem.candidates), n), dtype=np.float32)
-    blocks = list(problem.points.blocks(len(matrix)))
-    for block in tracked(blocks, "measuring distances", len(blocks)):
-        matrix[block] = problem.points.distances(problem.candidates[block])
-    return matrix
 
 
 def _streamed(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:

@@ -16,6 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.clustering.kernels import (
+    gaps_dense,
+    gaps_sparse,
     nearest_dense,
     nearest_sparse,
     to_distances_dense,
@@ -24,8 +26,9 @@ from featprop.clustering.kernels import (
 from featprop.clustering.threads import by_rows
 from featprop.errors import ParameterError, unknown_choice
 from featprop.matrix import as_dense
+from featprop.progress import tracked
 
-__all__ = ["METRICS", "Points", "blocks_of"]
+__all__ = ["METRICS", "Points", "blocks_of", "points_of"]
 
 METRICS = ("euclidean", "cosine")
 BLOCK_BYTES = 48 * 2**20
@@ -101,6 +104,7 @@ class Points:
         self.metric = metric
         self.shift = shift
         self.squared_norms = _squared_norms(rows) if norms is None else norms
+        self._matrix: tuple[NDArray[np.intp], NDArray[np.float32]] | None = None
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -140,6 +144,17 @@ class Points:
             block[:, piece] = own.distances(slice(None), to=self.take(others[piece]))
         return block
 
+    def matrix(self, candidates: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the distances of all `candidates` to all points; they are kept for the next time, so change none."""
+        if self._matrix is None or not np.array_equal(self._matrix[0], candidates):
+            self._matrix = None
+            found = np.empty((len(candidates), len(self)), dtype=np.float32)
+            blocks = list(self.blocks(len(candidates)))
+            for block in tracked(blocks, "measuring distances", len(blocks)):
+                found[block] = self.distances(candidates[block])
+            self._matrix = candidates, found
+        return self._matrix[1]
+
     def nearest(self, centres: Points) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
         """Return for each point the nearest of `centres`, the first of several, and its distance."""
         index = np.empty(len(self), dtype=np.intp)
@@ -156,12 +171,15 @@ class Points:
 
     def exact_distances(self, centres: Points, index: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return the distance of each point to the centre `index` says, from the difference of the two rows."""
-        distance = np.empty(len(self), dtype=np.float32)
-        for block in blocks_of(len(self), 16 * self.width):
-            difference = self.rows[block].astype(np.float64) - centres.rows[index[block]].astype(np.float64)
-            squared = _squared_norms(difference)
-            distance[block] = squared / 2 if self.metric == "cosine" else np.sqrt(squared)
-        return distance
+        squared = np.empty(len(self), dtype=np.float32)
+        sparse, pair = _pair(self.rows, centres.rows)
+        by_rows(gaps_sparse if sparse else gaps_dense, len(self), self.rows.size, *pair, index, squared)
+        return squared / np.float32(2) if self.metric == "cosine" else np.sqrt(squared)
+
+
+def points_of(rows: Any, metric: str = "euclidean") -> Points:
+    """Return rows as points; points as they are."""
+    return rows if isinstance(rows, Points) else Points(rows, metric)
 
 
 def blocks_of(n: int, row_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from featprop.clustering.threads import by_rows
 
-__all__ = ["Search", "greedy_order"]
+__all__ = ["Search", "greedy_order", "total_distances"]
 
 RELATIVE_GAIN = 1e-7
 """An exchange must lower the loss by more than this share of it; gains closer than that are ties."""
@@ -154,6 +154,13 @@ class Search:
         return int(made)
 
 
+def total_distances(distances: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return for each candidate the weighted sum of its distances to all references."""
+    totals = np.empty(len(distances))
+    by_rows(_totals, len(distances), distances.size, distances, weights.astype(np.float64), totals)
+    return totals
+
+
 def greedy_order(
     distances: NDArray[np.float32],
     covered: NDArray[np.float32],
@@ -168,7 +175,17 @@ def greedy_order(
     permutation of the candidates, is taken.
     """
     visited = np.arange(len(distances)) if order is None else order
-    return np.asarray(visited[_greedy(distances, visited, covered, weights.astype(np.float64), count)])
+    counted = weights.astype(np.float64)
+    near, medoids, found = covered.copy(), np.empty(count, dtype=np.intp), 0
+    if np.isinf(near[0]):
+        medoids[0], found = total_distances(distances, weights)[visited].argmin(), 1
+        near = distances[visited[medoids[0]]].copy()
+    unit = max(RELATIVE_GAIN * _weighted_sum(near, counted), 1e-300)
+    bounds = np.empty(len(distances))
+    by_rows(_first_gains, len(distances), distances.size, distances, visited, near, counted, unit, bounds)
+    bounds[medoids[:found]] = -np.inf
+    _greedy(distances, visited, near, counted, unit, bounds, medoids, found)
+    return np.asarray(visited[medoids])
 
 
 @njit(nogil=True, cache=True)
@@ -285,36 +302,31 @@ def _removal_losses(k, near, near_distance, second_distance, weights):  # type: 
     return losses
 
 
+@njit(nogil=True, cache=True)
+def _totals(start, stop, distances, weights, totals):  # type: ignore[no-untyped-def]
+    for c in range(start, stop):
+        totals[c] = _weighted_sum(distances[c], weights)
+
+
+@njit(nogil=True, cache=True)
+def _first_gains(start, stop, distances, order, near, weights, unit, gains):  # type: ignore[no-untyped-def]
+    for c in range(start, stop):
+        gains[c] = _gain(distances[order[c]], near, weights, unit)
+
+
 @njit(cache=True)
-def _greedy(distances, order, covered, weights, count):  # type: ignore[no-untyped-def]
-    n_candidates = distances.shape[0]
-    near = covered.copy()
-    medoids = np.empty(count, dtype=np.int64)
-    chosen = 0
-    if near[0] == np.inf:
-        losses = np.empty(n_candidates, dtype=np.float64)
-        for c in range(n_candidates):
-            losses[c] = _weighted_sum(distances[order[c]], weights)
-        medoids[0] = np.argmin(losses)
-        near[:] = distances[order[medoids[0]]]
-        chosen = 1
-    unit = max(RELATIVE_GAIN * _weighted_sum(near, weights), 1e-300)
-    bounds = np.empty(n_candidates, dtype=np.float64)
-    for c in range(n_candidates):
-        bounds[c] = _gain(distances[order[c]], near, weights, unit)
-    bounds[medoids[:chosen]] = -np.inf
-    while chosen < count:
+def _greedy(distances, order, near, weights, unit, bounds, medoids, found):  # type: ignore[no-untyped-def]
+    """Fill `medoids` from place `found` on; `bounds` are the gains of all candidates beyond what is `near`."""
+    for place in range(found, len(medoids)):
         best = np.argmax(bounds)
         gain = _gain(distances[order[best]], near, weights, unit)
         while gain < bounds[best]:
             bounds[best] = gain
             best = np.argmax(bounds)
             gain = _gain(distances[order[best]], near, weights, unit)
-        medoids[chosen] = best
+        medoids[place] = best
         bounds[best] = -np.inf
         near = np.minimum(near, distances[order[best]])
-        chosen += 1
-    return medoids
 
 
 @njit(cache=True)

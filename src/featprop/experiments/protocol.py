@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.points import Points
 from featprop.errors import LabelError, ParameterError
 from featprop.experiments.lines import Cell, Line
 from featprop.experiments.measuring import Stopwatch, forget_peak, peak_memory, versions
@@ -29,9 +28,9 @@ from featprop.experiments.settings import INITIAL_POOL, MODELS
 from featprop.experiments.tasks import Task
 from featprop.experiments.training import Trained, train_seeds
 from featprop.graph import UNKNOWN, Graph
-from featprop.matrix import Features
 from featprop.models.prepared import PreparedGraph
 from featprop.strategies import Situation, get_strategy, strategy_class
+from featprop.strategies.propagated import Propagated
 
 __all__ = ["Bench", "initial_pool"]
 
@@ -73,8 +72,8 @@ class Bench:
         self.truth = _truth(graph)
         self.bare = dataclasses.replace(graph, labels=None, classes=())
         self.versions = versions() | ({"data": form} if form else {})
-        self._propagated: dict[int, Features] = {BOUND_LAYERS: self.prepared.propagated(BOUND_LAYERS)}
-        self._points = Points(self._propagated[BOUND_LAYERS])
+        self._propagated = Propagated(self.bare, {BOUND_LAYERS: self.prepared.propagated(BOUND_LAYERS)})
+        self._points = self._propagated.points(BOUND_LAYERS)
 
     def distances(self, pool: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return how far each node is from the nearest of a pool on S²X, whose mean and maximum bound the loss."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import f1_score
 
 from featprop.graph import UNKNOWN
 
@@ -25,7 +24,7 @@ PROTOCOLS = {
 
 @dataclass(frozen=True)
 class Scores:
-    """From 0 to 1."""
+    """From 0 to 1. With one class a node, every false positive is a false negative: Micro-F1 is the accuracy."""
 
     macro_f1: float
     micro_f1: float
@@ -34,6 +33,9 @@ class Scores:
 
 def score(truth: NDArray[np.int64], predicted: NDArray[np.int64], pool: NDArray[np.intp], protocol: str) -> Scores:
     """Score predictions on the nodes of the protocol; nodes whose true class nobody knows are never scored.
+
+    The F1 of a class is 2 · agreed / (true + predicted); Macro-F1 is its mean over the classes that occur in either.
+    scikit-learn computes the same, with checks that took a tenth of the time of an experiment on Cora.
 
     Parameters
     ----------
@@ -48,6 +50,9 @@ def score(truth: NDArray[np.int64], predicted: NDArray[np.int64], pool: NDArray[
     if protocol == "unlabelled":
         counted[pool] = False
     right, answer = truth[counted], predicted[counted]
-    macro = f1_score(right, answer, average="macro", zero_division=0)
-    micro = f1_score(right, answer, average="micro", zero_division=0)
-    return Scores(float(macro), float(micro), float(np.mean(right == answer)))
+    size = int(max(right.max(initial=0), answer.max(initial=0))) + 1
+    agreed = np.bincount(right[right == answer], minlength=size)
+    either = np.bincount(right, minlength=size) + np.bincount(answer, minlength=size)
+    macro = float(np.mean(2 * agreed[either > 0] / either[either > 0]))
+    accuracy = float(np.mean(right == answer))
+    return Scores(macro, accuracy, accuracy)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Failure", "perform_all"]
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+NO_SPINNING = {"OPENBLAS_THREAD_TIMEOUT": "4"}
+"""Threads of OpenBLAS that have nothing to do go to sleep at once, and leave the cores to those that have."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,9 @@ def perform_all(work: Sequence[tuple[Task, list[Line]]], jobs: int, threads: int
 @contextmanager
 def _limited(threads: int) -> Iterator[None]:
     """Let processes that start inside the block use so many threads."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, str(threads)))
+    settings = dict.fromkeys(THREADS, str(threads)) | NO_SPINNING
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
     try:
         yield
     finally:

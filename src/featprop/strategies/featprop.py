@@ -55,27 +55,28 @@ class FeatProp(Strategy):
         self.layers = layers
         self.clustering = clustering
 
-    def rows(self, situation: Situation) -> Features:
+    def points(self, situation: Situation) -> Points:
         """Return what is clustered: S^K X."""
-        return situation.propagated(self.layers)
+        return situation.points(self.layers)
 
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the medoids, the one that lowers the loss most first."""
         if self.clustering == "kmeans":
-            return _nearest_to_means(self.rows(situation), situation, budget, generator)
-        return clustered(self.rows(situation), situation, budget, generator)
+            return _nearest_to_means(self.points(situation), situation, budget, generator)
+        return clustered(self.points(situation), situation, budget, generator)
 
 
-def clustered(rows: Features, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-    """Return `budget` candidates that, with the labelled nodes, are medoids of the rows; the most useful first."""
+def clustered(
+    points: Points | Features, situation: Situation, budget: int, generator: np.random.Generator
+) -> NDArray[np.intp]:
+    """Return `budget` candidates that, with the labelled nodes, are medoids of the points; the most useful first."""
     labelled, candidates = situation.labelled, situation.candidates
-    return k_medoids(rows, budget, fixed=labelled, candidates=candidates, seed=generator).medoids
+    return k_medoids(points, budget, fixed=labelled, candidates=candidates, seed=generator).medoids
 
 
 def _nearest_to_means(
-    rows: Features, situation: Situation, budget: int, generator: np.random.Generator
+    points: Points, situation: Situation, budget: int, generator: np.random.Generator
 ) -> NDArray[np.intp]:
-    points = Points(rows)
     weights = np.ones(len(points), dtype=np.float32)
     centres = k_means(points, budget, situation.labelled, weights, generator, MAX_ITERATIONS)
     chosen = nearest_distinct(points, centres, situation.candidates)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from featprop.matrix import Features, unit_rows
+from featprop.clustering.points import Points
 from featprop.strategies.featprop import FeatProp
 from featprop.strategies.registry import register
 from featprop.strategies.situation import Situation
@@ -25,6 +25,6 @@ class FeatPropCosine(FeatProp):
 
     reference = "this project; after Wu et al. 2019"
 
-    def rows(self, situation: Situation) -> Features:
+    def points(self, situation: Situation) -> Points:
         """Return the rows of S^K X, each of length 1."""
-        return unit_rows(super().rows(situation))
+        return situation.points(self.layers, unit=True)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.kcenter import k_center
-from featprop.clustering.points import Points
 from featprop.strategies.base import Strategy
 from featprop.strategies.options import AtLeast
 from featprop.strategies.registry import register
@@ -39,5 +38,5 @@ class FeatPropKCenter(Strategy):
 
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the centres in the order they are picked."""
-        points = Points(situation.propagated(self.layers))
+        points = situation.points(self.layers)
         return k_center(points, budget, situation.labelled, situation.candidates, generator).centres

@@ -14,7 +14,6 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.clustering.points import Points
 from featprop.clustering.references import distances_to, references
 from featprop.graph import Graph
 from featprop.propagation import normalised_adjacency
@@ -70,7 +69,7 @@ class Grain(Strategy):
     def reach(self, situation: Situation, generator: np.random.Generator) -> Reach:
         """Measure what candidates and labelled nodes reach."""
         reached = influence(situation.graph, self.layers, self.theta)
-        points = Points(situation.propagated(self.layers))
+        points = situation.points(self.layers)
         everyone = np.arange(len(points))
         distances = distances_to(points, everyone, references(len(points), generator))
         sets, held = reached[situation.candidates], reached[situation.labelled]

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.clustering.points import Points
 from featprop.clustering.references import distance_quantile
 from featprop.strategies.grain import Grain, greedy_cover
 from featprop.strategies.options import AtLeast, Between
@@ -47,7 +46,7 @@ class GrainBall(Grain):
 
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the nodes in the order they are picked."""
-        radius = distance_quantile(Points(situation.propagated(self.layers)), self.quantile, generator)
+        radius = distance_quantile(situation.points(self.layers), self.quantile, generator)
         reach = self.reach(situation, generator)
         balls = sp.csr_array(reach.nearest <= radius)
         covered = np.asarray((reach.nearest_held <= radius).any(axis=0))

@@ -52,7 +52,7 @@ class GraphPart(Strategy):
         """Return a node for each centre, part by part, the largest part first."""
         graph = situation.graph
         part = merged_parts(graph.features, greedy_modularity(graph.adjacency), self.parts)
-        points = Points(situation.propagated(self.layers))
+        points = situation.points(self.layers)
         taken = Taken(points, situation.labelled)
         for own, share in enumerate(_shares(part, situation, budget)):
             if share:

@@ -11,10 +11,8 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.points import Points
 from featprop.clustering.references import distance_quantile, distances_to, references
 from featprop.clustering.swaps import greedy_order
-from featprop.matrix import unit_rows
 from featprop.strategies.base import Strategy
 from featprop.strategies.options import AtLeast, Between
 from featprop.strategies.registry import register
@@ -57,8 +55,7 @@ class Herding(Strategy):
 
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the nodes in the order they are picked."""
-        rows = situation.propagated(self.layers)
-        points = Points(unit_rows(rows) if self.unit else rows)
+        points = situation.points(self.layers, self.unit)
         width = distance_quantile(points, self.quantile, generator) or 1.0
         columns = references(len(points), generator)
         uncovered = _one_minus_kernel(distances_to(points, situation.candidates, columns), width)

@@ -9,9 +9,10 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.clustering.points import Points
 from featprop.graph import Graph
 from featprop.matrix import Features
-from featprop.propagation import propagate
+from featprop.strategies.propagated import Propagated
 
 __all__ = ["OUTPUTS", "Situation"]
 
@@ -49,13 +50,18 @@ class Situation:
     labels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     classes: tuple[Hashable, ...] = ()
     outputs: Mapping[str, Features] = field(default_factory=dict)
-    _propagated: dict[int, Features] = field(default_factory=dict, repr=False, compare=False)
+    _propagated: Propagated | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "outputs", MappingProxyType(dict(self.outputs)))
+        object.__setattr__(self, "_propagated", self._propagated or Propagated(self.graph))
 
     def propagated(self, layers: int) -> Features:
         """Return S^K X for K = `layers`, computed the first time it is asked for."""
-        if layers not in self._propagated:
-            self._propagated[layers] = propagate(self.graph, layers)
-        return self._propagated[layers]
+        assert self._propagated is not None
+        return self._propagated.rows(layers)
+
+    def points(self, layers: int, unit: bool = False) -> Points:
+        """Return the rows of S^K X to measure distances between, scaled to length 1 if `unit`, as `propagated`."""
+        assert self._propagated is not None
+        return self._propagated.points(layers, unit)

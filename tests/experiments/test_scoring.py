@@ -1,0 +1,31 @@
+"""Scores against scikit-learn's."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, f1_score
+
+from featprop.experiments.scoring import score
+from featprop.graph import UNKNOWN
+
+
+@given(seed=st.integers(0, 10_000), classes=st.integers(1, 6), n=st.integers(4, 40))
+def test_equals_scikit_learn(seed: int, classes: int, n: int) -> None:
+    generator = np.random.default_rng(seed)
+    truth, predicted = generator.integers(0, classes, n), generator.integers(0, classes + 2, n)
+    pool = generator.choice(n, size=2, replace=False)
+    others = np.setdiff1d(np.arange(n), pool)
+    for protocol, counted in (("paper", np.arange(n)), ("unlabelled", others)):
+        found = score(truth, predicted, pool, protocol)
+        right, answer = truth[counted], predicted[counted]
+        assert found.macro_f1 == pytest.approx(f1_score(right, answer, average="macro", zero_division=0))
+        assert found.micro_f1 == pytest.approx(f1_score(right, answer, average="micro", zero_division=0))
+        assert found.accuracy == pytest.approx(accuracy_score(right, answer))
+
+
+def test_a_node_nobody_knows_is_not_scored() -> None:
+    truth, predicted = np.array([0, 1, UNKNOWN, 1]), np.array([0, 1, 0, 0])
+    found = score(truth, predicted, np.array([0]), "paper")
+    assert found.accuracy == pytest.approx(2 / 3)
+    assert found.macro_f1 == pytest.approx(2 / 3)
