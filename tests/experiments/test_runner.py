@@ -39,10 +39,10 @@ def settings_for(graph: Path, *strategies: str, **others: Any) -> Settings:
 @pytest.mark.usefixtures("in_process")
 def test_done_cells_are_skipped_and_new_ones_added(graph_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "results"
-    outcome = runner.run(settings_for(graph_folder, "random"), out)
+    outcome = runner.run([settings_for(graph_folder, "random")], out)
     assert (outcome.done, outcome.skipped) == (8, 0)
     before = (out / "blobs.jsonl").read_bytes()
-    outcome = runner.run(settings_for(graph_folder, "random", "featprop", seeds=3), out)
+    outcome = runner.run([settings_for(graph_folder, "random", "featprop", seeds=3)], out)
     assert (outcome.done, outcome.skipped) == (4 + 12, 8)
     assert (out / "blobs.jsonl").read_bytes().startswith(before)
     assert len(read_lines(out)) == 24
@@ -50,16 +50,38 @@ def test_done_cells_are_skipped_and_new_ones_added(graph_folder: Path, tmp_path:
 
 @pytest.mark.usefixtures("in_process")
 def test_one_failure_does_not_stop_the_others(graph_folder: Path, tmp_path: Path) -> None:
-    outcome = runner.run(settings_for(graph_folder, "degree", "random"), tmp_path)
+    outcome = runner.run([settings_for(graph_folder, "degree", "random")], tmp_path)
     assert [failure.reason for failure in outcome.failures] == ["out of luck"]
     assert {line.strategy for line in read_lines(tmp_path)} == {"random"}
 
 
 @pytest.mark.usefixtures("in_process")
 def test_results_of_other_settings_are_not_mixed_in(graph_folder: Path, tmp_path: Path) -> None:
-    runner.run(settings_for(graph_folder, "random"), tmp_path)
+    runner.run([settings_for(graph_folder, "random")], tmp_path)
     with pytest.raises(ParameterError, match="epochs = 20"):
-        runner.run(settings_for(graph_folder, "random", epochs=21), tmp_path)
+        runner.run([settings_for(graph_folder, "random", epochs=21)], tmp_path)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_settings_that_overlap_are_done_once(graph_folder: Path, tmp_path: Path) -> None:
+    """The same cells under another model share the choice; cells cut differently wait; contradictions are refused."""
+    wanted = [
+        settings_for(graph_folder, "featprop"),
+        settings_for(graph_folder, "featprop", models=["gcn", "sgc"]),
+        settings_for(graph_folder, "random", "featprop", seeds=3),
+    ]
+    outcome = runner.run(wanted, tmp_path / "together")
+    lines = read_lines(tmp_path / "together")
+    assert outcome.done == len(lines) == len({line.cell for line in lines}) == 16 + 4 + 12
+    for settings in wanted:
+        runner.run([settings], tmp_path / "apart")
+
+    def told(folder: str) -> dict[Any, Any]:
+        return {line.cell: (line.nodes, line.macro_f1) for line in read_lines(tmp_path / folder)}
+
+    assert told("together") == told("apart")
+    with pytest.raises(ParameterError, match="epochs = 20"):
+        runner.run([wanted[0], settings_for(graph_folder, "featprop", epochs=21)], tmp_path / "none")
 
 
 @pytest.mark.usefixtures("in_process")
@@ -75,11 +97,11 @@ def test_a_data_set_that_is_not_here_has_a_stand_in(
     settings = Settings(
         ["corafull"], ["random"], budgets=[8], seeds=1, epochs=5, stand_ins={"corafull": str(graph_folder)}
     )
-    outcome = runner.run(settings, tmp_path / "results")
+    outcome = runner.run([settings], tmp_path / "results")
     assert outcome.absent == {"corafull": str(graph_folder)}
     assert {line.dataset for line in read_lines(tmp_path / "results")} == {str(graph_folder)}
     with pytest.raises(FileError, match="cora_full"):
-        runner.run(Settings(["corafull"], ["random"]), tmp_path / "results")
+        runner.run([Settings(["corafull"], ["random"])], tmp_path / "results")
 
 
 def test_a_process_that_dies_is_told_and_the_others_go_on(graph_folder: Path, tmp_path: Path) -> None:

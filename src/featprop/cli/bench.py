@@ -69,26 +69,22 @@ def run(
                 epochs,
             )
         ]
-    failed = False
-    cells, seconds = 0, 0.0
-    for each in wanted:
-        try:
-            with showing_progress():
-                outcome = run_cells(each, out, jobs, threads)
-        except KeyboardInterrupt:
-            typer.echo(f"Stopped. What is done is in {out}; the same command goes on from there.", err=True)
-            raise typer.Exit(INTERRUPTED) from None
-        name = f"{each.title}: " if each.title else ""
-        typer.echo(f"{name}{outcome.done:,} cells in {outcome.seconds:.1f} s, {outcome.skipped:,} were there, in {out}")
-        for missing, stand_in in outcome.absent.items():
-            typer.echo(f"  {missing} is not here{f': {stand_in} in its place' if stand_in else ', left out'}", err=True)
-        for failure in outcome.failures:
-            typer.echo(f"  not done: {failure.task}: {failure.reason}", err=True)
-        failed |= bool(outcome.failures)
-        cells, seconds = cells + outcome.done, seconds + outcome.seconds
-    if len(wanted) > 1:
-        typer.echo(f"In all: {cells:,} cells in {seconds / 60:.1f} minutes")
-    if failed:
+    try:
+        with showing_progress():
+            outcome = run_cells(wanted, out, jobs, threads)
+    except KeyboardInterrupt:
+        typer.echo(f"Stopped. What is done is in {out}; the same command goes on from there.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    for missing, stand_in in outcome.absent.items():
+        typer.echo(f"  {missing} is not here{f': {stand_in} in its place' if stand_in else ', left out'}", err=True)
+    for failure in outcome.failures:
+        typer.echo(f"  not done: {failure.task}: {failure.reason}", err=True)
+    titles = "; ".join(each.title for each in wanted if each.title)
+    took = f"{outcome.seconds / 60:.1f} minutes" if outcome.seconds >= 100 else f"{outcome.seconds:.1f} s"
+    typer.echo(
+        f"{f'{titles}: ' if titles else ''}{outcome.done:,} cells in {took}, {outcome.skipped:,} were there, in {out}"
+    )
+    if outcome.failures:
         raise typer.Exit(1)
 
 

@@ -1,21 +1,27 @@
-"""`run`: do the cells of some settings that are not done yet."""
+"""`run`: do the cells of some settings that are not done yet.
+
+All settings are done at once, so that no process waits for the last of each; the largest data sets come first, as the
+longest work should. Work that shares cells is done once, or, where it is cut differently, one after the other.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from featprop.datasets import find, is_known, resolve
 from featprop.datasets.stats import statistics
 from featprop.errors import FeatpropError, ParameterError
-from featprop.experiments.lines import Appender, Line, appending, read_lines
+from featprop.experiments.lines import Appender, Cell, Line, appending, read_lines
 from featprop.experiments.settings import Settings
-from featprop.experiments.tasks import Task, tasks_of
+from featprop.experiments.tasks import Task, merged, tasks_of
 from featprop.experiments.workers import Failure, perform_all
 from featprop.io.atomic import replacing_file
 from featprop.progress import tracked
@@ -51,12 +57,12 @@ class Outcome:
     failures: tuple[Failure, ...]
 
 
-def run(settings: Settings, out: Path, jobs: int | None = None, threads: int = 1) -> Outcome:
+def run(wanted: Sequence[Settings], out: Path, jobs: int | None = None, threads: int = 1) -> Outcome:
     """Do the cells that the folder does not hold, and append a line for each as soon as it is done.
 
     Parameters
     ----------
-    settings
+    wanted
         What to run.
     out
         The folder of the results; those in it are kept and not made again.
@@ -69,23 +75,51 @@ def run(settings: Settings, out: Path, jobs: int | None = None, threads: int = 1
     jobs = jobs or os.cpu_count() or 1
     if jobs < 1 or threads < 1:
         raise ParameterError("jobs", "must be at least 1", min(jobs, threads), "leave it out")
-    here, absent = _present(settings, out)
-    tasks = tasks_of(settings, here)
+    absent: dict[str, str | None] = {}
+    tasks: list[Task] = []
+    for settings in wanted:
+        here, missing = _present(settings, out)
+        absent |= missing
+        tasks += tasks_of(settings, here)
+    tasks = _largest_first(merged(tasks), out)
     with appending(out) as appender:
         known = read_lines(out)
-        _check_alike(tasks, known)
+        _check_alike(tasks, [(line.cell, line.epochs, line.options) for line in known])
         cells = {cell for task in tasks for cell in task.cells()}
-        there = {line.cell for line in known}
-        skipped = len(cells & there)
-        work = [
-            (task, [line for line in known if (line.dataset, line.strategy) == (task.dataset, task.strategy)])
-            for task in tasks
-            if not there.issuperset(task.cells())
-        ]
+        skipped = len(cells & {line.cell for line in known})
         failures: list[Failure] = []
-        coming = _written(perform_all(work, jobs, threads), appender, failures)
+        coming = _written(_performed(tasks, out, jobs, threads), appender, failures)
         done = sum(1 for _ in tracked(coming, "benchmark cells", len(cells) - skipped))
     return Outcome(done, skipped, time.monotonic() - started, absent, tuple(failures))
+
+
+def _performed(tasks: list[Task], out: Path, jobs: int, threads: int) -> Iterator[list[Line] | Failure]:
+    """Do the tasks; those that share cells with an earlier one wait for its lines."""
+    while tasks:
+        now: list[Task] = []
+        later: list[Task] = []
+        taken: set[Cell] = set()
+        for task in tasks:
+            (later if taken.intersection(task.cells()) else now).append(task)
+            taken.update(task.cells())
+        known = read_lines(out)
+        there = {line.cell for line in known}
+        yield from perform_all(
+            [
+                (task, [line for line in known if (line.dataset, line.strategy) == (task.dataset, task.strategy)])
+                for task in now
+                if not there.issuperset(task.cells())
+            ],
+            jobs,
+            threads,
+        )
+        tasks = later
+
+
+def _largest_first(tasks: list[Task], out: Path) -> list[Task]:
+    path = out / STATISTICS
+    figures = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return sorted(tasks, key=lambda task: -figures[task.dataset]["nodes"] * figures[task.dataset]["features"])
 
 
 def _written(coming: Iterator[list[Line] | Failure], appender: Appender, failures: list[Failure]) -> Iterator[Line]:
@@ -142,12 +176,13 @@ def _count(name: str, out: Path) -> None:
         temporary.write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def _check_alike(tasks: Sequence[Task], known: Sequence[Line]) -> None:
-    """Refuse to add to results that were made with other settings."""
+def _check_alike(tasks: Sequence[Task], known: Iterable[tuple[Cell, int, Mapping[str, Any]]]) -> None:
+    """Refuse to add to results that were made with other settings, and settings that contradict each other."""
     asked = {cell: task for task in tasks for cell in task.cells()}
-    for line in known:
-        task = asked.get(line.cell)
-        if task and (task.epochs, dict(task.options)) != (line.epochs, line.options):
-            found = f"epochs = {line.epochs}, options = {line.options}"
+    others = ((cell, task.epochs, task.options) for task in tasks for cell in task.cells())
+    for cell, epochs, options in itertools.chain(known, others):
+        task = asked.get(cell)
+        if task and (task.epochs, dict(task.options)) != (epochs, dict(options)):
+            found = f"epochs = {epochs}, options = {dict(options)}"
             rule = f"must have been made with epochs = {task.epochs}, options = {dict(task.options)}"
             raise ParameterError(f"Results of {task}", rule, found, "choose another --out, or those settings")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -12,7 +12,7 @@ from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.settings import Settings
 from featprop.strategies import strategy_class
 
-__all__ = ["Task", "tasks_of"]
+__all__ = ["Task", "merged", "tasks_of"]
 
 TOGETHER = 5
 """Seeds trained as one model. A fixed number, so that more seeds later leave the earlier ones as they are."""
@@ -73,3 +73,14 @@ def tasks_of(settings: Settings, datasets: list[str]) -> list[Task]:
             for kinds, block in product(apart, blocks)
         ]
     return tasks
+
+
+def merged(tasks: list[Task]) -> list[Task]:
+    """Return the tasks without repeats; a strategy that looks at no model chooses once for the models of all."""
+    by_choice: dict[Any, Task] = {}
+    for task in tasks:
+        shape = (task.dataset, task.strategy, task.budgets, task.seeds, task.epochs, repr(sorted(task.options.items())))
+        choice = (*shape, task.models if strategy_class(task.strategy).needs else ())
+        models = by_choice[choice].models if choice in by_choice else ()
+        by_choice[choice] = replace(task, models=tuple(dict.fromkeys(models + task.models)))
+    return list(by_choice.values())
