@@ -12,6 +12,7 @@ import json
 import subprocess
 import sys
 
+from featprop.experiments.paper import SECONDS
 from featprop.strategies import available
 
 CHOOSE = """
@@ -38,12 +39,6 @@ seconds = time.perf_counter() - start
 peak = int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 print(json.dumps({"seconds": seconds, "peak": peak / 1024, "mean": picks.mean_distance, "max": picks.max_distance}))
 """
-PAPER = {
-    "featprop": {"cora": 239, "citeseer": 622, "pubmed": 1506},
-    "coreset-greedy": {"cora": 44, "citeseer": 46, "pubmed": 509},
-    "coreset-mip": {"cora": 12260, "citeseer": 13257},
-}
-"""Seconds for 5 runs in the paper's running-time table; CoresetMIP ran out of time on PubMed."""
 
 
 def measured(name: str, data: str, budget: int) -> dict[str, float]:
@@ -72,8 +67,8 @@ def main() -> None:
         for name in names:
             found = measured(name, data, arguments.budget)
             base = found["seconds"] if name == "featprop" else base
-            paper = PAPER.get(name, {}).get(data)
-            ratio = f"{paper / PAPER['featprop'][data]:.2f}" if paper else ""
+            paper = SECONDS.get((name, data))
+            ratio = f"{paper / SECONDS['featprop', data]:.2f}" if paper else ""
             if name == "coreset-mip" and data == "pubmed":
                 ratio = "out of time"
             print(

@@ -158,12 +158,24 @@ def test_with_one_class_a_strategy_that_needs_a_model_still_answers(graph: fp.Gr
         learner.predict()
 
 
+def test_with_one_class_a_fresh_model_of_the_kind_given_is_looked_at(graph: fp.Graph) -> None:
+    model = fp.SGC(epochs=10, seed=3)
+    learner = ActiveLearner(graph, "coreset-greedy", model=model)
+    learner.tell({"n00": "red", "n01": "red"})
+    known = {"labelled": ["n00", "n01"], "labels": ["red", "red"]}
+    expected = fp.select(graph, 3, strategy="coreset-greedy", model=fp.SGC(epochs=10, seed=3), **known)
+    assert learner.ask(3).nodes.tolist() == expected.nodes.tolist()
+    assert model.network is None
+
+
 @pytest.mark.parametrize(
     ("act", "error", "message"),
     [
         (lambda a: a.tell({"n99": "red"}), GraphError, "nodes told must be ids of the graph; found 1 \\('n99'\\)"),
         (lambda a: a.tell({"n00": "blue"}), LabelError, "found 'red' and 'blue' for node 'n00': call correct to"),
-        (lambda a: a.tell({"n01": None}), LabelError, "The label of node 'n01' must be a class; found none: leave"),
+        (lambda a: a.tell({"n01": None}), LabelError, "The label of node 'n01' must be a class; found None: leave"),
+        (lambda a: a.tell({"n01": float("nan")}), LabelError, "must be a class; found nan"),
+        (lambda a: a.correct("n00", ""), LabelError, "The label of node 'n00' must be a class; found ''"),
         (lambda a: a.correct("n01", "red"), LabelError, "Node 'n01' must have a label to correct; found none"),
         (lambda a: a.correct("n99", "red"), GraphError, "must be ids of the graph"),
         (lambda a: a.cannot_label("n99"), GraphError, "must be ids of the graph"),

@@ -6,6 +6,7 @@ program. It is saved as JSON beside the model, and resumed where it stopped.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Hashable, Iterable, Mapping
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import FeatpropError, FileError, LabelError, MissingExtraError, ParameterError, reason
-from featprop.graph import Graph, plain
+from featprop.graph import Graph, is_missing, plain
 from featprop.io.atomic import replacing_folder
 from featprop.selection import Selection, select
 from featprop.strategies import Strategy, get_strategy, settings_of
@@ -93,7 +94,7 @@ class ActiveLearner:
             labels=list(self.labels.values()),
             exclude=[*self.asked, *self.barred],
             candidates=candidates,
-            model=self.model if self.strategy.needs and len(set(self.labels.values())) > 1 else None,
+            model=self._model_to_ask() if self.strategy.needs else None,
             seed=self.seed + self.rounds,
         )
         self.asked += picks.nodes.tolist()
@@ -104,9 +105,7 @@ class ActiveLearner:
         """Take the labels of nodes, asked for or not; one that is labelled otherwise already is an error."""
         told = dict(zip(plain(labels), plain(labels.values()), strict=True))
         self.graph.positions(told, "nodes told")
-        empty = [node for node, label in told.items() if label is None or label == ""]
-        if empty:
-            raise LabelError(f"The label of node {empty[0]!r}", "must be a class", "none", "leave the node out")
+        _check_classes(told)
         for node, label in told.items():
             if self.labels.get(node, label) != label:
                 found, cure = f"{self.labels[node]!r} and {label!r} for node {node!r}", "call correct to change it"
@@ -121,6 +120,7 @@ class ActiveLearner:
         if node not in self.labels:
             self.graph.positions([node])
             raise LabelError(f"Node {node!r}", "must have a label to correct", "none", "call tell to give it one")
+        _check_classes({node: label})
         self._take({**self.labels, node: label})
 
     def cannot_label(self, *nodes: Hashable) -> None:
@@ -130,6 +130,15 @@ class ActiveLearner:
         self._take({node: label for node, label in self.labels.items() if node not in marked})
         self.asked = [node for node in self.asked if node not in marked]
         self.barred = list(dict.fromkeys([*self.barred, *marked]))
+
+    def _model_to_ask(self) -> NodeClassifier | None:
+        """Return the model of the labels; of one class only, which teaches nothing, a fresh one of its kind."""
+        if len(set(self.labels.values())) > 1:
+            return self.model
+        fresh = copy.deepcopy(self._model)
+        if fresh is not None:
+            fresh.network = None
+        return fresh
 
     def retrain(self) -> NodeClassifier:
         """Fit the model to all labels and return it."""
@@ -244,6 +253,12 @@ def check_may_hold_learner(folder: Path) -> None:
     if strange:
         rule = "must be a new folder or one that holds a saved learner only"
         raise FileError(f"{folder}", rule, ", ".join(strange[:5]), "choose another folder")
+
+
+def _check_classes(told: Mapping[Hashable, Hashable]) -> None:
+    for node, label in told.items():
+        if is_missing(label):
+            raise LabelError(f"The label of node {node!r}", "must be a class", repr(label), "leave the node out")
 
 
 def _size(graph: Graph) -> dict[str, int]:

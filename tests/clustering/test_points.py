@@ -67,6 +67,13 @@ def test_the_rows_given_stay_as_they_are(kind: str, metric: str) -> None:
     assert (abs(rows - before)).max() == 0
 
 
+def test_a_slice_says_which_points_as_positions_do() -> None:
+    points = Points(rows_of("dense", 0))
+    np.testing.assert_array_equal(points.distances(slice(5, 9)), points.distances(np.arange(5, 9)))
+    with pytest.raises(TypeError, match="both be dense"):
+        Points(rows_of("mostly empty", 0)).exact_distances(Points(np.ones((2, 400))), np.zeros(40, dtype=np.intp))
+
+
 def test_half_filled_rows_are_made_dense_and_mostly_empty_ones_are_not() -> None:
     assert not sp.issparse(Points(rows_of("sparse", 0)).rows)
     assert sp.issparse(Points(rows_of("mostly empty", 0)).rows)

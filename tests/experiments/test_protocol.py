@@ -137,6 +137,24 @@ def test_going_on_from_any_line_ends_with_the_same_results(rings: Graph, strateg
     assert [essence(line) for line in [*whole[:cut], *rest]] == [essence(line) for line in whole]
 
 
+def test_a_choice_made_with_other_options_is_not_taken_over(rings: Graph) -> None:
+    """A one-step choice serves every model, but only if the strategy had the same options."""
+    options = {"layers": 0}
+    done = all_lines(rings, task("featprop-kcenter", "gcn", options=options))
+    seen_first = all_lines(rings, task("featprop-kcenter", "sgc"), done)
+    assert [line.nodes for line in seen_first] == [
+        line.nodes for line in all_lines(rings, task("featprop-kcenter", "sgc"))
+    ]
+    assert {line.nodes for line in seen_first} != {line.nodes for line in done}
+
+
+def test_pools_that_grew_over_other_budgets_are_refused(rings: Graph) -> None:
+    done = all_lines(rings, task("watching", budgets=(6, 8)))
+    with pytest.raises(ParameterError, match="must have been made with the budgets 6, 7, 8"):
+        all_lines(rings, task("watching", budgets=(6, 7, 8)), done)
+    assert all_lines(rings, task("watching", budgets=(6, 8, 9)), done), "more budgets at the end are no other ones"
+
+
 def essence(line: Line) -> Any:
     return line.cell, line.nodes, line.macro_f1, line.accuracy, line.mean_distance, line.state
 

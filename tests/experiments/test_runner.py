@@ -144,6 +144,7 @@ def test_the_command(graph_folder: Path, run: Run) -> None:
         (["run", "--dataset", "digits", "--strategy", "randon"], "did you mean 'random'"),
         (["run", "--dataset", "digits", "--budgets", "ten"], "whole numbers with commas"),
         (["run", "--dataset", "digits", "--settings", "a.toml"], "must be all that says what to run"),
+        (["run", "--seeds", "3", "--settings", "a.toml"], "found --seeds beside it"),
         (["run", "--dataset", "corra", "--strategy", "random"], "take the data set cora"),
         (["report", "nowhere"], "must hold results"),
     ],

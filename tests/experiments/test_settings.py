@@ -45,6 +45,29 @@ def test_what_looks_at_a_model_is_run_for_each_model() -> None:
     assert len(list(tasks_of(settings, ["cora"])[0].cells())) == 5 * 5 * 2 * 2
 
 
+def test_a_data_set_under_another_spelling_or_in_place_of_another() -> None:
+    settings = Settings(["Cora", "corafull"], ["age"], only={"age": ["Cora"]}, stand_ins={"corafull": "coauthor-cs"})
+    assert [task.dataset for task in tasks_of(settings, ["cora", "coauthor-cs"])] == ["cora"]
+    settings = Settings(["corafull"], ["age"], only={"age": ["corafull"]}, stand_ins={"corafull": "coauthor-cs"})
+    assert [task.dataset for task in tasks_of(settings, ["coauthor-cs"])] == ["coauthor-cs"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"only": {"age": ["Kora"]}}, "Kora"),
+        ({"options": {"age": {"bse": 0.9}}}, "did you mean 'base'"),
+        ({"options": {"age": {"base": 7}}}, "base"),
+        ({"budgets": ["10"]}, "must be whole numbers"),
+        ({"budgets": [10.5]}, "must be whole numbers"),
+        ({"seeds": True}, "must be whole numbers"),
+    ],
+)
+def test_settings_are_checked_when_they_are_made(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(FeatpropError, match=message):
+        Settings(["cora"], ["age"], **wrong)
+
+
 def test_a_strategy_on_some_data_sets_only() -> None:
     settings = Settings(["cora", "pubmed"], ["random", "age"], only={"age": ["cora"]})
     assert [(t.dataset, t.strategy) for t in tasks_of(settings, ["cora", "pubmed"])] == [

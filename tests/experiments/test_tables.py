@@ -16,7 +16,7 @@ from featprop.experiments.pages import refreshed
 from featprop.experiments.paper import printed, strategy_title, title_of
 from featprop.experiments.score_tables import score_table
 from featprop.experiments.summary import Results, Runs, paired_test
-from featprop.experiments.tables import Table
+from featprop.experiments.tables import Entry, Table
 from featprop.experiments.theory import correlation, correlation_table
 
 Make = Callable[..., Line]
@@ -50,6 +50,31 @@ def test_a_cell_is_the_mean_over_budgets_and_the_spread_is_over_seeds(results: R
     assert [[cell.bold for cell in row] for row in table.rows][2] == [False, True, False, False, False]
     assert "Protocol paper" in table.note
     assert "10, 20" in table.note
+
+
+def test_a_budget_that_few_strategies_have_changes_nothing(results: Results, line: Make) -> None:
+    more = Results([*results.lines, *(line("featprop", 40, seed, 0.9) for seed in range(3))])
+    assert texts(score_table(more, "macro_f1", "gcn", "paper")) == texts(
+        score_table(results, "macro_f1", "gcn", "paper")
+    )
+    other = [line(name, 10, 0, 0.5, dataset="pubmed") for name in ("random", "featprop")]
+    table = score_table(Results([*more.lines, *other]), "macro_f1", "gcn", "paper")
+    assert table is not None
+    assert "the budgets 10, 20 (Cora); 10 (PubMed)" in table.note
+
+
+def test_a_headline_names_what_was_compared(line: Make) -> None:
+    elsewhere = [line("featprop", 10, 0, 0.9, model="sgc")]
+    alone = [line("featprop", 10, 0, 0.9, dataset="citeseer")]
+    beside = [*alone, line("random", 10, 0, 0.5, dataset="citeseer")]
+    assert findings(Results([*elsewhere, *beside]))[0].startswith("FeatProp comes first on Citeseer")
+    assert "not beside another" in findings(Results(alone))[0]
+    assert "not beside another" in findings(Results(beside[1:]))[0]
+
+
+def test_signs_that_latex_reads_otherwise() -> None:
+    table = Table("t", "a_b", "", (("", 1),), ("c",), ((Entry("<0.001 {x} ~$^"),),))
+    assert r"$<$0.001 \{x\} \textasciitilde{}\$\textasciicircum{} \\" in table.latex()
 
 
 def test_the_same_in_markdown_latex_and_csv(results: Results) -> None:

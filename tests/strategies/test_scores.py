@@ -1,6 +1,7 @@
 """Strategies that score, on cases solved by hand, and the choice they share."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -113,11 +114,14 @@ def test_age_by_hand(situated: Situated) -> None:
 
 
 def test_centrality_rules_age_at_first_and_less_later(situated: Situated) -> None:
-    def mean_weight(labels: int) -> float:
-        generator = np.random.default_rng(0)
-        return float(np.mean([generator.beta(1.0, 1.005 - 0.995**labels) for _ in range(4000)]))
+    """The hub is the surest node and the farthest from the centre: only centrality speaks for it."""
+    outputs = {"probabilities": [[0.99, 0.01], [0.5, 0.5], [0.8, 0.2]], "hidden": [[9.0], [0], [0.1]]}
+    hub = situated(3, [(0, 1), (0, 2)], **outputs)
+    many = replace(hub, labelled=np.zeros(400, dtype=np.intp))
 
-    hub = situated(3, [(0, 1), (0, 2)], probabilities=[[0.9, 0.1], [0.5, 0.5], [0.8, 0.2]], hidden=[[0.0], [1], [2]])
-    first = [int(AGE().select(hub, 1, np.random.default_rng(seed))[0]) for seed in range(50)]
-    assert first.count(0) >= 45
-    assert mean_weight(0) > 0.98 > 0.7 > mean_weight(400) > 0.45
+    def share_of_the_hub(situation: Situation) -> float:
+        scores = [AGE(clusters=1).scores(situation, np.random.default_rng(seed)) for seed in range(200)]
+        return float(np.mean([score.argmax() == 0 for score in scores]))
+
+    assert share_of_the_hub(hub) > 0.95
+    assert share_of_the_hub(many) < 0.8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -34,9 +34,13 @@ def run(
     ] = None,
     strategy: Annotated[list[str] | None, typer.Option("--strategy", help="A strategy. Repeatable.")] = None,
     model: Annotated[list[str] | None, typer.Option("--model", help="gcn or sgc. Repeatable.")] = None,
-    budgets: Annotated[str, typer.Option("--budgets", help="Numbers of labels, ascending.")] = "10,20,40,80,160",
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many runs, with the seeds 0, 1, 2, …")] = 5,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Of every training.")] = 200,
+    budgets: Annotated[
+        str | None, typer.Option("--budgets", help="Numbers of labels, ascending; default: 10,20,40,80,160.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", min=1, help="How many runs, with the seeds 0, 1, 2, …; default: 5.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Of every training; default: 200.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes; default: one a core.")] = None,
     threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of each process.")] = 1,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the results.")] = Path("results"),
@@ -51,24 +55,22 @@ def run(
     from featprop.experiments.runner import run as run_cells
     from featprop.experiments.settings import Settings, read_settings
 
-    if settings and (dataset or strategy or model):
-        raise ParameterError(
-            "settings", "must be all that says what to run", "--dataset, --strategy or --model", "drop one"
-        )
+    named = {"dataset": dataset, "strategy": strategy, "model": model, "budgets": budgets, "seeds": seeds}
+    beside = [f"--{name}" for name, value in (named | {"epochs": epochs}).items() if value is not None]
+    if settings and beside:
+        found = f"{', '.join(beside)} beside it"
+        raise ParameterError("settings", "must be all that says what to run", found, "drop one or the other")
     if settings:
         wanted = [read_settings(path) for path in settings]
     else:
-        wanted = [
-            Settings(
-                dataset or [],
-                strategy or ["featprop", "random"],
-                "",
-                model or ["gcn"],
-                _numbers(budgets),
-                seeds,
-                epochs,
-            )
-        ]
+        given: dict[str, Any] = {
+            "models": model,
+            "budgets": _numbers(budgets) if budgets else None,
+            "seeds": seeds,
+            "epochs": epochs,
+        }
+        chosen = {name: value for name, value in given.items() if value is not None}
+        wanted = [Settings(dataset or [], strategy or ["featprop", "random"], **chosen)]
     try:
         with showing_progress():
             outcome = run_cells(wanted, out, jobs, threads)
@@ -93,7 +95,8 @@ def report(
     results: Annotated[Path, typer.Argument(metavar="RESULTS", help="The folder a run wrote.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path("report"),
     into: Annotated[
-        Path | None, typer.Option("--into", help="A Markdown page whose marked tables are to be brought up to date.")
+        Path | None,
+        typer.Option("--into", help="A Markdown page whose marked tables, and figures, to bring up to date."),
     ] = None,
 ) -> None:
     """Make tables (Markdown, CSV, LaTeX), figures (SVG) and one HTML page of results.
@@ -107,7 +110,7 @@ def report(
     with showing_progress():
         written = write_report(results, out)
         if into:
-            refresh(into, written.tables)
+            refresh(into, written.tables, written.drawings)
     typer.echo(written.summary)
     typer.echo(f"Report: {written.page}")
 

@@ -94,6 +94,9 @@ def _learner(folder: Path | None, graph: Graph, strategy: Strategy, seed: int, *
                 rule = f"must be that of the earlier rounds, {learner.strategy.name} with the options it had"
                 cure = "leave out --strategy and --set, or keep these rounds in another folder"
                 raise ParameterError("strategy", rule, f"{strategy.name} or other options", cure)
+            if seed not in (0, learner.seed):
+                rule = f"must be that of the earlier rounds, {learner.seed}"
+                raise ParameterError("seed", rule, seed, "leave it out, or keep these rounds in another folder")
             return learner
     return ActiveLearner(graph, strategy, seed=seed)
 

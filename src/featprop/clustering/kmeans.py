@@ -21,6 +21,7 @@ __all__ = ["as_points", "k_means", "nearest_distinct", "nearest_lists"]
 
 ROUNDS = 4
 LISTED = 8
+FEW_ITERATIONS = 20
 TOLERANCE = 1e-4
 """Stop when an iteration lowers the mean distance by less than this share."""
 
@@ -31,18 +32,25 @@ def k_means(
     fixed: NDArray[np.intp],
     weights: NDArray[np.float32],
     generator: np.random.Generator,
-    max_iterations: int = 20,
+    converge_within: int | None = None,
 ) -> NDArray[np.float32]:
-    """Return `n_centres` centres that, together with the `fixed` rows, are each the mean of the rows near them."""
+    """Return `n_centres` centres that, together with the `fixed` rows, are each the mean of the rows near them.
+
+    With `converge_within`, iterate until no row changes its centre, at most so many times; else until an iteration is
+    no longer worth its time.
+    """
+    max_iterations = converge_within or FEW_ITERATIONS
+    last: NDArray[np.intp] | None = None
     centres = dense(points.rows[_seeds(points, n_centres, fixed, weights, generator)])
     held = points.nearest(points.take(fixed)) if fixed.size else None
     before = np.inf
     for _ in tracked(range(max_iterations), "clustering (K-Means)", max_iterations):
         nearest, distance = _nearest(points, centres, held)
         loss = float(distance @ weights.astype(np.float64))
-        if loss >= (1 - TOLERANCE) * before:
+        same = last is not None and np.array_equal(nearest, last)
+        if same or (converge_within is None and loss >= (1 - TOLERANCE) * before):
             break
-        before = loss
+        before, last = loss, nearest
         members = sp.csr_array(
             (weights, (nearest, np.arange(len(points)))), shape=(n_centres + len(fixed), len(points))
         )

@@ -41,6 +41,8 @@ GROWTH = 2
 LARGEST = 1e18
 """Squares of anything larger do not fit float32."""
 SHIFT_SAMPLE = 512
+KEPT_BYTES = 2**28
+"""Distances up to that size are kept, as they are soon asked for again."""
 GATHERED_BYTES = 12 * 2**20
 """Rows from here and there are gathered so many at a time: memory that is used again costs less than new memory."""
 
@@ -133,7 +135,7 @@ class Points:
         kernel = to_distances_sparse if sparse else to_distances_dense
         by_rows(kernel, len(block), block.size, block, *norms, *pair, self.metric == "cosine")
         if to is None:
-            block[np.arange(len(block)), indices] = 0.0
+            block[np.arange(len(block)), np.arange(len(self))[indices]] = 0.0
         return block
 
     def distances_among(self, indices: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float32]:
@@ -145,15 +147,15 @@ class Points:
         return block
 
     def matrix(self, candidates: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return the distances of all `candidates` to all points; they are kept for the next time, so change none."""
-        if self._matrix is None or not np.array_equal(self._matrix[0], candidates):
-            self._matrix = None
-            found = np.empty((len(candidates), len(self)), dtype=np.float32)
-            blocks = list(self.blocks(len(candidates)))
-            for block in tracked(blocks, "measuring distances", len(blocks)):
-                found[block] = self.distances(candidates[block])
-            self._matrix = candidates, found
-        return self._matrix[1]
+        """Return the distances of all `candidates` to all points, not to be changed: if few, they are kept."""
+        if self._matrix is not None and np.array_equal(self._matrix[0], candidates):
+            return self._matrix[1]
+        found = np.empty((len(candidates), len(self)), dtype=np.float32)
+        blocks = list(self.blocks(len(candidates)))
+        for block in tracked(blocks, "measuring distances", len(blocks)):
+            found[block] = self.distances(candidates[block])
+        self._matrix = (candidates, found) if found.nbytes <= KEPT_BYTES else None
+        return found
 
     def nearest(self, centres: Points) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
         """Return for each point the nearest of `centres`, the first of several, and its distance."""
@@ -170,7 +172,12 @@ class Points:
         return index, np.sqrt(squared)
 
     def exact_distances(self, centres: Points, index: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return the distance of each point to the centre `index` says, from the difference of the two rows."""
+        """Return the distance of each point to the centre `index` says, from the difference of the two rows.
+
+        The centres must be dense or sparse as the points are, such as a part of them.
+        """
+        if sp.issparse(self.rows) != sp.issparse(centres.rows):
+            raise TypeError("points and centres must both be dense or both be sparse")
         squared = np.empty(len(self), dtype=np.float32)
         sparse, pair = _pair(self.rows, centres.rows)
         by_rows(gaps_sparse if sparse else gaps_dense, len(self), self.rows.size, *pair, index, squared)

@@ -13,26 +13,28 @@ __all__ = ["findings"]
 def findings(results: Results) -> list[str]:
     """Return a headline and, for each data set, who comes first, who follows, and how FeatProp stands to the paper."""
     sentences = []
-    wins = 0
-    scored = 0
+    wins: list[str] = []
+    compared: list[str] = []
     for dataset in results.datasets:
         runs = {name: results.runs("macro_f1", dataset, name, "gcn", "paper") for name in results.strategies}
         means = {name: found for name, found in runs.items() if found and not math.isnan(found.mean)}
         if not means:
             continue
         order = sorted(means, key=lambda name: -means[name].mean)
-        scored += 1
         of_paper = [name for name in order if printed("macro_f1", "gcn", "paper", name, "cora")]
-        wins += bool(of_paper) and of_paper[0] == "featprop"
+        if "featprop" in of_paper and len(of_paper) > 1:
+            compared.append(dataset)
+            wins += [dataset] if of_paper[0] == "featprop" else []
         ranking = ", ".join(f"{strategy_title(name)} {means[name].mean:.1f}" for name in order)
         sentences.append(f"{title_of(dataset)}, Macro-F1 of a GCN: {ranking}.{_beside_paper(dataset, means)}")
-    if not scored:
+    if not sentences:
         return [f"{len(results.lines):,} cells", "No cells of a GCN under the paper's protocol yet."]
-    if scored == 1:
-        place = title_of(results.datasets[0])
-        headline = f"FeatProp {'comes' if wins else 'does not come'} first on {place}"
+    if not compared:
+        return [f"{len(results.lines):,} cells, FeatProp not beside another strategy of the paper", *sentences]
+    if len(compared) == 1:
+        headline = f"FeatProp {'comes' if wins else 'does not come'} first on {title_of(compared[0])}"
     else:
-        where = "every data set" if wins == scored else f"{wins} of {scored} data sets"
+        where = "every data set" if wins == compared else f"{len(wins)} of {len(compared)} data sets"
         headline = f"FeatProp comes first on {where}"
     headline += " among the strategies of the paper that were run"
     return [headline, *sentences]

@@ -92,6 +92,8 @@ class Bench:
             rule = f"must be below {most:,}, the nodes of {task.dataset} with a label"
             raise ParameterError("budgets", rule, task.budgets[-1], "leave the large ones out")
         iterative = bool(strategy_class(task.strategy).needs)
+        if iterative:
+            self._check_history(task, done)
         before = 0
         earlier: dict[int, Trained] = {}
         for budget in task.budgets:
@@ -139,12 +141,24 @@ class Bench:
             choices[seed] = choice
         return {seed: choice for seed, choice in choices.items() if choice}
 
+    def _check_history(self, task: Task, done: Mapping[Cell, Line]) -> None:
+        """Refuse lines whose pool grew out of other budgets than those of the task."""
+        for seed in task.seeds:
+            pool: NDArray[np.intp] | None = initial_pool(self.graph, seed)
+            for budget in task.budgets:
+                found = self._recorded(task, budget, seed, done)
+                if found and (pool is None or found.pool[: len(pool)].tolist() != pool.tolist()):
+                    rule = f"must have been made with the budgets {', '.join(map(str, task.budgets))}"
+                    cure = "choose another --out, or the budgets of those results"
+                    raise ParameterError(f"Results of {task}", rule, f"{budget} reached by others", cure)
+                pool = found.pool if found else None
+
     def _recorded(self, task: Task, budget: int, seed: int, done: Mapping[Cell, Line]) -> Choice | None:
         """Return the choice a line tells of; one that looked at no model is the same for every model."""
         models = task.models if strategy_class(task.strategy).needs else MODELS
         for model, protocol in product(models, PROTOCOLS):
             line = done.get(Cell(task.dataset, task.strategy, budget, seed, model, protocol))
-            if line:
+            if line and dict(line.options) == dict(task.options):
                 return Choice(self.graph.positions(line.nodes), line.seconds_select, line.state)
         return None
 

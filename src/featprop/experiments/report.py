@@ -28,7 +28,7 @@ from featprop.experiments.theory import correlation_table, error_against_loss
 from featprop.io.atomic import replacing_file
 from featprop.progress import tracked
 
-__all__ = ["Report", "build_tables", "write_report"]
+__all__ = ["Report", "build_drawings", "build_tables", "write_report"]
 
 SHOWN = ("macro_f1", "micro_f1")
 
@@ -41,14 +41,15 @@ class Report:
     ----------
     page
         The HTML page.
-    tables
-        All tables.
+    tables, drawings
+        All tables and figures.
     summary
         The findings as text.
     """
 
     page: Path
     tables: tuple[Table, ...]
+    drawings: tuple[Drawing, ...]
     summary: str
 
 
@@ -60,7 +61,7 @@ def build_tables(results: Results, statistics: dict[str, dict[str, float]]) -> l
     ]
     made += [time_table(results, model) for model in results.models]
     made += [correlation_table(results, model, "paper") for model in results.models]
-    made.append(datasets_table(statistics, results.datasets))
+    made.append(datasets_table(statistics, [*dict.fromkeys([*results.datasets, *statistics])]))
     return [table for table in made if table]
 
 
@@ -75,12 +76,12 @@ def write_report(folder: Path, out: Path) -> Report:
         The folder to write to; files of an earlier report in it are replaced.
     """
     results = Results(read_lines(folder))
-    if not results.lines:
+    path = folder / STATISTICS
+    if not results.lines and not path.exists():
         cure = "make some with featprop bench run"
         raise FileError(f"{folder}", "must hold results (*.jsonl)", "none", cure)
-    path = folder / STATISTICS
     tables = build_tables(results, json.loads(path.read_text(encoding="utf-8")) if path.exists() else {})
-    drawings = list(_drawings(results))
+    drawings = list(build_drawings(results))
     found = findings(results)
     for table in tables:
         _write(out / "tables" / f"{table.name}.md", table.markdown())
@@ -90,10 +91,11 @@ def write_report(folder: Path, out: Path) -> Report:
         _write(out / "figures" / f"{drawing.name}.svg", drawing.file)
     page = out / "report.html"
     _write(page, _page(results, tables, drawings, found))
-    return Report(page, tuple(tables), "\n".join(found))
+    return Report(page, tuple(tables), tuple(drawings), "\n".join(found))
 
 
-def _drawings(results: Results) -> Iterator[Drawing]:
+def build_drawings(results: Results) -> Iterator[Drawing]:
+    """Yield every figure the lines allow."""
     makers: list[Callable[[], Drawing | None]] = []
     for protocol in PROTOCOLS:
         for model in results.models:

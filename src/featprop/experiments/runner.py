@@ -16,12 +16,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from featprop.datasets import find, is_known, resolve
+from featprop.datasets import resolve
 from featprop.datasets.stats import statistics
 from featprop.errors import FeatpropError, ParameterError
 from featprop.experiments.lines import Appender, Cell, Line, appending, read_lines
 from featprop.experiments.settings import Settings
-from featprop.experiments.tasks import Task, merged, tasks_of
+from featprop.experiments.tasks import Task, canonical, merged, tasks_of
 from featprop.experiments.workers import Failure, perform_all
 from featprop.io.atomic import replacing_file
 from featprop.progress import tracked
@@ -72,7 +72,7 @@ def run(wanted: Sequence[Settings], out: Path, jobs: int | None = None, threads:
         How many threads each may use.
     """
     started = time.monotonic()
-    jobs = jobs or os.cpu_count() or 1
+    jobs = jobs or _cores()
     if jobs < 1 or threads < 1:
         raise ParameterError("jobs", "must be at least 1", min(jobs, threads), "leave it out")
     absent: dict[str, str | None] = {}
@@ -91,6 +91,11 @@ def run(wanted: Sequence[Settings], out: Path, jobs: int | None = None, threads:
         coming = _written(_performed(tasks, out, jobs, threads), appender, failures)
         done = sum(1 for _ in tracked(coming, "benchmark cells", len(cells) - skipped))
     return Outcome(done, skipped, time.monotonic() - started, absent, tuple(failures))
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _performed(tasks: list[Task], out: Path, jobs: int, threads: int) -> Iterator[list[Line] | Failure]:
@@ -130,8 +135,9 @@ def _written(coming: Iterator[list[Line] | Failure], appender: Appender, failure
             continue
         appender.append(answer)
         first = answer[0]
-        mean = 100 * sum(line.macro_f1 for line in answer) / len(answer)
-        log.info("%s, %s, %d labels: Macro-F1 %.1f", first.dataset, first.strategy, first.budget, mean)
+        scores = [line.macro_f1 for line in answer if (line.model, line.protocol) == (first.model, first.protocol)]
+        what = (first.dataset, first.strategy, first.budget, first.model, 100 * sum(scores) / len(scores))
+        log.info("%s, %s, %d labels, %s: Macro-F1 %.1f", *what)
         yield from answer
 
 
@@ -143,7 +149,7 @@ def _present(settings: Settings, out: Path) -> tuple[list[str], dict[str, str | 
         stand_in = settings.stand_ins.get(dataset)
         for name in [dataset, *([stand_in] if stand_in else [])]:
             try:
-                _count(_named(name), out)
+                _count(canonical(name), out)
             except FeatpropError as error:
                 if len(settings.datasets) == 1 and not stand_in:
                     raise
@@ -152,16 +158,12 @@ def _present(settings: Settings, out: Path) -> tuple[list[str], dict[str, str | 
             else:
                 if name != dataset:
                     absent[dataset] = name
-                here += [_named(name)] if _named(name) not in here else []
+                here += [canonical(name)] if canonical(name) not in here else []
                 break
     if not here:
         found = f"none of {', '.join(settings.datasets)}"
         raise ParameterError("datasets", "must be here or to be had", found, "see featprop datasets")
     return here, absent
-
-
-def _named(name: str) -> str:
-    return find(name).name if not Path(name).exists() and is_known(name) else name
 
 
 def _count(name: str, out: Path) -> None:

@@ -75,7 +75,7 @@ def _note(results: Results, model: str, protocol: str) -> str:
     seeds = {len({line.seed for line in results.lines if line.model == model and line.strategy == name})
              for name in results.strategies} - {0}  # fmt: skip
     many = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
-    budgets = ", ".join(map(str, results.budgets))
+    budgets = results.budgets_text(model, protocol)
     return (
         f"Protocol {protocol}: {PROTOCOLS[protocol]}. Percent, the mean over the budgets {budgets}; mean ± standard "
         f"deviation of {many} seeds; p of a paired t-test against the best, in bold.{_options(results, model)}"

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from featprop.errors import FileError, ParameterError, reason, unknown_choice
-from featprop.strategies import available
+from featprop.strategies import available, get_strategy
 
 __all__ = ["BUDGETS", "MODELS", "Settings", "read_settings"]
 
@@ -82,6 +82,13 @@ class Settings:
         for name in [*self.strategies, *self.only, *self.options]:
             if name not in known:
                 raise unknown_choice("strategy", name, known)
+        for name, values in self.options.items():
+            get_strategy(name, **values)
+        places = {*self.datasets, *self.stand_ins.values()}
+        for name, where in self.only.items():
+            for place in where:
+                if place not in places:
+                    raise unknown_choice(f"Data set of {name} in only", place, places)
         for name in self.models:
             if name not in MODELS:
                 raise unknown_choice("model", name, MODELS)
@@ -89,6 +96,9 @@ class Settings:
             values = getattr(self, what)
             if not values or len(set(values)) < len(values):
                 raise ParameterError(what, "must be named, each once", list(values), "name at least one, none twice")
+        whole = [*self.budgets, self.seeds, self.epochs]
+        if not all(isinstance(value, int) and not isinstance(value, bool) for value in whole):
+            raise ParameterError("budgets, seeds and epochs", "must be whole numbers", whole, "pass such")
         ascending = list(self.budgets) == sorted(self.budgets)
         if not ascending or min(self.budgets) <= INITIAL_POOL:
             rule = f"must be ascending numbers above {INITIAL_POOL}, the size of the initial pool"

@@ -7,6 +7,7 @@ initial weights and the initial pool for both.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 
 from featprop.experiments.lines import Line
-from featprop.experiments.paper import DATASETS, STAND_INS, STRATEGIES
+from featprop.experiments.paper import DATASETS, STAND_INS, STRATEGIES, title_of
 
 __all__ = ["METRICS", "Results", "Runs", "paired_test"]
 
@@ -115,12 +116,29 @@ class Results:
         """Return the lines of one strategy on one data set."""
         return self._groups.get((dataset, strategy, model, protocol), [])
 
+    def budgets_of(self, dataset: str, model: str, protocol: str) -> tuple[int, ...]:
+        """Return the budgets to take the mean over: those that more than half of the strategies have lines of."""
+        each = [{line.budget for line in self.of(dataset, name, model, protocol)} for name in self.strategies]
+        counts = Counter(budget for budgets in each for budget in budgets)
+        return tuple(sorted(budget for budget, count in counts.items() if 2 * count > sum(map(bool, each))))
+
+    def budgets_text(self, model: str, protocol: str) -> str:
+        """Return the budgets that means are taken over in words, by data set if they differ."""
+        by_budgets: dict[tuple[int, ...], list[str]] = {}
+        for dataset in self.datasets:
+            if budgets := self.budgets_of(dataset, model, protocol):
+                by_budgets.setdefault(budgets, []).append(title_of(dataset))
+        texts = {", ".join(map(str, budgets)): names for budgets, names in by_budgets.items()}
+        if len(texts) == 1:
+            return next(iter(texts))
+        return "; ".join(f"{text} ({', '.join(names)})" for text, names in texts.items())
+
     def runs(self, metric: str, dataset: str, strategy: str, model: str, protocol: str) -> Runs | None:
-        """Return one metric of one strategy on one data set over all budgets of that data set; None without lines."""
-        lines = self.of(dataset, strategy, model, protocol)
+        """Return one metric of one strategy on one data set, over `budgets_of` it; None without lines."""
+        budgets = self.budgets_of(dataset, model, protocol)
+        lines = [line for line in self.of(dataset, strategy, model, protocol) if line.budget in budgets]
         if not lines:
             return None
-        budgets = tuple(sorted({line.budget for line in self.lines if line.dataset == dataset}))
         seeds = tuple(sorted({line.seed for line in lines}))
         percent = np.full((len(budgets), len(seeds)), np.nan)
         for line in lines:

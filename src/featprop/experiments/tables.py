@@ -10,7 +10,18 @@ from io import StringIO
 
 __all__ = ["Entry", "Table"]
 
-LATEX = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "±": r"$\pm$", "−": "$-$", "²": "$^2$", "–": "--"}
+LATEX = {
+    **{sign: rf"\{sign}" for sign in "&%#_${}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": "$<$",
+    ">": "$>$",
+    "±": r"$\pm$",
+    "−": "$-$",
+    "²": "$^2$",
+    "–": "--",
+}
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
+from featprop.datasets import find, is_known
 from featprop.experiments.lines import Cell
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.settings import Settings
 from featprop.strategies import strategy_class
 
-__all__ = ["Task", "merged", "tasks_of"]
+__all__ = ["Task", "canonical", "merged", "tasks_of"]
 
 TOGETHER = 5
 """Seeds trained as one model. A fixed number, so that more seeds later leave the earlier ones as they are."""
@@ -63,7 +65,10 @@ def tasks_of(settings: Settings, datasets: list[str]) -> list[Task]:
     blocks = [tuple(seeds[start : start + TOGETHER]) for start in seeds[::TOGETHER]]
     tasks = []
     for dataset, strategy in product(datasets, settings.strategies):
-        if dataset not in settings.only.get(strategy, datasets):
+        places = settings.only.get(strategy, settings.datasets)
+        if dataset not in {
+            canonical(name) for place in places for name in (place, settings.stand_ins.get(place, place))
+        }:
             continue
         models = tuple(settings.models)
         apart = [(model,) for model in models] if strategy_class(strategy).needs else [models]
@@ -73,6 +78,11 @@ def tasks_of(settings: Settings, datasets: list[str]) -> list[Task]:
             for kinds, block in product(apart, blocks)
         ]
     return tasks
+
+
+def canonical(name: str) -> str:
+    """Return the name of a data set as the catalogue has it, that of a graph on disk as it is."""
+    return find(name).name if not Path(name).exists() and is_known(name) else name
 
 
 def merged(tasks: list[Task]) -> list[Task]:

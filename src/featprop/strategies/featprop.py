@@ -27,7 +27,7 @@ from featprop.strategies.situation import Situation
 __all__ = ["FeatProp", "clustered"]
 
 MAX_ITERATIONS = 300
-"""Of K-Means, which stops long before when the centres no longer move."""
+"""Of K-Means, which stops long before, when no node changes its centre any more."""
 
 
 @register("featprop")

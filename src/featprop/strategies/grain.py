@@ -74,9 +74,10 @@ class Grain(Strategy):
         distances = distances_to(points, everyone, references(len(points), generator))
         sets, held = reached[situation.candidates], reached[situation.labelled]
         nearest = _nearest(sets.indptr, sets.indices, distances)
-        order = np.argsort(nearest.sum(axis=1, dtype=np.float64), kind="stable")
         nearest_held = _nearest(held.indptr, held.indices, distances)
         largest = float(distances.max())
+        del distances
+        order = np.argsort(nearest.sum(axis=1, dtype=np.float64), kind="stable")
         return Reach(situation.candidates[order], sets[order], held, nearest[order], nearest_held, largest)
 
 

@@ -1,7 +1,7 @@
 """MaxHerding: greedy kernel coverage of the propagated features.
 
-Bae, Sutherland, "Generalized coverage for more robust low-budget active learning" (2024): one by one the node that most
-raises the mean over all nodes x of max_{s chosen or labelled} exp(-‖h_x - h_s‖² / σ²).
+Bae, Noh, Sutherland, "Generalized coverage for more robust low-budget active learning" (2024): one by one the node that
+most raises the mean over all nodes x of max_{s chosen or labelled} exp(-‖h_x - h_s‖² / σ²).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Herding(Strategy):
         σ is the distance that this share of all pairs of nodes are within.
     """
 
-    reference = "Bae, Oliveira and Sutherland 2024, arXiv:2407.12212"
+    reference = "Bae, Noh and Sutherland 2024, arXiv:2407.12212"
     cost = "O(n r d), r = 4,096 or n if fewer; 4 n r bytes"
 
     def __init__(
