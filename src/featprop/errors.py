@@ -104,6 +104,8 @@ class MissingExtraError(FeatpropError, ImportError):
 def unknown_choice(what: str, name: object, choices: Iterable[str]) -> ParameterError:
     """Return the error for a name that is not among `choices`, with the one or two that come closest."""
     known = sorted(choices)
+    if not known:
+        return ParameterError(what, "must be left out, there is none", repr(name), "drop it")
     close = difflib.get_close_matches(str(name).lower(), known, n=2)
     hint = f"did you mean {' or '.join(map(repr, close))}?" if close else "choose one of them"
     return ParameterError(what, f"must be one of {', '.join(known)}", repr(name), hint)

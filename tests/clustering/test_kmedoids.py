@@ -375,3 +375,9 @@ def test_points_are_clustered_as_their_rows_and_measured_once(metric: str, monke
     monkeypatch.setattr(Points, "distances", lambda self, *rest: measured.append(rest))
     assert whole(points, np.arange(30)).shape == (30, 60)
     assert not measured
+
+
+def test_points_have_a_metric_of_their_own() -> None:
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ParameterError, match="metric must be that of the points given; found cosine"):
+        k_medoids(Points(rows), 3, metric="cosine")

@@ -63,6 +63,13 @@ def test_a_budget_that_few_strategies_have_changes_nothing(results: Results, lin
     assert "the budgets 10, 20 (Cora); 10 (PubMed)" in table.note
 
 
+def test_other_budgets_than_the_papers_are_told(results: Results) -> None:
+    table = score_table(results, "macro_f1", "gcn", "paper")
+    assert table is not None
+    assert "The paper's numbers are over 10, 20, 40, 80, 160." in table.note
+    assert "over more budgets; here it is 72.00 over 10, 20." in findings(results)[1]
+
+
 def test_a_headline_names_what_was_compared(line: Make) -> None:
     elsewhere = [line("featprop", 10, 0, 0.9, model="sgc")]
     alone = [line("featprop", 10, 0, 0.9, dataset="citeseer")]

@@ -102,6 +102,8 @@ def k_medoids(
     seed
         The same seed gives the same medoids, whatever the number of threads.
     """
+    if isinstance(rows, Points) and metric not in ("euclidean", rows.metric):
+        raise ParameterError("metric", "must be that of the points given", metric, f"leave it out, it is {rows.metric}")
     points = rows if isinstance(rows, Points) else Points(_checked_rows(rows), metric)
     max_memory = _whole("max_memory", max_memory)
     if n_starts is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 __all__ = [
+    "BUDGETS",
     "DATASETS",
     "MODELS",
     "SECONDS",
@@ -31,6 +32,9 @@ class Printed(NamedTuple):
 
 DATASETS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "PubMed", "corafull": "CoraFull"}
 """The data sets of the paper, by our names, in its order."""
+
+BUDGETS = (10, 20, 40, 80, 160)
+"""Those its means are over."""
 
 MODELS = {"gcn": "a GCN", "sgc": "an SGC"}
 """The models, as a title says them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from featprop.experiments.paper import MODELS, printed, strategy_title, title_of
+from featprop.experiments.paper import BUDGETS, MODELS, printed, strategy_title, title_of
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import METRICS, Results, Runs, paired_test
 from featprop.experiments.tables import Entry, Table
@@ -76,9 +76,12 @@ def _note(results: Results, model: str, protocol: str) -> str:
              for name in results.strategies} - {0}  # fmt: skip
     many = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
     budgets = results.budgets_text(model, protocol)
+    paper = ", ".join(map(str, BUDGETS))
+    has_paper = (model, protocol) == ("gcn", "paper")
+    beside = f" The paper's numbers are over {paper}." if has_paper and budgets != paper else ""
     return (
         f"Protocol {protocol}: {PROTOCOLS[protocol]}. Percent, the mean over the budgets {budgets}; mean ± standard "
-        f"deviation of {many} seeds; p of a paired t-test against the best, in bold.{_options(results, model)}"
+        f"deviation of {many} seeds; p of a paired t-test against the best, in bold.{_options(results, model)}{beside}"
     )
 
 

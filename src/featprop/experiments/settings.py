@@ -27,12 +27,11 @@ from pathlib import Path
 from typing import Any
 
 from featprop.errors import FileError, ParameterError, reason, unknown_choice
+from featprop.experiments.paper import BUDGETS
 from featprop.strategies import available, get_strategy
 
-__all__ = ["BUDGETS", "MODELS", "Settings", "read_settings"]
+__all__ = ["MODELS", "Settings", "read_settings"]
 
-BUDGETS = (10, 20, 40, 80, 160)
-"""Those of the paper."""
 MODELS = ("gcn", "sgc")
 INITIAL_POOL = 5
 """Nodes drawn at random that a strategy with a model starts from."""
