@@ -47,8 +47,6 @@ def _beside_paper(dataset: str, means: dict[str, Runs]) -> str:
         return ""
     gap = ours.mean - paper.mean
     if ours.budgets != BUDGETS:
-        few = ", ".join(map(str, ours.budgets))
-        return (
-            f" The paper prints {paper.mean:.2f} for FeatProp over more budgets; here it is {ours.mean:.2f} over {few}."
-        )
+        theirs, here = (", ".join(map(str, budgets)) for budgets in (BUDGETS, ours.budgets))
+        return f" The paper prints {paper.mean:.2f} for FeatProp over {theirs}; here it is {ours.mean:.2f} over {here}."
     return f" The paper prints {paper.mean:.2f} for FeatProp; here it is {ours.mean:.2f} ({gap:+.2f})."
