@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from featprop.clustering.points import Points, points_of
 from featprop.matrix import Features
 
-__all__ = ["Coverage", "coverage"]
+__all__ = ["BOUND_LAYERS", "Coverage", "coverage"]
+
+BOUND_LAYERS = 2
+"""K, the layers of the models that are trained: distances are measured on S²X whatever the strategy."""
 
 
 @dataclass(frozen=True)

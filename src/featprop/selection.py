@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.bounds import coverage
+from featprop.bounds import BOUND_LAYERS, coverage
 from featprop.errors import LabelError, MissingExtraError, ParameterError
 from featprop.graph import Graph, plain, sorted_classes
 from featprop.matrix import Features
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from featprop.models import NodeClassifier
 
 __all__ = ["Selection", "select"]
-
-BOUND_LAYERS = 2
-"""The layers of the model that will be trained: distances are measured on S²X whatever the strategy."""
 
 
 @dataclass(frozen=True, eq=False)

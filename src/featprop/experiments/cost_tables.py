@@ -28,8 +28,8 @@ def time_table(results: Results, model: str) -> Table | None:
     for dataset in results.datasets:
         groups.append((title_of(dataset), 4))
         columns += ["choosing", "training", "memory", "paper"]
+        counted = results.budgets_of(dataset, model, protocol)
         for name, row in rows.items():
-            counted = results.budgets_of(dataset, model, protocol)
             lines = [line for line in results.of(dataset, name, model, protocol) if line.budget in counted]
             paper = SECONDS.get((name, dataset)) if model == "gcn" else None
             if not lines:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.bounds import BOUND_LAYERS, Coverage, coverage
 from featprop.errors import LabelError, ParameterError
 from featprop.experiments.lines import Cell, Line
 from featprop.experiments.measuring import Stopwatch, forget_peak, peak_memory, versions
@@ -33,9 +34,6 @@ from featprop.strategies import Situation, get_strategy, strategy_class
 from featprop.strategies.propagated import Propagated
 
 __all__ = ["Bench", "initial_pool"]
-
-BOUND_LAYERS = 2
-"""Distances are measured on S²X, as the models have two layers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +72,6 @@ class Bench:
         self.versions = versions() | ({"data": form} if form else {})
         self._propagated = Propagated(self.bare, {BOUND_LAYERS: self.prepared.propagated(BOUND_LAYERS)})
         self._points = self._propagated.points(BOUND_LAYERS)
-
-    def distances(self, pool: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return how far each node is from the nearest of a pool on S²X, whose mean and maximum bound the loss."""
-        _, found = self._points.nearest(self._points.take(pool))
-        found[pool] = 0.0
-        return found
 
     def walk(self, task: Task, known: Iterable[Line] = ()) -> Iterator[list[Line]]:
         """Do the cells of a task that are not among the known lines; yield those of one budget at a time.
@@ -193,12 +185,11 @@ class Bench:
         choices: Mapping[int, Choice],
         trained: Mapping[int, Trained],
     ) -> Iterator[Line]:
-        covers: dict[tuple[Hashable, ...], NDArray[np.float32]] = {}
+        covers: dict[tuple[Hashable, ...], Coverage] = {}
         for seed, choice in choices.items():
             pool = tuple(self.graph.ids[choice.pool].tolist())
             if pool not in covers:
-                covers[pool] = self.distances(choice.pool)
-            distances = covers[pool]
+                covers[pool] = coverage(self._points, choice.pool)
             trained[seed].state = choice.state
             for protocol in PROTOCOLS:
                 scores = score(self.truth, trained[seed].predicted(), choice.pool, protocol)
@@ -216,8 +207,8 @@ class Bench:
                     seconds_select=round(choice.seconds, 4),
                     seconds_train=round(trained[seed].seconds, 4),
                     peak_memory=peak_memory(),
-                    mean_distance=float(distances.mean(dtype=np.float64)),
-                    max_distance=float(distances.max()),
+                    mean_distance=covers[pool].mean_distance,
+                    max_distance=covers[pool].max_distance,
                     epochs=task.epochs,
                     options=dict(task.options),
                     state=choice.state,
