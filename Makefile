@@ -12,8 +12,8 @@ test: check  ## every check and every test
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 paper: $(INSTALLED)  ## the paper's experiments, from where the last run stopped, and report/report.html
-	$(BIN)/featprop bench run $(patsubst %,--settings %,$(wildcard experiments/*.toml)) --out experiments/results
-	$(BIN)/featprop bench report experiments/results --out report
+	$(BIN)/featprop experiments run $(patsubst %,--settings %,$(wildcard experiments/*.toml)) --out experiments/results
+	$(BIN)/featprop experiments report experiments/results --out report
 
 check: $(INSTALLED)  ## style and types
 	$(BIN)/ruff format --check .
@@ -24,7 +24,7 @@ bench: $(INSTALLED)  ## what is measured against what
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/opening.py
-	$(BIN)/python benchmarks/experiments.py
+	$(BIN)/python benchmarks/protocol.py
 
 bench-kmedoids: $(INSTALLED)  ## K-Medoids beside kmedoids, scikit-learn, faiss and BanditPAM
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 from featprop.experiments.paper import SECONDS
-from featprop.strategies import available
+from featprop.strategies import available_strategies
 
 CHOOSE = """
 import json, re, sys, time, logging
@@ -57,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--budget", type=int, default=40)
     parser.add_argument("--sets", nargs="+", default=["cora", "pubmed", "coauthor-cs"])
-    parser.add_argument("--strategies", nargs="+", default=available())
+    parser.add_argument("--strategies", nargs="+", default=available_strategies())
     arguments = parser.parse_args()
     names = ["featprop", *(name for name in arguments.strategies if name != "featprop")]
     for data in arguments.sets:

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import featprop
 from featprop.cli import app
 from featprop.datasets import digits
-from featprop.demo.outputs import Outputs
+from featprop.experiments.demo_folder import DemoFolder
 from featprop.graph import Graph
-from featprop.strategies import Situation, available, get_strategy, registry
+from featprop.models import MODELS, get_model, load_model, save_model
+from featprop.strategies import STRATEGIES, Situation, available_strategies, get_strategy
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,7 +30,7 @@ def blocks(text: str, language: str) -> list[str]:
 def my_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     """The digits in ``my-graph/`` of the current folder, as a user would have them: without labels."""
     graph = digits()
-    outputs = Outputs(tmp_path)
+    outputs = DemoFolder(tmp_path)
     outputs.write_graph(graph)
     outputs.graph.rename(tmp_path / "my-graph")
     monkeypatch.chdir(tmp_path)
@@ -81,12 +83,28 @@ def test_the_python_of_the_readme(my_graph: Graph) -> None:
 
 
 def test_the_strategy_of_the_guide_works(monkeypatch: pytest.MonkeyPatch, line: Graph) -> None:
-    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
+    monkeypatch.setattr(STRATEGIES, "classes", dict(STRATEGIES.classes))
     block = next(block for block in blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python"))
     exec(compile(block, "CONTRIBUTING.md", "exec"), {})
     situation = Situation(line, np.array([1]), np.array([0, 2, 3, 4]))
     assert sorted(get_strategy("leaves").select(situation, 2, np.random.default_rng(0)).tolist()) == [0, 4]
     assert get_strategy("every-other").select(situation, 2, np.random.default_rng(0)).tolist() == [0, 3]
+
+
+def test_the_model_of_the_guide_works(monkeypatch: pytest.MonkeyPatch, my_graph: Graph, tmp_path: Path) -> None:
+    monkeypatch.setattr(MODELS, "classes", dict(MODELS.classes))
+    _, block = blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python")
+    exec(compile(block, "CONTRIBUTING.md", "exec"), {})
+    names = np.array(my_graph.class_names())
+    model = get_model("nearest-mean", layers=1).fit(my_graph, range(100), names[:100])
+    assert np.mean(model.predict(my_graph) == names) > 0.7
+    save_model(model, tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(my_graph), model.predict(my_graph))
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `fp\.(\w+)", page, flags=re.MULTILINE)) >= set(featprop.__all__)
 
 
 def test_make_targets_named_in_the_docs_exist() -> None:
@@ -107,5 +125,5 @@ def test_every_command_and_strategy_is_documented() -> None:
     for command in app.registered_commands:
         assert command.callback is not None
         assert f"featprop {command.callback.__name__}" in pages
-    for name in available():
+    for name in available_strategies():
         assert f"`{name}`" in pages

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from featprop.errors import GraphError
 from featprop.graph import Graph
-from featprop.interop.parts import GraphParts
+from featprop.interop.raw import RawGraph
+from featprop.io.native import open_native, write_native
 from featprop.matrix import dense
 
 Edges = list[tuple[int, int, float]]
@@ -22,7 +23,7 @@ Edges = list[tuple[int, int, float]]
 
 def graph_of(edges: Edges, n: int) -> Graph:
     source, target, weights = (np.array([edge[part] for edge in edges]) for part in range(3))
-    return Graph.from_parts(GraphParts(source, target, np.ones((n, 1)), weights))
+    return Graph.from_raw(RawGraph(source, target, np.ones((n, 1)), weights))
 
 
 def test_three_nodes_by_hand() -> None:
@@ -352,8 +353,8 @@ CLASS_NAMES = SIMPLE | st.tuples(SIMPLE, SIMPLE) | st.frozensets(st.integers())
 @given(names=st.lists(CLASS_NAMES, min_size=1, max_size=8))
 def test_any_hashable_is_a_class_name(names: list[Hashable]) -> None:
     n = len(names)
-    parts = GraphParts(np.array([], int), np.array([], int), np.ones((n, 1)), labels=names)
-    graph = Graph.from_parts(parts)
+    parts = RawGraph(np.array([], int), np.array([], int), np.ones((n, 1)), labels=names)
+    graph = Graph.from_raw(parts)
     assert graph.class_names() == [None if name == "" else name for name in names]
     assert len(set(graph.classes)) == len(graph.classes)
     assert graph.labels is not None
@@ -373,3 +374,29 @@ def test_round_trip_through_scipy(edges: Edges, features: np.ndarray) -> None:
     again = Graph.from_scipy(*graph.to_scipy())
     np.testing.assert_array_equal(again.adjacency.toarray(), graph.adjacency.toarray())
     np.testing.assert_array_equal(dense(again.features), dense(graph.features))
+
+
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=20)
+def test_the_fingerprint_is_that_of_the_content(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    generator = np.random.default_rng(seed)
+    adjacency = sp.random_array((8, 8), density=0.3, rng=generator).toarray()
+    features = generator.normal(size=(8, 3)) * (generator.random((8, 3)) < 0.3)
+    parts = {"adjacency": adjacency, "features": features, "ids": list("stuvwxyz"), "labels": list("aabbccdd")}
+    graph = Graph.from_scipy(**parts)
+    assert graph.fingerprint == Graph.from_scipy(**parts).fingerprint
+    assert len(graph.fingerprint) == 32
+    folder = tmp_path_factory.mktemp("graph") / "graph"
+    write_native(graph, folder)
+    assert open_native(folder).fingerprint == graph.fingerprint
+    others = [
+        {"adjacency": adjacency + np.eye(8, k=1)},
+        {"features": features + 1},
+        {"ids": list("STUVWXYZ")},
+        {"ids": list(range(1, 9))},
+        {"labels": list("aabbccda")},
+        {"labels": list("aabbccde")},
+        {"labels": None},
+    ]
+    prints = {Graph.from_scipy(**{**parts, **other}).fingerprint for other in others}
+    assert len(prints | {graph.fingerprint}) == len(others) + 1

@@ -8,22 +8,23 @@ import pytest
 import featprop
 
 ORDER = [
-    ["errors", "progress", "matrix"],
+    ["errors", "progress", "matrix", "deprecation"],
+    ["options", "names"],
+    ["registry"],
     ["interop"],
     ["graph"],
     ["io"],
     ["datasets"],
+    ["distances"],
     ["propagation"],
     ["clustering"],
-    ["bounds"],
     ["strategies"],
     ["models"],
+    ["labelling"],
     ["selection"],
-    ["learner"],
     ["transforms"],
     ["drawing"],
     ["experiments"],
-    ["demo"],
     ["cli"],
     ["__main__"],
 ]

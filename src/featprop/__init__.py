@@ -1,4 +1,4 @@
-"""featprop: which nodes of a graph to label, and a graph neural network for the rest.
+"""featprop: which nodes of a graph to label, and a model for the rest.
 
     import featprop as fp
 
@@ -15,59 +15,60 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from featprop.deprecation import warn_of_old_name
 from featprop.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    # isort: off
+    from featprop.clustering import KMedoids, k_medoids
+    from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ModelError, ParameterError
     from featprop.graph import Graph
-    from featprop.io import read_graph
-    from featprop.learner import ActiveLearner
-    from featprop.models import GCN, SGC, load_model, save_model
+    from featprop.io import Format, read_graph, register_format
+    from featprop.labelling import LabelLog
+    from featprop.models import GCN, SGC, NodeClassifier, available_models, get_model, load_model
+    from featprop.models import register_model, save_model
     from featprop.propagation import propagate
-    from featprop.selection import Selection, select
-    from featprop.strategies import Strategy, available, register
+    from featprop.selection import ActiveLearner, Selection, select
+    from featprop.strategies import ScoreStrategy, Situation, Strategy, available_strategies, get_strategy
+    from featprop.strategies import register_strategy
     from featprop.transforms import FeatPropSplit
+    # isort: on
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
-__all__ = [
-    "GCN",
-    "SGC",
-    "ActiveLearner",
-    "FeatPropSplit",
-    "Graph",
-    "Selection",
-    "Strategy",
-    "available",
-    "load_model",
-    "propagate",
-    "read_graph",
-    "register",
-    "save_model",
-    "select",
-]
-
-_HOME = {
-    "ActiveLearner": "featprop.learner",
-    "FeatPropSplit": "featprop.transforms",
-    "GCN": "featprop.models",
-    "Graph": "featprop.graph",
-    "SGC": "featprop.models",
-    "Selection": "featprop.selection",
-    "Strategy": "featprop.strategies",
-    "available": "featprop.strategies",
-    "load_model": "featprop.models",
-    "propagate": "featprop.propagation",
-    "read_graph": "featprop.io",
-    "register": "featprop.strategies",
-    "save_model": "featprop.models",
-    "select": "featprop.selection",
+_NAMES = {
+    "clustering": "KMedoids k_medoids",
+    "errors": "FeatpropError FileError GraphError LabelError MissingExtraError ModelError ParameterError",
+    "graph": "Graph",
+    "io": "Format read_graph register_format",
+    "labelling": "LabelLog",
+    "models": "GCN SGC NodeClassifier available_models get_model load_model register_model save_model",
+    "propagation": "propagate",
+    "selection": "ActiveLearner Selection select",
+    "strategies": "ScoreStrategy Situation Strategy available_strategies get_strategy register_strategy",
+    "transforms": "FeatPropSplit",
 }
-_EXTRA_OF = {"torch": "train", "safetensors": "train", "torch_geometric": "pyg"}
+_HOME = {name: f"featprop.{module}" for module, names in _NAMES.items() for name in names.split()}
+# fmt: off
+__all__ = [
+    "GCN", "SGC", "ActiveLearner", "FeatPropSplit", "FeatpropError", "FileError", "Format", "Graph", "GraphError",
+    "KMedoids", "LabelError", "LabelLog", "MissingExtraError", "ModelError", "NodeClassifier", "ParameterError",
+    "ScoreStrategy", "Selection", "Situation", "Strategy", "available_models", "available_strategies", "get_model",
+    "get_strategy", "k_medoids", "load_model", "propagate", "read_graph", "register_format", "register_model",
+    "register_strategy", "save_model", "select",
+]
+# fmt: on
+
+_OLD = {"available": "available_strategies", "register": "register_strategy"}
+_EXTRA_OF = {"torch": "train", "torch_geometric": "pyg"}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return importlib.import_module("featprop.datasets")
+    if name in ("datasets", "errors"):
+        return importlib.import_module(f"featprop.{name}")
+    if name in _OLD:
+        warn_of_old_name(f"featprop.{name}", f"featprop.{_OLD[name]}")
+        name = _OLD[name]
     if name not in _HOME:
         raise AttributeError(f"module 'featprop' has no attribute {name!r}")
     try:

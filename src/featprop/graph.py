@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import logging
+import threading
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +17,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, first_five
-from featprop.interop.networkx import parts_of_networkx, to_networkx
-from featprop.interop.parts import GraphParts
-from featprop.interop.pyg import parts_of_pyg, to_pyg
+from featprop.interop.networkx import raw_from_networkx, to_networkx
+from featprop.interop.pyg import raw_from_pyg, to_pyg
+from featprop.interop.raw import RawGraph
 from featprop.matrix import Features, smaller
+from featprop.names import name_to_text
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -28,6 +31,9 @@ __all__ = ["UNKNOWN", "Graph", "as_array", "is_missing", "plain", "sorted_classe
 
 log = logging.getLogger(__name__)
 
+_COMPUTING = threading.RLock()
+"""Held while something is computed once: two threads that ask for it wait for one."""
+
 UNKNOWN = -1
 """The code of a label that is not known."""
 
@@ -36,8 +42,8 @@ UNKNOWN = -1
 class Graph:
     """An undirected graph whose nodes have features.
 
-    Build one with `read_graph`, `from_scipy`, `from_pyg` or `from_networkx`: they check what they are given.
-    The constructor itself trusts its arguments.
+    Build one with `read_graph`, `from_scipy`, `from_pyg` or `from_networkx`: they check what they are given and copy
+    it, and the arrays cannot be written to, as much is computed from them once. The constructor trusts its arguments.
 
     Attributes
     ----------
@@ -61,17 +67,20 @@ class Graph:
     labels: NDArray[np.int64] | None = None
     classes: tuple[Hashable, ...] = ()
     feature_names: tuple[str, ...] | None = None
+    _computed: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     @classmethod
-    def from_parts(cls, parts: GraphParts) -> Graph:
+    def from_raw(cls, raw: RawGraph) -> Graph:
         """Check the arrays of an outside graph and build the graph; each repair is counted in the log."""
-        features = _checked_features(parts)
+        features = _checked_features(raw)
         n = features.shape[0]
-        ids = _checked_ids(parts.ids, n)
-        _check_finite(features, ids, parts.feature_names)
-        adjacency = _symmetric_adjacency(parts.source, parts.target, parts.weights, ids)
-        labels, classes = _encoded(parts.labels, n)
-        return cls(adjacency, features, ids, labels, classes, parts.feature_names)
+        ids = _checked_ids(raw.ids, n)
+        _check_finite(features, ids, raw.feature_names)
+        adjacency = _symmetric_adjacency(raw.source, raw.target, raw.weights, ids)
+        labels, classes = _encoded(raw.labels, n)
+        for array in (*_arrays(adjacency), *_arrays(features), ids, *([] if labels is None else [labels])):
+            array.flags.writeable = False
+        return cls(adjacency, features, ids, labels, classes, raw.feature_names)
 
     @classmethod
     def from_scipy(cls, adjacency: Any, features: Any, *, ids: Any = None, labels: Any = None) -> Graph:
@@ -96,12 +105,12 @@ class Graph:
         source, target = entries.coords
         if labels is not None and not isinstance(labels, np.ndarray):
             labels = as_array(plain(labels))
-        return cls.from_parts(GraphParts(source, target, features, entries.data, ids=ids, labels=labels))
+        return cls.from_raw(RawGraph(source, target, features, entries.data, ids=ids, labels=labels))
 
     @classmethod
     def from_pyg(cls, data: Data) -> Graph:
         """Build a graph from a PyTorch Geometric `Data` with `x` and `edge_index`, and `y` if labels are known."""
-        return cls.from_parts(parts_of_pyg(data))
+        return cls.from_raw(raw_from_pyg(data))
 
     @classmethod
     def from_networkx(
@@ -123,7 +132,7 @@ class Graph:
         weight
             The edge attribute that holds the weight; an edge without it weighs 1.
         """
-        return cls.from_parts(parts_of_networkx(graph, features, label, weight))
+        return cls.from_raw(raw_from_networkx(graph, features, label, weight))
 
     def to_scipy(self) -> tuple[sp.csr_array, Features]:
         """Return copies of the adjacency and the feature matrix."""
@@ -158,6 +167,36 @@ class Graph:
             return [None] * self.n_nodes
         return [None if code == UNKNOWN else self.classes[code] for code in self.labels.tolist()]
 
+    def without_labels(self) -> Graph:
+        """Return the same graph as somebody sees it who knows no label; what was computed from it is shared."""
+        bare = replace(self, labels=None, classes=())
+        object.__setattr__(bare, "_computed", self._computed)
+        return bare
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what `make` computes from edges and features alone: the first time, and the same from then on."""
+        with _COMPUTING:
+            if key not in self._computed:
+                self._computed[key] = make()
+            return self._computed[key]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """32 hexadecimal digits that are the same for equal graphs only: edges, features, ids, labels and classes."""
+        digest = hashlib.blake2b(digest_size=16)
+        arrays = [*_arrays(self.adjacency), *_arrays(self.features)]
+        arrays += [] if self.labels is None else [self.labels]
+        arrays += [self.ids] if self.ids.dtype.kind in "iu" else []
+        names = [*self.classes, *([] if self.ids.dtype.kind in "iu" else self.ids.tolist())]
+        for array in arrays:
+            wide = array if array.dtype == np.float32 else array.astype("<i8")
+            digest.update(f"{array.shape};".encode())
+            for start in range(0, len(wide), 1 << 20):
+                digest.update(np.ascontiguousarray(wide[start : start + (1 << 20)]).data)
+        for name in names:
+            digest.update(f"{name_to_text(name)};".encode())
+        return digest.hexdigest()
+
     def positions(self, ids: Iterable[Hashable], what: str = "nodes") -> NDArray[np.intp]:
         """Return the position of each of `ids`; `what` names them in the error about an unknown one."""
         wanted = plain(ids)
@@ -178,8 +217,12 @@ class Graph:
         return f"Graph({self.n_nodes:,} nodes, {self.n_edges:,} edges, {self.n_features:,} features{labels})"
 
 
-def _checked_features(parts: GraphParts) -> Features:
-    features = parts.features if sp.issparse(parts.features) else np.asarray(parts.features)
+def _arrays(matrix: Any) -> list[NDArray[Any]]:
+    return [matrix.indptr, matrix.indices, matrix.data] if sp.issparse(matrix) else [matrix]
+
+
+def _checked_features(raw: RawGraph) -> Features:
+    features = raw.features if sp.issparse(raw.features) else np.asarray(raw.features)
     if features.ndim != 2:
         raise GraphError("features", "must have one row a node", f"the shape {features.shape}", "pass a matrix")
     if features.shape[0] == 0:

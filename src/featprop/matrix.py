@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Features", "as_dense", "dense", "smaller", "unit_rows"]
+__all__ = ["Features", "as_dense", "dense", "read_only", "smaller", "unit_rows"]
 
 Features: TypeAlias = "sp.csr_array | NDArray[np.float32]"
 
@@ -23,6 +23,20 @@ def dense(matrix: Any) -> NDArray[np.float32]:
 def as_dense(matrix: Any) -> NDArray[np.float32]:
     """Return the matrix itself if it is dense, a dense copy if it is sparse."""
     return dense(matrix) if sp.issparse(matrix) else matrix
+
+
+def read_only(matrix: Any) -> Any:
+    """Return the same numbers in a matrix that refuses to be written to; the one given can be written to as before."""
+    if not sp.issparse(matrix):
+        view = matrix.view()
+        view.flags.writeable = False
+        return view
+    if not matrix.has_canonical_format:
+        matrix.sum_duplicates()
+    locked = sp.csr_array(matrix.shape, dtype=matrix.dtype)
+    locked.data, locked.indices, locked.indptr = map(read_only, (matrix.data, matrix.indices, matrix.indptr))
+    locked.has_sorted_indices = locked.has_canonical_format = True
+    return locked
 
 
 def smaller(matrix: Any) -> Features:

@@ -13,7 +13,7 @@ import pytest
 
 import featprop
 from featprop.graph import Graph
-from featprop.strategies import available
+from featprop.strategies import available_strategies
 
 Run = Callable[..., Any]
 Contents = Callable[[], dict[str, bytes | None]]
@@ -23,6 +23,11 @@ EDGES = "source,target\na,b\nb,c\nc,d\nd,e\n"
 LABELS = "id,label\na,left\nc,right\n"
 SHEET = "rank,id,represents,mean_distance,label\n"
 GRAPH = {"graph/nodes.csv": NODES, "graph/edges.csv": EDGES}
+
+KNOWN = (
+    "a folder that featprop convert wrote, a sparse-graph .npz file or "
+    "a folder with nodes.csv and edges.csv (or .parquet)"
+)
 
 SELECT = ["select", "graph", "--budget", "2"]
 TRAIN = ["train", "graph", "--labels", "labels.csv"]
@@ -41,18 +46,22 @@ def npz(**arrays: Any) -> bytes:
     return file.getvalue()
 
 
+NOT_UTF8 = pa.Array.from_buffers(
+    pa.string(), 2, [None, pa.array([0, 1, 3], pa.int32()).buffers()[1], pa.py_buffer(b"a\xff\xfe")]
+)
+
 MISSING = [
     (
         "graph",
         {},
         ["select", "nowhere", "-b", "2"],
-        "nowhere must be a graph folder, an .npz file or a data set; found no such file or folder: check the path.",
+        f"nowhere must be {KNOWN}, or the name of a data set; found no such file or folder: check the path.",
     ),
     (
         "npz",
         {},
         ["select", "nowhere.npz", "-b", "2"],
-        "nowhere.npz must be a graph folder, an .npz file or a data set; found no such file or folder: check the path.",
+        f"nowhere.npz must be {KNOWN}, or the name of a data set; found no such file or folder: check the path.",
     ),
     (
         "nodes",
@@ -70,7 +79,7 @@ MISSING = [
         "both",
         {"graph/edges.csv": None, "graph/nodes.csv": None},
         SELECT,
-        "graph must hold nodes.csv or nodes.parquet; found an empty folder: add the file of nodes.",
+        f"graph must be {KNOWN}; found an empty folder: put nodes.csv and edges.csv into a folder and pass the folder.",
     ),
     (
         "id column",
@@ -185,8 +194,20 @@ NOT_WHAT_ITS_NAME_SAYS = [
         "a file for a folder",
         {},
         ["select", "graph/nodes.csv", "-b", "2"],
-        "graph/nodes.csv must be a graph folder or an .npz file; found another kind of file: "
+        f"graph/nodes.csv must be {KNOWN}; found another kind of file: "
         "put nodes.csv and edges.csv into a folder and pass the folder.",
+    ),
+    (
+        "text that is not UTF-8 in Parquet",
+        {"graph/nodes.csv": None, "graph/nodes.parquet": parquet(id=NOT_UTF8, w=[1, 2])},
+        SELECT,
+        "Column 'id' of graph/nodes.parquet must hold text in UTF-8; found this: ~: write it again in that encoding.",
+    ),
+    (
+        "labels that are not UTF-8 in Parquet",
+        {"labels.parquet": parquet(id=["a", "b"], label=NOT_UTF8)},
+        ["train", "graph", "--labels", "labels.parquet"],
+        "Column 'label' of labels.parquet must hold text in UTF-8; found this: ~: write it again in that encoding.",
     ),
     (
         "nodes twice",
@@ -316,7 +337,7 @@ OPTIONS = [
         f"budget of {budget}",
         {},
         ["select", "graph", "--budget", budget],
-        f"budget must be from 1 to 5, the number of nodes without a label; found {budget}: "
+        f"budget must be from 1 to 5, the number of nodes that may be chosen; found {budget}: "
         "choose a number in that range.",
     )
     for budget in ("0", "-3", "6")
@@ -325,26 +346,26 @@ OPTIONS = [
         "budget above the unlabelled nodes",
         {"labels.csv": LABELS},
         ["select", "graph", "--budget", "4", "--labels", "labels.csv"],
-        "budget must be from 1 to 3, the number of nodes without a label; found 4: choose a number in that range.",
+        "budget must be from 1 to 3, the number of nodes that may be chosen; found 4: choose a number in that range.",
     ),
     (
         "budget when all are labelled",
         {"labels.csv": "id,label\n" + "".join(f"{node},x\n" for node in "abcde")},
         ["select", "graph", "--budget", "1", "--labels", "labels.csv"],
-        "budget must be 0, as there are no more nodes without a label; found 1: there is nothing left to label.",
+        "budget must be 0, as there are no more nodes that may be chosen; found 1: there is nothing left to label.",
     ),
     (
         "strategy misspelt",
         {},
         [*SELECT, "--strategy", "Fetprop"],
-        f"strategy must be one of {', '.join(available())}; found 'Fetprop': "
+        f"strategy must be one of {', '.join(available_strategies())}; found 'Fetprop': "
         "did you mean 'featprop' or 'featprop-hidden'?",
     ),
     (
         "unknown strategy",
         {},
         [*SELECT, "--strategy", "best"],
-        f"strategy must be one of {', '.join(available())}; found 'best': choose one of them.",
+        f"strategy must be one of {', '.join(available_strategies())}; found 'best': choose one of them.",
     ),
     (
         "option misspelt",
@@ -356,8 +377,7 @@ OPTIONS = [
         "option of another strategy",
         {},
         [*SELECT, "--strategy", "degree", "--set", "layers=3"],
-        "set must be left out, as strategy degree has no options; found 'layers=3': "
-        "choose another strategy or drop it.",
+        "set must be left out, as strategy degree has no options; found 'layers=3': choose another or drop it.",
     ),
     (
         "option without a value",
@@ -369,13 +389,13 @@ OPTIONS = [
         "option that is no number",
         {},
         [*SELECT, "--set", "layers=three"],
-        "layers of strategy featprop must be a whole number at least 0; found 'three': the default is 2.",
+        "layers of strategy featprop must be a whole number from 0 to 1000; found 'three': the default is 2.",
     ),
     (
         "option out of range",
         {},
         [*SELECT, "--set", "layers=-1"],
-        "layers of strategy featprop must be a whole number at least 0; found -1: the default is 2.",
+        "layers of strategy featprop must be a whole number from 0 to 1000; found -1: the default is 2.",
     ),
     (
         "option with another choice",
@@ -390,13 +410,6 @@ OPTIONS = [
         "layers of strategy featprop must be set once; found it twice: drop one.",
     ),
     (
-        "a model and no labels",
-        {},
-        [*SELECT, "--strategy", "age"],
-        "strategy age must have labels to train a model on; found none: "
-        "label a few nodes first, chosen with the strategy featprop.",
-    ),
-    (
         "rounds in a folder of other things",
         {},
         [*SELECT, "--rounds", "graph"],
@@ -407,7 +420,7 @@ OPTIONS = [
         "unknown strategy to read about",
         {},
         ["strategies", "agee"],
-        f"strategy must be one of {', '.join(available())}; found 'agee': did you mean 'age' or 'degree'?",
+        f"strategy must be one of {', '.join(available_strategies())}; found 'agee': did you mean 'age' or 'degree'?",
     ),
     (
         "model misspelt",
@@ -431,7 +444,7 @@ OPTIONS = [
         "features of an npz",
         {"graph.npz": npz(weights=np.ones(3))},
         ["select", "graph.npz", "-b", "2", "--features", "w*"],
-        "features must name columns of a nodes table; found w*: leave --features out for an .npz file.",
+        "features must name columns of a nodes table; found w*: leave --features out for a sparse-graph .npz file.",
     ),
 ]
 

@@ -10,10 +10,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import requests
 from typer.testing import CliRunner
 
 from featprop.cli import app
-from featprop.datasets import CATALOGUE, download, wheels
+from featprop.datasets import CATALOGUE, wheels
 from featprop.io import read_graph
 
 
@@ -22,12 +23,12 @@ def offline(tmp_path, monkeypatch):
     """An empty cache, no placed files and no network."""
 
     def refuse(*_, **__):
-        raise OSError("no network in this test")
+        raise requests.ConnectionError("no network in this test")
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FEATPROP_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FEATPROP_DATA", raising=False)
-    monkeypatch.setattr(download.urllib.request, "urlopen", refuse)
+    monkeypatch.setattr(requests, "get", refuse)
     answer = subprocess.CompletedProcess([], 1, "", "ERROR: no index in this test")
     pip = SimpleNamespace(run=lambda *_, **__: answer, TimeoutExpired=subprocess.TimeoutExpired)
     monkeypatch.setattr(wheels, "subprocess", pip)

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import featprop
-from featprop.strategies import available, strategy_class
+from featprop.strategies import available_strategies, strategy_class
 
 Run = Callable[..., Any]
 WriteFolder = Callable[..., Path]
@@ -117,8 +117,8 @@ def test_training_on_the_labels_of_the_graph_and_chosen_features(run: Run, write
     result = ok(run("train", "graph", "--features", "w_*", "--out", "models/new", "--model", "sgc"))
     assert "Read 4 nodes, 2 edges, 2 features from graph" in result.stderr
     model = featprop.load_model("models/new")
-    assert model.feature_names == ("w_1", "w_2")
-    assert model.classes == ("no", "yes")
+    assert model.feature_names_in_ == ("w_1", "w_2")
+    assert model.classes_ == ("no", "yes")
     ok(run("predict", "graph", "--features", "w_*", "--model", "models/new", "--out", "deep/er/p.csv"))
     assert [row["label"] for row in rows_of("deep/er/p.csv")] == ["yes", "yes", "no", "no"]
 
@@ -245,7 +245,8 @@ def test_as_a_module(tmp_path: Path) -> None:
     done = python("-m", "featprop", "select", "nowhere", "--budget", "1", folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
-        "Error: nowhere must be a graph folder, an .npz file or a data set; "
+        "Error: nowhere must be a folder that featprop convert wrote, a sparse-graph .npz file or a folder with "
+        "nodes.csv and edges.csv (or .parquet), or the name of a data set; "
         "found no such file or folder: check the path.\n"
     )
     assert list(tmp_path.iterdir()) == []
@@ -254,12 +255,12 @@ def test_as_a_module(tmp_path: Path) -> None:
 def test_choosing_nodes_never_loads_pytorch(write_folder: WriteFolder) -> None:
     """In one process: the help, the list of strategies, and a choice by every strategy that needs no model."""
     folder = write_folder().parent
-    model_free = [name for name in available() if not strategy_class(name).needs]
+    model_free = [name for name in available_strategies() if not strategy_class(name).needs]
     code = (
         "import sys; from featprop.cli import app; "
         "run = lambda *words: app(list(words), standalone_mode=False); run('--help'); run('strategies'); "
         "[run('select', 'graph', '-b', '2', '--strategy', name, '-o', name + '.csv') for name in sys.argv[1:]]; "
-        "heavy = {'torch', 'torch_geometric', 'safetensors', 'networkx', 'matplotlib'} & set(sys.modules); "
+        "heavy = {'torch', 'torch_geometric', 'networkx', 'matplotlib'} & set(sys.modules); "
         "sys.exit(f'loaded {heavy}' if heavy else 0)"
     )
     done = python("-c", code, *model_free, folder=folder)

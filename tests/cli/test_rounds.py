@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from featprop.strategies import available, strategy_class
+from featprop.labelling import LabelLog
+from featprop.selection.learner import alone_at
+from featprop.strategies import available_strategies, strategy_class
 
 Run = Callable[..., Any]
 
@@ -30,6 +32,11 @@ def fill(sheet: str, target: str) -> None:
     Path(target).write_text("id,label\n" + "\n".join(lines) + "\n")
 
 
+def labels_in(folder: str) -> dict[Any, Any]:
+    with LabelLog(Path(folder) / "labels.sqlite") as log:
+        return log.labels()
+
+
 def ok(result: Any) -> Any:
     assert result.exit_code == 0, result.output
     return result
@@ -37,17 +44,17 @@ def ok(result: Any) -> Any:
 
 def test_the_list_has_every_strategy_with_all_that_is_to_know(run: Run) -> None:
     head, *lines = ok(run("strategies")).stdout.splitlines()
-    assert head.split() == ["name", "needs", "what", "it", "does", "reference", "cost"]
-    for name in available():
+    assert head.split() == ["name", "what", "it", "does", "needs", "reference", "cost"]
+    for name in available_strategies():
         kind = strategy_class(name)
         (line,) = [line for line in lines if line.startswith(f"{name} ")]
-        assert line.split()[1] == ("model" if kind.needs else "none")
+        assert f"  {'model' if kind.needs else 'none'}  " in line
         assert kind.reference in line
         assert kind.cost in line
         assert (kind.__doc__ or "").splitlines()[0].rstrip(".") in line
 
 
-@pytest.mark.parametrize("name", available())
+@pytest.mark.parametrize("name", available_strategies())
 def test_a_strategy_is_explained_with_its_options(run: Run, name: str) -> None:
     text = ok(run("strategies", name)).stdout
     kind = strategy_class(name)
@@ -56,7 +63,7 @@ def test_a_strategy_is_explained_with_its_options(run: Run, name: str) -> None:
     assert kind.cost in text
 
 
-@pytest.mark.parametrize("name", available())
+@pytest.mark.parametrize("name", available_strategies())
 def test_every_strategy_chooses_after_training_what_it_needs(run: Run, folder: Path, name: str) -> None:
     Path("first.csv").write_text("id,label\np0,even\np1,odd\np6,even\n")
     ok(run("select", "graph", "--budget", 3, "--strategy", name, "--labels", "first.csv"))
@@ -89,14 +96,99 @@ def test_rounds_are_kept_in_a_folder(run: Run, folder: Path) -> None:
     assert {node for node, *_ in later["state"]["odds"]} == {
         int(node[1:]) for node in ids_of("a.csv") + ids_of("b.csv")
     }
-    assert len(later["labels"]) == 4
+    assert len(labels_in("rounds")) == 4
     assert later["asked"] == ids_of("b.csv")
     assert Path("rounds/model/model.json").exists()
 
     Path("told.csv").write_text(Path("told.csv").read_text().replace("even", "neither"))
     Path("first.csv").write_text(Path("first.csv").read_text().replace("p0,even", "p0,neither"))
     ok(run(*round_, "--labels", "told.csv", "-o", "c.csv"))
-    assert dict(json.loads(Path("rounds/learner.json").read_text())["labels"])["p0"] == "neither"
+    assert labels_in("rounds")["p0"] == "neither"
+
+
+def test_a_strategy_with_a_model_needs_no_labels_to_begin(run: Run, folder: Path) -> None:
+    result = ok(run("select", "graph", "-b", 2, "--strategy", "age"))
+    assert "age looks at a model and there are no labels yet: these nodes are chosen by featprop" in result.stderr
+    ok(run("select", "graph", "-b", 2, "-o", "default.csv"))
+    assert ids_of("picks.csv") == ids_of("default.csv")
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_another_seed_does_not_take_up_the_rounds(run: Run, folder: Path, seed: int) -> None:
+    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--seed", 3, "-o", "a.csv"))
+    result = run("select", "graph", "-b", 2, "--rounds", "rounds", "--seed", seed, "-o", "b.csv")
+    assert result.exit_code == 2
+    assert f"seed must be that of the earlier rounds, 3; found {seed}" in result.stderr
+    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "-o", "b.csv"))
+    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--seed", 3, "-o", "c.csv"))
+
+
+def test_the_same_label_in_two_sheets_is_one_class(run: Run, folder: Path) -> None:
+    Path("first.csv").write_text("id,label\np0,1\np1,2\n")
+    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--labels", "first.csv", "-o", "a.csv"))
+    Path("second.csv").write_text("id,label\np2,1\np3,x\n")
+    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--labels", "second.csv", "-o", "b.csv"))
+    assert labels_in("rounds") == {"p0": 1, "p1": 2, "p2": 1, "p3": "x"}
+
+
+def test_a_sheet_does_not_stand_alone_when_the_state_cannot_be_kept(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Any, path: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("featprop.selection.learner.ActiveLearner.save", full)
+    result = run("select", "graph", "-b", 2, "--rounds", "rounds", "-o", "a.csv")
+    assert result.exit_code == 2
+    assert "No space left on device" in result.stderr
+    assert not Path("a.csv").exists()
+
+
+def test_it_is_told_what_was_taken_in(run: Run, folder: Path) -> None:
+    Path("first.csv").write_text("id,label\np0,even\np1,odd\n")
+    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--labels", "first.csv", "-o", "a.csv"))
+    Path("first.csv").write_text("id,label\np0,even\np1,even\np2,odd\n")
+    told = ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--labels", "first.csv", "-o", "b.csv")).stderr
+    assert "1 new labels, corrections: 1 (p1: odd is now even)" in told
+    assert f"without a label yet, not asked for again: 2 ({', '.join(ids_of('a.csv'))})" in told
+
+
+def test_the_sheet_does_not_go_into_the_folder_of_the_rounds(run: Run, folder: Path) -> None:
+    result = run("select", "graph", "-b", 2, "--rounds", "rounds", "-o", "rounds/picks.csv")
+    assert result.exit_code == 2
+    assert "out must not be in the folder of --rounds" in result.stderr
+    assert not Path("rounds").exists()
+
+
+def test_rounds_that_fail_leave_no_folder(run: Run, folder: Path) -> None:
+    assert run("select", "graph", "-b", 999, "--rounds", "rounds").exit_code == 2
+    assert not Path("rounds").exists()
+
+
+def test_two_at_once_do_not_ask_for_the_same_nodes(run: Run, folder: Path) -> None:
+    with alone_at(Path("rounds")):
+        result = run("select", "graph", "-b", 2, "--rounds", "rounds", "-o", "a.csv")
+    assert result.exit_code == 2
+    assert "another run at work there" in result.stderr
+    assert not Path("a.csv").exists()
+
+
+def test_candidates_restrict_the_choice(run: Run, folder: Path) -> None:
+    Path("some.csv").write_text("id,name\np3,a\np5,b\np7,c\n")
+    ok(run("select", "graph", "-b", 2, "--candidates", "some.csv"))
+    assert set(ids_of("picks.csv")) <= {"p3", "p5", "p7"}
+    result = run("select", "graph", "-b", 4, "--candidates", "some.csv", "-o", "more.csv")
+    assert "budget must be from 1 to 3, the number of nodes that may be chosen; found 4" in result.stderr
+
+
+@pytest.mark.parametrize("strategy", ["random", "degree"])
+def test_without_the_description_nothing_is_propagated(
+    run: Run, folder: Path, strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("featprop.propagation.propagation.normalised_adjacency", None)
+    ok(run("select", "graph", "-b", 2, "--strategy", strategy, "--no-description"))
+    with Path("picks.csv").open(encoding="utf-8", newline="") as file:
+        assert [list(row) for row in csv.DictReader(file)] == [["rank", "id", "label"]] * 2
 
 
 def test_another_strategy_does_not_take_up_the_rounds(run: Run, folder: Path) -> None:

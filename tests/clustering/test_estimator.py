@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from featprop.clustering import KMedoids, k_medoids
+from featprop.clustering import KMedoids, Points, k_medoids
+from featprop.errors import ParameterError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Skipping check", "ignore:Can't check dok sparse matrix")
 
@@ -17,14 +18,16 @@ def test_scikit_learn_checks(estimator: KMedoids, check) -> None:  # type: ignor
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_fit_predict_transform(sparse: bool) -> None:
-    rows = np.array([[0.0, 1], [1, 1], [2, 1], [20, 1], [21, 1], [22, 1]])
+    rows = np.hstack([[[0.0, 1], [1, 1], [2, 1], [20, 1], [21, 1], [22, 1]], np.zeros((6, 60))])
     given = sp.csr_array(rows) if sparse else rows
+    assert sp.issparse(Points(given).rows) == sparse
     model = KMedoids(n_clusters=2, random_state=0).fit(given)
     assert sorted(model.medoid_indices_.tolist()) == [1, 4]
     assert model.inertia_ == pytest.approx(4.0)
     np.testing.assert_array_equal(model.predict(given), model.labels_)
     np.testing.assert_array_equal(model.transform(given).argmin(axis=1), model.labels_)
-    assert model.predict(np.array([[19.0, 1]])).tolist() == [model.labels_[3]]
+    assert sp.issparse(model.cluster_centers_) == sparse
+    assert model.predict(np.hstack([[[19.0, 1]], np.zeros((1, 60))])).tolist() == [model.labels_[3]]
 
 
 def test_the_same_medoids_as_the_function() -> None:
@@ -36,3 +39,11 @@ def test_the_same_medoids_as_the_function() -> None:
 def test_sample_weight() -> None:
     rows = np.array([[0.0], [1.0], [2.0]])
     assert KMedoids(n_clusters=1).fit(rows, sample_weight=[10, 1, 1]).medoid_indices_.tolist() == [0]
+
+
+@pytest.mark.parametrize("method", ["fit", "predict", "transform"])
+def test_points_are_for_the_function(method: str) -> None:
+    rows = np.array([[0.0], [1.0], [2.0]])
+    model = KMedoids(n_clusters=1).fit(rows)
+    with pytest.raises(ParameterError, match="X must be rows of numbers, dense or sparse; found Points: pass the rows"):
+        getattr(model, method)(Points(rows))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from featprop.clustering.kcenter import k_center
-from featprop.clustering.points import Points
 from featprop.clustering.robust_kcenter import RobustKCenterResult, robust_k_center
+from featprop.distances.points import Points
 
 NOBODY = np.array([], dtype=np.intp)
 

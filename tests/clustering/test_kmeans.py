@@ -6,7 +6,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from featprop.clustering.kmeans import as_points, k_means, nearest_distinct
-from featprop.clustering.points import Points
+from featprop.distances.points import Points
 
 NONE = np.array([], dtype=np.intp)
 
@@ -31,13 +31,13 @@ def test_fixed_rows_attract_and_stay() -> None:
     rows = np.array([[0.0], [1.0], [2.0], [50.0], [51.0], [52.0]], dtype=np.float32)
     points = Points(rows)
     centres = k_means(points, 1, np.array([1]), np.ones(6, np.float32), np.random.default_rng(0))
-    assert centres[0, 0] + points.shift[0] == pytest.approx(51.0)
+    assert centres[0, 0] - points.rows[0, 0] == pytest.approx(51.0)
 
 
 def test_weights_move_the_mean() -> None:
     points = Points(np.array([[0.0], [1.0]], dtype=np.float32))
     centres = k_means(points, 1, NONE, np.array([1.0, 3.0], np.float32), np.random.default_rng(0))
-    assert centres[0, 0] + points.shift[0] == pytest.approx(0.75)
+    assert centres[0, 0] - points.rows[0, 0] == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize("rows", [np.zeros((9, 2)), np.repeat(np.eye(3), 3, axis=0)])
@@ -50,5 +50,5 @@ def test_equal_rows_give_as_many_centres_and_distinct_nearest_rows(rows: np.ndar
 
 def test_a_shared_nearest_row_goes_to_the_closer_centre() -> None:
     points = Points(np.array([[0.0], [10.0], [11.0]], dtype=np.float32))
-    centres = np.array([[1.0], [2.0]], dtype=np.float32) - points.shift
+    centres = np.array([[1.0], [2.0]], dtype=np.float32) + points.rows[0]
     assert nearest_distinct(points, centres, np.arange(3)).tolist() == [0, 1]

@@ -2,8 +2,9 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
+from typing import Any
 
 import kmedoids as reference
 import numpy as np
@@ -15,9 +16,10 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 from threadpoolctl import threadpool_limits
 
-from featprop.clustering import KMedoidsResult, Points, k_medoids, plans
-from featprop.clustering.plans import PLANS
+from featprop.clustering import KMedoidsResult, Points, k_medoids, search_by_size, swaps
+from featprop.clustering.search_by_size import PLANS
 from featprop.clustering.swaps import Search
+from featprop.distances import threads
 from featprop.errors import ParameterError
 
 
@@ -28,6 +30,15 @@ def loss_of(distances: np.ndarray, medoids: np.ndarray, weights: np.ndarray | No
 def tiny(seed: int, n: int = 10) -> tuple[np.ndarray, np.ndarray]:
     rows = np.random.default_rng(seed).normal(size=(n, 2)).astype(np.float32)
     return rows, pairwise_distances(rows.astype(np.float64))
+
+
+def spread(rows: np.ndarray, width: int) -> Points:
+    """The same distances in so many columns, most of them empty: points that stay sparse."""
+    entries = sp.coo_array(rows)
+    columns = entries.coords[1] * (width // rows.shape[1])
+    points = Points(sp.csr_array((entries.data, (entries.coords[0], columns)), shape=(len(rows), width)))
+    assert sp.issparse(points.rows)
+    return points
 
 
 def check_exchanges(distances: np.ndarray, result: KMedoidsResult, fixed: tuple[int, ...] = ()) -> None:
@@ -71,12 +82,12 @@ def test_the_search_ends_where_the_reference_package_cannot_improve(seed: int) -
 
 
 @pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("sparse", [False, True])
-def test_every_plan_is_close_to_the_reference_on_blobs(plan: str, sparse: bool) -> None:
+@pytest.mark.parametrize("width", [None, 200, 800], ids=["dense", "sparse", "nearly empty"])
+def test_every_plan_is_close_to_the_reference_on_blobs(plan: str, width: int | None) -> None:
     rows = make_blobs(1200, n_features=12, centers=30, random_state=3)[0].astype(np.float32)
     distances = pairwise_distances(rows.astype(np.float64))
     theirs = min(reference.fasterpam(distances, 30, random_state=seed).loss for seed in range(3)) / len(rows)
-    result = k_medoids(sp.csr_array(rows) if sparse else rows, 30, plan=plan, seed=1)
+    result = k_medoids(rows if width is None else spread(rows, width), 30, plan=plan, seed=1)
     assert result.plan == plan
     assert len(set(result.medoids.tolist())) == 30
     assert result.loss <= 1.02 * theirs
@@ -173,19 +184,36 @@ def test_the_order_of_the_rows_does_not_matter(seed: int) -> None:
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_the_same_whatever_the_number_of_threads(plan: str) -> None:
-    import numba
+def test_the_same_whatever_the_number_of_threads(plan: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four threads share even the smallest block here, on a machine of one core too."""
+    rows = make_blobs(800, n_features=40, centers=50, random_state=1)[0].astype(np.float32)
+    pool = CountingPool(4)
+    monkeypatch.setattr(threads, "_pool", lambda: pool)
+    monkeypatch.setattr(threads, "WORTH_SHARING", 1)
+    results = {}
+    for count in (1, 4):
+        monkeypatch.setattr(threads.numba, "get_num_threads", lambda count=count: count)
+        results[count] = k_medoids(rows, 40, plan=plan, seed=5)
+        assert (len(pool.kernels) > 0) == (count > 1)
+    searched = {"_gains", "_all_two_nearest"} if plan != "sampled" else set()
+    assert {"nearest_dense", "to_distances_dense", "gaps_dense", *searched} <= pool.kernels
+    assert results[1].medoids.tolist() == results[4].medoids.tolist()
+    assert results[1].loss == results[4].loss
+    with threadpool_limits(limits=1):
+        assert k_medoids(rows, 40, plan=plan, seed=5).medoids.tolist() == results[1].medoids.tolist()
 
-    rows = make_blobs(3000, n_features=40, centers=50, random_state=1)[0].astype(np.float32)
-    many = k_medoids(rows, 40, plan=plan, seed=5)
-    before = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
-        with threadpool_limits(limits=1):
-            one = k_medoids(rows, 40, plan=plan, seed=5)
-    finally:
-        numba.set_num_threads(before)
-    assert one.medoids.tolist() == many.medoids.tolist()
+
+class CountingPool(ThreadPoolExecutor):
+    """A pool that keeps the names of the kernels of which it was given a part that is not empty."""
+
+    def __init__(self, n_threads: int) -> None:
+        super().__init__(n_threads)
+        self.kernels: set[str] = set()
+
+    def submit(self, kernel: Any, start: int, stop: int, *rest: Any) -> Any:
+        if 0 < start < stop:
+            self.kernels.add(kernel.__name__)
+        return super().submit(kernel, start, stop, *rest)
 
 
 def test_the_plan_follows_the_memory() -> None:
@@ -201,27 +229,6 @@ def test_cosine_looks_at_the_angle_only() -> None:
     assert sorted(k_medoids(rows, 2, metric="cosine").medoids.tolist()) == [1, 4]
 
 
-@given(seed=st.integers(0, 1000))
-@settings(max_examples=20)
-def test_prices_within_the_budget_and_hard_to_beat(seed: int) -> None:
-    rows, distances = tiny(seed, n=9)
-    prices = np.random.default_rng(seed).integers(1, 5, size=9).astype(float)
-    result = k_medoids(rows, costs=prices, budget=6.0)
-    assert prices[result.medoids].sum() <= 6.0
-    affordable = [
-        choice for size in range(1, 7) for choice in combinations(range(9), size) if prices[list(choice)].sum() <= 6.0
-    ]
-    assert result.loss <= 1.6 * min(loss_of(distances, choice) for choice in affordable)
-
-
-def test_equal_prices_are_a_count() -> None:
-    rows, _ = tiny(2, n=30)
-    priced = k_medoids(rows, costs=np.full(30, 2.0), budget=9.0)
-    counted = k_medoids(rows, 4)
-    assert len(priced.medoids) == 4
-    assert priced.loss == pytest.approx(counted.loss, rel=0.05)
-
-
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("seed", range(5))
 def test_equal_rows_with_weights_come_to_an_end(plan: str, seed: int) -> None:
@@ -230,25 +237,61 @@ def test_equal_rows_with_weights_come_to_an_end(plan: str, seed: int) -> None:
     assert result.loss == 0.0
 
 
+SPOILT = {
+    "one far row": lambda rows: np.vstack([rows, [[1e7] * 4]]),
+    "two far clusters": lambda rows: np.vstack([rows, rows + 20_000]),
+    "one large column": lambda rows: np.hstack([rows, 1e4 * (np.arange(len(rows))[:, None] % 2)]),
+    "a large offset": lambda rows: rows + 1e8,
+}
+
+
 @pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda rows: np.vstack([rows, [[1e7] * 4]]),
-        lambda rows: np.vstack([rows, rows + 20_000]),
-        lambda rows: np.hstack([rows, 1e4 * (np.arange(len(rows))[:, None] % 2)]),
-        lambda rows: rows + 1e8,
-    ],
-    ids=["one far row", "two far clusters", "one large column", "a large offset"],
+    ("kind", "sparse"), [*((kind, False) for kind in SPOILT), *((kind, True) for kind in list(SPOILT)[:-1])]
 )
-@pytest.mark.parametrize("sparse", [False, True])
-def test_small_distances_survive_large_numbers(spoil: Callable[[np.ndarray], np.ndarray], sparse: bool) -> None:
-    rows = spoil(np.random.default_rng(0).normal(size=(300, 4)))
+def test_small_distances_survive_large_numbers(kind: str, sparse: bool) -> None:
+    """An offset is taken off dense rows only: off sparse ones they would not be sparse."""
+    rows = SPOILT[kind](np.random.default_rng(0).normal(size=(300, 4)))
     distances = pairwise_distances(rows - rows.mean(axis=0))
     theirs = min(reference.fasterpam(distances, 10, random_state=seed).loss for seed in range(3)) / len(rows)
-    result = k_medoids(sp.csr_array(rows) if sparse and rows.max() < 1e7 else rows, 10)
+    result = k_medoids(spread(rows, 100) if sparse else rows, 10)
     assert result.loss == pytest.approx(loss_of(distances, result.medoids), rel=1e-3)
     assert result.loss <= 1.02 * theirs
     np.testing.assert_array_equal(result.labels, distances[result.medoids].argmin(axis=0))
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("exponent", [59, 90, -90])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_may_be_of_any_size(plan: str, exponent: int, sparse: bool) -> None:
+    """Squares of 2⁵⁹ fit float32, the sum of 2,000 of them does not; squares of 2⁻⁹⁰ are zero there."""
+    rows = np.where(np.random.default_rng(0).random((200, 2000)) < 0.5, -1.0, 1.0)
+    rows = sp.csr_array(rows * (np.random.default_rng(1).random(rows.shape) < 0.01)) if sparse else rows
+    assert sp.issparse(Points(rows).rows) == sparse
+    plain, scaled = k_medoids(rows, 6, plan=plan), k_medoids(rows * 2.0**exponent, 6, plan=plan)
+    assert scaled.medoids.tolist() == plain.medoids.tolist()
+    assert scaled.loss == plain.loss * 2.0**exponent
+    np.testing.assert_array_equal(scaled.distances, plain.distances * np.float32(2.0**exponent))
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("max_memory", [1, 1000])
+@pytest.mark.parametrize("count", [1, 7, 300])
+def test_a_memory_too_small_for_anything_is_enough(plan: str, max_memory: int, count: int) -> None:
+    rows, distances = tiny(3, n=300)
+    result = k_medoids(rows, count, plan=plan, max_memory=max_memory)
+    assert len(set(result.medoids.tolist())) == count
+    assert result.loss == pytest.approx(loss_of(distances, result.medoids), rel=1e-5)
+    assert result.loss <= 1.1 * k_medoids(rows, count).loss
+
+
+def test_kept_distances_and_fresh_ones_meet_the_same_compiled_kernels() -> None:
+    """The exact plan searches in read-only distances, the streamed one in its own."""
+    rows, _ = tiny(0, n=200)
+    for plan in ("exact", "streamed"):
+        k_medoids(rows, 5, plan=plan)
+    compiled = {name: kernel.signatures for name, kernel in vars(swaps).items() if hasattr(kernel, "signatures")}
+    assert len(compiled["_gains"]) == 1
+    assert all(len(signatures) <= 1 for signatures in compiled.values())
 
 
 def test_repeated_entries_of_a_sparse_matrix_are_summed() -> None:
@@ -270,7 +313,7 @@ def test_one_medoid_is_found_without_the_matrix(plan: str, seed: int) -> None:
 
 def test_a_sample_is_searched_with_everything_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small limits make the sample smaller than the rows: fixed medoids, weights and candidates must still count."""
-    monkeypatch.setattr(plans, "STREAMED_LIMIT", 600)
+    monkeypatch.setattr(search_by_size, "STREAMED_LIMIT", 600)
     rows = make_blobs(3000, n_features=5, centers=12, random_state=2)[0]
     distances = pairwise_distances(rows)
     weights = np.random.default_rng(0).random(3000) * (np.arange(3000) % 2)
@@ -284,7 +327,7 @@ def test_a_sample_is_searched_with_everything_that_was_asked_for(monkeypatch: py
 
 
 def test_more_medoids_cost_less_on_a_sample_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plans, "STREAMED_LIMIT", 1000)
+    monkeypatch.setattr(search_by_size, "STREAMED_LIMIT", 1000)
     rows = make_blobs(4000, n_features=5, centers=60, random_state=4)[0]
     losses = [k_medoids(rows, count, plan="sampled").loss for count in (30, 49, 51, 80, 99)]
     assert losses == sorted(losses, reverse=True)
@@ -312,14 +355,14 @@ ROWS = np.arange(12.0).reshape(6, 2)
         ({"n_medoids": 0}, "n_medoids must be a whole number from 1 to 6, the number of candidates; found 0"),
         ({"n_medoids": 7}, "n_medoids must be a whole number from 1 to 6, the number of candidates; found 7"),
         ({"n_medoids": 2.5}, "n_medoids must be a whole number from 1 to 6, the number of candidates; found 2.5"),
-        ({}, "n_medoids must be a whole number from 1 to 6, the number of candidates; found None"),
+        ({"n_medoids": None}, "n_medoids must be a whole number from 1 to 6, the number of candidates; found None"),
         ({"n_medoids": 3, "candidates": [0, 1]}, "n_medoids must be a whole number from 1 to 2"),
         ({"n_medoids": 1, "fixed": ["a"]}, "fixed must be positions from 0 to 5; found values of the type"),
         ({"n_medoids": 1, "max_memory": -1}, "max_memory must be a whole number of at least 1; found -1"),
         ({"n_medoids": 1, "max_memory": "1GB"}, "max_memory must be a whole number of at least 1; found '1GB'"),
         (
             {"n_medoids": 1, "weights": [1, 1, 1, 1, 1, -1]},
-            "weights must be finite, at least 0 and not all 0; found -1",
+            "weights must be finite, at least 0 and not all zero; found -1",
         ),
         ({"n_medoids": 1, "weights": [1, 1]}, "weights must be one for each of the 6 rows"),
         ({"n_medoids": 1, "fixed": [6]}, "fixed must be positions from 0 to 5; found 6 to 6"),
@@ -328,17 +371,6 @@ ROWS = np.arange(12.0).reshape(6, 2)
         ({"n_medoids": 1, "metric": "manhattan"}, "metric must be one of cosine, euclidean"),
         ({"n_medoids": 1, "plan": "magic"}, "plan must be one of exact, sampled, streamed; found 'magic'"),
         ({"n_medoids": 1, "n_starts": 0}, "n_starts must be a whole number of at least 1; found 0"),
-        (
-            {"n_medoids": 2, "costs": np.ones(6), "budget": 2},
-            "costs and budget must come together and without n_medoids",
-        ),
-        ({"costs": np.ones(6)}, "costs and budget must come together"),
-        ({"costs": np.zeros(6), "budget": 2}, "costs must be finite and above 0; found 0.0 to 0.0"),
-        ({"costs": np.ones(5), "budget": 2}, "costs must be one for each of the 6 rows"),
-        (
-            {"costs": np.full(6, 3.0), "budget": 2},
-            "budget must buy at least one candidate, the cheapest of which costs 3",
-        ),
     ],
 )
 def test_bad_arguments(arguments: dict, message: str) -> None:
@@ -351,7 +383,7 @@ def test_bad_arguments(arguments: dict, message: str) -> None:
     [
         (np.array([[1.0], [np.nan]]), "rows must be finite numbers; found 1 NaN or infinite values"),
         (np.array([["a"]]), "rows must be numbers; found the type"),
-        (np.array([[1e30], [1.0]]), "rows must be numbers up to 1e\\+18 in size"),
+        (np.array([[1e31], [1.0]]), "rows must be numbers up to 1e\\+30 in size"),
         (np.ones(3), "rows must be a matrix with rows and columns"),
         (np.ones((0, 3)), "rows must be a matrix with rows and columns"),
     ],

@@ -7,9 +7,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+import requests
 import scipy.sparse as sp
-
-from featprop.datasets import download
 
 
 @pytest.fixture(autouse=True)
@@ -33,11 +32,11 @@ def no_network(monkeypatch):
     """Every address fails at once, as on a machine that reaches nothing; what was asked for is listed."""
     asked = []
 
-    def refuse(request, **_):
-        asked.append(request.full_url)
-        raise OSError("no network in this test")
+    def refuse(url, **_):
+        asked.append(url)
+        raise requests.ConnectionError("no network in this test")
 
-    monkeypatch.setattr(download.urllib.request, "urlopen", refuse)
+    monkeypatch.setattr(requests, "get", refuse)
     return asked
 
 
@@ -50,6 +49,15 @@ def server(tmp_path):
     class Quiet(SimpleHTTPRequestHandler):
         def __init__(self, *arguments):
             super().__init__(*arguments, directory=str(folder))
+
+        def do_GET(self):
+            if self.path == "/short":
+                self.send_response(200)
+                self.send_header("Content-Length", "100")
+                self.end_headers()
+                self.wfile.write(b"x" * 40)
+            else:
+                super().do_GET()
 
         def log_message(self, *_):
             pass

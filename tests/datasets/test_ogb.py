@@ -44,7 +44,7 @@ def check(graph):
 
 
 def test_archive(parts, tmp_path):
-    check(Graph.from_parts(parts_of_ogb_zip(archive(tmp_path / "arxiv.zip", parts))))
+    check(Graph.from_raw(parts_of_ogb_zip(archive(tmp_path / "arxiv.zip", parts))))
     assert [path.name for path in tmp_path.iterdir()] == ["arxiv.zip"], "nothing is unpacked"
 
 
@@ -58,7 +58,7 @@ def test_folder_of_the_ogb_package(parts, data):
     assert whereabouts(find("ogbn-products")) == "no"
     found = placed(entry)
     assert found.form.read is parts_of_ogb_files
-    check(Graph.from_parts(found.form.read(found.files)))
+    check(Graph.from_raw(found.form.read(found.files)))
 
 
 def test_files_without_a_name_of_their_own_need_a_folder(parts, data):

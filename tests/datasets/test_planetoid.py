@@ -14,7 +14,7 @@ from featprop.matrix import dense
 
 
 def test_by_hand(small, tmp_path):
-    graph = Graph.from_parts(parts_of_planetoid(small.write_ind(tmp_path)))
+    graph = Graph.from_raw(parts_of_planetoid(small.write_ind(tmp_path)))
     assert np.array_equal(dense(graph.features), small.words)
     assert graph.labels.tolist() == small.classes.tolist()
     assert graph.n_edges == 7, "the self loop and the repeated edge are not counted"
@@ -30,7 +30,7 @@ def test_equals_pyg(many, tmp_path):
     from torch_geometric.datasets import Planetoid
 
     files = many.write_ind(tmp_path / "CiteSeer" / "raw", "citeseer")
-    ours = Graph.from_parts(parts_of_planetoid(files)).to_pyg()
+    ours = Graph.from_raw(parts_of_planetoid(files)).to_pyg()
     theirs = Planetoid(str(tmp_path), "CiteSeer")[0]
     assert np.array_equal(ours.x.numpy(), theirs.x.numpy())
     assert sorted(ours.edge_index.T.tolist()) == sorted(theirs.edge_index.T.tolist())
@@ -40,8 +40,8 @@ def test_equals_pyg(many, tmp_path):
 
 
 def test_both_forms_hold_the_same_graph(small, tmp_path, matching):
-    ind = Graph.from_parts(parts_of_planetoid(small.write_ind(tmp_path)))
-    content = Graph.from_parts(parts_of_content(small.write_content(tmp_path)))
+    ind = Graph.from_raw(parts_of_planetoid(small.write_ind(tmp_path)))
+    content = Graph.from_raw(parts_of_content(small.write_content(tmp_path)))
     assert content.ids.tolist() == [77, 37, 7, 57, 17, 47, 27]
     assert content.classes == ("topic_a", "topic_b", "topic_c")
     seven = np.delete(np.arange(8), 6)
@@ -54,9 +54,9 @@ def test_both_forms_hold_the_same_graph(small, tmp_path, matching):
 
 
 def test_matching_sees_a_difference(small, tmp_path, matching):
-    graph = Graph.from_parts(parts_of_content(small.write_content(tmp_path)))
+    graph = Graph.from_raw(parts_of_content(small.write_content(tmp_path)))
     small.edges = (*small.edges[:-3], (1, 7))
-    moved = Graph.from_parts(parts_of_content(small.write_content(tmp_path / "other")))
+    moved = Graph.from_raw(parts_of_content(small.write_content(tmp_path / "other")))
     assert moved.n_edges == graph.n_edges
     assert matching(graph, graph) is not None
     assert matching(graph, moved) is None

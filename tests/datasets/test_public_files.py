@@ -93,7 +93,7 @@ def test_equal_to_what_pyg_reads_from_the_same_files(name, files_of, ind_cora, t
     raw.mkdir(parents=True)
     for file, path in files.items():
         (raw / file).write_bytes(path.read_bytes())
-    ours = Graph.from_parts(find(name).forms[0].read(files)).to_pyg()
+    ours = Graph.from_raw(find(name).forms[0].read(files)).to_pyg()
     theirs = Planetoid(str(tmp_path), name.capitalize())[0]
     assert np.array_equal(ours.x.numpy(), theirs.x.numpy())
     order = theirs.edge_index[0] * theirs.num_nodes + theirs.edge_index[1]
@@ -106,8 +106,8 @@ def test_equal_to_what_pyg_reads_from_the_same_files(name, files_of, ind_cora, t
 def test_the_two_forms_of_cora_hold_the_same_graph(files_of, ind_cora, matching):
     """One is in the wheel, the other has to be placed."""
     forms = find("cora").forms
-    ind = Graph.from_parts(forms[0].read(ind_cora()))
-    content = Graph.from_parts(forms[1].read(files_of("cora")))
+    ind = Graph.from_raw(forms[0].read(ind_cora()))
+    content = Graph.from_raw(forms[1].read(files_of("cora")))
     match = matching(ind, content)
     assert match is not None
     assert (ind.features != content.features[match]).nnz == 0

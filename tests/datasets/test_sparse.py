@@ -14,7 +14,7 @@ from featprop.matrix import dense
 
 
 def read(path, reader=parts_of_sparse):
-    return Graph.from_parts(reader({path.name: path}))
+    return Graph.from_raw(reader({path.name: path}))
 
 
 def check(graph, small):

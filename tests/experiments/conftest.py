@@ -1,7 +1,6 @@
 """A graph small enough to follow, and lines made by hand."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_limits
 
-from featprop.experiments.lines import Line
+from featprop.experiments.results import Result
 from featprop.graph import Graph
 
 EDGES = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (6, 7), (7, 8), (8, 9), (9, 10), (10, 6), (5, 6), (11, 0)]
@@ -37,26 +36,10 @@ def rings() -> Graph:
 
 
 @pytest.fixture
-def graph_folder(tmp_path: Path) -> Path:
-    """240 nodes of three classes as a graph folder with labels."""
-    generator = np.random.default_rng(1)
-    labels = np.arange(240) % 3
-    features = generator.normal(size=(240, 6)) + 1.2 * np.eye(3, 6)[labels]
-    folder = tmp_path / "blobs"
-    folder.mkdir()
-    rows = [f"{i},{','.join(f'{value:.4f}' for value in features[i])},{'abc'[labels[i]]}" for i in range(240)]
-    (folder / "nodes.csv").write_text("id,w1,w2,w3,w4,w5,w6,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    ends = [(i, int(j)) for i in range(240) for j in generator.choice(np.flatnonzero(labels == labels[i]), 2) if i != j]
-    text = "\n".join(f"{source},{target}" for source, target in sorted(set(ends)))
-    (folder / "edges.csv").write_text(f"source,target\n{text}\n", encoding="utf-8")
-    return folder
-
-
-@pytest.fixture
-def line() -> Callable[..., Line]:
+def line() -> Callable[..., Result]:
     """Make a line; what is not given does not matter."""
 
-    def make(strategy: str, budget: int, seed: int, macro: float, **others: Any) -> Line:
+    def make(strategy: str, budget: int, seed: int, macro: float, **others: Any) -> Result:
         given = {
             "dataset": "cora",
             "model": "gcn",
@@ -71,6 +54,6 @@ def line() -> Callable[..., Line]:
             "max_distance": 2.0,
             **others,
         }
-        return Line(strategy=strategy, budget=budget, seed=seed, macro_f1=macro, **given)
+        return Result(strategy=strategy, budget=budget, seed=seed, macro_f1=macro, **given)
 
     return make

@@ -1,5 +1,6 @@
 """The protocol, step by step on a graph one can follow."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,15 +8,16 @@ import pytest
 from sklearn.metrics import f1_score
 
 from featprop.errors import LabelError, ParameterError
-from featprop.experiments.lines import Line
-from featprop.experiments.protocol import Bench, initial_pool
+from featprop.experiments.entrants import Entrant
+from featprop.experiments.protocol import Protocol, initial_pool
+from featprop.experiments.results import Result
 from featprop.experiments.scoring import score
-from featprop.experiments.tasks import Task
+from featprop.experiments.trials import Trial
 from featprop.graph import Graph
 from featprop.matrix import dense
 from featprop.models import GCN, SGC
 from featprop.propagation import propagate
-from featprop.strategies import Situation, Strategy, registry
+from featprop.strategies import STRATEGIES, Situation, Strategy, register_strategy
 
 seen: list[Situation] = []
 
@@ -26,6 +28,13 @@ class First(Strategy):
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> Any:
         seen.append(situation)
         return situation.candidates[:budget]
+
+
+class TheSame(Strategy):
+    """One node as often as nodes are wanted, as a plug-in might."""
+
+    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> Any:
+        return np.repeat(situation.candidates[:1], budget)
 
 
 class Watching(First):
@@ -49,23 +58,26 @@ class Watching(First):
 
 @pytest.fixture(autouse=True)
 def strategies(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
-    registry.register("first")(First)
-    registry.register("watching")(Watching)
+    monkeypatch.setattr(STRATEGIES, "classes", dict(STRATEGIES.classes))
+    register_strategy("first")(First)
+    register_strategy("watching")(Watching)
+    register_strategy("the-same")(TheSame)
     seen.clear()
 
 
-def task(strategy: str, *models: str, **others: Any) -> Task:
-    given: dict[str, Any] = {"budgets": (6, 8), "seeds": (0, 1), "epochs": 40, **others}
-    return Task("rings", strategy, models or ("gcn",), **given)
+def trial(graph: Graph, strategy: str, *models: str, **others: Any) -> Trial:
+    given: dict[str, Any] = {"budgets": (6, 8), "seeds": (0, 1), **others}
+    options = given.pop("options", {})
+    entrants = tuple(Entrant(model, {"epochs": 40}) for model in models or ("gcn",))
+    return Trial("rings", graph.fingerprint, Entrant(strategy, options), entrants, **given)
 
 
-def all_lines(graph: Graph, what: Task, known: list[Line] | None = None) -> list[Line]:
-    return [line for lines in Bench(graph).walk(what, known or []) for line in lines]
+def all_lines(graph: Graph, what: Trial, known: list[Result] | None = None) -> list[Result]:
+    return [line for lines in Protocol(graph).walk(what, known or []) for line in lines]
 
 
 def test_a_one_step_strategy_chooses_all_nodes_anew_at_each_budget(rings: Graph) -> None:
-    lines = all_lines(rings, task("first"))
+    lines = all_lines(rings, trial(rings, "first"))
     assert len(lines) == 2 * 2 * 2
     assert {line.nodes for line in lines if line.budget == 6} == {tuple(f"n{i}" for i in range(6))}
     assert {line.nodes for line in lines if line.budget == 8} == {tuple(f"n{i}" for i in range(8))}
@@ -76,7 +88,7 @@ def test_a_one_step_strategy_chooses_all_nodes_anew_at_each_budget(rings: Graph)
 
 
 def test_a_strategy_with_a_model_continues_from_the_pool_before_with_its_model(rings: Graph) -> None:
-    lines = all_lines(rings, task("watching", seeds=(3,)))
+    lines = all_lines(rings, trial(rings, "watching", seeds=(3,)))
     pool = initial_pool(rings, 3)
     assert len(set(pool.tolist())) == 5
     assert 11 not in pool
@@ -89,11 +101,11 @@ def test_a_strategy_with_a_model_continues_from_the_pool_before_with_its_model(r
     for situation in seen:
         nodes = situation.labelled
         alone = GCN(seed=3, epochs=40).fit(rings, rings.ids[nodes], [names[node] for node in nodes])
-        assert situation.classes == alone.classes
+        assert situation.classes == alone.classes_
         assert [situation.classes[code] for code in situation.labels] == [names[node] for node in nodes]
         for output, expected in [
             ("probabilities", alone.predict_proba(rings)),
-            ("logits", alone.decision(rings).numpy()),
+            ("logits", alone.decision_function(rings)),
             ("hidden", alone.representation(rings)),
         ]:
             np.testing.assert_allclose(situation.outputs[output], expected, atol=2e-3)
@@ -103,7 +115,7 @@ def test_a_strategy_with_a_model_continues_from_the_pool_before_with_its_model(r
 def test_the_scores_are_those_of_a_fresh_model(rings: Graph, name: str, kind: Any) -> None:
     names = rings.class_names()
     Z = dense(propagate(rings, 2)).astype(np.float64)
-    for line in all_lines(rings, task("random", name)):
+    for line in all_lines(rings, trial(rings, "random", name)):
         model = kind(seed=line.seed, epochs=40).fit(rings, line.nodes, [names[int(node[1:])] for node in line.nodes])
         places = [int(node[1:]) for node in line.nodes]
         scored = [i for i in range(11) if line.protocol == "paper" or i not in places]
@@ -118,12 +130,12 @@ def test_the_scores_are_those_of_a_fresh_model(rings: Graph, name: str, kind: An
 
 
 def test_two_models_share_the_choice_of_a_one_step_strategy(rings: Graph) -> None:
-    lines = all_lines(rings, task("random", "gcn", "sgc"))
+    lines = all_lines(rings, trial(rings, "random", "gcn", "sgc"))
     for budget in (6, 8):
         for seed in (0, 1):
             assert len({line.nodes for line in lines if (line.budget, line.seed) == (budget, seed)}) == 1
     done = [line for line in lines if line.model == "gcn"]
-    again = all_lines(rings, task("random", "sgc"), done)
+    again = all_lines(rings, trial(rings, "random", "sgc"), done)
     assert [line.nodes for line in again] == [line.nodes for line in lines if line.model == "sgc"]
     assert [line.seconds_select for line in again] == [line.seconds_select for line in lines if line.model == "sgc"]
 
@@ -131,7 +143,7 @@ def test_two_models_share_the_choice_of_a_one_step_strategy(rings: Graph) -> Non
 @pytest.mark.parametrize("strategy", ["watching", "random", "featprop", "uncertainty", "anrmab"])
 @pytest.mark.parametrize("cut", range(0, 12, 3))
 def test_going_on_from_any_line_ends_with_the_same_results(rings: Graph, strategy: str, cut: int) -> None:
-    what = task(strategy, budgets=(6, 7, 8))
+    what = trial(rings, strategy, budgets=(6, 7, 8))
     whole = all_lines(rings, what)
     rest = all_lines(rings, what, whole[:cut])
     assert [essence(line) for line in [*whole[:cut], *rest]] == [essence(line) for line in whole]
@@ -140,27 +152,44 @@ def test_going_on_from_any_line_ends_with_the_same_results(rings: Graph, strateg
 def test_a_choice_made_with_other_options_is_not_taken_over(rings: Graph) -> None:
     """A one-step choice serves every model, but only if the strategy had the same options."""
     options = {"layers": 0}
-    done = all_lines(rings, task("featprop-kcenter", "gcn", options=options))
-    seen_first = all_lines(rings, task("featprop-kcenter", "sgc"), done)
+    done = all_lines(rings, trial(rings, "featprop-kcenter", "gcn", options=options))
+    seen_first = all_lines(rings, trial(rings, "featprop-kcenter", "sgc"), done)
     assert [line.nodes for line in seen_first] == [
-        line.nodes for line in all_lines(rings, task("featprop-kcenter", "sgc"))
+        line.nodes for line in all_lines(rings, trial(rings, "featprop-kcenter", "sgc"))
     ]
     assert {line.nodes for line in seen_first} != {line.nodes for line in done}
 
 
-def test_pools_that_grew_over_other_budgets_are_refused(rings: Graph) -> None:
-    done = all_lines(rings, task("watching", budgets=(6, 8)))
-    with pytest.raises(ParameterError, match="must have been made with the budgets 6, 7, 8"):
-        all_lines(rings, task("watching", budgets=(6, 7, 8)), done)
-    assert all_lines(rings, task("watching", budgets=(6, 8, 9)), done), "more budgets at the end are no other ones"
+def test_pools_that_grew_over_other_budgets_are_other_cells(rings: Graph) -> None:
+    done = all_lines(rings, trial(rings, "watching", budgets=(6, 8)))
+    through_seven = all_lines(rings, trial(rings, "watching", budgets=(6, 7, 8)), done)
+    assert [(line.budget, line.schedule) for line in through_seven if line.protocol == "paper"] == [
+        (7, (6, 7)),
+        (7, (6, 7)),
+        (8, (6, 7, 8)),
+        (8, (6, 7, 8)),
+    ]
+    more = all_lines(rings, trial(rings, "watching", budgets=(6, 8, 9)), done)
+    assert {line.budget for line in more} == {9}, "more budgets at the end are no other ones"
 
 
-def essence(line: Line) -> Any:
+def test_a_strategy_that_breaks_its_word_is_refused_here_too(rings: Graph) -> None:
+    with pytest.raises(ParameterError, match="must return 8 different candidates; found 8 nodes, 1 of them different"):
+        all_lines(rings, trial(rings, "the-same", budgets=(8,)))
+
+
+def test_a_graph_that_changed_meanwhile_is_told(rings: Graph) -> None:
+    what = replace(trial(rings, "random"), graph="another")
+    with pytest.raises(ParameterError, match="must stay as it is; found another graph"):
+        all_lines(rings, what)
+
+
+def essence(line: Result) -> Any:
     return line.cell, line.nodes, line.macro_f1, line.accuracy, line.mean_distance, line.state
 
 
 def test_one_class_in_the_pool_is_no_accident(rings: Graph) -> None:
-    lines = all_lines(rings, task("first", budgets=(6,)))
+    lines = all_lines(rings, trial(rings, "first", budgets=(6,)))
     paper = next(line for line in lines if line.protocol == "paper")
     assert paper.accuracy == pytest.approx(6 / 11), "only the class it knows"
 
@@ -177,6 +206,6 @@ def test_the_two_protocols_by_hand() -> None:
 
 def test_what_the_graph_does_not_allow(rings: Graph) -> None:
     with pytest.raises(ParameterError, match="below 11"):
-        all_lines(rings, task("random", budgets=(6, 11)))
+        all_lines(rings, trial(rings, "random", budgets=(6, 11)))
     with pytest.raises(LabelError, match="must have labels"):
-        Bench(Graph.from_scipy(np.zeros((3, 3)), np.ones((3, 1))))
+        Protocol(Graph.from_scipy(np.zeros((3, 3)), np.ones((3, 1))))

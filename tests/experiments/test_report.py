@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from featprop.experiments.curves import ablation, later_curves, learning_curves, model_comparison
-from featprop.experiments.lines import Line, appending
 from featprop.experiments.report import Report, write_report
+from featprop.experiments.results import Result, appending
 from featprop.experiments.summary import Results
 from featprop.experiments.theory import error_against_loss
 
-Make = Callable[..., Line]
+Make = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
-def lines() -> list[Line]:
+def lines() -> list[Result]:
     generator = np.random.default_rng(0)
     names = ["random", "featprop", "featprop-kcenter", "featprop-hidden", "featprop-cosine"]
     return [
-        Line(
+        Result(
             dataset=dataset,
             strategy=name,
             budget=budget,
@@ -50,7 +50,7 @@ def lines() -> list[Line]:
 
 
 @pytest.fixture(scope="module")
-def folder(lines: list[Line], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(lines: list[Result], tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = tmp_path_factory.mktemp("results")
     with appending(results) as appender:
         appender.append(lines)

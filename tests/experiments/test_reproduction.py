@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from featprop.experiments.lines import read_lines
 from featprop.experiments.pages import MARKED, refreshed, shown
 from featprop.experiments.report import build_drawings, build_tables
-from featprop.experiments.runner import STATISTICS
+from featprop.experiments.results import STATISTICS, read_results
 from featprop.experiments.summary import Results
 
 ROOT = Path(__file__).parent.parent.parent
@@ -18,7 +17,7 @@ PAGE = ROOT / "docs" / "reproduction.md"
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    return Results(read_lines(RESULTS))
+    return Results(read_results(RESULTS))
 
 
 def test_the_tables_of_the_docs_are_what_the_report_makes_of_the_committed_lines(results: Results) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from featprop.experiments.lines import read_lines
+from featprop.experiments.results import read_results
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -29,7 +29,7 @@ def begin(graph: Path, out: Path) -> subprocess.Popen[str]:
 def results(out: Path) -> dict[Any, Any]:
     return {
         line.cell: (line.nodes, line.macro_f1, line.micro_f1, line.accuracy, line.mean_distance, line.state)
-        for line in read_lines(out)
+        for line in read_results(out)
     }
 
 
@@ -45,7 +45,7 @@ def wait_for(lines: int, out: Path, process: subprocess.Popen[str]) -> None:
 
 
 def children_of(process: int) -> list[int]:
-    path = Path(f"/proc/{process}/task/{process}/children")
+    path = Path(f"/proc/{process}/trial/{process}/children")
     return [int(child) for child in path.read_text(encoding="ascii").split()] if path.exists() else []
 
 
@@ -115,4 +115,4 @@ def test_the_keyboard_stops_it_and_leaves_everything_valid(graph_folder: Path, t
     assert process.returncode == 130
     assert "the same command goes on from there" in errors
     assert "Traceback" not in errors
-    assert len(read_lines(out)) == n_lines(out) >= 3
+    assert len(read_results(out)) == n_lines(out) >= 3

@@ -1,16 +1,21 @@
 """The runner and the command, without the long way through processes where that is possible."""
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
-from featprop.errors import FileError, ParameterError
-from featprop.experiments import runner
-from featprop.experiments.lines import Line, appending, read_lines
-from featprop.experiments.protocol import Bench
+from featprop.errors import FileError
+from featprop.experiments import runner, workers
+from featprop.experiments.entrants import Entrant
+from featprop.experiments.protocol import Protocol
+from featprop.experiments.results import Result, appending, read_results
 from featprop.experiments.settings import Settings
+from featprop.experiments.trials import Trial
 from featprop.experiments.workers import Failure, perform_all
 from featprop.io import read_graph
 
@@ -19,14 +24,14 @@ Run = Callable[..., Any]
 
 @pytest.fixture
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do the tasks here."""
+    """Do the trials here."""
 
-    def perform(work: Any, jobs: int, threads: int) -> Iterator[list[Line] | Failure]:
-        for task, known in work:
-            if task.strategy == "degree":
-                yield Failure(str(task), "out of luck")
+    def perform(work: Any, jobs: int, threads: int) -> Iterator[list[Result] | Failure]:
+        for trial, known in work:
+            if trial.strategy.name == "degree":
+                yield Failure(str(trial), "out of luck")
             else:
-                yield from Bench(read_graph(task.dataset)).walk(task, known)
+                yield from Protocol(read_graph(trial.dataset)).walk(trial, known)
 
     monkeypatch.setattr(runner, "perform_all", perform)
 
@@ -45,43 +50,53 @@ def test_done_cells_are_skipped_and_new_ones_added(graph_folder: Path, tmp_path:
     outcome = runner.run([settings_for(graph_folder, "random", "featprop", seeds=3)], out)
     assert (outcome.done, outcome.skipped) == (4 + 12, 8)
     assert (out / "blobs.jsonl").read_bytes().startswith(before)
-    assert len(read_lines(out)) == 24
+    assert len(read_results(out)) == 24
 
 
 @pytest.mark.usefixtures("in_process")
 def test_one_failure_does_not_stop_the_others(graph_folder: Path, tmp_path: Path) -> None:
     outcome = runner.run([settings_for(graph_folder, "degree", "random")], tmp_path)
     assert [failure.reason for failure in outcome.failures] == ["out of luck"]
-    assert {line.strategy for line in read_lines(tmp_path)} == {"random"}
+    assert {line.strategy for line in read_results(tmp_path)} == {"random"}
 
 
 @pytest.mark.usefixtures("in_process")
-def test_results_of_other_settings_are_not_mixed_in(graph_folder: Path, tmp_path: Path) -> None:
-    runner.run([settings_for(graph_folder, "random")], tmp_path)
-    with pytest.raises(ParameterError, match="epochs = 20"):
-        runner.run([settings_for(graph_folder, "random", epochs=21)], tmp_path)
+def test_results_of_other_settings_stand_beside(graph_folder: Path, tmp_path: Path) -> None:
+    """Epochs, options of the strategy and settings of the model are the cell; so is the graph."""
+    given = [
+        settings_for(graph_folder, "featprop"),
+        settings_for(graph_folder, "featprop", epochs=21),
+        settings_for(graph_folder, "featprop[layers=1]"),
+        settings_for(graph_folder, "featprop", settings={"gcn": {"hidden": 3}}),
+    ]
+    for settings in given:
+        outcome = runner.run([settings], tmp_path / "results")
+        assert (outcome.done, outcome.skipped) == (8, 0)
+    assert [runner.run([settings], tmp_path / "results").done for settings in given] == [0, 0, 0, 0]
+    (graph_folder / "edges.csv").write_text("source,target\n0,1\n")
+    outcome = runner.run(given[:1], tmp_path / "results")
+    assert (outcome.done, outcome.skipped) == (8, 0), "a changed graph does not reuse old cells"
+    assert len({result.graph for result in read_results(tmp_path / "results")}) == 2
 
 
 @pytest.mark.usefixtures("in_process")
 def test_settings_that_overlap_are_done_once(graph_folder: Path, tmp_path: Path) -> None:
-    """The same cells under another model share the choice; cells cut differently wait; contradictions are refused."""
+    """The same cells under another model share the choice; cells cut differently wait."""
     wanted = [
         settings_for(graph_folder, "featprop"),
         settings_for(graph_folder, "featprop", models=["gcn", "sgc"]),
         settings_for(graph_folder, "random", "featprop", seeds=3),
     ]
     outcome = runner.run(wanted, tmp_path / "together")
-    lines = read_lines(tmp_path / "together")
+    lines = read_results(tmp_path / "together")
     assert outcome.done == len(lines) == len({line.cell for line in lines}) == 16 + 4 + 12
     for settings in wanted:
         runner.run([settings], tmp_path / "apart")
 
     def told(folder: str) -> dict[Any, Any]:
-        return {line.cell: (line.nodes, line.macro_f1) for line in read_lines(tmp_path / folder)}
+        return {line.cell: (line.nodes, line.macro_f1) for line in read_results(tmp_path / folder)}
 
     assert told("together") == told("apart")
-    with pytest.raises(ParameterError, match="epochs = 20"):
-        runner.run([wanted[0], settings_for(graph_folder, "featprop", epochs=21)], tmp_path / "none")
 
 
 @pytest.mark.usefixtures("in_process")
@@ -99,20 +114,58 @@ def test_a_data_set_that_is_not_here_has_a_stand_in(
     )
     outcome = runner.run([settings], tmp_path / "results")
     assert outcome.absent == {"corafull": str(graph_folder)}
-    assert {line.dataset for line in read_lines(tmp_path / "results")} == {str(graph_folder)}
+    assert {line.dataset for line in read_results(tmp_path / "results")} == {str(graph_folder)}
     with pytest.raises(FileError, match="cora_full"):
         runner.run([Settings(["corafull"], ["random"])], tmp_path / "results")
 
 
-def test_a_process_that_dies_is_told_and_the_others_go_on(graph_folder: Path, tmp_path: Path) -> None:
-    from featprop.experiments.tasks import Task
+def trial_on(graph: Path, budgets: tuple[int, ...] = (8,), epochs: int = 5) -> Trial:
+    fingerprint = read_graph(graph).fingerprint if graph.exists() else ""
+    return Trial(str(graph), fingerprint, Entrant("random"), (Entrant("gcn", {"epochs": epochs}),), budgets, (0,))
 
-    good = Task(str(graph_folder), "random", ("gcn",), (8,), (0,), 5)
-    bad = Task(str(tmp_path / "nowhere"), "random", ("gcn",), (8,), (0,), 5)
-    answers = list(perform_all([(bad, []), (good, [])], jobs=1))
+
+def test_work_that_fails_is_told_and_the_rest_is_done(graph_folder: Path, tmp_path: Path) -> None:
+    work = [(trial_on(tmp_path / "nowhere"), []), (trial_on(graph_folder), [])]
+    answers = list(perform_all(work, jobs=1))
     assert isinstance(answers[0], Failure)
     assert "no such file" in answers[0].reason
-    assert [line.protocol for line in answers[1]] == ["paper", "unlabelled"]  # type: ignore[union-attr]
+    assert [result.protocol for result in answers[1]] == ["paper", "unlabelled"]  # type: ignore[union-attr]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_process_that_is_killed_at_work_is_told_and_the_others_go_on(graph_folder: Path) -> None:
+    long, short = trial_on(graph_folder, (8, 9), epochs=100_000_000), trial_on(graph_folder)
+    answers = perform_all([(long, []), (short, [])], jobs=2)
+    first = next(answers)
+    assert isinstance(first, list), "the short one is done first"
+    (worker,) = [child for child in psutil.Process().children() if child.cpu_times().user > 0 and is_at_work(child)]
+    worker.kill()
+    assert [answer.reason for answer in answers if isinstance(answer, Failure)] == ["its process ended with code -9"]
+
+
+def is_at_work(child: psutil.Process) -> bool:
+    before = child.cpu_times().user
+    time.sleep(0.3)
+    return bool(child.cpu_times().user > before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_idle_process_that_is_killed_is_replaced(graph_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has done its first work and waits for more when it is killed: the more is done by another one."""
+    begun: list[Any] = []
+    begin = workers._Worker.begin
+
+    def begin_after_a_kill(worker: Any, *work: Any) -> None:
+        begun.append(worker.process.pid)
+        if len(begun) == 2:
+            worker.process.kill()
+            worker.process.join()
+        begin(worker, *work)
+
+    monkeypatch.setattr(workers._Worker, "begin", begin_after_a_kill)
+    answers = list(perform_all([(trial_on(graph_folder), []), (trial_on(graph_folder, (9,)), [])], jobs=1))
+    assert [answer[0].budget for answer in answers] == [8, 9]  # type: ignore[index]
+    assert begun[0] == begun[1] != begun[2]
 
 
 @pytest.mark.usefixtures("in_process")

@@ -10,16 +10,16 @@ import pytest
 
 from featprop.errors import ParameterError
 from featprop.experiments.cost_tables import datasets_table, time_table
-from featprop.experiments.findings import findings
-from featprop.experiments.lines import Line
+from featprop.experiments.findings import findings, worth_of_labels
 from featprop.experiments.pages import refreshed
 from featprop.experiments.paper import printed, strategy_title, title_of
-from featprop.experiments.score_tables import score_table
+from featprop.experiments.results import Result
+from featprop.experiments.score_tables import budget_table, score_table
 from featprop.experiments.summary import Results, Runs, paired_test
-from featprop.experiments.tables import Entry, Table
 from featprop.experiments.theory import correlation, correlation_table
+from featprop.experiments.typeset import Entry, Table
 
-Make = Callable[..., Line]
+Make = Callable[..., Result]
 
 
 @pytest.fixture
@@ -117,6 +117,13 @@ def test_without_numbers_of_the_paper_their_columns_are_left_out(line: Make) -> 
     assert table.groups[1] == ("coauthor-cs (in place of CoraFull)", 2)
     assert "Protocol unlabelled" in table.note
     assert score_table(Results(lines), "macro_f1", "sgc", "unlabelled") is None
+    table = score_table(Results([line("random", 10, 0, 0.5, dataset="digits")]), "macro_f1", "gcn", "paper")
+    assert table is not None
+    assert "The paper's numbers" not in table.note
+    both = Results([*lines, line("random", 10, 0, 0.5, protocol="unlabelled", dataset="corafull")])
+    table = score_table(both, "macro_f1", "gcn", "unlabelled")
+    assert table is not None
+    assert [title for title, _ in table.groups] == ["", "CoraFull", "coauthor-cs"], "it stands in for nothing"
 
 
 def test_options_such_as_a_time_limit_are_on_the_table(line: Make) -> None:
@@ -154,6 +161,8 @@ def test_the_data_sets_beside_the_paper() -> None:
         ["", "paper", "2,708", "5,429", "7", "3,703", "", ""],
     ]
     assert datasets_table({}, ["cora"]) is None
+    names = ["corafull", "coauthor-cs"]
+    assert [row[0] for row in texts(datasets_table(dict.fromkeys(names, figures), names))] == ["CoraFull", "", names[1]]
 
 
 def test_the_correlation_by_hand(line: Make) -> None:
@@ -184,6 +193,73 @@ def test_the_words_follow_the_numbers(results: Results, line: Make) -> None:
     assert len(findings(Results([line("featprop", 10, 0, 0.4, model="sgc")]))) == 2
 
 
+EVERY = "FeatProp is ahead at every budget"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "headline", "standing"),
+    [
+        (
+            [80, 94, 96, 98],
+            [56, 78, 86, 93],
+            "20 labels chosen by FeatProp do the work of 80 chosen at random",
+            f"{EVERY}: +24.0 points with 10 labels, +5.0 points with 80 labels.",
+        ),
+        (
+            [60, 79, 87, 94],
+            [56, 78, 86, 93],
+            "10 labels chosen by FeatProp teach more than 10 chosen at random",
+            f"{EVERY}: +4.0 points with 10 labels, +1.0 points with 80 labels.",
+        ),
+        (
+            [50, 77, 87, 92],
+            [56, 78, 86, 93],
+            "40 labels chosen by FeatProp teach more than 40 chosen at random",
+            "FeatProp is ahead at 1 of 4 budgets: -6.0 points with 10 labels, -1.0 points with 80 labels.",
+        ),
+        (
+            [50, 70, 80, 93],
+            [56, 78, 86, 93],
+            "FeatProp is not ahead of random choice in this run",
+            "FeatProp is ahead at 0 of 4 budgets: -6.0 points with 10 labels, +0.0 points with 80 labels.",
+        ),
+        (
+            [50],
+            [40],
+            "10 labels chosen by FeatProp teach more than 10 chosen at random",
+            f"{EVERY}: +10.0 points with 10 labels.",
+        ),
+    ],
+)
+def test_what_labels_are_worth(ours: list[float], theirs: list[float], headline: str, standing: str) -> None:
+    budgets = (10, 20, 40, 80)[: len(ours)]
+    pair = (Runs(budgets, (0, 1), np.repeat(np.array(values, float)[:, None], 2, axis=1)) for values in (ours, theirs))
+    found = worth_of_labels(*pair)
+    assert found[0] == headline
+    assert found[-1].endswith(standing)
+
+
+def test_the_spread_of_a_budget_by_hand() -> None:
+    several = Runs((10, 20), (0, 1, 2, 3), np.array([[10.0, 20, 30, 40], [50.0, 50, 50, 50]]))
+    curve = several.curve()
+    assert curve.mean == pytest.approx([25, 50])
+    assert curve.deviation == pytest.approx([math.sqrt(500 / 3), 0])
+    assert curve.error == pytest.approx([math.sqrt(500 / 3) / 2, 0])
+    assert (several.at(0), several.at(1)) == ("25.0 ± 12.9", "50.0 ± 0.0")
+    assert runs(10).curve().deviation.tolist() == [0]
+    assert runs(10).at(0) == "10.0"
+
+
+def test_the_table_by_budget(line: Make) -> None:
+    scores = {"accuracy": {"featprop": runs(90, 94), "random": runs(70, 80)}}
+    table = budget_table(scores, "Beside each other", "unlabelled")
+    assert table.groups == (("", 1), ("Accuracy", 3))
+    assert table.columns == ("labels", "FeatProp", "Random", "points")
+    assert texts(table) == [["10", "92.0 ± 2.8", "75.0 ± 7.1", "+17.0"]]
+    assert table.csv() == "budget,metric,first,second,difference\n10,accuracy,92.0,75.0,17.0\n"
+    assert "Protocol unlabelled" in table.note
+
+
 def test_the_numbers_of_the_paper() -> None:
     assert printed("macro_f1", "gcn", "paper", "featprop", "cora") == (74.89, 2.63)
     assert printed("micro_f1", "gcn", "paper", "anrmab", "corafull") == (23.14, 1.79)
@@ -194,6 +270,8 @@ def test_the_numbers_of_the_paper() -> None:
     assert printed("macro_f1", "gcn", "paper", "featprop", "coauthor-cs") is None
     assert (strategy_title("featprop-cosine"), strategy_title("herding")) == ("FeatProp (cosine)", "herding")
     assert (title_of("pubmed"), title_of("dblp")) == ("PubMed", "dblp")
+    assert title_of("coauthor-cs", ["cora", "coauthor-cs"]) == "coauthor-cs (in place of CoraFull)"
+    assert title_of("coauthor-cs", ["corafull", "coauthor-cs"]) == "coauthor-cs"
 
 
 def test_marked_tables_of_a_page_are_brought_up_to_date(results: Results) -> None:

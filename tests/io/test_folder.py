@@ -285,7 +285,8 @@ def test_a_file_that_is_no_graph(tmp_path: Path, write_folder: WriteFolder) -> N
     with pytest.raises(FeatpropError) as caught:
         read_graph(path)
     assert str(caught.value) == (
-        f"{path} must be a graph folder or an .npz file; found another kind of file: "
+        f"{path} must be a folder that featprop convert wrote, a sparse-graph .npz file or a folder with nodes.csv and "
+        "edges.csv (or .parquet); found another kind of file: "
         "put nodes.csv and edges.csv into a folder and pass the folder."
     )
 

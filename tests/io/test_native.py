@@ -1,19 +1,22 @@
 """The native format: what is written comes back the same, mapped, and a damaged folder is said to be one."""
 
+import datetime as dt
 import errno
 import json
 import logging
+import os
 import shutil
-import time
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.errors import FileError, GraphError, ParameterError
+from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
-from featprop.io import read_graph, reading
+from featprop.io import folder as folder_module
+from featprop.io import native, native_checks, read_graph
 from featprop.io.native import open_native, write_native
+from featprop.io.native_checks import check_arrays
 from featprop.io.streaming import ArrayStream
 
 
@@ -75,25 +78,110 @@ def test_arrays_are_mapped_and_read_only(tmp_path):
         assert not array.flags.writeable
 
 
-def test_opening_does_not_read_the_edges(tmp_path):
-    """Files of 1.6 GB with holes for content open at once: the entries are not looked at."""
-    nodes, entries = 1_000_000, 200_000_000
-    write_native(graph_of(labels=None), tmp_path / "g")
-    folder = tmp_path / "g"
-    indptr = np.linspace(0, entries, nodes + 1).astype(np.int32)
-    np.save(folder / "adjacency.indptr.npy", indptr)
-    for name, dtype in (("indices", np.int32), ("data", np.float32)):
-        with ArrayStream(folder / f"adjacency.{name}.npy", dtype) as stream:
-            stream.rows = entries
-            stream.file.truncate(stream.file.tell() + 4 * entries)
-    np.save(folder / "features.npy", np.zeros((nodes, 2), np.float32))
-    description = json.loads((folder / "graph.json").read_text())
-    (folder / "graph.json").write_text(json.dumps(description | {"nodes": nodes}))
-    start = time.perf_counter()
-    graph = open_native(folder)
-    assert time.perf_counter() - start < 1
-    assert graph.n_edges == entries // 2
-    assert repr(graph) == "Graph(1,000,000 nodes, 100,000,000 edges, 2 features)"
+def test_opening_does_not_read_what_is_stamped(tmp_path, monkeypatch):
+    """Once checked it is not looked at again: also not by another user who may only read."""
+    write_native(graph_of(), tmp_path / "g")
+    checked = []
+    monkeypatch.setattr(native, "check_arrays", checked.append)
+    open_native(tmp_path / "g")
+    assert checked == [], "who writes a graph stamps it"
+    os.utime(tmp_path / "g" / "features.npy", ns=(0, 10**18))
+    open_native(tmp_path / "g")
+    assert len(checked) == 1
+    open_native(tmp_path / "g")
+    assert len(checked) == 1, "who checks a graph stamps it"
+
+
+@pytest.mark.parametrize("name", ["features.npy", "adjacency.indices.npy", "labels.npy", "graph.json"])
+def test_a_stamp_does_not_count_when_a_file_changed(name, tmp_path, monkeypatch):
+    write_native(graph_of(), tmp_path / "g")
+    content = (tmp_path / "g" / name).read_bytes()
+    (tmp_path / "g" / name).write_bytes(content)
+    checked = []
+    monkeypatch.setattr(native, "check_arrays", checked.append)
+    for times in (1, 2):
+        open_native(tmp_path / "g")
+        assert len(checked) == times, "it changed a moment ago, and may change again in the same tick of the clock"
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"version": 0, "files": {}}', b"\xff"])
+def test_a_damaged_stamp_does_not_count(content, tmp_path, monkeypatch):
+    write_native(graph_of(), tmp_path / "g")
+    (tmp_path / "g" / "checked.json").write_bytes(content)
+    checked = []
+    monkeypatch.setattr(native, "check_arrays", checked.append)
+    open_native(tmp_path / "g")
+    assert len(checked) == 1
+
+
+def test_a_stamp_that_cannot_be_written(tmp_path, monkeypatch):
+    write_native(graph_of(), tmp_path / "g")
+    (tmp_path / "g" / "checked.json").unlink()
+
+    def refuse(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    for _ in range(2):
+        assert open_native(tmp_path / "g").n_nodes == 4
+    assert not (tmp_path / "g" / "checked.json").exists()
+
+
+def _set(name, place, value):
+    def damage(folder):
+        array = np.load(folder / f"{name}.npy")
+        array[place] = value
+        np.save(folder / f"{name}.npy", array)
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (_set("adjacency.indptr", 1, 7), "adjacency.indptr.npy that falls"),
+        (_set("adjacency.indices", 0, 4), "adjacency.indices.npy from 0 to 4 with 4 columns"),
+        (_set("adjacency.indices", 0, -1), "adjacency.indices.npy from -1 to 2 with 4 columns"),
+        (_set("adjacency.indices", slice(0, 2), [2, 1]), "adjacency.indices.npy with rows that are not sorted"),
+        (_set("adjacency.indices", slice(0, 2), [1, 1]), "adjacency.indices.npy with rows that are not sorted"),
+        (_set("adjacency.data", 2, np.inf), "adjacency.data.npy with numbers that are not finite"),
+        (_set("adjacency.data", 2, 0), "adjacency.data.npy with a weight that is not above 0"),
+        (_set("features.indices", -1, 500), "with 500 columns"),
+        (_set("features.data", 1, np.nan), "features.data.npy with numbers that are not finite"),
+        (_set("labels", 1, 2), "to 2 with 2 classes"),
+        (_set("labels", 1, -2), "labels.npy from -2 to 1 with 2 classes"),
+        (_set("ids.ends", 1, 5), "ids.ends.npy that does not divide 4 bytes"),
+        (_set("ids.ends", 3, 3), "ids.ends.npy that does not divide 4 bytes"),
+        (_set("ids.text", 1, ord("a")), "ids that are repeated"),
+        (_set("ids.text", 1, 255), "can't decode byte"),
+        (lambda folder: np.save(folder / "labels.npy", np.zeros(4, ">i8")), "type >i8"),
+    ],
+)
+@pytest.mark.parametrize("block", [2, 1 << 22])
+def test_numbers_that_cannot_be_are_found(damage, says, block, tmp_path, monkeypatch):
+    monkeypatch.setattr(native_checks, "BLOCK", block)
+    write_native(graph_of(ids=list("abcd"), features=wide), tmp_path / "g")
+    damage(tmp_path / "g")
+    with pytest.raises(FileError) as caught:
+        read_graph(tmp_path / "g")
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 5, 1000])
+def test_blocks_find_nothing_wrong_with_a_right_graph(block, tmp_path, monkeypatch):
+    monkeypatch.setattr(native_checks, "BLOCK", block)
+    generator = np.random.default_rng(0)
+    adjacency = sp.random_array((60, 60), density=0.05, random_state=generator)
+    graph = Graph.from_scipy(adjacency, generator.normal(size=(60, 3)), ids=range(100, 160))
+    check_arrays(graph)
+    check_arrays(Graph.from_scipy(adjacency, sp.random_array((60, 90), density=0.02, random_state=generator)))
+
+
+def test_a_matrix_by_columns_is_refused(tmp_path):
+    write_native(graph_of(), tmp_path / "g")
+    np.save(tmp_path / "g" / "features.npy", np.asfortranarray(np.arange(8, dtype=np.float32).reshape(4, 2)))
+    with pytest.raises(FileError, match=r"features.npy of shape"):
+        open_native(tmp_path / "g")
 
 
 def _shorten(folder):
@@ -144,16 +232,57 @@ def test_nothing_is_overwritten_unasked(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("graph", "says"),
+    "names",
     [
-        (graph_of(ids=[("a", 1), ("b", 2), "c", "d"]), "must be integers or text"),
-        (graph_of(labels=[("x",), ("y",), None, ("x",)]), "must be numbers or text"),
+        [("a", 1), ("b", (2, 3)), "c", 4],
+        [dt.date(2026, 1, 1), dt.date(2026, 1, 2), dt.date(2026, 1, 3), dt.datetime(2026, 1, 1, 12)],
+        [0.5, 1.0, 2.5, float("inf")],
+        ["1", 1, "x", 2.0],
+        [b"a", frozenset({1, 2}), False, "c"],
+        [2**64 - 1, 2**63, 1, 0],
     ],
+    ids=["tuples", "dates", "floats", "mixed", "others", "large integers"],
 )
-def test_names_that_cannot_be_written(graph, says, tmp_path):
-    with pytest.raises(GraphError, match=says):
-        write_native(graph, tmp_path / "g")
-    assert not (tmp_path / "g").exists()
+def test_ids_and_classes_keep_their_types(names, tmp_path):
+    labels = [names[2], names[1], None, names[2]]
+    write_native(graph_of(ids=names, labels=labels), tmp_path / "g")
+    graph = open_native(tmp_path / "g")
+    for one, other in [(graph.ids.tolist(), names), (graph.class_names(), labels)]:
+        assert one == other
+        assert list(map(type, one)) == list(map(type, other))
+
+
+def test_a_folder_of_the_first_version_opens(tmp_path):
+    """Written before there were stamps, with classes as they stand in JSON."""
+    write_native(graph_of(labels=[1, "x", None, 2.5]), tmp_path / "g")
+    (tmp_path / "g" / "checked.json").unlink()
+    description = json.loads((tmp_path / "g" / "graph.json").read_text())
+    assert description["classes"] == [2.5, 1, "x"]
+    assert open_native(tmp_path / "g").class_names() == [1, "x", None, 2.5]
+
+
+def test_names_that_cannot_be_written(tmp_path):
+    with pytest.raises(ParameterError, match="must be text, numbers, dates or tuples"):
+        write_native(graph_of(ids=[object(), 1, 2, 3]), tmp_path / "g")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [".DS_Store", "Thumbs.db", "desktop.ini", "Desktop.ini", "._graph.json"])
+def test_what_file_managers_leave_does_not_count(name, tmp_path):
+    (tmp_path / "g").mkdir()
+    (tmp_path / "g" / name).write_bytes(b"x")
+    write_native(graph_of(), tmp_path / "g")
+    (tmp_path / "g" / name).write_bytes(b"x")
+    assert open_native(tmp_path / "g").n_nodes == 4
+    write_native(graph_of(), tmp_path / "g", force=True)
+
+
+def test_notes_beside_a_graph_are_not_lost(tmp_path):
+    write_native(graph_of(), tmp_path / "g")
+    (tmp_path / "g" / "notes.txt").write_text("words")
+    with pytest.raises(FileError, match=r"found a folder with other files: 1 \(notes.txt\): choose another place"):
+        write_native(graph_of(), tmp_path / "g", force=True)
+    assert (tmp_path / "g" / "notes.txt").read_text() == "words"
 
 
 def test_a_full_disk(tmp_path, monkeypatch):
@@ -168,7 +297,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
 
 def test_feature_columns_cannot_be_chosen_afterwards(tmp_path):
     write_native(graph_of(), tmp_path / "g")
-    with pytest.raises(ParameterError, match="leave --features out for a converted graph"):
+    with pytest.raises(ParameterError, match="leave --features out for a folder that featprop convert wrote"):
         read_graph(tmp_path / "g", ["height"])
 
 
@@ -180,7 +309,7 @@ def test_slow_tables_are_told_of_the_faster_format(tmp_path, monkeypatch, caplog
     with caplog.at_level(logging.WARNING, "featprop"):
         read_graph(folder)
         assert "featprop convert" not in caplog.text
-        monkeypatch.setattr(reading, "WORTH_CONVERTING", -1.0)
+        monkeypatch.setattr(folder_module, "WORTH_CONVERTING", -1.0)
         read_graph(folder)
     assert f"featprop convert {folder} FOLDER" in caplog.text
 

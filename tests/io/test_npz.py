@@ -123,5 +123,5 @@ def test_features_cannot_be_named(tmp_path: Path) -> None:
     with pytest.raises(FeatpropError) as caught:
         read_graph(tmp_path / "x.npz", features=["w1", "w2"])
     assert str(caught.value) == (
-        "features must name columns of a nodes table; found w1, w2: leave --features out for an .npz file."
+        "features must name columns of a nodes table; found w1, w2: leave --features out for a sparse-graph .npz file."
     )

@@ -1,6 +1,7 @@
 """The files people handle: sheets to fill, filled labels, predictions."""
 
 import csv
+import datetime as dt
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 
 from featprop.errors import FeatpropError, FileError, LabelError
 from featprop.graph import Graph
-from featprop.io.sheets import check_may_write, read_labels, write_picks, write_predictions
+from featprop.io import read_graph
+from featprop.io.sheets import check_may_write, read_ids, read_labels, write_picks, write_predictions
 
 Contents = Callable[[], dict[str, bytes | None]]
 
@@ -31,7 +33,18 @@ def write(path: Path, text: str) -> Path:
 def test_a_sheet_by_hand(tmp_path: Path) -> None:
     path = tmp_path / "picks.csv"
     write_picks(path, np.array(["007", "a,b"], object), np.array([3, 2]), np.array([0.5, 1 / 3]), force=False)
-    assert path.read_bytes() == (b'rank,id,represents,mean_distance,label\n1,007,3,0.5,\n2,"a,b",2,0.333333,\n')
+    assert path.read_bytes() == (b'rank,id,represents,mean_distance,label\n1,"007",3,0.5,\n2,"a,b",2,0.333333,\n')
+
+
+def test_a_sheet_without_a_description(tmp_path: Path) -> None:
+    path = tmp_path / "picks.csv"
+    write_picks(path, np.array([30, 10]), None, None, force=False)
+    assert path.read_bytes() == b"rank,id,label\n1,30,\n2,10,\n"
+    check_may_write(path, force=False)
+    path.write_bytes(b"rank,id,label\n1,30,\n2,10,x\n")
+    with pytest.raises(FileError, match=r"found labels that a person typed: 1 \(10\)"):
+        check_may_write(path, force=False)
+    assert read_labels([path], graph_with([10, 20, 30])).blank == [30]
 
 
 def test_predictions_by_hand(tmp_path: Path) -> None:
@@ -39,8 +52,20 @@ def test_predictions_by_hand(tmp_path: Path) -> None:
     probabilities = np.array([[0.25, 0.75], [0.875, 0.125]], np.float32)
     write_predictions(path, np.array([10, 20]), ("left", 2), probabilities, force=False)
     assert path.read_bytes() == (
-        b"id,label,confidence,probability_left,probability_2\n10,2,0.7500,0.2500,0.7500\n20,left,0.8750,0.8750,0.1250\n"
+        b"id,label,confidence,probability_left,probability_2\n"
+        b'10,"2",0.7500,0.2500,0.7500\n20,"left",0.8750,0.8750,0.1250\n'
     )
+    check_may_write(path, force=False)
+
+
+def test_class_names_with_commas_and_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "predictions.csv"
+    write_predictions(path, np.array([1]), ('a,"b', "c\nd"), np.array([[1.0, 0.0]], np.float32), force=False)
+    with path.open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["label"] == 'a,"b'
+    assert row['probability_a,"b'] == row["confidence"] == "1.0000"
+    check_may_write(path, force=False)
 
 
 def test_labels_and_blanks(tmp_path: Path, line: Graph) -> None:
@@ -57,11 +82,91 @@ def test_several_sheets_are_one(tmp_path: Path, line: Graph) -> None:
 
 
 def test_a_class_has_one_name_over_all_sheets(tmp_path: Path, line: Graph) -> None:
-    """Alone, the first sheet holds the numbers 1 and 2; with the second, 1 and 2 are texts like x."""
+    """1 is the number 1, whether it stands among numbers or among texts."""
     one = write(tmp_path / "one.csv", "id,label\na,1\nb,2\n")
-    other = write(tmp_path / "other.csv", "id,label\na,1\nc,x\nd,2\n")
+    other = write(tmp_path / "other.csv", "id,label\na,1\nc,x\nd,2\ne,007\n")
     assert read_labels([one], line).labels == [1, 2]
-    assert read_labels([one, other], line).labels == ["1", "2", "x", "2"]
+    assert read_labels([other], line).labels == [1, "x", 2, "007"]
+    assert read_labels([one, other], line).labels == [1, 2, "x", 2, "007"]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("0", 0),
+        ("-5", -5),
+        ("-0", "-0"),
+        ("1.0", "1.0"),
+        ("+1", "+1"),
+        ("9223372036854775807", 2**63 - 1),
+        ("9223372036854775808", "9223372036854775808"),
+        ("-9223372036854775808", -(2**63)),
+        ("١", "١"),
+    ],
+)
+def test_a_label_is_a_number_only_if_it_reads_back_unchanged(
+    tmp_path: Path, line: Graph, written: str, read: Hashable
+) -> None:
+    assert read_labels([write(tmp_path / "s.csv", f"id,label\na,{written}\nb,x\n")], line).labels == [read, "x"]
+
+
+def test_the_labels_of_a_graph_are_named_like_those_of_a_sheet(tmp_path: Path, write_folder: Any) -> None:
+    nodes = "id,w,label\na,1,1\nb,2,x\nc,3,\nd,4,007\ne,5,1\n"
+    folder = write_folder(nodes=nodes)
+    graph = read_graph(folder)
+    assert graph.class_names() == [1, "x", None, "007", 1]
+    assert read_labels([folder / "nodes.csv"], graph).labels == [1, "x", "007", 1]
+
+
+DAY = dt.date(2026, 1, 2)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [(0, 1), (0, 2), "x"],
+        [0.5, 1.0, 2.0],
+        [DAY, dt.datetime(2026, 1, 2, 12), "2026"],
+        [True, 7, "7.5"],
+        [2**70, "a", 3],
+    ],
+)
+def test_ids_come_back_from_a_sheet_with_their_types(tmp_path: Path, ids: list[Hashable]) -> None:
+    path, graph = tmp_path / "s.csv", graph_with(ids)
+    write_picks(path, graph.ids, None, None, force=False)
+    path.write_text(path.read_text().replace(",\n", ",x\n"))
+    for nodes in (read_labels([path], graph).nodes, read_ids(path, graph)):
+        assert nodes == ids
+        assert list(map(type, nodes)) == list(map(type, ids))
+
+
+def test_an_id_that_stands_for_two(tmp_path: Path) -> None:
+    """A CSV has no types, so 1 may be the number or the text; Parquet says which."""
+    graph = graph_with([1, "1", "x"])
+    assert read_ids(write(tmp_path / "x.csv", "id\nx\n"), graph) == ["x"]
+    with pytest.raises(FeatpropError) as caught:
+        read_ids(write(tmp_path / "s.csv", "id\n1\n"), graph)
+    assert str(caught.value) == (
+        f"ids in {tmp_path / 's.csv'} must stand for one id of the graph each; found 1, which is 1 and '1': "
+        "rename the nodes."
+    )
+    for value in (1, "1"):
+        pq.write_table(pa.table({"id": [value]}), tmp_path / "s.parquet")
+        assert [(node, type(node)) for node in read_ids(tmp_path / "s.parquet", graph)] == [(value, type(value))]
+
+
+@pytest.mark.parametrize("values", [[0.5, 1.0], [DAY, dt.date(2025, 1, 1)]])
+def test_typed_ids_of_parquet(tmp_path: Path, values: list[Hashable]) -> None:
+    pq.write_table(pa.table({"id": values}), tmp_path / "s.parquet")
+    assert read_ids(tmp_path / "s.parquet", graph_with(values)) == values
+
+
+def test_ids_of_a_table(tmp_path: Path, line: Graph) -> None:
+    assert read_ids(write(tmp_path / "s.csv", "note,id\nx,c\ny,a\n,\nz,c\n"), line) == ["c", "a"]
+    with pytest.raises(FeatpropError, match=r"must be ids of the graph; found 1 \('q'\) unknown"):
+        read_ids(write(tmp_path / "s.csv", "id\na\nq\n"), line)
+    with pytest.raises(FeatpropError, match="must list at least one node; found none: fill the id column"):
+        read_ids(write(tmp_path / "s.csv", "id,w\n"), line)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +207,7 @@ def test_labels_of_parquet(tmp_path: Path) -> None:
     assert (sheet.nodes, sheet.labels, sheet.blank) == ([7, 9], ["x", "y"], [])
 
 
-TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=6)
-"""Without a lone CR: before Python 3.13 `csv.writer` does not quote one where lines end in LF."""
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
 
 
 @given(ids=st.lists(TEXT, min_size=1, max_size=5, unique=True), label=TEXT.filter(str.strip))
@@ -164,7 +268,7 @@ def test_sheets_that_contradict_each_other(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(LabelError) as caught:
         read_labels(paths, line)
     assert str(caught.value) == (
-        "two.csv must give a node one label; found '1' and '2' for node 'b': keep one of them in one of the sheets."
+        "two.csv must give a node one label; found 1 and 2 for node 'b': keep one of them in one of the sheets."
     )
 
 
@@ -198,6 +302,7 @@ def test_what_featprop_wrote_may_be_written_again(tmp_path: Path, text: str) -> 
         ("my diary\n", "a file that featprop did not write"),
         ("", "a file that featprop did not write"),
         ("\0\x01" * 100_000, "a file that featprop did not write"),
+        (HEADER + "1,a,2,0.5," + "x" * 200_000 + "\n", "a file that featprop did not write"),
     ],
 )
 def test_what_must_not_be_lost(tmp_path: Path, contents: Contents, text: str, found: str) -> None:

@@ -10,10 +10,9 @@ from torch_geometric.nn import GCNConv
 
 from featprop.errors import LabelError, ModelError, ParameterError
 from featprop.graph import Graph
-from featprop.models import GCN, SGC, NodeClassifier, model_outputs
-from featprop.models.gcn import TwoLayers
-from featprop.models.outputs import taught
-from featprop.propagation import normalised_adjacency
+from featprop.models import GCN, SGC, NodeClassifier
+from featprop.models.networks import Inputs, TwoLayers
+from featprop.propagation import Propagation, normalised_adjacency
 
 CPU = torch.device("cpu")
 
@@ -30,6 +29,10 @@ def two_groups(n: int = 40, *, sparse: bool = False, seed: int = 0) -> Graph:
     return Graph.from_scipy(adjacency, features, labels=np.array(["left", "right"])[group])
 
 
+def inputs_of(model: GCN, graph: Graph, nodes: np.ndarray | None = None) -> Inputs:
+    return Inputs.of(model.matrices(Propagation.of(graph), nodes), CPU)
+
+
 @pytest.mark.parametrize("model", [GCN(seed=3), SGC(seed=3)])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_two_groups_are_told_apart(model: NodeClassifier, sparse: bool) -> None:
@@ -39,8 +42,8 @@ def test_two_groups_are_told_apart(model: NodeClassifier, sparse: bool) -> None:
     assert (model.predict(graph) == truth).mean() > 0.9
     probabilities = model.predict_proba(graph)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-5)
-    assert model.classes == ("left", "right")
-    np.testing.assert_array_equal(np.array(model.classes)[probabilities.argmax(axis=1)], model.predict(graph))
+    assert model.classes_ == ("left", "right")
+    np.testing.assert_array_equal(np.array(model.classes_)[probabilities.argmax(axis=1)], model.predict(graph))
 
 
 @given(seed=st.integers(0, 1000), sparse=st.booleans())
@@ -51,9 +54,9 @@ def test_the_receptive_field_gives_the_logits_of_the_whole_graph(seed: int, spar
     model = GCN()
     network = model.build(graph.n_features, 3, torch.Generator().manual_seed(seed)).eval()
     with torch.no_grad():
-        part = network(model.inputs(graph, nodes, CPU))
-        whole = network(model.inputs(graph, np.arange(graph.n_nodes), CPU))
-    np.testing.assert_allclose(part.numpy(), whole[nodes].numpy(), atol=1e-5)
+        part = network(inputs_of(model, graph, nodes))
+        whole = network(inputs_of(model, graph))
+    np.testing.assert_allclose(part[0].numpy(), whole[0, nodes].numpy(), atol=1e-5)
 
 
 class PlainGCN(torch.nn.Module):
@@ -61,11 +64,11 @@ class PlainGCN(torch.nn.Module):
 
     def __init__(self, network: TwoLayers) -> None:
         super().__init__()
-        (hidden, n_features), n_classes = network.weight1.shape, network.weight2.shape[0]
+        (n_features, hidden), n_classes = network.weight1.shape, network.weight2.shape[2]
         self.first, self.second = GCNConv(n_features, hidden), GCNConv(hidden, n_classes)
         with torch.no_grad():
-            self.first.lin.weight.copy_(network.weight1)
-            self.second.lin.weight.copy_(network.weight2)
+            self.first.lin.weight.copy_(network.weight1.T)
+            self.second.lin.weight.copy_(network.weight2[0].T)
 
     def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
         return self.second(torch.relu(self.first(x, edge_index)), edge_index)
@@ -91,17 +94,17 @@ def test_training_on_the_receptive_field_equals_training_pyg_on_the_whole_graph(
     model.fit(graph, nodes, labels)
     with torch.no_grad():
         theirs = plain(data.x, data.edge_index).numpy()
-    np.testing.assert_allclose(model.decision(graph).numpy(), theirs, atol=1e-4, rtol=1e-5)
+    np.testing.assert_allclose(model.decision_function(graph), theirs, atol=1e-4, rtol=1e-5)
 
 
 def test_dropout_is_on_the_hidden_layer_while_training_only() -> None:
     graph = two_groups()
     model = GCN(dropout=0.5)
     network = model.build(graph.n_features, 2, torch.Generator().manual_seed(0))
-    field = model.inputs(graph, np.arange(10), CPU)
+    field = inputs_of(model, graph, np.arange(10))
     generator = torch.Generator().manual_seed(1)
     network.train()
-    assert not torch.equal(network(field, generator), network(field, generator))
+    assert not torch.equal(network(field, [generator]), network(field, [generator]))
     network.eval()
     assert torch.equal(network(field), network(field))
 
@@ -130,11 +133,12 @@ def test_class_names_may_be_anything_hashable() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"hidden": 0}, "hidden must be at least 1; found 0"),
-        ({"dropout": 1.0}, "dropout must be at least 0 and below 1; found 1.0"),
-        ({"epochs": 0}, "epochs must be at least 1; found 0"),
-        ({"learning_rate": 0.0}, "learning_rate must be above 0; found 0.0"),
-        ({"weight_decay": -1.0}, "weight_decay must be at least 0; found -1.0"),
+        ({"hidden": 0}, "hidden of model gcn must be a whole number from 1 to 65536; found 0: the default is 16"),
+        ({"dropout": 1.0}, "dropout of model gcn must be a number from 0 to 0.999; found 1.0"),
+        ({"epochs": 0}, "epochs of model gcn must be a whole number at least 1; found 0"),
+        ({"learning_rate": 0.0}, "learning_rate of model gcn must be a number above 0; found 0.0"),
+        ({"weight_decay": -1.0}, "weight_decay of model gcn must be a number at least 0; found -1.0"),
+        ({"learning_rate": float("inf")}, "learning_rate of model gcn must be a number above 0; found inf"),
         ({"device": "abacus"}, "device must be one PyTorch has here; found 'abacus'"),
     ],
 )
@@ -171,18 +175,19 @@ def test_a_graph_of_another_width_is_refused() -> None:
 
 def test_the_representation_is_the_hidden_layer(line: Graph) -> None:
     model = GCN(hidden=3, epochs=5).fit(line, ["a", "c"], ["left", "right"])
-    weights = {name: tensor.detach().numpy() for name, tensor in model.network.named_parameters()}
+    weights = model.tensors()
     S = normalised_adjacency(line)
     hidden = np.maximum(S @ line.features @ weights["weight1"].T + weights["bias1"], 0)
     np.testing.assert_allclose(model.representation(line), hidden, atol=1e-6)
     logits = S @ (hidden @ weights["weight2"].T) + weights["bias2"]
-    np.testing.assert_allclose(model.decision(line).numpy(), logits, atol=1e-5)
+    np.testing.assert_allclose(model.decision_function(line), logits, atol=1e-5)
 
 
 def test_with_one_class_the_weights_are_fresh_and_the_answer_is_sure(line: Graph) -> None:
-    model = taught(GCN(hidden=3, seed=5), line, ["a", "c"], ["left", "left"])
-    fresh = GCN(hidden=3, seed=5).initialise(line, ["left"])
-    np.testing.assert_array_equal(model.representation(line), fresh.representation(line))
+    model = GCN(hidden=3, seed=5).fit_or_start(line, ["a", "c"], ["left", "left"])
+    fresh = model.build(2, 1, torch.Generator().manual_seed(5))
+    hidden = np.maximum(normalised_adjacency(line) @ line.features @ fresh.weight1.detach().numpy(), 0)
+    np.testing.assert_allclose(model.representation(line), hidden, atol=1e-6)
     assert model.representation(line).any()
     assert model.predict_proba(line).tolist() == [[1.0]] * 5
-    assert set(model_outputs(model, line, ["hidden", "logits"])) == {"hidden", "logits"}
+    assert set(model.outputs(line, ["hidden", "logits"])) == {"hidden", "logits"}

@@ -1,5 +1,6 @@
 """A saved model comes back as it was; a damaged one is refused. (Damaged folders: tests/cli/test_bad_input.py.)"""
 
+import datetime as dt
 import json
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.errors import FileError, ModelError
+from featprop.errors import FileError, ModelError, ParameterError
 from featprop.graph import Graph
 from featprop.models import GCN, SGC, NodeClassifier, load_model, save_model
 
@@ -19,21 +20,23 @@ def graph() -> Graph:
 
 
 @pytest.mark.parametrize("model", [GCN(hidden=5, dropout=0.2, seed=4, epochs=7), SGC(layers=1, epochs=7)])
-@pytest.mark.parametrize("classes", [["a", "b", "ü"], [3, 1, 2]])
+@pytest.mark.parametrize(
+    "classes", [["a", "b", "ü"], [3, 1, 2], [(0, "a"), 1.5, "1.5"], [dt.date(2026, 11, 16), True, 2]]
+)
 def test_round_trip(model: NodeClassifier, classes: list, graph: Graph, tmp_path: Path) -> None:
     model.fit(graph, [0, 1, 2], classes)
     save_model(model, tmp_path / "model")
     again = load_model(tmp_path / "model")
     assert type(again) is type(model)
-    assert again.settings == model.settings
-    assert again.classes == model.classes
+    assert again.get_params() == model.get_params()
+    assert again.classes_ == model.classes_
     np.testing.assert_array_equal(again.predict_proba(graph), model.predict_proba(graph))
 
 
 def test_saving_twice_replaces_the_model(graph: Graph, tmp_path: Path) -> None:
     for classes in (["a", "b"], ["c", "d"]):
         save_model(GCN(epochs=1).fit(graph, [0, 1], classes), tmp_path / "model")
-    assert load_model(tmp_path / "model").classes == ("c", "d")
+    assert load_model(tmp_path / "model").classes_ == ("c", "d")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
@@ -45,9 +48,31 @@ def test_a_folder_with_other_things_is_left_alone(graph: Graph, tmp_path: Path) 
 
 
 def test_class_names_that_json_cannot_hold(graph: Graph, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"Class names must be text or numbers to be saved; found \('a', 1\)"):
-        save_model(GCN(epochs=1).fit(graph, [0, 1], [("a", 1), "b"]), tmp_path / "model")
+    with pytest.raises(ParameterError, match="must be text, numbers, dates or tuples; found <object"):
+        save_model(GCN(epochs=1).fit(graph, [0, 1], [object(), "b"]), tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+def test_numbers_of_numpy_are_settings_too(graph: Graph, tmp_path: Path) -> None:
+    save_model(GCN(epochs=np.int64(3), dropout=np.float32(0.5)).fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
+    assert load_model(tmp_path / "model").get_params()["epochs"] == 3
+
+
+def test_a_subclass_without_a_name_of_its_own_is_not_saved_as_its_parent(graph: Graph, tmp_path: Path) -> None:
+    class Mine(GCN):
+        pass
+
+    with pytest.raises(ParameterError, match="must be registered under a name of its own to be saved; found Mine"):
+        save_model(Mine(epochs=1).fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
+
+
+@pytest.mark.parametrize("litter", [".DS_Store", "Thumbs.db"])
+def test_what_a_file_browser_leaves_does_not_count(graph: Graph, tmp_path: Path, litter: str) -> None:
+    model = GCN(epochs=1).fit(graph, [0, 1], ["a", "b"])
+    save_model(model, tmp_path / "model")
+    (tmp_path / "model" / litter).write_bytes(b"\0")
+    save_model(model, tmp_path / "model")
+    assert load_model(tmp_path / "model").classes_ == ("a", "b")
 
 
 def test_an_unknown_kind_of_model_lists_the_known_ones(graph: Graph, tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.bounds import coverage
 from featprop.graph import Graph
 from featprop.propagation import propagate
+from featprop.selection.coverage import coverage
 from featprop.strategies import Situation, get_strategy
 from featprop.strategies.grain import influence
 
@@ -37,7 +37,7 @@ def test_layers_are_an_option(situated: Situated) -> None:
     features = [[0.0], [0.0], [1.0], [1.0], [1.0], [5.0]]
     situation = situated(6, [(1, 2), (1, 3), (1, 4)], features, labelled=[2])
     assert chosen("featprop", situation, 2, layers=0)[0] == 5
-    assert propagate(situation.graph, 0) is situation.graph.features
+    np.testing.assert_array_equal(propagate(situation.graph, 0), situation.graph.features)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -46,10 +46,9 @@ def test_kmeans_gives_distinct_nodes_near_the_optimum(seed: int) -> None:
     graph = Graph.from_scipy(sp.random_array((12, 12), density=0.2, rng=generator), generator.normal(size=(12, 2)))
     situation = Situation(graph, np.array([0]), np.arange(1, 12))
     picks = chosen("featprop", situation, 3, clustering="kmeans")
-    rows = propagate(graph, 2)
-    best = min(coverage(rows, np.array([0, *choice])).mean_distance for choice in combinations(range(1, 12), 3))
+    best = min(coverage(graph, np.array([0, *choice])).mean_distance for choice in combinations(range(1, 12), 3))
     assert len(set(picks)) == 3
-    assert coverage(rows, np.array([0, *picks])).mean_distance <= 1.7 * best
+    assert coverage(graph, np.array([0, *picks])).mean_distance <= 1.7 * best
 
 
 def test_kmeans_is_not_kmedoids(situated: Situated) -> None:
@@ -107,6 +106,7 @@ def test_influence_by_hand(situated: Situated) -> None:
     assert influence(graph, 2, 0.0).toarray().tolist() == [[1, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 1], [0, 1, 1, 1]]
     assert influence(graph, 2, 0.14).toarray()[0].tolist() == [1, 1, 0, 0]
     assert influence(graph, 2, 1.0).toarray().tolist() == np.eye(4).tolist()
+    assert influence(graph, 0, 1.0).toarray().tolist() == np.eye(4).tolist()
 
 
 def grain_gain(graph: Graph, picks: list[int], layers: int = 2) -> float:

@@ -13,10 +13,9 @@ import scipy.sparse as sp
 from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.matrix import Features
-from featprop.models import GCN, model_outputs
-from featprop.models.outputs import taught
+from featprop.models import GCN
 from featprop.selection import select
-from featprop.strategies import OUTPUTS, Situation, Strategy, available, get_strategy, register
+from featprop.strategies import OUTPUTS, Situation, Strategy, available_strategies, get_strategy, register_strategy
 
 SEEDS = [0, 1, 2]
 N = 30
@@ -61,8 +60,8 @@ KINDS = [
 def outputs_of(kind: str, labels: tuple[str, ...]) -> dict[str, Features]:
     """All that a model says: one trained on the labels, or an untaught one if there are none."""
     graph, model = graph_of(kind), GCN(hidden=4, epochs=20)
-    fitted = taught(model, graph, LABELLED.tolist(), list(labels)) if labels else model.initialise(graph, ["one"])
-    return model_outputs(fitted, graph, OUTPUTS)
+    model.fit_or_start(graph, LABELLED.tolist(), list(labels) or ["one"] * len(LABELLED))
+    return model.outputs(graph, OUTPUTS)
 
 
 def situation_of(
@@ -77,7 +76,7 @@ def situation_of(
     return Situation(graph_of(kind), labelled, outputs=outputs, **arguments)
 
 
-@pytest.fixture(params=available())
+@pytest.fixture(params=available_strategies())
 def strategy(request: pytest.FixtureRequest) -> Strategy:
     return get_strategy(request.param)
 
@@ -157,7 +156,7 @@ def tie_free(strategy: Strategy, order: np.ndarray | None = None) -> tuple[Situa
     return Situation(graph, labelled, candidates, np.array([0, 1, 0]), classes, needed), order
 
 
-@pytest.mark.parametrize("name", sorted(set(available()) - DRAWN - SEEDED))
+@pytest.mark.parametrize("name", sorted(set(available_strategies()) - DRAWN - SEEDED))
 @pytest.mark.parametrize("shuffle", range(4))
 def test_permuting_the_nodes_does_not_change_the_choice(name: str, shuffle: int) -> None:
     strategy = get_strategy(name)
@@ -211,7 +210,7 @@ def test_hidden_labels_cannot_be_reached(strategy: Strategy, monkeypatch: pytest
 
 
 def test_what_is_listed_of_a_strategy_is_there(strategy: Strategy) -> None:
-    assert strategy.name in available()
+    assert strategy.name in available_strategies()
     assert (type(strategy).__doc__ or "").splitlines()[0].endswith(".")
     assert strategy.needs <= OUTPUTS.keys()
     assert strategy.reference != Strategy.reference
@@ -233,4 +232,4 @@ def test_an_unknown_name_lists_the_choices() -> None:
 
 def test_a_name_is_registered_once() -> None:
     with pytest.raises(ValueError, match="registered already, by FeatProp"):
-        register("featprop")(get_strategy("random").__class__)
+        register_strategy("featprop")(get_strategy("random").__class__)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from featprop.errors import ParameterError
-from featprop.strategies import AtLeast, Strategy, available, get_strategy, options_of, parse_options, registry
-from featprop.strategies.options import settings_of
+from featprop.options import options_of, parse_options, settings_of
+from featprop.strategies import STRATEGIES, AtLeast, Strategy, available_strategies, get_strategy
 
 PLUG_IN = """
 import numpy as np
@@ -31,7 +31,7 @@ Installed = Callable[..., None]
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
     """Install a package with entry points, as pip would, for the time of a test."""
-    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
+    monkeypatch.setattr(STRATEGIES, "classes", dict(STRATEGIES.classes))
     monkeypatch.syspath_prepend(tmp_path)
 
     def write(code: str, **entries: str) -> None:
@@ -50,13 +50,13 @@ def test_a_strategy_of_another_package_is_listed_and_loaded_when_asked_for(
     install: Installed, run: Callable[..., Any], write_folder: Callable[..., Path]
 ) -> None:
     install(PLUG_IN, last_first="some_package:Last")
-    assert "last-first" in available()
+    assert "last-first" in available_strategies()
     assert "some_package" not in sys.modules
     assert get_strategy("last-first").name == "last-first"
     write_folder()
     result = run("select", "graph", "--budget", 2, "--strategy", "last-first")
     assert result.exit_code == 0, result.output
-    assert [line.split(",")[1] for line in Path("picks.csv").read_text().splitlines()] == ["id", "e", "d"]
+    assert [line.split(",")[1].strip('"') for line in Path("picks.csv").read_text().splitlines()] == ["id", "e", "d"]
     assert "last-first" in run("strategies").stdout
 
 
@@ -93,7 +93,7 @@ def test_featprop_keeps_its_own_names(install: Installed, caplog: pytest.LogCapt
     install(PLUG_IN, random="some_package:Last")
     with caplog.at_level(logging.WARNING):
         assert type(get_strategy("random")).__module__ == "featprop.strategies.random"
-        assert available().count("random") == 1
+        assert available_strategies().count("random") == 1
     assert "strategy random of the package some-package is left out" in caplog.text
 
 
@@ -158,7 +158,7 @@ def test_wrong_options_are_told_what_is_possible(setting: str, message: str) -> 
 
 
 def test_options_given_in_python_are_held_to_the_same_rules() -> None:
-    with pytest.raises(ParameterError, match="layers of strategy featprop must be a whole number at least 0; found -1"):
+    with pytest.raises(ParameterError, match="must be a whole number from 0 to 1000; found -1"):
         get_strategy("featprop", layers=-1)
     with pytest.raises(ParameterError, match="found True"):
         get_strategy("featprop", layers=True)
@@ -166,12 +166,12 @@ def test_options_given_in_python_are_held_to_the_same_rules() -> None:
         get_strategy("featprop", depth=2)
 
 
-@pytest.mark.parametrize("name", available())
+@pytest.mark.parametrize("name", available_strategies())
 def test_every_strategy_can_be_made_again_from_its_settings(name: str) -> None:
     strategy = get_strategy(name)
-    again, options = settings_of(strategy)
-    assert again == name
+    options = settings_of(strategy)
+    assert STRATEGIES.name_of(strategy) == name
     assert set(options) == set(options_of(type(strategy)))
-    assert settings_of(get_strategy(again, **options)) == (again, options)
+    assert settings_of(get_strategy(name, **options)) == options
     for option in options_of(type(strategy)).values():
         option.check(option.default, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import featprop
-from featprop.errors import FeatpropError
+from featprop.errors import FeatpropError, FileError, reason
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
@@ -26,15 +27,21 @@ __all__ = [
 
 
 class Commands(TyperGroup):
-    """The one place where an error of the library becomes a message and exit code 2."""
+    """The one place where an error of the library or of the system becomes a message and exit code 2."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
             return super().invoke(ctx)
         except FeatpropError as error:
-            typer.echo(f"Error: {error}", err=True)
-            raise typer.Exit(2) from error
+            told: FeatpropError = error
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise
+            what, cure = str(error.filename or "A file"), "check the path, your rights there and the room on the disk"
+            told = FileError(what, "must be there to be read or written", error.strerror or reason(error), cure)
+        typer.echo(f"Error: {told}", err=True)
+        raise typer.Exit(2)
 
 
 app = typer.Typer(

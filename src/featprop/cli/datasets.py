@@ -8,7 +8,7 @@ import typer
 
 from featprop.cli.app import app
 from featprop.cli.console import showing_progress
-from featprop.cli.tables import print_table
+from featprop.cli.printing import print_table
 
 if TYPE_CHECKING:
     from featprop.datasets import Dataset
@@ -92,10 +92,9 @@ def stats(
 
     entries = [find(name) for name in names] if names else [entry for entry in CATALOGUE.values() if entry.printed]
     rows: list[list[str]] = []
+    absent = [entry.name for entry in entries if whereabouts(entry) == "no"]
     for entry in entries:
-        if whereabouts(entry) == "no":
-            rows.append([entry.name, f"not here: featprop datasets fetch {entry.name}"])
-        else:
+        if entry.name not in absent:
             with showing_progress():
                 ours = statistics(load(entry.name))
             counts = [f"{ours.nodes:,}", f"{ours.edges:,}", f"{ours.classes}", f"{ours.features:,}"]
@@ -104,7 +103,7 @@ def stats(
         if entry.printed:
             paper = entry.printed
             numbers = [f"{paper.nodes:,}", f"{paper.edges:,}", f"{paper.classes}", f"{paper.features:,}"]
-            rows.append(["", "paper", *numbers])
+            rows.append([entry.name if entry.name in absent else "", "paper", *numbers])
     titles = [
         "data set",
         "by",
@@ -118,6 +117,8 @@ def stats(
         "non-zero",
     ]
     print_table(titles, rows, left={"data set", "by"})
+    for name in absent:
+        typer.echo(f"{name} is not here: featprop datasets fetch {name}")
     if any(entry.printed for entry in entries):
         for note in NOTES:
             typer.echo(f"\n{note}")

@@ -25,7 +25,7 @@ def demo(
 
     Example: `featprop demo --out demo`
     """
-    from featprop.demo import run
+    from featprop.experiments.demo import run
 
     with showing_progress(logging.WARNING):
         summary = run(out, seeds=seeds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -46,6 +45,7 @@ def make(
     Example: `featprop datasets make --nodes 1e6 --edges 1e7 --classes 20 --out big/`
     """
     from featprop.datasets.synthetic import make as make_graph
+    from featprop.experiments.measuring import peak_memory
 
     start = time.monotonic()
     with showing_progress():
@@ -62,19 +62,5 @@ def make(
         )
     size = sum(file.stat().st_size for file in out.iterdir())
     typer.echo(f"Wrote {out}: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features.")
-    took = f"{time.monotonic() - start:.1f} s, {_peak_memory()}, {size / 1e9:.2f} GB on disk"
-    typer.echo(f"It took {took}.")
-
-
-def _peak_memory() -> str:
-    """Say the most memory this process has had at a time; on Linux not counting what started it."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return f"{int(peak.split()[1]) * 1024 / 1e9:.2f} GB of memory at most"
-    try:
-        import resource
-    except ImportError:
-        return "memory not measured on this platform"
-    unit = 1 if sys.platform == "darwin" else 1024
-    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9:.2f} GB of memory at most"
+    memory = f"{peak_memory() / 1e9:.2f} GB of memory at most"
+    typer.echo(f"It took {time.monotonic() - start:.1f} s, {memory}, {size / 1e9:.2f} GB on disk.")

@@ -34,5 +34,5 @@ def predict(
         fitted = featprop.load_model(model, device=device)
         whole = read(graph, features)
         probabilities = fitted.predict_proba(whole)
-        write_predictions(out, whole.ids, fitted.classes, probabilities, force=force)
+        write_predictions(out, whole.ids, fitted.classes_, probabilities, force=force)
     typer.echo(f"Wrote the predicted class of {whole.n_nodes:,} nodes to {out}.")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from featprop.cli.app import FeaturesOption, ForceOption, GraphArgument, SeedOption, app, read
+from featprop.cli.app import FeaturesOption, ForceOption, GraphArgument, app, read
 from featprop.cli.console import showing_progress
-from featprop.errors import ParameterError
+from featprop.errors import ParameterError, first_five
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
     from featprop.io.sheets import LabelSheet
-    from featprop.learner import ActiveLearner
+    from featprop.selection import ActiveLearner
     from featprop.strategies import Strategy
 
 __all__ = ["select"]
@@ -39,10 +41,24 @@ def select(
     ] = None,
     rounds: Annotated[
         Path | None,
-        typer.Option("--rounds", help="A folder that keeps what strategy and model learn from round to round."),
+        typer.Option(
+            "--rounds",
+            help="A folder that keeps what people said, and what strategy and model learn.",
+        ),
     ] = None,
+    candidates: Annotated[
+        Path | None, typer.Option("--candidates", help="A table of the nodes that may be chosen (id), if not all may.")
+    ] = None,
+    description: Annotated[
+        bool,
+        typer.Option(
+            "--description/--no-description", help="Measure how many nodes each pick stands for; takes a propagation."
+        ),
+    ] = True,
     features: FeaturesOption = None,
-    seed: SeedOption = 0,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="The same seed gives the same nodes.", show_default="0")
+    ] = None,
     force: ForceOption = False,
 ) -> None:
     """Choose the nodes to label and write them as a labelling sheet.
@@ -53,59 +69,74 @@ def select(
 
     Example: `featprop select my-graph/ --budget 40 --out picks.csv`
     """
-    from featprop.io.sheets import LabelSheet, check_may_write, read_labels, write_picks
-    from featprop.strategies import get_strategy, parse_options, strategy_class
+    from featprop.io.sheets import LabelSheet, check_may_write, read_ids, read_labels, write_picks
+    from featprop.options import parse_options
+    from featprop.selection.learner import alone_at
+    from featprop.strategies import DEFAULT_STRATEGY, get_strategy, strategy_class
 
     check_may_write(out, force=force)
-    kind = strategy_class(strategy or "featprop")
+    if rounds is not None and rounds.resolve() in out.resolve().parents:
+        raise ParameterError("out", "must not be in the folder of --rounds", f"{out}", "write the sheet elsewhere")
+    kind = strategy_class(strategy or DEFAULT_STRATEGY)
     chooser = get_strategy(kind.name, **parse_options(kind, settings or []))
     with showing_progress():
         whole = read(graph, features)
-        sheet = read_labels(labels, whole) if labels else LabelSheet([], [], [])
         if whole.classes and not labels:
             typer.echo(
                 "The graph's own labels are not looked at: pass them with --labels if they should count", err=True
             )
-        if sheet.blank:
-            typer.echo(f"{len(sheet.blank):,} nodes in --labels have no label yet: not chosen again", err=True)
-        learner = _learner(rounds, whole, chooser, seed, is_chosen=bool(strategy or settings))
-        _tell(learner, sheet)
-        picks = learner.ask(budget)
-        write_picks(out, picks.nodes, picks.represents, picks.spread, force=force)
-        if rounds is not None:
-            learner.save(rounds)
+        with alone_at(rounds) if rounds else nullcontext():
+            learner = _learner(rounds, whole, chooser, seed, is_chosen=bool(strategy or settings))
+            sheet = read_labels(labels, whole, learner.labels.values()) if labels else LabelSheet([], [], [])
+            if sheet.blank:
+                typer.echo(f"{len(sheet.blank):,} nodes in --labels have no label yet: not chosen again", err=True)
+            if learner.asked:
+                waiting = first_five(learner.asked)
+                typer.echo(f"Asked for earlier and without a label yet, not asked for again: {waiting}", err=True)
+            _tell(learner, sheet)
+            picks = learner.ask(budget, read_ids(candidates, whole) if candidates else None)
+            figures = (picks.represents, picks.spread) if description else (None, None)
+            keep = None if rounds is None else partial(learner.save, rounds)
+            write_picks(out, picks.nodes, *figures, force=force, first=keep)
     typer.echo(f"Wrote {len(picks):,} nodes to {out}: fill its label column.")
-    typer.echo(
-        "Distance of a node to the nearest one picked or labelled: "
-        f"mean {picks.mean_distance:.4g}, largest {picks.max_distance:.4g}."
-    )
+    if description:
+        typer.echo(
+            "Distance of a node to the nearest one picked or labelled: "
+            f"mean {picks.mean_distance:.4g}, largest {picks.max_distance:.4g}."
+        )
 
 
-def _learner(folder: Path | None, graph: Graph, strategy: Strategy, seed: int, *, is_chosen: bool) -> ActiveLearner:
+def _learner(
+    folder: Path | None, graph: Graph, strategy: Strategy, seed: int | None, *, is_chosen: bool
+) -> ActiveLearner:
     """Take up the rounds kept in the folder, or start anew."""
-    from featprop.learner import ActiveLearner, check_may_hold_learner
-    from featprop.strategies import settings_of
+    from featprop.options import settings_of
+    from featprop.selection import ActiveLearner
 
-    if folder is not None:
-        check_may_hold_learner(folder)
-        if folder.exists():
-            learner = ActiveLearner.resume(folder, graph)
-            if is_chosen and settings_of(learner.strategy) != settings_of(strategy):
-                rule = f"must be that of the earlier rounds, {learner.strategy.name} with the options it had"
-                cure = "leave out --strategy and --set, or keep these rounds in another folder"
-                raise ParameterError("strategy", rule, f"{strategy.name} or other options", cure)
-            if seed not in (0, learner.seed):
-                rule = f"must be that of the earlier rounds, {learner.seed}"
-                raise ParameterError("seed", rule, seed, "leave it out, or keep these rounds in another folder")
-            return learner
-    return ActiveLearner(graph, strategy, seed=seed)
+    if folder is None:
+        return ActiveLearner(graph, strategy, seed=seed or 0)
+    learner = ActiveLearner.at(folder, graph, strategy, seed=seed or 0)
+    ours, theirs = ((type(each), settings_of(each)) for each in (strategy, learner.strategy))
+    if is_chosen and ours != theirs:
+        rule = f"must be that of the earlier rounds, {learner.strategy.name} with the options it had"
+        cure = "leave out --strategy and --set, or keep these rounds in another folder"
+        raise ParameterError("strategy", rule, f"{strategy.name} or other options", cure)
+    if seed not in (None, learner.seed):
+        rule = f"must be that of the earlier rounds, {learner.seed}"
+        raise ParameterError("seed", rule, seed, "leave it out, or keep these rounds in another folder")
+    return learner
 
 
 def _tell(learner: ActiveLearner, sheet: LabelSheet) -> None:
     """Tell the learner what the sheets say; a label that was changed in a sheet is a correction."""
     told = dict(zip(sheet.nodes, sheet.labels, strict=True))
-    for node, label in told.items():
-        if learner.labels.get(node, label) != label:
-            learner.correct(node, label)
+    before = learner.labels
+    changed = [node for node, label in told.items() if before.get(node, label) != label]
+    for node in changed:
+        learner.correct(node, told[node])
     learner.tell(told)
+    if before:
+        corrections = [f"{node}: {before[node]} is now {told[node]}" for node in changed]
+        new = f"{len(set(told) - set(before)):,} new labels"
+        typer.echo(f"{new}, corrections: {first_five(corrections) if changed else 'none'}", err=True)
     learner.asked = list(dict.fromkeys([*learner.asked, *sheet.blank]))

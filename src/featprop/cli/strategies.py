@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from featprop.cli.app import app
-from featprop.cli.tables import print_table
-from featprop.errors import ParameterError
 
 __all__ = ["strategies"]
 
@@ -24,34 +21,21 @@ def strategies(
 
     Example: `featprop strategies age`
     """
-    from featprop.strategies import available, options_of, strategy_class
+    from featprop.cli.explaining import explain, list_all
+    from featprop.strategies import STRATEGIES
 
-    if name is None:
-        titles = ["name", "needs", "what it does", "reference", "cost"]
-        print_table(titles, [_row(known) for known in available()], left=set(titles))
-        typer.echo("\nOptions of one: featprop strategies NAME")
-        typer.echo("Choose by it: featprop select GRAPH --budget 20 --strategy NAME --set OPTION=VALUE")
+    if name is not None:
+        explain(STRATEGIES, name, _facts)
         return
-    kind = strategy_class(name)
-    text, _, _ = inspect.cleandoc(kind.__doc__ or "").partition("Parameters\n----------")
-    typer.echo(f"{kind.name}: {text.rstrip()}\n")
-    typer.echo(f"needs      {', '.join(sorted(kind.needs)) + ' of a trained model' if kind.needs else 'no model'}")
-    typer.echo(f"reference  {kind.reference}")
-    typer.echo(f"cost       {kind.cost}\n")
-    options = [[option.name, str(option.default), option.demand] for option in options_of(kind).values()]
-    if options:
-        print_table(["--set", "default", "must be"], options, left={"--set", "default", "must be"})
-    else:
-        typer.echo("It has no options.")
+    list_all(
+        STRATEGIES,
+        ["needs", "reference", "cost"],
+        lambda kind: ["model" if kind.needs else "none", kind.reference, kind.cost],
+    )
+    typer.echo("\nOptions of one: featprop strategies NAME")
+    typer.echo("Choose by it: featprop select GRAPH --budget 20 --strategy NAME --set OPTION=VALUE")
 
 
-def _row(name: str) -> list[str]:
-    """Return the cells of one strategy; one of another package that does not load says so."""
-    from featprop.strategies import strategy_class
-
-    try:
-        kind = strategy_class(name)
-    except ParameterError as error:
-        return [name, f"does not load: {error.found}"]
-    summary = (kind.__doc__ or "").strip().split("\n", 1)[0].rstrip(".")
-    return [name, "model" if kind.needs else "none", summary, kind.reference, kind.cost]
+def _facts(kind: Any) -> dict[str, str]:
+    needs = f"{', '.join(sorted(kind.needs))} of a trained model" if kind.needs else "no model"
+    return {"needs": needs, "reference": kind.reference, "cost": kind.cost}

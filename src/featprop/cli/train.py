@@ -12,13 +12,10 @@ import typer
 import featprop
 from featprop.cli.app import DeviceOption, FeaturesOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
-from featprop.errors import LabelError, unknown_choice
+from featprop.errors import LabelError
 from featprop.graph import Graph
 
 __all__ = ["train"]
-
-NETWORKS = {"gcn": "GCN", "sgc": "SGC"}
-"""The name in featprop of each model: asking for one there loads PyTorch or says how to install it."""
 
 
 @app.command()
@@ -29,22 +26,30 @@ def train(
         typer.Option("--labels", help="A filled labelling sheet (id, label). Repeatable. Default: the graph's own."),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model folder to write.")] = Path("model"),
-    model: Annotated[str, typer.Option("--model", help="The network: gcn or sgc.")] = "gcn",
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="What to train; featprop models lists them.", show_default="gcn"),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model, such as epochs=100. Repeatable."),
+    ] = None,
     features: FeaturesOption = None,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
 ) -> None:
-    """Train a graph neural network on the labelled nodes and save it.
+    """Train a model on the labelled nodes and save it.
 
     Example: `featprop train my-graph/ --labels picks.csv --out model/`
     """
     from featprop.io.sheets import read_labels
+    from featprop.models import DEFAULT_MODEL, get_model, model_class
+    from featprop.models.saved import check_may_hold_model
+    from featprop.options import options_of, parse_options
 
-    if model not in NETWORKS:
-        raise unknown_choice("model", model, NETWORKS)
-    network = getattr(featprop, NETWORKS[model])(seed=seed, device=device)
-    from featprop.models.saved import check_may_hold_model  # not earlier: the line above says if PyTorch is missing
-
+    kind = model_class(model or DEFAULT_MODEL)
+    given = {"seed": seed, "device": device} | parse_options(kind, settings or [])
+    chosen = get_model(kind.name, **{name: value for name, value in given.items() if name in options_of(kind)})
     check_may_hold_model(out)
     with showing_progress():
         whole = read(graph, features)
@@ -53,11 +58,11 @@ def train(
             nodes, names = sheet.nodes, sheet.labels
         else:
             nodes, names = _own_labels(whole)
-        fitted = network.fit(whole, nodes, names)
+        fitted = chosen.fit(whole, nodes, names)
         featprop.save_model(fitted, out)
     counts = Counter(names)
-    classes = ", ".join(f"{counts[name]:,} {name}" for name in fitted.classes)
-    typer.echo(f"Trained on {len(nodes):,} labels of {len(fitted.classes)} classes: {classes}.")
+    classes = ", ".join(f"{counts[name]:,} {name}" for name in fitted.classes_)
+    typer.echo(f"Trained on {len(nodes):,} labels of {len(fitted.classes_)} classes: {classes}.")
     typer.echo(f"Wrote the model to {out}.")
 
 

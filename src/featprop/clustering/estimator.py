@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featprop.clustering.kmedoids import MEMORY, k_medoids
-from featprop.clustering.points import Points
+from featprop.distances.points import Points
+from featprop.errors import ParameterError
 
 __all__ = ["KMedoids"]
 
@@ -73,13 +74,12 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> KMedoids:  # noqa: ARG002
         """Find the medoids of the rows of `X`; `y` is ignored."""
-        rows = validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64])
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows)
+        rows = self._rows(X, reset=True)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         result = k_medoids(
             rows,
             self.n_clusters,
-            weights=weights,
+            weights=sample_weight,
             metric=self.metric,
             n_starts=self.n_starts,
             max_memory=self.max_memory,
@@ -88,7 +88,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.medoid_indices_ = result.medoids
         self.cluster_centers_ = rows[result.medoids]
         self.labels_ = result.labels
-        counts = np.ones(len(result.labels)) if weights is None else weights
+        counts = np.ones(rows.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self.inertia_ = float(result.distances.astype(np.float64) @ counts)
         self.n_iter_ = max(1, result.n_swaps)
         return self
@@ -109,10 +109,16 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _points(self, X: Any) -> tuple[Points, Points]:
         check_is_fitted(self)
-        rows = validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=False)
+        rows = self._rows(X, reset=False)
         together = Points.stacked([rows, self.cluster_centers_], self.metric)
         split = rows.shape[0]
         return together.take(slice(None, split)), together.take(slice(split, None))
+
+    def _rows(self, X: Any, reset: bool) -> Any:
+        if isinstance(X, Points):
+            cure = "pass the rows they were made from, or the points to k_medoids"
+            raise ParameterError("X", "must be rows of numbers, dense or sparse", "Points", cure)
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=reset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.points import Points
-from featprop.matrix import as_dense
+from featprop.distances.points import Points
 from featprop.progress import tracked
 
 __all__ = ["KCenterResult", "k_center"]
@@ -56,7 +55,8 @@ def k_center(
         closest = points.nearest(points.take(fixed))[1].copy()
         closest[fixed] = 0.0
     else:
-        closest = -_distances_to_mean(points)
+        mean = np.asarray(points.rows.mean(axis=0), dtype=np.float32)
+        closest = -points.squared_to(mean)
     open_ = np.ones(len(order), dtype=bool)
     centres = np.empty(count, dtype=np.intp)
     for pick in tracked(range(count), "choosing centres", count):
@@ -66,9 +66,3 @@ def k_center(
         distances = points.distances(centres[pick : pick + 1])[0]
         closest = distances if pick == 0 and not fixed.size else np.minimum(closest, distances)
     return KCenterResult(centres, closest)
-
-
-def _distances_to_mean(points: Points) -> NDArray[np.float32]:
-    """Return the squared distance of each row to the mean of all, less what all have in common."""
-    mean = np.asarray(as_dense(points.rows.mean(axis=0)), dtype=np.float32).ravel()
-    return np.asarray(points.squared_norms - 2 * np.asarray(points.rows @ mean), dtype=np.float32)

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.clustering.points import Points, blocks_of
+from featprop.distances.points import Points, blocks_of, first_of_least
 from featprop.matrix import dense
 from featprop.progress import tracked
 
@@ -69,15 +69,16 @@ def nearest_distinct(points: Points, centres: NDArray[np.float32], candidates: N
     """
     wrapped, pool = as_points(points, centres), points.take(candidates)
     lists, distances = nearest_lists(wrapped, pool, LISTED)
-    taken = np.zeros(len(candidates), dtype=bool)
+    taken, everyone = np.zeros(len(candidates), dtype=bool), np.arange(len(candidates))
     chosen = np.empty(len(centres), dtype=np.intp)
     for centre in np.argsort(distances[:, 0], kind="stable"):
-        free = lists[centre][~taken[lists[centre]]]
-        if not free.size:
-            row = wrapped.distances(np.array([centre]), to=pool)[0]
-            free = np.where(taken, np.inf, row).argmin(axis=0, keepdims=True)
-        chosen[centre] = free[0]
-        taken[free[0]] = True
+        listed, row = lists[centre], distances[centre]
+        if taken[listed].all():
+            listed, row = everyone, wrapped.distances(np.array([centre]), to=pool)[0]
+        free = np.argsort(listed[~taken[listed]])
+        nearest = first_of_least(row[~taken[listed]][free], float(row.max()))
+        chosen[centre] = listed[~taken[listed]][free[nearest]]
+        taken[chosen[centre]] = True
     return candidates[chosen]
 
 
@@ -99,7 +100,7 @@ def nearest_lists(centres: Points, pool: Points, count: int) -> tuple[NDArray[np
 
 def as_points(points: Points, centres: NDArray[np.float32]) -> Points:
     """Return centres that live among `points` (shifted and scaled as they are) as points of the same kind."""
-    return Points.prepared(centres, points.metric, points.shift)
+    return Points.prepared(centres, points.metric, points.unit)
 
 
 def _nearest(

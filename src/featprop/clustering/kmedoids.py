@@ -1,7 +1,7 @@
 """K-Medoids: real rows that make the sum of the distances of all rows to the nearest one small.
 
 The objective of FeatProp (the first term of the paper's Theorem 1), with medoids that are already there, a choice of
-candidates, rows that count unequally, and candidates of unequal price.
+candidates, and rows that count unequally.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from featprop.clustering.costs import affordable
-from featprop.clustering.plans import PLANS, Problem, choose_plan, solve
-from featprop.clustering.points import Points
+from featprop.clustering.search_by_size import PLANS, Problem, choose_plan, solve
 from featprop.clustering.swaps import greedy_order
+from featprop.distances.points import Points
 from featprop.errors import ParameterError, unknown_choice
 
 __all__ = ["KMedoidsResult", "k_medoids"]
@@ -48,7 +47,7 @@ class KMedoidsResult:
     n_swaps
         How many exchanges the search made.
     plan
-        How the search was carried out: a plan of `featprop.clustering.plans`, or ``"priced"`` if there were costs.
+        How it was carried out: a plan of `featprop.clustering.search_by_size`.
     """
 
     medoids: NDArray[np.intp]
@@ -61,13 +60,11 @@ class KMedoidsResult:
 
 def k_medoids(
     rows: Any,
-    n_medoids: int | None = None,
+    n_medoids: int,
     *,
     fixed: Sequence[int] | NDArray[Any] = (),
     candidates: ArrayLike | None = None,
     weights: ArrayLike | None = None,
-    costs: ArrayLike | None = None,
-    budget: float | None = None,
     metric: str = "euclidean",
     n_starts: int | None = None,
     plan: str | None = None,
@@ -89,14 +86,12 @@ def k_medoids(
         The rows that may be chosen, as positions or as a mask; every row but the fixed ones if not given.
     weights
         How much each row counts; a weight of 2 is as good as the row twice.
-    costs, budget
-        Instead of `n_medoids`: the price of choosing each row, and how much may be spent in all.
     metric
         ``"euclidean"``, or ``"cosine"``: one minus the cosine of the angle between two rows.
     n_starts
         How many times the search starts anew; the lowest loss is kept. More when few medoids are sought, if not given.
     plan
-        ``"exact"``, ``"streamed"`` or ``"sampled"``, see `featprop.clustering.plans`; chosen by size if not given.
+        ``"exact"``, ``"streamed"`` or ``"sampled"`` (`featprop.clustering.search_by_size`); by size if not given.
     max_memory
         Bytes the search may use beside the rows.
     seed
@@ -114,14 +109,12 @@ def k_medoids(
     held = _checked_positions("fixed", fixed, n)
     allowed = _checked_candidates(candidates, held, n)
     counted = _checked_weights(weights, n)
+    n_medoids = _whole("n_medoids", n_medoids, len(allowed), ", the number of candidates")
     generator = np.random.default_rng(seed)
     covered, nearest_fixed = np.full(n, np.inf, dtype=np.float32), np.zeros(n, dtype=np.intp)
     if held.size:
         nearest_fixed, covered = points.nearest(points.take(held))
-    problem = Problem(points, n_medoids or 0, allowed, held, nearest_fixed, covered, counted, max_memory)
-    if costs is not None or budget is not None:
-        return _described(problem, *affordable(problem, n_medoids, costs, budget, generator), "priced")
-    n_medoids = _whole("n_medoids", n_medoids, len(allowed), ", the number of candidates")
+    problem = Problem(points, n_medoids, allowed, held, nearest_fixed, covered, counted, max_memory)
     chosen_plan = plan or choose_plan(problem)
     if n_starts is None:
         n_starts = 2 if n_medoids <= STARTED_TWICE[chosen_plan] else 1
@@ -203,6 +196,6 @@ def _checked_weights(weights: Any, n: int) -> NDArray[np.float32]:
     if counted.shape != (n,):
         raise ParameterError("weights", f"must be one for each of the {n:,} rows", counted.shape, "pass n weights")
     if not (np.isfinite(counted).all() and (counted >= 0).all() and counted.sum() > 0):
-        rule = "must be finite, at least 0 and not all 0"
+        rule = "must be finite, at least 0 and not all zero"
         raise ParameterError("weights", rule, f"{counted.min()} to {counted.max()}", "mend them")
     return counted

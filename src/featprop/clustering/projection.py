@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.points import Points, blocks_of
+from featprop.distances.points import Points, blocks_of
 from featprop.matrix import Features, as_dense
 
 __all__ = ["projected"]
@@ -23,7 +23,7 @@ def projected(points: Points, width: int, generator: np.random.Generator) -> Poi
         return points
     test = generator.standard_normal((points.width, width + OVERSAMPLING), dtype=np.float32)
     basis, _ = np.linalg.qr(_transposed_times(points.rows, _times(points.rows, test)))
-    return Points.prepared(_times(points.rows, np.ascontiguousarray(basis)), points.metric)
+    return Points.prepared(_times(points.rows, np.ascontiguousarray(basis)), points.metric, points.unit)
 
 
 def _times(rows: Features, matrix: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -5,7 +5,8 @@ nearest and the second nearest medoid are known, so one look at a candidate's di
 for its exchange with every medoid at once, and the best exchange is made as soon as it is found.
 
 Here the candidates of a block are looked at in parallel, and those that would gain are tried again one by one, the
-best first, on what the exchanges before them left. The answer does not depend on the number of threads.
+best first, on what the exchanges before them left. The answer does not depend on the number of threads. Kernels see
+every block as read-only, as those that `Points` keeps are: Numba would compile them once more for those that are not.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.clustering.threads import by_rows
+from featprop.distances.threads import by_rows
+from featprop.matrix import read_only
 
 __all__ = ["Search", "greedy_order", "total_distances"]
 
@@ -38,9 +40,6 @@ class Search:
         medoids together act as one more medoid, number k, that is never exchanged.
     weights
         How much each reference counts.
-    prices, purse
-        The price of each medoid, and what is left to spend: a dearer candidate takes the place of a cheaper medoid
-        only if the purse allows it. Everything is free if not given.
     """
 
     def __init__(
@@ -49,16 +48,12 @@ class Search:
         distances: NDArray[np.float32],
         covered: NDArray[np.float32],
         weights: NDArray[np.float32],
-        prices: NDArray[np.float64] | None = None,
-        purse: float = 0.0,
     ) -> None:
         n = distances.shape[1]
         self.medoids = np.array(medoids, dtype=np.intp)
         self.distances = distances
         self.covered = covered
         self.weights = weights
-        self.prices = np.zeros(len(medoids)) if prices is None else prices.copy()
-        self.purse = np.array([purse])
         self.near = np.empty(n, dtype=np.int32)
         self.second = np.empty(n, dtype=np.int32)
         self.near_distance = np.empty(n, dtype=np.float32)
@@ -92,26 +87,22 @@ class Search:
         block: NDArray[np.float32],
         references: NDArray[np.intp] | slice = slice(None),
         removal: NDArray[np.float64] | None = None,
-        prices: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """Return by how much the best exchange for each candidate of a block lowers the loss.
 
         With `references`, the block holds the distances to those only, and the gains are at least what is returned.
-        `prices` are those of the candidates.
         """
         gains = np.empty(len(block))
         by_rows(
             _gains,
             len(block),
             block.size,
-            block,
+            read_only(block),
             self.near[references],
             self.near_distance[references],
             self.second_distance[references],
             self.weights[references],
             self.removal_losses() if removal is None else removal,
-            self.prices + self.purse,
-            np.zeros(len(block)) if prices is None else prices,
             gains,
         )
         return gains
@@ -122,7 +113,6 @@ class Search:
         block: NDArray[np.float32],
         gains: NDArray[np.float64],
         rank: NDArray[np.intp] | None = None,
-        prices: NDArray[np.float64] | None = None,
     ) -> int:
         """Exchange medoids for `candidates` whose distances are in `block`; return how many exchanges were made.
 
@@ -134,14 +124,11 @@ class Search:
             return 0
         ties = worth if rank is None else rank[worth]
         made = _exchange(
-            block,
+            read_only(block),
             worth[np.lexsort((ties, -np.round(gains[worth] / unit)))],
             unit,
             candidates,
-            np.zeros(len(block)) if prices is None else prices,
             self.medoids,
-            self.prices,
-            self.purse,
             self.distances,
             self.covered,
             self.near,
@@ -157,7 +144,7 @@ class Search:
 def total_distances(distances: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return for each candidate the weighted sum of its distances to all references."""
     totals = np.empty(len(distances))
-    by_rows(_totals, len(distances), distances.size, distances, weights.astype(np.float64), totals)
+    by_rows(_totals, len(distances), distances.size, read_only(distances), weights.astype(np.float64), totals)
     return totals
 
 
@@ -174,13 +161,14 @@ def greedy_order(
     old gain is an upper bound and most candidates are never looked at again. Of equal gains the first in `order`, a
     permutation of the candidates, is taken.
     """
+    distances = read_only(distances)
     visited = np.arange(len(distances)) if order is None else order
     counted = weights.astype(np.float64)
     near, medoids, found = covered.copy(), np.empty(count, dtype=np.intp), 0
     if np.isinf(near[0]):
         medoids[0], found = total_distances(distances, weights)[visited].argmin(), 1
         near = distances[visited[medoids[0]]].copy()
-    unit = max(RELATIVE_GAIN * _weighted_sum(near, counted), 1e-300)
+    unit = max(RELATIVE_GAIN * _weighted_sum(read_only(near), counted), 1e-300)
     bounds = np.empty(len(distances))
     by_rows(_first_gains, len(distances), distances.size, distances, visited, near, counted, unit, bounds)
     bounds[medoids[:found]] = -np.inf
@@ -189,24 +177,11 @@ def greedy_order(
 
 
 @njit(nogil=True, cache=True)
-def _gains(  # type: ignore[no-untyped-def]
-    start, stop, block, near, near_distance, second_distance, weights, removal, affordable, prices, gains
-):
+def _gains(start, stop, block, near, near_distance, second_distance, weights, removal, gains):  # type: ignore[no-untyped-def]
     for c in range(start, stop):
         change = removal.copy()
         shared = _changes(block[c], near, near_distance, second_distance, weights, change)
-        out = _cheapest_to_lose(change, affordable, prices[c])
-        gains[c] = -(shared + change[out]) if out >= 0 else -np.inf
-
-
-@njit(nogil=True, cache=True)
-def _cheapest_to_lose(change, affordable, price):  # type: ignore[no-untyped-def]
-    """Return the medoid whose exchange costs least among those whose price makes room for `price`; -1 if none does."""
-    out = -1
-    for m in range(len(affordable)):
-        if price <= affordable[m] and (out < 0 or change[m] < change[out]):
-            out = m
-    return out
+        gains[c] = -(shared + change[:-1].min())
 
 
 @njit(cache=True)
@@ -230,10 +205,7 @@ def _exchange(  # type: ignore[no-untyped-def]
     order,
     least_gain,
     candidates,
-    candidate_prices,
     medoids,
-    prices,
-    purse,
     distances,
     covered,
     near,
@@ -249,13 +221,9 @@ def _exchange(  # type: ignore[no-untyped-def]
         row = block[c]
         change = removal.copy()
         shared = _changes(row, near, near_distance, second_distance, weights, change)
-        out = _cheapest_to_lose(change, prices + purse[0], candidate_prices[c])
-        if out < 0:
-            continue
+        out = np.argmin(change[:-1])
         if -(shared + change[out]) <= least_gain:
             continue
-        purse[0] += prices[out] - candidate_prices[c]
-        prices[out] = candidate_prices[c]
         medoids[out] = candidates[c]
         distances[out] = row
         for o in range(row.shape[0]):

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["alone_with", "cache_folder", "graph_folder", "placed_folder", "raw_folder", "sweep"]
+from featprop.io.atomic import sweep
 
-LEFT_BEHIND = 24 * 3600.0
-"""Seconds after which a temporary folder belongs to nobody who is still running."""
+__all__ = ["alone_with", "cache_folder", "graph_folder", "placed_folder", "raw_folder", "sweep_cache"]
 
 
 def cache_folder() -> Path:
     """Return ``FEATPROP_CACHE``, or featprop's folder in the cache folder of the platform."""
+    import platformdirs
+
     chosen = os.environ.get("FEATPROP_CACHE")
-    if chosen:
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local")) / "featprop" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library/Caches/featprop"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "featprop"
+    return Path(chosen).expanduser() if chosen else platformdirs.user_cache_path("featprop", appauthor=False)
 
 
 def graph_folder(name: str) -> Path:
@@ -51,26 +43,17 @@ def alone_with(name: str) -> Iterator[None]:
     Where the cache cannot be written or the file system knows no locks, nobody waits: what is written there appears
     whole or not at all in any case.
     """
+    from filelock import FileLock
+
+    lock = cache_folder() / "locks" / name
     with ExitStack() as stack:
-        try:
-            (cache_folder() / "locks").mkdir(parents=True, exist_ok=True)
-            file = stack.enter_context((cache_folder() / "locks" / name).open("ab"))
-            if sys.platform == "win32":
-                import msvcrt
-
-                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX)
-        except OSError:
-            pass
+        with suppress(OSError):
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(FileLock(lock))
         yield
 
 
-def sweep() -> None:
-    """Remove the temporary folders of runs that were killed a day ago or earlier."""
+def sweep_cache() -> None:
+    """Put back what killed runs had moved aside in the cache, and remove the rest of what they left."""
     for kind in ("graphs", "raw"):
-        for left in (cache_folder() / kind).glob(".*"):
-            if left.is_dir() and time.time() - left.stat().st_mtime > LEFT_BEHIND:
-                shutil.rmtree(left, ignore_errors=True)
+        sweep(cache_folder() / kind)

@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from featprop.errors import FileError, reason
-from featprop.interop.parts import GraphParts
+from featprop.interop.raw import RawGraph
 
 __all__ = ["parts_of_content"]
 
 
-def parts_of_content(files: Mapping[str, Path]) -> GraphParts:
+def parts_of_content(files: Mapping[str, Path]) -> RawGraph:
     """Read ``<name>.content`` and ``<name>.cites``, tables separated by tabs. The papers' numbers become the ids."""
     content = next(path for name, path in files.items() if name.endswith(".content"))
     cites = next(path for name, path in files.items() if name.endswith(".cites"))
@@ -37,7 +37,7 @@ def parts_of_content(files: Mapping[str, Path]) -> GraphParts:
         unknown = ends[ids[positions] != ends][0]
         found = f"paper {unknown}, which {content.name} has not"
         raise FileError(f"{cites}", "must cite papers of the data set", found, "get both files again")
-    return GraphParts(
+    return RawGraph(
         source=positions[:, 1],
         target=positions[:, 0],
         features=sp.csr_array(words),

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import http.client
 import math
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from featprop.datasets.entry import Form, RawFile
 from featprop.progress import tracked
@@ -41,35 +37,75 @@ def check_digest(path: Path, file: RawFile) -> None:
     if file.digest is None:
         return
     kind, _, expected = file.digest.partition(":")
-    digest = hashlib.sha256() if kind == "sha256" else hashlib.sha1(usedforsecurity=False)
-    if kind == "git":
-        digest.update(b"blob %d\0" % path.stat().st_size)
+    found = _sha256(path) if kind == "sha256" else _git_name(path)
+    if found != expected:
+        word = "SHA-256" if kind == "sha256" else "SHA-1"
+        raise RouteError(f"{file.name} must have the {word} {expected[:12]}…, found {found[:12]}…")
+
+
+def _sha256(path: Path) -> str:
+    import pooch
+
+    return str(pooch.file_hash(str(path), alg="sha256"))
+
+
+def _git_name(path: Path) -> str:
+    """Return the SHA-1 by which git names a file of this content."""
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as content:
         while chunk := content.read(1 << 20):
             digest.update(chunk)
-    if digest.hexdigest() != expected:
-        word = "SHA-256" if kind == "sha256" else "SHA-1"
-        raise RouteError(f"{file.name} must have the {word} {expected[:12]}…, found {digest.hexdigest()[:12]}…")
+    return digest.hexdigest()
 
 
 def _download(file: RawFile, path: Path) -> None:
-    request = urllib.request.Request(file.url or "", headers={"User-Agent": "featprop"})
+    import pooch
+    from requests.exceptions import RequestException
+
+    headers = {"User-Agent": "featprop", "Accept-Encoding": "identity"}
+    bar = _Bar(f"downloading {file.name}")
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as response, path.open("wb") as out:
-            length = int(response.headers.get("Content-Length") or 0)
-            steps = math.ceil(length / CHUNK)
-            for chunk in tracked(_chunks(response), f"downloading {file.name}", steps):
-                out.write(chunk)
-            if length and out.tell() != length:
-                raise RouteError(f"{file.url} sent {out.tell():,} of {length:,} bytes")
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise RouteError(f"{file.url} answered {error.code} {error.reason}") from error
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
-        raise RouteError(f"{file.url} could not be downloaded ({reason})") from error
+        get = pooch.HTTPDownloader(progressbar=bar, chunk_size=CHUNK, timeout=TIMEOUT, headers=headers)
+        get(file.url, str(path), None)
+    except (RequestException, ValueError) as error:
+        answer = getattr(error, "response", None)
+        if answer is not None:
+            raise RouteError(f"{file.url} answered {answer.status_code} {answer.reason}") from error
+        raise RouteError(f"{file.url} could not be downloaded ({_root(error)})") from error
 
 
-def _chunks(response: IO[bytes]) -> Iterator[bytes]:
-    while chunk := response.read(CHUNK):
-        yield chunk
+def _root(error: BaseException) -> BaseException:
+    """Return the error that the others came of: those around it repeat the address."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return error
+
+
+class _Bar:
+    """What pooch calls a progress bar: `featprop.progress` is told of each chunk.
+
+    Attributes
+    ----------
+    total
+        The length of the file in bytes, set by pooch before the first chunk.
+    """
+
+    total = 0
+
+    def __init__(self, stage: str) -> None:
+        self.stage = stage
+        self.steps: Iterator[int] | None = None
+
+    def update(self, _: int) -> None:
+        """Count one chunk more."""
+        if self.steps is None:
+            steps = math.ceil(self.total / CHUNK)
+            self.steps = tracked(range(steps), self.stage, steps)
+            next(self.steps, None)
+        next(self.steps, None)
+
+    def reset(self) -> None:
+        """Do nothing: no chunk is forgotten."""
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""

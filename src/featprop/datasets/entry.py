@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from featprop.graph import Graph
-from featprop.interop.parts import GraphParts
+from featprop.interop.raw import RawGraph
 
 __all__ = ["Dataset", "Form", "Printed", "RawFile"]
 
-Reader = Callable[[Mapping[str, Path]], GraphParts]
+Reader = Callable[[Mapping[str, Path]], RawGraph]
 """From the files of a form, by name, to the arrays of the graph."""
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from featprop.interop.parts import GraphParts
+from featprop.interop.raw import RawGraph
 from featprop.io.archive import opened_npz
 
 __all__ = ["parts_of_heterophilous"]
 
 
-def parts_of_heterophilous(files: Mapping[str, Path]) -> GraphParts:
+def parts_of_heterophilous(files: Mapping[str, Path]) -> RawGraph:
     """Read ``node_features``, ``node_labels`` and ``edges`` (two columns); the ten splits are left alone."""
     (path,) = files.values()
     with opened_npz(path, "a graph .npz with node_features, node_labels and edges") as archive:
         features, labels, edges = (archive.array(name) for name in ("node_features", "node_labels", "edges"))
         if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
             raise ValueError(f"edges of shape {edges.shape} and type {edges.dtype}")
-    return GraphParts(edges[:, 0], edges[:, 1], features, labels=labels)
+    return RawGraph(edges[:, 0], edges[:, 1], features, labels=labels)

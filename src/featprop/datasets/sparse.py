@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from featprop.interop.parts import GraphParts
-from featprop.io.npz import parts_of_npz
+from featprop.interop.raw import RawGraph
+from featprop.io.npz import raw_from_npz
 
 __all__ = ["parts_of_sparse"]
 
 
-def parts_of_sparse(files: Mapping[str, Path]) -> GraphParts:
+def parts_of_sparse(files: Mapping[str, Path]) -> RawGraph:
     """Read the one file. Its entries say that there is an edge, as every reader of these data sets takes them."""
     (path,) = files.values()
-    return replace(parts_of_npz(path), weights=None)
+    return replace(raw_from_npz(path), weights=None)

@@ -4,52 +4,45 @@ from __future__ import annotations
 
 import base64
 import re
-from html import escape
 from io import BytesIO, StringIO
 
 import matplotlib
 import numpy as np
+from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from numpy.typing import NDArray
 
 from featprop.drawing.palette import themed
 
-__all__ = ["drawn", "embedded", "inline_svg", "png_uri"]
+__all__ = ["drawn", "embedded", "png_uri"]
 
 NO_METADATA = {"Creator": None, "Date": None, "Format": None, "Type": None}
 
 
-def inline_svg(figure: Figure, name: str, description: str) -> str:
-    """Return the figure as an ``<svg>`` element; the same figure gives the same text.
+def drawn(figure: Figure, name: str) -> str:
+    """Return the figure as the text of an SVG file; the same figure gives the same text.
 
     Parameters
     ----------
     figure
         The figure, drawn in the light colours of the palette.
     name
-        Distinct within the page: the ids inside the drawing derive from it.
-    description
-        What the figure shows, for readers who do not see it.
+        Distinct within a page: the ids inside the drawing derive from it.
     """
-    return embedded(drawn(figure, name, transparent=True), description)
-
-
-def drawn(figure: Figure, name: str, transparent: bool = False) -> str:
-    """Return the figure as the text of an SVG file, on white unless it is transparent."""
     text = StringIO()
     with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-        figure.savefig(text, format="svg", transparent=transparent, metadata=NO_METADATA)
+        figure.savefig(text, format="svg", metadata=NO_METADATA)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
 
 
-def embedded(drawing: str, description: str) -> str:
-    """Return the text of an SVG file as an element of a page, in the colours of the page."""
+def embedded(drawing: str, description: str) -> Markup:
+    """Return the text of an SVG file as an element of a page in its colours, described for who does not see it."""
     view = re.search(r'viewBox="[^"]*"', drawing)
     body = drawing[drawing.index("</defs>") + len("</defs>") :]
     body = re.sub(r'<g id="[^"]*"', "<g", body)
     opening = f'<svg {view[0] if view else ""} role="img" aria-label="{escape(description)}">'
-    return themed(opening + re.sub(r"\s*\n\s*", " ", body).strip())
+    return Markup(themed(opening + re.sub(r"\s*\n\s*", " ", body).strip()))
 
 
 def png_uri(pixels: NDArray[np.float32]) -> str:

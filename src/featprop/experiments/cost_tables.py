@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from featprop.datasets import CATALOGUE
-from featprop.experiments.paper import MODELS, SECONDS, strategy_title, title_of
+from featprop.experiments.paper import SECONDS, title_of
 from featprop.experiments.summary import Results
-from featprop.experiments.tables import Entry, Table
+from featprop.experiments.typeset import Entry, Table
 
 __all__ = ["datasets_table", "time_table"]
 
@@ -19,19 +19,18 @@ def time_table(results: Results, model: str) -> Table | None:
     """Return what choosing and training took, the paper's seconds beside them; None if there are no lines."""
     protocol = "paper"
     groups, columns = [("", 1)], ["strategy"]
-    rows = {name: [Entry(strategy_title(name))] for name in results.strategies}
+    rows = {name: [Entry(variant.title)] for name, variant in results.strategies.items()}
     head = ("dataset", "strategy", "seeds", "seconds_select", "seconds_train", "peak_memory_mb", "paper_seconds")
     figures: list[tuple[object, ...]] = [head]
-    seeds = max((line.seed + 1 for line in results.lines if line.model == model), default=0)
-    if not seeds:
-        return None
-    for dataset in results.datasets:
-        groups.append((title_of(dataset), 4))
+    seeds: set[int] = set()
+    for dataset, shown in results.datasets.items():
+        groups.append((shown.title, 4))
         columns += ["choosing", "training", "memory", "paper"]
         counted = results.budgets_of(dataset, model, protocol)
         for name, row in rows.items():
             lines = [line for line in results.of(dataset, name, model, protocol) if line.budget in counted]
-            paper = SECONDS.get((name, dataset)) if model == "gcn" else None
+            paper = SECONDS.get((name, shown.name)) if model == "gcn" else None
+            seeds |= {line.seed for line in lines}
             if not lines:
                 row += [Entry(NOTHING)] * 3
             else:
@@ -42,12 +41,14 @@ def time_table(results: Results, model: str) -> Table | None:
                 numbers = (round(choosing, 3), round(training, 3), round(memory))
                 figures.append((dataset, name, len({line.seed for line in lines}), *numbers, paper or ""))
             row.append(Entry(NOTHING if paper is None else f"{paper:,} s"))
+    if not seeds:
+        return None
     budgets = results.budgets_text(model, protocol)
     return Table(
-        name=f"running-time-{model}",
-        title=f"Running time with {MODELS[model]}",
+        name=f"running-time-{results.models[model].file}",
+        title=f"Running time with {results.models[model].title}",
         note=(
-            f"Protocol: {seeds} runs over the budgets {budgets}, in seconds on the clock, other processes at work "
+            f"Protocol: {len(seeds)} runs over the budgets {budgets}, in seconds on the clock, other processes at work "
             "beside. Choosing the nodes and training the models; the most memory of the process; the paper's seconds "
             "for 5 runs on its machine. Not in it: reading and propagating the features, once for all, and the first "
             "model, of 5 random labels. Distances that several choices need are in the first of them only. A choice "
@@ -69,7 +70,7 @@ def datasets_table(figures: Mapping[str, Mapping[str, Any]], order: list[str]) -
         ours = figures[name]
         counts = [ours[key] for key in ("nodes", "edges", "classes", "features")]
         texts = [*(f"{count:,}" for count in counts), f"{ours['labelled']:,}", f"{ours['homophily']:.2f}"]
-        rows.append((Entry(title_of(name)), Entry("here"), *map(Entry, texts)))
+        rows.append((Entry(title_of(name, order)), Entry("here"), *map(Entry, texts)))
         numbers.append((name, "here", *counts, ours["labelled"], ours["homophily"]))
         paper = CATALOGUE[name].printed if name in CATALOGUE else None
         if paper:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from featprop.drawing.palette import FEATPROP, QUIET, RANDOM
+from featprop.drawing.palette import QUIET
 from featprop.experiments.figures import Drawing, Series, panels, series_of
-from featprop.experiments.paper import MODELS, STRATEGIES, title_of
+from featprop.experiments.paper import STRATEGIES
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import METRICS, Results
 
@@ -18,47 +18,60 @@ ABLATION = ("featprop", "featprop-kcenter", "featprop-hidden")
 
 def learning_curves(results: Results, metric: str, model: str, protocol: str) -> Drawing | None:
     """Draw the strategies the paper compares."""
-    names = [name for name in results.strategies if name in STRATEGIES and name not in ABLATION[1:]]
-    lines = [(series_of(name), name, model) for name in names]
-    title = f"{METRICS[metric]} of {MODELS[model]} against the number of labels"
-    return _drawn(results, metric, protocol, lines, f"curves-{metric.replace('_', '-')}-{model}-{protocol}", title)
+    names = _named(results, lambda name: name in STRATEGIES and name not in ABLATION[1:])
+    return _of_strategies(results, metric, model, protocol, names, "curves", "{} against the number of labels")
 
 
 def later_curves(results: Results, metric: str, model: str, protocol: str) -> Drawing | None:
     """Draw the strategies the paper does not have beside FeatProp and random choice."""
-    later = [name for name in results.strategies if name not in STRATEGIES]
-    if not later:
-        return None
-    lines = [(series_of(name), name, model) for name in ["random", "featprop", *later]]
-    name = f"curves-later-{metric.replace('_', '-')}-{model}-{protocol}"
-    title = f"Strategies the paper does not have: {METRICS[metric]} of {MODELS[model]}"
-    return _drawn(results, metric, protocol, lines, name, title)
-
-
-def model_comparison(results: Results, metric: str, protocol: str) -> Drawing | None:
-    """Draw FeatProp with an SGC against FeatProp with a GCN."""
-    if not {"gcn", "sgc"} <= set(results.models):
-        return None
-    lines = [
-        (Series("GCN", FEATPROP.light, "o", "-", 2.6), "featprop", "gcn"),
-        (Series("SGC", RANDOM.light, "s", (0, (5, 2)), 2.0), "featprop", "sgc"),
-    ]
-    name = f"sgc-against-gcn-{metric.replace('_', '-')}-{protocol}"
-    return _drawn(results, metric, protocol, lines, name, f"SGC against GCN with FeatProp: {METRICS[metric]}")
+    later = _named(results, lambda name: name not in STRATEGIES)
+    names = _named(results, lambda name: name in ("random", "featprop")) + later if later else []
+    title = "Strategies the paper does not have: {}"
+    return _of_strategies(results, metric, model, protocol, names, "curves-later", title)
 
 
 def ablation(results: Results, metric: str, model: str, protocol: str) -> Drawing | None:
     """Draw FeatProp against its two variants."""
-    if not set(ABLATION[1:]) & set(results.strategies):
+    parts = _named(results, lambda name: name in ABLATION[1:])
+    names = _named(results, lambda name: name in ABLATION) if parts else []
+    return _of_strategies(results, metric, model, protocol, names, "ablation", "The parts of FeatProp: {}")
+
+
+def model_comparison(results: Results, metric: str, protocol: str) -> Drawing | None:
+    """Draw FeatProp with each of the models, if there are several."""
+    strategy = next(iter(_named(results, lambda name: name == "featprop")), "")
+    if len(results.models) < 2 or not strategy:
         return None
-    lines = [(series_of(name), name, model) for name in ABLATION]
-    name = f"ablation-{metric.replace('_', '-')}-{model}-{protocol}"
-    title = f"The parts of FeatProp: {METRICS[metric]} of {MODELS[model]}"
-    return _drawn(results, metric, protocol, lines, name, title)
+    lines = [(series_of(results, model), strategy, model) for model in results.models]
+    name = f"{'-against-'.join(results.models[model].file for *_, model in reversed(lines))}"
+    title = f"{' against '.join(series.label for series, *_ in reversed(lines))} with FeatProp: {METRICS[metric]}"
+    told = f" Strategy: {results.strategies[strategy].title}."
+    return _drawn(results, metric, protocol, lines, f"{name}-{metric.replace('_', '-')}-{protocol}", title, told)
+
+
+def _named(results: Results, wanted: Callable[[str], bool]) -> list[str]:
+    """Return the keys of the strategies whose names are wanted."""
+    return [key for key, variant in results.strategies.items() if wanted(variant.name)]
+
+
+def _of_strategies(
+    results: Results, metric: str, model: str, protocol: str, names: list[str], kind: str, title: str
+) -> Drawing | None:
+    """Draw strategies with one model; None if it has no lines."""
+    if model not in results.models:
+        return None
+    lines = [(series_of(results, name), name, model) for name in names]
+    file = f"{kind}-{metric.replace('_', '-')}-{results.models[model].file}-{protocol}"
+    what = f"{METRICS[metric]} of {results.models[model].title}"
+    return _drawn(results, metric, protocol, lines, file, title.format(what), "")
+
+
+Lines = Sequence[tuple[Series, str, str]]
+"""The look, the strategy and the model of each line."""
 
 
 def _drawn(
-    results: Results, metric: str, protocol: str, lines: Sequence[tuple[Series, str, str]], name: str, title: str
+    results: Results, metric: str, protocol: str, lines: Lines, name: str, title: str, told: str
 ) -> Drawing | None:
     found = {
         (dataset, strategy, model): results.runs(metric, dataset, strategy, model, protocol)
@@ -70,7 +83,8 @@ def _drawn(
     kept = [line for line in lines if any(key[1:] == line[1:] for key in shown)]
     if not kept:
         return None
-    figure, grid = panels(datasets, [series for series, *_ in kept])
+    titles = [results.datasets[dataset].title for dataset in datasets]
+    figure, grid = panels(titles, [series for series, *_ in kept])
     words = []
     for axes, dataset in zip(grid, datasets, strict=True):
         axes.set_xscale("log", base=2)
@@ -78,7 +92,7 @@ def _drawn(
             runs = shown.get((dataset, strategy, model))
             if runs is None:
                 continue
-            mean, error = runs.curve()
+            mean, _, error = runs.curve()
             axes.fill_between(runs.budgets, mean - error, mean + error, color=series.colour, alpha=0.13, linewidth=0)
             axes.plot(
                 runs.budgets,
@@ -92,11 +106,9 @@ def _drawn(
             )
             axes.set_xticks(runs.budgets, [str(budget) for budget in runs.budgets])
             points = ", ".join(f"{value:.1f} with {budget}" for value, budget in zip(mean, runs.budgets, strict=True))
-            words.append(f"{title_of(dataset)}, {series.label}: {points}")
+            words.append(f"{results.datasets[dataset].title}, {series.label}: {points}")
         axes.minorticks_off()
         axes.set_xlabel("labels", color=QUIET.light, fontsize=10)
         axes.set_ylabel(f"{METRICS[metric]}, percent", color=QUIET.light, fontsize=10)
-    strategies = {strategy for _, strategy, _ in kept}
-    who = f" Strategy: {STRATEGIES['featprop']}." if strategies == {"featprop"} else ""
-    note = f"Protocol {protocol}: {PROTOCOLS[protocol]}. Mean over the seeds, in a band of one standard error.{who}"
-    return Drawing(name, title, note, f"{title}. {'; '.join(words)}.", figure)
+    note = f"Protocol {protocol}: {PROTOCOLS[protocol]}. Mean over the seeds, in a band of one standard error.{told}"
+    return Drawing(name, title, note, f"{title}. {'; '.join(words)}.", figure, protocol)

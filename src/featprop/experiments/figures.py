@@ -7,19 +7,28 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from featprop.drawing.palette import FEATPROP, INK, LINE, QUIET, RANDOM, SERIES
 from featprop.drawing.svg import drawn, embedded
-from featprop.experiments.paper import STRATEGIES, strategy_title, title_of
-from featprop.strategies import available
+from featprop.experiments.paper import STRATEGIES
+from featprop.experiments.summary import Results
+from featprop.strategies import available_strategies
 
 __all__ = ["Drawing", "Series", "panels", "series_of"]
 
 MARKERS = "osD^vPX<>h"
 DASHES: tuple[Any, ...] = ((0, (5, 2)), (0, (2, 1.5)))
+DOTS: tuple[Any, ...] = ((0, (1, 1)), (0, (4, 1, 1, 1)))
+"""The lines of what has no place of its own: variants, and names that featprop does not know."""
+OWN = {
+    **dict.fromkeys(("featprop", "gcn"), (FEATPROP.light, "o", "-", 2.6)),
+    **dict.fromkeys(("random", "sgc"), (RANDOM.light, "s", DASHES[0], 2.0)),
+}
+"""The looks of the two that a figure sets side by side."""
 PANEL = (5.0, 3.5)
 
 
@@ -39,6 +48,8 @@ class Drawing:
         The numbers, for readers who do not see it.
     figure
         The figure.
+    section
+        The protocol whose part of a report it stands in; empty for the part on theory, time and data.
     """
 
     name: str
@@ -46,13 +57,14 @@ class Drawing:
     note: str
     description: str
     figure: Figure
+    section: str = ""
 
     @cached_property
     def file(self) -> str:
         """The text of the SVG file."""
         return drawn(self.figure, self.name)
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         """Return the figure as an element of a page."""
         return embedded(self.file, self.description)
 
@@ -72,31 +84,34 @@ class Series:
         return Line2D([], [], color=self.colour, marker=self.marker, linestyle=self.dashes, label=self.label)
 
 
-def series_of(strategy: str) -> Series:
-    """Return the look of a strategy: the same in every figure, whatever else is in it."""
-    label = strategy_title(strategy)
-    if strategy == "featprop":
-        return Series(label, FEATPROP.light, "o", "-", 2.6)
-    if strategy == "random":
-        return Series(label, RANDOM.light, "s", (0, (5, 2)), 2.0)
-    fellows = list(STRATEGIES) if strategy in STRATEGIES else [n for n in available() if n not in STRATEGIES]
-    place = fellows.index(strategy) if strategy in fellows else len(fellows)
-    colour = SERIES[place % len(SERIES)].light
-    return Series(label, colour, MARKERS[place % len(MARKERS)], DASHES[place // len(SERIES) % len(DASHES)])
+def series_of(results: Results, key: str) -> Series:
+    """Return the look of a strategy or a model, by its key: the same in every figure of the results."""
+    found = results.strategies if key in results.strategies else results.models
+    label = found[key].title.removeprefix("an ").removeprefix("a ")
+    if key in OWN:
+        return Series(label, *OWN[key])
+    later = [name for name in available_strategies() if name not in STRATEGIES]
+    others = [name for name in found if name not in STRATEGIES and name not in later]
+    fellows, dashes = next(
+        pair for pair in (([*STRATEGIES], DASHES), (later, DASHES), (others, DOTS)) if key in pair[0]
+    )
+    place = fellows.index(key)
+    colour, marker = SERIES[place % len(SERIES)].light, MARKERS[place % len(MARKERS)]
+    return Series(label, colour, marker, dashes[place // len(SERIES) % len(dashes)])
 
 
-def panels(datasets: Sequence[str], entries: Sequence[Series]) -> tuple[Figure, list[Axes]]:
-    """Return a figure with a panel for each data set, two in a row, and a legend below."""
-    across = min(2, len(datasets))
-    down = -(-len(datasets) // across)
+def panels(titles: Sequence[str], entries: Sequence[Series]) -> tuple[Figure, list[Axes]]:
+    """Return a figure with a panel for each title, two in a row, and a legend below."""
+    across = min(2, len(titles))
+    down = -(-len(titles) // across)
     legend_rows = -(-len(entries) // (3 * across))
     legend_columns = -(-len(entries) // legend_rows)
     figure = Figure(figsize=(PANEL[0] * across, PANEL[1] * down + 0.32 * legend_rows), layout="constrained")
     grid = figure.subplots(down, across, squeeze=False).ravel().tolist()
-    for axes in grid[len(datasets) :]:
+    for axes in grid[len(titles) :]:
         axes.set_visible(False)
-    for axes, dataset in zip(grid, datasets, strict=False):
-        axes.set_title(title_of(dataset), loc="left", color=INK.light, fontsize=13, fontweight="bold", pad=10)
+    for axes, title in zip(grid, titles, strict=False):
+        axes.set_title(title, loc="left", color=INK.light, fontsize=13, fontweight="bold", pad=10)
         axes.tick_params(colors=QUIET.light, labelsize=10, length=0, pad=6)
         axes.grid(color=LINE.light, linewidth=0.8)
         axes.spines[:].set_visible(False)
@@ -109,4 +124,4 @@ def panels(datasets: Sequence[str], entries: Sequence[Series]) -> tuple[Figure, 
         fontsize=10,
         labelcolor=INK.light,
     )
-    return figure, grid[: len(datasets)]
+    return figure, grid[: len(titles)]

@@ -15,14 +15,12 @@ from pathlib import Path
 
 from featprop.errors import FileError, unknown_choice
 from featprop.experiments.figures import Drawing
-from featprop.experiments.tables import Table
+from featprop.experiments.typeset import Table
 from featprop.io.atomic import replacing_file
 
 __all__ = ["refresh", "refreshed", "shown"]
 
 MARKED = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
-
-
 SHOWN = re.compile(r"!\[[^\]]*\]\((figures/([^)/]+)\.svg)\)")
 
 

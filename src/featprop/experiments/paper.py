@@ -7,6 +7,7 @@ mean over the budgets 10, 20, 40, 80 and 160 of a GCN, with the standard deviati
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "STAND_INS",
     "STRATEGIES",
     "Printed",
+    "model_title",
     "printed",
     "strategy_title",
     "title_of",
@@ -37,7 +39,7 @@ BUDGETS = (10, 20, 40, 80, 160)
 """Those its means are over."""
 
 MODELS = {"gcn": "a GCN", "sgc": "an SGC"}
-"""The models, as a title says them."""
+"""The models of the paper, as a title says them."""
 
 STAND_INS = {"coauthor-cs": "corafull"}
 """A data set that takes the place of one of the paper's where that cannot be had: as large and as wide."""
@@ -107,8 +109,13 @@ def strategy_title(strategy: str) -> str:
     return STRATEGIES.get(strategy) or (f"FeatProp ({variant})" if variant and not kind else strategy)
 
 
-def title_of(dataset: str) -> str:
-    """Return the name of a data set as a table shows it; a stand-in says what it stands for."""
-    if dataset in STAND_INS:
+def model_title(model: str) -> str:
+    """Return a model as a title says it: with its article, or by its own name."""
+    return MODELS.get(model, model)
+
+
+def title_of(dataset: str, among: Collection[str] = ()) -> str:
+    """Return the name of a data set as a table shows it; a stand-in says for what, unless that is `among` them."""
+    if dataset in STAND_INS and STAND_INS[dataset] not in among:
         return f"{dataset} (in place of {DATASETS[STAND_INS[dataset]]})"
     return DATASETS.get(dataset, dataset)

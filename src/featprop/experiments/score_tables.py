@@ -1,15 +1,16 @@
-"""The tables of Macro-F1 and Micro-F1, ours beside the paper's."""
+"""The tables of scores: the mean over the budgets beside the paper's, and budget by budget for two strategies."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
-from featprop.experiments.paper import BUDGETS, MODELS, printed, strategy_title, title_of
+from featprop.experiments.paper import BUDGETS, printed, strategy_title
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import METRICS, Results, Runs, paired_test
-from featprop.experiments.tables import Entry, Table
+from featprop.experiments.typeset import Entry, Table
 
-__all__ = ["score_table"]
+__all__ = ["budget_table", "score_table"]
 
 NOTHING = "–"
 
@@ -27,15 +28,15 @@ def score_table(results: Results, metric: str, model: str, protocol: str) -> Tab
     if not strategies:
         return None
     groups, columns = [("", 1)], ["strategy"]
-    rows = {name: [Entry(strategy_title(name))] for name in strategies}
+    rows = {name: [Entry(results.strategies[name].title)] for name in strategies}
     head = ("dataset", "strategy", "seeds", "mean", "deviation", "p", "paper_mean", "paper_deviation", "difference")
     figures: list[tuple[object, ...]] = [head]
     for dataset in datasets:
         runs = _runs(results, metric, dataset, model, protocol)
         best = max(runs, key=lambda name: -1.0 if math.isnan(runs[name].mean) else runs[name].mean)
-        theirs = {name: printed(metric, model, protocol, name, dataset) for name in strategies}
+        theirs = {name: printed(metric, model, protocol, name, results.datasets[dataset].name) for name in strategies}
         beside = any(theirs.values())
-        groups.append((title_of(dataset), 4 if beside else 2))
+        groups.append((results.datasets[dataset].title, 4 if beside else 2))
         columns += ["ours", "p", "paper", "difference"] if beside else ["ours", "p"]
         for name in strategies:
             ours, paper = runs.get(name), theirs[name]
@@ -56,13 +57,50 @@ def score_table(results: Results, metric: str, model: str, protocol: str) -> Tab
                 numbers = (ours.mean, ours.deviation, "" if p is None else p)
                 figures.append((dataset, name, len(ours.complete), *numbers, *printed_pair, "" if gap is None else gap))
     return Table(
-        name=f"{metric.replace('_', '-')}-{model}-{protocol}",
-        title=f"{METRICS[metric]} of {MODELS[model]}",
-        note=_note(results, model, protocol),
+        name=f"{metric.replace('_', '-')}-{results.models[model].file}-{protocol}",
+        title=f"{METRICS[metric]} of {results.models[model].title}",
+        note=_note(results, model, protocol, "paper" in columns),
         groups=tuple(groups),
         columns=tuple(columns),
         rows=tuple(tuple(row) for row in rows.values()),
         figures=tuple(figures),
+        section=protocol,
+    )
+
+
+def budget_table(scores: Mapping[str, Mapping[str, Runs]], title: str, protocol: str) -> Table:
+    """Return two strategies side by side at each budget: mean ± standard deviation, and the difference in points.
+
+    Parameters
+    ----------
+    scores
+        For each metric the runs of both by their names, over the same budgets.
+    title
+        What is compared.
+    protocol
+        That of the runs.
+    """
+    rows: dict[int, list[Entry]] = {}
+    columns = ["labels"]
+    figures: list[tuple[object, ...]] = [("budget", "metric", "first", "second", "difference")]
+    for metric, (ours, theirs) in ((metric, pair.values()) for metric, pair in scores.items()):
+        columns += [*map(strategy_title, scores[metric]), "points"]
+        for place, (budget, *means) in enumerate(
+            zip(ours.budgets, ours.curve().mean, theirs.curve().mean, strict=True)
+        ):
+            gap = means[0] - means[1]
+            row = rows.setdefault(budget, [Entry(f"{budget}")])
+            row += [Entry(ours.at(place)), Entry(theirs.at(place)), Entry(f"{gap:+.1f}")]
+            figures.append((budget, metric, *means, gap))
+    return Table(
+        name=f"by-budget-{protocol}",
+        title=title,
+        note=f"Protocol {protocol}: {PROTOCOLS[protocol]}. Percent, mean ± standard deviation, difference in points.",
+        groups=(("", 1), *((METRICS[metric], 3) for metric in scores)),
+        columns=tuple(columns),
+        rows=tuple(tuple(row) for row in rows.values()),
+        figures=tuple(figures),
+        section=protocol,
     )
 
 
@@ -71,28 +109,30 @@ def _runs(results: Results, metric: str, dataset: str, model: str, protocol: str
     return {name: runs for name, runs in found.items() if runs is not None}
 
 
-def _note(results: Results, model: str, protocol: str) -> str:
-    seeds = {len({line.seed for line in results.lines if line.model == model and line.strategy == name})
-             for name in results.strategies} - {0}  # fmt: skip
+def _note(results: Results, model: str, protocol: str, has_paper: bool) -> str:
+    found = [{line.seed for dataset in results.datasets for line in results.of(dataset, name, model, protocol)}
+             for name in results.strategies]  # fmt: skip
+    seeds = {len(each) for each in found} - {0}
     many = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
     budgets = results.budgets_text(model, protocol)
     paper = ", ".join(map(str, BUDGETS))
-    has_paper = (model, protocol) == ("gcn", "paper")
     beside = f" The paper's numbers are over {paper}." if has_paper and budgets != paper else ""
+    options = _options(results, model, protocol)
     return (
         f"Protocol {protocol}: {PROTOCOLS[protocol]}. Percent, the mean over the budgets {budgets}; mean ± standard "
-        f"deviation of {many} seeds; p of a paired t-test against the best, in bold.{_options(results, model)}{beside}"
+        f"deviation of {many} seeds; p of a paired t-test against the best, in bold.{options}{beside}"
     )
 
 
-def _options(results: Results, model: str) -> str:
-    """Say which strategies ran with options of their own, such as a time limit."""
-    told = {
-        f" {strategy_title(line.strategy)} with {', '.join(f'{key} = {value}' for key, value in line.options.items())}."
-        for line in results.lines
-        if line.options and line.model == model
-    }
-    return "".join(sorted(told))
+def _options(results: Results, model: str, protocol: str) -> str:
+    """Say what strategies and the model ran with that no title tells, such as a time limit."""
+    told = [
+        f" {variant.title} with {variant.untold}."
+        for key, variant in results.strategies.items()
+        if variant.untold and any(results.of(dataset, key, model, protocol) for dataset in results.datasets)
+    ]
+    settings = results.models[model].untold
+    return "".join(sorted(told)) + (f" Settings of the model: {settings}." if settings else "")
 
 
 def _spread(runs: Runs) -> str:

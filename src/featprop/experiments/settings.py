@@ -16,6 +16,11 @@
 
     [options.coreset-mip]        # options of a strategy
     time_limit = 60
+
+    [settings.gcn]               # settings of a model
+    hidden = 32
+
+A strategy or a model takes part several times with options of its own: ``["featprop", "featprop[layers=1]"]``.
 """
 
 from __future__ import annotations
@@ -27,12 +32,14 @@ from pathlib import Path
 from typing import Any
 
 from featprop.errors import FileError, ParameterError, reason, unknown_choice
+from featprop.experiments.entrants import Entrant
 from featprop.experiments.paper import BUDGETS
-from featprop.strategies import available, get_strategy
+from featprop.models import MODELS, model_class
+from featprop.options import options_of
+from featprop.strategies import STRATEGIES
 
-__all__ = ["MODELS", "Settings", "read_settings"]
+__all__ = ["INITIAL_POOL", "Settings", "read_settings"]
 
-MODELS = ("gcn", "sgc")
 INITIAL_POOL = 5
 """Nodes drawn at random that a strategy with a model starts from."""
 
@@ -46,23 +53,23 @@ class Settings:
     datasets
         Names of data sets or paths of graphs with labels.
     strategies
-        Names of strategies.
+        Names of strategies, or ``name[option=value,…]``.
     title
         What the results are for.
     models
-        ``"gcn"``, ``"sgc"`` or both.
+        Names of models, or ``name[setting=value,…]``.
     budgets
         Numbers of labelled nodes, ascending.
     seeds
         How many; they are 0, 1, 2, …
     epochs
-        Of every training.
+        Of every training, where a model has epochs.
     stand_ins
         The data set to take in place of one that cannot be had.
     only
         The data sets of a strategy that is not run on all.
-    options
-        Options of strategies that differ from the default.
+    options, settings
+        Options of strategies and settings of models that differ from the default.
     """
 
     datasets: Sequence[str]
@@ -71,40 +78,73 @@ class Settings:
     models: Sequence[str] = ("gcn",)
     budgets: Sequence[int] = BUDGETS
     seeds: int = 5
-    epochs: int = 200
+    epochs: int | None = None
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = available()
-        for name in [*self.strategies, *self.only, *self.options]:
-            if name not in known:
-                raise unknown_choice("strategy", name, known)
+        _check_types(self)
+        for name in self.only:
+            STRATEGIES.find(name)
         for name, values in self.options.items():
-            get_strategy(name, **values)
+            STRATEGIES.make(name, **values)
+        for name, values in self.settings.items():
+            MODELS.make(name, **values)
+        self.entrants()
+        self.trained()
         places = {*self.datasets, *self.stand_ins.values()}
         for name, where in self.only.items():
             for place in where:
                 if place not in places:
                     raise unknown_choice(f"Data set of {name} in only", place, places)
-        for name in self.models:
-            if name not in MODELS:
-                raise unknown_choice("model", name, MODELS)
         for what in ("datasets", "models", "budgets"):
             values = getattr(self, what)
             if not values or len(set(values)) < len(values):
                 raise ParameterError(what, "must be named, each once", list(values), "name at least one, none twice")
-        whole = [*self.budgets, self.seeds, self.epochs]
+        whole = [*self.budgets, self.seeds, *([] if self.epochs is None else [self.epochs])]
         if not all(isinstance(value, int) and not isinstance(value, bool) for value in whole):
             raise ParameterError("budgets, seeds and epochs", "must be whole numbers", whole, "pass such")
         ascending = list(self.budgets) == sorted(self.budgets)
         if not ascending or min(self.budgets) <= INITIAL_POOL:
             rule = f"must be ascending numbers above {INITIAL_POOL}, the size of the initial pool"
             raise ParameterError("budgets", rule, list(self.budgets), "the paper's are 10,20,40,80,160")
-        for what in ("seeds", "epochs"):
-            if getattr(self, what) < 1:
-                raise ParameterError(what, "must be at least 1", getattr(self, what), "pass another number")
+        for what, number in {"seeds": self.seeds, "epochs": self.epochs}.items():
+            if number is not None and number < 1:
+                raise ParameterError(what, "must be at least 1", number, "pass another number")
+
+    def entrants(self) -> list[Entrant]:
+        """Return the strategies with their options."""
+        return [Entrant.of(STRATEGIES, written, self.options) for written in self.strategies]
+
+    def trained(self) -> list[Entrant]:
+        """Return the models with their settings; seed and device are not for an experiment to set."""
+        chosen = {name: dict(values) for name, values in self.settings.items()}
+        for name in MODELS.classes if self.epochs is not None else ():
+            if "epochs" in options_of(model_class(name)):
+                chosen[name] = {"epochs": self.epochs, **chosen.get(name, {})}
+        entrants = [Entrant.of(MODELS, written, chosen) for written in self.models]
+        for entrant in entrants:
+            for name in {"seed", "device"} & set(entrant.options):
+                rule, cure = "must be left to the experiments", "drop it: each run has its own seed, on the CPU"
+                raise ParameterError(f"{name} of model {entrant.name}", rule, entrant.options[name], cure)
+        return entrants
+
+
+def _check_types(settings: Settings) -> None:
+    """Refuse values that are not what they should be all the way down, as a TOML file may hold anything."""
+    lists = {"datasets": settings.datasets, "strategies": settings.strategies, "models": settings.models}
+    texts = [*lists.items(), *((f"only.{name}", where) for name, where in settings.only.items())]
+    texts.append(("stand-ins", list(settings.stand_ins.values())))
+    for what, values in texts:
+        if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+            raise ParameterError(what, "must be names in quotation marks, in a list", repr(values), "mend it")
+    tables = {f"options.{name}": values for name, values in settings.options.items()}
+    tables |= {f"settings.{name}": values for name, values in settings.settings.items()}
+    for what, table in tables.items():
+        if not isinstance(table, Mapping):
+            raise ParameterError(what, "must be a table of names and values", repr(table), "mend it")
 
 
 def read_settings(path: Path) -> Settings:
@@ -115,7 +155,15 @@ def read_settings(path: Path) -> Settings:
         raise FileError(f"{path}", "must be a settings file", "no such file", "check the path") from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise FileError(f"{path}", "must be TOML", reason(error), "mend it") from error
-    kinds = {"title": str, "seeds": int, "epochs": int, "stand_ins": dict, "only": dict, "options": dict}
+    kinds = {
+        "title": str,
+        "seeds": int,
+        "epochs": int,
+        "stand_ins": dict,
+        "only": dict,
+        "options": dict,
+        "settings": dict,
+    }
     values: dict[str, Any] = {}
     for key, value in content.items():
         name = key.replace("-", "_")

@@ -2,26 +2,35 @@
 
 A cell of a table is the mean over the budgets, as in the paper. Each seed gives one such mean; the table shows their
 mean and their standard deviation. Two strategies are compared by a paired t-test over the seeds, as a seed fixes the
-initial weights and the initial pool for both.
+initial weights and the initial pool for both. What goes by one name and differs in content is kept apart.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 
-from featprop.experiments.lines import Line
-from featprop.experiments.paper import DATASETS, STAND_INS, STRATEGIES, title_of
+from featprop.experiments import paper
+from featprop.experiments.results import Result
+from featprop.experiments.variants import graphs_apart, strategies_apart, told, told_apart
 
-__all__ = ["METRICS", "Results", "Runs", "paired_test"]
+__all__ = ["METRICS", "Curve", "Results", "Runs", "paired_test"]
 
 METRICS = {"macro_f1": "Macro-F1", "micro_f1": "Micro-F1", "accuracy": "Accuracy"}
+
+
+class Curve(NamedTuple):
+    """The mean of each budget over the seeds, the standard deviation and the standard error of the mean."""
+
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+    error: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +61,16 @@ class Runs:
         """The standard deviation over the complete seeds; 0 if there is one only."""
         return float(self.complete.std(ddof=1)) if self.complete.size > 1 else 0.0
 
-    def curve(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the mean and the standard error of each budget, over the complete seeds."""
+    def at(self, place: int) -> str:
+        """Return mean ± standard deviation of one budget as text, the mean alone if there is one seed only."""
+        mean, deviation, _ = (values[place] for values in self.curve())
+        return f"{mean:.1f} ± {deviation:.1f}" if len(self.complete) > 1 else f"{mean:.1f}"
+
+    def curve(self) -> Curve:
+        """Return the mean and the spread of each budget, over the complete seeds; no spread if there is one only."""
         kept = self.percent[:, ~np.isnan(self.by_seed)]
-        spread = kept.std(axis=1, ddof=1) / np.sqrt(kept.shape[1]) if kept.shape[1] > 1 else np.zeros(len(kept))
-        return np.asarray(kept.mean(axis=1)), np.asarray(spread)
+        spread = kept.std(axis=1, ddof=1) if kept.shape[1] > 1 else np.zeros(len(kept))
+        return Curve(np.asarray(kept.mean(axis=1)), np.asarray(spread), np.asarray(spread / np.sqrt(kept.shape[1])))
 
 
 def paired_test(best: Runs, other: Runs) -> float | None:
@@ -78,41 +92,43 @@ class Results:
     Parameters
     ----------
     lines
-        As `read_lines` returns them.
+        As `read_results` returns them; of two of one budget and seed that nothing tells apart, the first counts.
+
+    Attributes
+    ----------
+    datasets, strategies, models
+        Those that occur by their keys (see `featprop.experiments.variants`), those of the paper first, in its order.
     """
 
-    def __init__(self, lines: Iterable[Line]) -> None:
+    def __init__(self, lines: Iterable[Result]) -> None:
         self.lines = list(lines)
+        graphs, ways = graphs_apart(self.lines), strategies_apart(self.lines)
+        names = {line.dataset for line in self.lines}
+        datasets = told_apart(
+            ((line.dataset, graph) for line, graph in zip(self.lines, graphs, strict=True)),
+            lambda name: paper.title_of(name, names),
+            [*paper.DATASETS, *paper.STAND_INS],
+        )
+        strategies = told_apart(
+            ((line.strategy, way) for line, taken in zip(self.lines, ways, strict=True) for way in taken),
+            paper.strategy_title,
+            [*paper.STRATEGIES],
+        )
+        models = told_apart(
+            ((line.model, told(line.settings)) for line in self.lines), paper.model_title, [*paper.MODELS]
+        )
+        self.datasets, self.strategies, self.models = (
+            {variant.key: variant for variant in kind.values()} for kind in (datasets, strategies, models)
+        )
+        groups: dict[tuple[str, ...], dict[tuple[int, int], Result]] = {}
+        for line, graph, taken in zip(self.lines, graphs, ways, strict=True):
+            dataset, model = datasets[line.dataset, graph].key, models[line.model, told(line.settings)].key
+            for way in taken:
+                group = groups.setdefault((dataset, strategies[line.strategy, way].key, model, line.protocol), {})
+                group.setdefault((line.budget, line.seed), line)
+        self._groups = {key: list(group.values()) for key, group in groups.items()}
 
-    @cached_property
-    def datasets(self) -> list[str]:
-        """Those of the paper first, in its order, a stand-in at the place of what it stands for."""
-        order = [*DATASETS]
-        return _ordered({line.dataset for line in self.lines}, order, lambda name: STAND_INS.get(name, name))
-
-    @cached_property
-    def strategies(self) -> list[str]:
-        """Those of the paper first, in its order."""
-        return _ordered({line.strategy for line in self.lines}, [*STRATEGIES], lambda name: name)
-
-    @cached_property
-    def models(self) -> list[str]:
-        """The models that occur."""
-        return sorted({line.model for line in self.lines})
-
-    @cached_property
-    def budgets(self) -> tuple[int, ...]:
-        """All budgets that occur."""
-        return tuple(sorted({line.budget for line in self.lines}))
-
-    @cached_property
-    def _groups(self) -> dict[tuple[str, str, str, str], list[Line]]:
-        groups: dict[tuple[str, str, str, str], list[Line]] = {}
-        for line in self.lines:
-            groups.setdefault((line.dataset, line.strategy, line.model, line.protocol), []).append(line)
-        return groups
-
-    def of(self, dataset: str, strategy: str, model: str, protocol: str) -> list[Line]:
+    def of(self, dataset: str, strategy: str, model: str, protocol: str) -> list[Result]:
         """Return the lines of one strategy on one data set."""
         return self._groups.get((dataset, strategy, model, protocol), [])
 
@@ -127,7 +143,7 @@ class Results:
         by_budgets: dict[tuple[int, ...], list[str]] = {}
         for dataset in self.datasets:
             if budgets := self.budgets_of(dataset, model, protocol):
-                by_budgets.setdefault(budgets, []).append(title_of(dataset))
+                by_budgets.setdefault(budgets, []).append(self.datasets[dataset].title)
         texts = {", ".join(map(str, budgets)): names for budgets, names in by_budgets.items()}
         if len(texts) == 1:
             return next(iter(texts))
@@ -144,8 +160,3 @@ class Results:
         for line in lines:
             percent[budgets.index(line.budget), seeds.index(line.seed)] = 100 * getattr(line, metric)
         return Runs(budgets, seeds, percent)
-
-
-def _ordered(names: set[str], order: Sequence[str], place: object) -> list[str]:
-    assert callable(place)
-    return sorted(names, key=lambda name: (order.index(place(name)) if place(name) in order else len(order), name))

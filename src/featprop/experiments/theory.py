@@ -15,11 +15,10 @@ from scipy.stats import pearsonr, spearmanr
 
 from featprop.drawing.palette import QUIET
 from featprop.experiments.figures import Drawing, panels, series_of
-from featprop.experiments.lines import Line
-from featprop.experiments.paper import MODELS, title_of
+from featprop.experiments.results import Result
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import Results
-from featprop.experiments.tables import Entry, Table
+from featprop.experiments.typeset import Entry, Table
 
 __all__ = ["Correlation", "correlation", "correlation_table", "error_against_loss"]
 
@@ -47,7 +46,7 @@ class Correlation:
     within: float
 
 
-def correlation(lines: Sequence[Line]) -> Correlation | None:
+def correlation(lines: Sequence[Result]) -> Correlation | None:
     """Return the correlations over the lines; None with fewer than five or where one side never changes."""
     error, mean, largest = (np.array(values) for values in zip(*(_figures(line) for line in lines), strict=True))
     if len(lines) < 5 or min(np.ptp(error), np.ptp(mean)) == 0:
@@ -74,12 +73,12 @@ def error_against_loss(results: Results, model: str, protocol: str) -> Drawing |
     if not datasets:
         return None
     names = [name for name in results.strategies if any(results.of(d, name, model, protocol) for d in datasets)]
-    figure, grid = panels(datasets, [series_of(name) for name in names])
+    looks = {name: series_of(results, name) for name in names}
+    figure, grid = panels([results.datasets[dataset].title for dataset in datasets], list(looks.values()))
     words = []
     for axes, dataset in zip(grid, datasets, strict=True):
-        for name in names:
+        for name, look in looks.items():
             lines = results.of(dataset, name, model, protocol)
-            look = series_of(name)
             places = np.array([_figures(line)[:2] for line in lines]).reshape(-1, 2)
             sizes = [10 + 9 * np.log2(max(1, line.budget / 10)) for line in lines]
             axes.scatter(places[:, 1], places[:, 0], s=sizes, color=look.colour, marker=look.marker, alpha=0.65, lw=0)
@@ -88,16 +87,24 @@ def error_against_loss(results: Results, model: str, protocol: str) -> Drawing |
             within = "" if np.isnan(found.within) else f", {found.within:.2f} within a budget"
             text = f"rank correlation {found.mean_rho:.2f}{within}"
             axes.set_title(text, loc="right", color=QUIET.light, fontsize=10, pad=10)
-            words.append(f"{title_of(dataset)}: Spearman {found.mean_rho:.2f}, Pearson {found.mean_r:.2f}")
+            words.append(
+                f"{results.datasets[dataset].title}: Spearman {found.mean_rho:.2f}, Pearson {found.mean_r:.2f}"
+            )
         axes.set_xlabel("mean distance to the nearest labelled node", color=QUIET.light, fontsize=10)
         axes.set_ylabel("error, percent", color=QUIET.light, fontsize=10)
-    title = f"Classification error of {MODELS[model]} against the K-Medoids loss"
+    title = f"Classification error of {results.models[model].title} against the K-Medoids loss"
     note = (
         f"Protocol {protocol}: {PROTOCOLS[protocol]}. Every selection of every strategy, budget and seed is a point, "
         "the larger the budget the larger. The mean distance on S²X is the term of Theorem 1; it is never above the "
         "largest, the term of Theorem 2."
     )
-    return Drawing(f"error-against-loss-{model}-{protocol}", title, note, f"{title}. {'; '.join(words)}.", figure)
+    return Drawing(
+        f"error-against-loss-{results.models[model].file}-{protocol}",
+        title,
+        note,
+        f"{title}. {'; '.join(words)}.",
+        figure,
+    )
 
 
 def correlation_table(results: Results, model: str, protocol: str) -> Table | None:
@@ -109,14 +116,14 @@ def correlation_table(results: Results, model: str, protocol: str) -> Table | No
         if found:
             numbers = (found.mean_r, found.mean_rho, found.within, found.max_rho)
             texts = ["–" if np.isnan(number) else f"{number:.2f}" for number in numbers]
-            rows.append((Entry(title_of(dataset)), Entry(f"{found.selections:,}"), *map(Entry, texts)))
+            rows.append((Entry(results.datasets[dataset].title), Entry(f"{found.selections:,}"), *map(Entry, texts)))
             figures.append((dataset, found.selections, *numbers))  # type: ignore[arg-type]
     if not rows:
         return None
     columns = ("data set", "selections", "Pearson", "Spearman", "Spearman within a budget", "Spearman, max distance")
     return Table(
-        name=f"correlation-{model}-{protocol}",
-        title=f"Error of {MODELS[model]} and distance to the nearest labelled node: correlation",
+        name=f"correlation-{results.models[model].file}-{protocol}",
+        title=f"Error of {results.models[model].title} and distance to the nearest labelled node: correlation",
         note=(
             f"Protocol {protocol}: {PROTOCOLS[protocol]}. Over all selections, with the mean distance (Theorem 1) and, "
             "in the last column, with the largest (Theorem 2)."
@@ -128,9 +135,11 @@ def correlation_table(results: Results, model: str, protocol: str) -> Table | No
     )
 
 
-def _figures(line: Line) -> tuple[float, float, float]:
+def _figures(line: Result) -> tuple[float, float, float]:
     return 100 * (1 - line.accuracy), line.mean_distance, line.max_distance
 
 
-def _of(results: Results, dataset: str, model: str, protocol: str) -> list[Line]:
-    return [line for name in results.strategies for line in results.of(dataset, name, model, protocol)]
+def _of(results: Results, dataset: str, model: str, protocol: str) -> list[Result]:
+    """Return the lines of all strategies, one that several variants share once."""
+    shared = (line for name in results.strategies for line in results.of(dataset, name, model, protocol))
+    return list({id(line): line for line in shared}.values())

@@ -1,4 +1,4 @@
-"""Tasks in processes of their own, one thread each by default.
+"""Trials in processes of their own, one thread each by default.
 
 The processes are spawned, not forked: threads of the parent do not live on in them. They only compute; the parent
 writes. So a process that is killed, or one whose parent is, leaves nothing half done behind: a child ends by itself
@@ -20,11 +20,11 @@ from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING
 
 from featprop.errors import FeatpropError
-from featprop.experiments.lines import Line
-from featprop.experiments.tasks import Task
+from featprop.experiments.results import Result
+from featprop.experiments.trials import Trial
 
 if TYPE_CHECKING:
-    from featprop.experiments.protocol import Bench
+    from featprop.experiments.protocol import Protocol
 
 __all__ = ["Failure", "perform_all"]
 
@@ -35,14 +35,14 @@ NO_SPINNING = {"OPENBLAS_THREAD_TIMEOUT": "4"}
 
 @dataclass(frozen=True)
 class Failure:
-    """A task that could not be done to its end, and why."""
+    """A trial that could not be done to its end, and why."""
 
-    task: str
+    trial: str
     reason: str
 
 
 class _Worker:
-    """A process, the wire to it, and the task it is at."""
+    """A process, the wire to it, and the trial it is at."""
 
     def __init__(self) -> None:
         context = get_context("spawn")
@@ -50,11 +50,12 @@ class _Worker:
         self.process: BaseProcess = context.Process(target=_serve, args=(far_end,), daemon=True)
         self.process.start()
         far_end.close()
-        self.task: Task | None = None
+        self.trial: Trial | None = None
+        self.is_new = True
 
-    def begin(self, task: Task, known: list[Line]) -> None:
-        self.task = task
-        self.wire.send((task, known))
+    def begin(self, trial: Trial, known: list[Result]) -> None:
+        self.trial = trial
+        self.wire.send((trial, known))
 
     def stop(self) -> None:
         self.wire.close()
@@ -62,13 +63,15 @@ class _Worker:
         self.process.join()
 
 
-def perform_all(work: Sequence[tuple[Task, list[Line]]], jobs: int, threads: int = 1) -> Iterator[list[Line] | Failure]:
-    """Do tasks, each with the lines known of it, and yield new lines as they come, or what failed.
+def perform_all(
+    work: Sequence[tuple[Trial, list[Result]]], jobs: int, threads: int = 1
+) -> Iterator[list[Result] | Failure]:
+    """Do trials, each with the lines known of it, and yield new lines as they come, or what failed.
 
     Parameters
     ----------
     work
-        The tasks, the first to be begun first.
+        The trials, the first to be begun first.
     jobs
         How many processes.
     threads
@@ -77,15 +80,24 @@ def perform_all(work: Sequence[tuple[Task, list[Line]]], jobs: int, threads: int
     waiting = list(reversed(work))
     workers: list[_Worker] = []
     try:
-        while waiting or any(worker.task for worker in workers):
-            idle = [worker for worker in workers if worker.task is None]
+        while waiting or any(worker.trial for worker in workers):
+            idle = [worker for worker in workers if worker.trial is None]
             while waiting and (idle or len(workers) < jobs):
                 if not idle:
                     with _limited(threads):
                         idle.append(_Worker())
                     workers.append(idle[-1])
-                idle.pop().begin(*waiting.pop())
-            busy = {worker.wire: worker for worker in workers if worker.task}
+                worker, work_of = idle.pop(), waiting.pop()
+                try:
+                    worker.begin(*work_of)
+                except OSError:
+                    workers.remove(worker)
+                    worker.stop()
+                    if worker.is_new:
+                        yield Failure(str(work_of[0]), f"its process ended with code {worker.process.exitcode}")
+                    else:
+                        waiting.append(work_of)
+            busy = {worker.wire: worker for worker in workers if worker.trial}
             for wire in wait(list(busy)):
                 worker = busy[wire]  # type: ignore[index]
                 try:
@@ -93,9 +105,9 @@ def perform_all(work: Sequence[tuple[Task, list[Line]]], jobs: int, threads: int
                 except (EOFError, OSError):
                     worker.process.join()
                     workers.remove(worker)
-                    answer = Failure(str(worker.task), f"its process ended with code {worker.process.exitcode}")
+                    answer = Failure(str(worker.trial), f"its process ended with code {worker.process.exitcode}")
                 if answer is None or isinstance(answer, Failure):
-                    worker.task = None
+                    worker.trial, worker.is_new = None, False
                 if answer is not None:
                     yield answer
     finally:
@@ -120,20 +132,20 @@ def _limited(threads: int) -> Iterator[None]:
 
 
 def _serve(wire: Connection) -> None:
-    """Do tasks until the other end of the wire is gone."""
+    """Do trials until the other end of the wire is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
-            task, known = wire.recv()
+            trial, known = wire.recv()
             try:
-                for lines in _bench(task.dataset).walk(task, known):
+                for lines in _protocol(trial.dataset).walk(trial, known):
                     wire.send(lines)
             except (BrokenPipeError, ConnectionResetError):
                 return
             except Exception as error:
                 text = str(error) if isinstance(error, FeatpropError) else f"{type(error).__name__}: {error}"
-                wire.send(Failure(str(task), text))
+                wire.send(Failure(str(trial), text))
             else:
                 wire.send(None)
 
@@ -146,14 +158,22 @@ def _end_with_parent() -> None:
 
 
 @lru_cache(maxsize=1)
-def _bench(dataset: str) -> Bench:
+def _protocol(dataset: str) -> Protocol:
     import torch
 
     from featprop.datasets import CATALOGUE, kept_form, resolve
-    from featprop.experiments.protocol import Bench
-    from featprop.experiments.training import warm_up
+    from featprop.experiments.protocol import Protocol
 
-    warm_up()
+    _warm_up()
     torch.set_num_threads(int(os.environ.get(THREADS[0], "1")))
     form = kept_form(CATALOGUE[dataset]) if dataset in CATALOGUE else None
-    return Bench(resolve(dataset), form)
+    return Protocol(resolve(dataset), form)
+
+
+def _warm_up() -> None:
+    """Take one step of Adam: PyTorch imports much at the first, which is no part of the time of a training."""
+    import torch
+
+    weight = torch.nn.Parameter(torch.zeros(1))
+    weight.sum().backward()  # type: ignore[no-untyped-call]
+    torch.optim.Adam([weight], fused=True).step()

@@ -10,16 +10,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, MissingExtraError, reason
-from featprop.interop.parts import GraphParts
+from featprop.interop.raw import RawGraph
 from featprop.matrix import Features, dense
 
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["parts_of_networkx", "to_networkx"]
+__all__ = ["raw_from_networkx", "to_networkx"]
 
 
-def parts_of_networkx(graph: nx.Graph, features: str | Sequence[str], label: str, weight: str) -> GraphParts:
+def raw_from_networkx(graph: nx.Graph, features: str | Sequence[str], label: str, weight: str) -> RawGraph:
     """Take nodes as ids, `features` as one vector attribute or several scalar ones, `label` and `weight`."""
     ids = list(graph.nodes)
     position = {node: index for index, node in enumerate(ids)}
@@ -33,7 +33,7 @@ def parts_of_networkx(graph: nx.Graph, features: str | Sequence[str], label: str
     weights = [value for _, _, value in graph.edges(data=weight)]
     weighted = any(value is not None for value in weights)
     labels = [value for _, value in graph.nodes(data=label)]
-    return GraphParts(
+    return RawGraph(
         source=ends[:, 0],
         target=ends[:, 1],
         features=np.array(rows, dtype=np.float32).reshape(len(ids), width),

@@ -9,16 +9,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, MissingExtraError
-from featprop.interop.parts import GraphParts
+from featprop.interop.raw import RawGraph
 from featprop.matrix import Features, dense
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-__all__ = ["parts_of_pyg", "to_pyg"]
+__all__ = ["raw_from_pyg", "to_pyg"]
 
 
-def parts_of_pyg(data: Data) -> GraphParts:
+def raw_from_pyg(data: Data) -> RawGraph:
     """Take the edges, `x`, `y` and, where present, `edge_weight` of a `Data`."""
     if data.edge_index is None or data.x is None:
         missing = "edge_index" if data.edge_index is None else "x"
@@ -32,7 +32,7 @@ def parts_of_pyg(data: Data) -> GraphParts:
             found = f"the shape {tuple(labels.shape)}"
             raise GraphError("data.y", "must hold one class a node", found, "choose one label column")
         labels = labels.cpu().numpy()
-    return GraphParts(
+    return RawGraph(
         source=source,
         target=target,
         features=_features(data.x),

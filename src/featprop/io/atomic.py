@@ -1,56 +1,187 @@
-"""Outputs appear whole or not at all."""
+"""Outputs appear whole or not at all, and what killed runs leave is put back or swept away.
+
+A file or folder is made in a workspace beside its place, ``.featprop-HOST-PID-…``, and renamed to it. A folder that
+takes the place of another needs two renames, the old one into the workspace and then the new one out of it; a process
+that is killed between the two leaves nothing at the place, and `restore_interrupted` brings the old one back.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
+import platform
+import re
 import shutil
 import tempfile
+import time
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from featprop.errors import FileError
+from featprop.errors import FileError, reason
 
-__all__ = ["replacing_file", "replacing_folder"]
+__all__ = ["replacing_file", "replacing_folder", "restore_interrupted", "sweep"]
+
+PATIENCE = 5.0
+"""Seconds to wait for a run that is between its two renames."""
+
+LEFT_BEHIND = 24 * 3600.0
+"""Seconds after which a workspace made on another computer belongs to nobody who is still running."""
+
+MOMENT = 60.0
+"""Seconds that no run spends between its two renames, and that clocks may differ by."""
+
+FULL = frozenset({None, errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+"""The errors of a disk with no room left. NumPy's error about bytes that could not be written has no number."""
+
+WORKSPACE = ".featprop-"
+NAME = re.compile(re.escape(WORKSPACE) + r"([0-9a-f]{8})-(\d+)-\w+")
 
 
 @contextmanager
 def replacing_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path to write; it takes the place of `path` when the block ends without error."""
-    with _workspace(path) as workspace:
-        temporary = workspace / path.name
+    """Yield a temporary path to write; it takes the place of `path` when the block ends without error.
+
+    What is written is on the disk before it is renamed. Of a symbolic link, the file it points to is replaced. An
+    `OSError` of the block, such as a full disk, becomes a `FileError` about `path`.
+    """
+    with _workspace(path) as (place, workspace):
+        temporary = workspace / place.name
         yield temporary
-        temporary.replace(path)
+        if place.exists():
+            temporary.chmod(place.stat().st_mode & 0o777)
+        _flush(temporary)
+        temporary.replace(place)
+        _flush(place.parent)
 
 
 @contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder to fill; it takes the place of `path` when the block ends without error."""
-    path = path.resolve()
-    with _workspace(path) as workspace:
-        temporary = workspace / "new"
-        temporary.mkdir()
-        yield temporary
-        old = workspace / "old"
-        if path.exists():
-            path.replace(old)
+def replacing_folder(path: Path, *, durable: bool = True) -> Iterator[Path]:
+    """Yield a temporary folder to fill; it takes the place of `path` when the block ends without error.
+
+    Links and errors are treated as `replacing_file` treats them.
+
+    Parameters
+    ----------
+    durable
+        Wait until the files are on the disk before the old ones go. Files of gigabytes that can be made again need not.
+    """
+    with _workspace(path) as (place, workspace):
+        new, old = workspace / "new" / place.name, workspace / "old" / place.name
+        new.mkdir(parents=True)
+        old.parent.mkdir()
+        yield new
+        for written in [*new.rglob("*"), new] if durable else []:
+            _flush(written)
+        if place.exists():
+            place.replace(old)
         try:
-            temporary.replace(path)
+            new.replace(place)
         except BaseException:
             if old.exists():
-                old.replace(path)
+                old.replace(place)
             raise
+        _flush(place.parent)
+
+
+def restore_interrupted(path: Path) -> None:
+    """Put back a folder that a run had moved aside to replace it when it was killed; call it before reading a folder.
+
+    Where there is something at `path` nothing is done. A run that is between its two renames is waited for.
+    """
+    place = Path(os.path.realpath(path))
+    given_up = time.monotonic() + PATIENCE
+    while not os.path.lexists(place):
+        sweep(place.parent)
+        is_aside = any((workspace / "old" / place.name).exists() for workspace in _workspaces(place.parent))
+        if not is_aside or time.monotonic() > given_up:
+            return
+        time.sleep(0.01)
+
+
+def sweep(folder: Path) -> None:
+    """Put back what killed runs had moved aside in `folder`, and remove their workspaces."""
+    for workspace in _workspaces(folder):
+        if _is_abandoned(workspace):
+            for old in _moved_aside(workspace):
+                if not os.path.lexists(folder / old.name):
+                    with suppress(OSError):
+                        old.rename(folder / old.name)
+            if not _moved_aside(workspace):
+                shutil.rmtree(workspace, ignore_errors=True)
 
 
 @contextmanager
-def _workspace(path: Path) -> Iterator[Path]:
-    """Make a private folder beside `path`, so that renaming stays on one file system."""
+def _workspace(path: Path) -> Iterator[tuple[Path, Path]]:
+    """Make a private folder beside the place `path` stands for, so that renaming stays on one file system."""
+    place = Path(os.path.realpath(path))
+    made = [folder for folder in place.parents if not folder.exists()]
+    workspace = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        workspace = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        sweep(place.parent)
+        workspace = Path(tempfile.mkdtemp(prefix=f"{WORKSPACE}{_host()}-{os.getpid()}-", dir=place.parent))
+        yield place, workspace
     except OSError as error:
-        cure = "choose a place you may write to"
-        raise FileError(f"{path}", "must be in a writable folder", error.strerror, cure) from error
-    try:
-        yield workspace
+        is_full = error.errno in FULL
+        raise FileError(
+            f"{path}",
+            "must have room on its disk" if is_full else "must be in a writable folder",
+            error.strerror or f"this: {reason(error)}",
+            "free some space there or choose another place" if is_full else "choose a place you may write to",
+        ) from error
     finally:
-        shutil.rmtree(workspace, ignore_errors=True)
+        if workspace is not None:
+            shutil.rmtree(workspace, ignore_errors=True)
+        with suppress(OSError):
+            for folder in made:
+                folder.rmdir()
+
+
+def _workspaces(folder: Path) -> list[Path]:
+    try:
+        return [entry for entry in folder.iterdir() if NAME.fullmatch(entry.name)]
+    except OSError:
+        return []
+
+
+def _moved_aside(workspace: Path) -> list[Path]:
+    """Return what was moved into a workspace without anything coming out of it to take its place."""
+    return [old for old in (workspace / "old").glob("*") if (workspace / "new" / old.name).exists()]
+
+
+def _is_abandoned(workspace: Path) -> bool:
+    """Say whether the process that made a workspace has ended."""
+    import psutil
+
+    host, pid = NAME.fullmatch(workspace.name).groups()  # type: ignore[union-attr]
+    try:
+        made = workspace.stat().st_mtime
+        if host != _host():
+            is_stuck = bool(_moved_aside(workspace)) and time.time() - (workspace / "old").stat().st_mtime > MOMENT
+            return is_stuck or time.time() - made > LEFT_BEHIND
+        process = psutil.Process(int(pid))
+        return bool(process.status() == psutil.STATUS_ZOMBIE or process.create_time() > made + MOMENT)
+    except psutil.NoSuchProcess:
+        return True
+    except (OSError, psutil.Error):
+        return False
+
+
+def _host() -> str:
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _flush(path: Path) -> None:
+    """Wait until a file, or the list of what a folder holds, is on the disk."""
+    if os.name == "nt" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)

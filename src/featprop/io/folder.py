@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,18 +16,48 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import FileError, GraphError, first_five, reason
-from featprop.interop.parts import GraphParts
-from featprop.io.tables import column, find_table, names, numbers_of, read_table
+from featprop.graph import Graph
+from featprop.interop.raw import RawGraph
+from featprop.io.formats import Format, register_format
+from featprop.io.tables import SUFFIXES, class_names, column, find_table, names, numbers_of, read_table
 
-__all__ = ["parts_of_folder"]
+__all__ = ["Tables", "raw_from_folder"]
 
 log = logging.getLogger(__name__)
 
 TOO_LARGE = 1000
 """How many times larger than usual the numbers of a column may be before a warning."""
 
+WORTH_CONVERTING = 3.0
+"""Seconds a folder of tables may take to read before its reader is told of the faster format."""
 
-def parts_of_folder(folder: Path, features: Sequence[str] | None) -> GraphParts:
+
+@register_format("tables")
+class Tables(Format):
+    """A folder of two tables."""
+
+    description = "a folder with nodes.csv and edges.csv (or .parquet)"
+    has_columns = True
+
+    def fits(self, place: Path) -> bool:
+        """Say whether at least one of the tables is there."""
+        return any((place / f"{stem}{suffix}").exists() for stem in ("nodes", "edges") for suffix in SUFFIXES)
+
+    def read(self, place: Path, features: Sequence[str] | None) -> Graph:
+        """Read the tables."""
+        start = time.monotonic()
+        graph = Graph.from_raw(raw_from_folder(place, features))
+        seconds = time.monotonic() - start
+        if seconds > WORTH_CONVERTING:
+            log.warning(
+                "Reading the tables took %.0f s: featprop convert %s FOLDER writes a graph that opens at once",
+                seconds,
+                place,
+            )
+        return graph
+
+
+def raw_from_folder(folder: Path, features: Sequence[str] | None) -> RawGraph:
     """Read ``nodes`` (id, features, optional label) and ``edges`` (source, target, optional weight).
 
     Parameters
@@ -42,16 +73,16 @@ def parts_of_folder(folder: Path, features: Sequence[str] | None) -> GraphParts:
     if ids.null_count:
         found = f"{ids.null_count:,} empty"
         raise FileError(f"{nodes_path}", "must have an id in every row", found, "fill the id column")
-    labels = names(nodes, "label", nodes_path) if "label" in nodes.column_names else None
+    labels = class_names(nodes, "label", nodes_path) if "label" in nodes.column_names else None
     matrix, feature_names = _features(nodes, features, nodes_path)
     source, target, weights = _edges(edges_path, ids)
-    return GraphParts(
+    return RawGraph(
         source=source,
         target=target,
         features=matrix,
         weights=weights,
         ids=ids.to_numpy(zero_copy_only=False),
-        labels=None if labels is None else labels.to_pylist(),
+        labels=labels,
         feature_names=feature_names,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,17 +24,15 @@ def held_lock(path: Path, what: str) -> Iterator[None]:
     what
         What it guards, for the message.
     """
-    with path.open("ab") as file:
-        try:
-            if sys.platform == "win32":
-                import msvcrt
+    from filelock import FileLock, Timeout
 
-                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            rule = "must be written by one run at a time"
-            raise FileError(what, rule, "another run at work there", "wait for it, or choose another --out") from error
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        rule = "must be written by one run at a time"
+        raise FileError(what, rule, "another run at work there", "wait for it, or choose another --out") from error
+    try:
         yield
+    finally:
+        lock.release()

@@ -8,16 +8,17 @@
     adjacency.data.npy
     features.npy            or features.indptr.npy, features.indices.npy and features.data.npy if sparse
     labels.npy              index into classes, -1 where unknown; absent if no label is known
-    ids.npy                 integer ids; ids.text.npy and ids.ends.npy for text; absent for 0..n-1
+    ids.npy                 integer ids; ids.text.npy and ids.ends.npy for any other; absent for 0..n-1
+    checked.json            the state of these files when they were checked (`featprop.io.stamps`)
 
-What is written was checked when the graph was built, so opening checks types and lengths only: its time does not
-depend on the size of the graph. The arrays are mapped read-only into memory and loaded page by page as they are used.
+The arrays are mapped read-only into memory and loaded page by page as they are used. A folder that changed since it was
+written or checked is checked once when it is opened; after that the time does not depend on the size of the graph.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -27,20 +28,59 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.errors import FileError, GraphError, reason
+from featprop.errors import FileError, first_five, reason
 from featprop.graph import Graph, as_array
-from featprop.io.atomic import replacing_folder
+from featprop.io.atomic import replacing_folder, restore_interrupted
+from featprop.io.foreign import foreign_entries
+from featprop.io.formats import Format, register_format
+from featprop.io.native_checks import check_arrays
+from featprop.io.stamps import STAMP, file_states, is_stamped, stamp, stamp_written
+from featprop.names import from_jsonable, name_from_text, name_to_text, to_jsonable
 from featprop.progress import tracked
 
-__all__ = ["check_may_replace", "is_native", "open_native", "write_description", "write_native", "writing_native"]
+__all__ = [
+    "SOURCE",
+    "Native",
+    "check_may_replace",
+    "is_native",
+    "open_native",
+    "write_description",
+    "write_native",
+    "writing_native",
+]
 
 DESCRIPTION = "graph.json"
 FORMAT = "featprop graph"
 VERSION = 1
 
+SOURCE = "source.json"
+"""Where a data set is from, beside the graph in the cache."""
+
+PARTS = ("indptr", "indices", "data")
+ARRAYS = ("features", "labels", "ids", "ids.text", "ids.ends")
+MATRICES = tuple(f"{name}.{part}" for name in ("adjacency", "features") for part in PARTS)
+OWN = frozenset({DESCRIPTION, SOURCE, STAMP, *(f"{name}.npy" for name in ARRAYS + MATRICES)})
+"""Every file that may be in such a folder."""
+
+
+@register_format("native")
+class Native(Format):
+    """Featprop's own format."""
+
+    description = "a folder that featprop convert wrote"
+
+    def fits(self, place: Path) -> bool:
+        """Say whether there is a ``graph.json``."""
+        return is_native(place)
+
+    def read(self, place: Path, features: Sequence[str] | None) -> Graph:  # noqa: ARG002
+        """Open the folder."""
+        return open_native(place)
+
 
 def is_native(folder: Path) -> bool:
-    """Say whether a folder holds a graph in featprop's own format."""
+    """Say whether a folder holds a graph in featprop's own format, put back first if a killed run moved it aside."""
+    restore_interrupted(folder)
     return (folder / DESCRIPTION).is_file()
 
 
@@ -75,12 +115,9 @@ def write_native(graph: Graph, folder: Path, *, force: bool = False) -> None:
 @contextmanager
 def writing_native(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder to write a graph to, which becomes `folder` when the block ends without error."""
-    with replacing_folder(folder) as temporary:
-        try:
-            yield temporary
-        except OSError as error:
-            cure = "free some space there or choose another place"
-            raise FileError(f"{folder}", "must be where the graph fits", error.strerror, cure) from error
+    with replacing_folder(folder, durable=False) as temporary:
+        yield temporary
+        stamp_written(temporary)
 
 
 def write_description(
@@ -93,18 +130,13 @@ def write_description(
     feature_names: Iterable[str] | None = None,
 ) -> None:
     """Write ``graph.json``, the last file of a folder whose arrays are there already."""
-    listed = list(classes)
-    odd = [name for name in listed if not isinstance(name, bool | int | float | str)]
-    if odd:
-        found = f"the class {odd[0]!r}"
-        raise GraphError("Classes", "must be numbers or text to be written", found, "rename them")
     description = {
         "format": FORMAT,
         "version": VERSION,
         "nodes": nodes,
         "features": columns,
         "ids": ids,
-        "classes": listed,
+        "classes": [to_jsonable(name) for name in classes],
         "feature_names": None if feature_names is None else list(feature_names),
     }
     text = json.dumps(description, ensure_ascii=False, indent=1)
@@ -112,39 +144,59 @@ def write_description(
 
 
 def open_native(folder: Path) -> Graph:
-    """Open a folder that `write_native` or the generator of graphs wrote."""
+    """Open a folder that `write_native` or the generator of graphs wrote, and check it unless that is done."""
+    restore_interrupted(folder)
     try:
-        description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-        if description["format"] != FORMAT or description["version"] != VERSION:
-            raise ValueError(f"{description['format']!r}, version {description['version']!r}")
-        nodes, columns = int(description["nodes"]), int(description["features"])
-        adjacency = _csr(folder, "adjacency", (nodes, nodes))
-        sparse = (folder / "features.data.npy").exists()
-        features = (
-            _csr(folder, "features", (nodes, columns)) if sparse else _array(folder, "features", "f4", (nodes, columns))
-        )
-        labelled = (folder / "labels.npy").exists()
-        labels = _array(folder, "labels", "i8", (nodes,)) if labelled else None
-        ids = _read_ids(folder, description["ids"], nodes)
-        names = description["feature_names"]
-        return Graph(
-            adjacency, features, ids, labels, tuple(description["classes"]), None if names is None else tuple(names)
-        )
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+        states = file_states(folder)
+        graph = _mapped(folder, json.loads((folder / DESCRIPTION).read_text(encoding="utf-8")))
+        if not is_stamped(folder, states):
+            check_arrays(graph)
+            stamp(folder, states)
+        return graph
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         rule = f"must be a whole graph in format {VERSION} of featprop"
         raise FileError(f"{folder}", rule, f"this: {reason(error)}", "write it again with featprop convert") from error
 
 
 def check_may_replace(folder: Path, *, force: bool) -> None:
     """Refuse to write a graph over anything but nothing, an empty folder or, if forced, another graph."""
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-        return
-    if not (folder.is_dir() and is_native(folder)):
-        found = "a folder with other files" if folder.is_dir() else "a file"
+    is_graph = is_native(folder)
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{folder}", "must be a new folder", "a file", "choose another place")
+    strange = foreign_entries(folder, OWN if is_graph else ()) if folder.exists() else []
+    if strange:
+        found = f"a folder with other files: {first_five(strange)}"
         raise FileError(f"{folder}", "must be a new folder", found, "choose another place")
-    if not force:
+    if is_graph and not force:
         found = "a graph in featprop's format"
         raise FileError(f"{folder}", "must not be overwritten", found, "choose another place or pass --force")
+
+
+def _mapped(folder: Path, description: dict[str, Any]) -> Graph:
+    """Map the arrays that the description announces: of the right types and lengths, their numbers not yet checked."""
+    if description["format"] != FORMAT or description["version"] != VERSION:
+        raise ValueError(f"{description['format']!r}, version {description['version']!r}")
+    nodes, columns = (_count(description, name) for name in ("nodes", "features"))
+    is_sparse, is_labelled = ((folder / name).exists() for name in ("features.data.npy", "labels.npy"))
+    classes = tuple(from_jsonable(name) for name in description["classes"])
+    names = description["feature_names"]
+    if len(set(classes)) != len(classes) or (names is not None and len(names) != columns):
+        raise ValueError(f"{len(names or ())} names of {columns} features, or repeated classes")
+    return Graph(
+        _csr(folder, "adjacency", (nodes, nodes)),
+        _csr(folder, "features", (nodes, columns)) if is_sparse else _array(folder, "features", "f4", (nodes, columns)),
+        _read_ids(folder, description["ids"], nodes),
+        _array(folder, "labels", "i8", (nodes,)) if is_labelled else None,
+        classes,
+        None if names is None else tuple(str(name) for name in names),
+    )
+
+
+def _count(description: dict[str, Any], name: str) -> int:
+    count = description[name]
+    if not isinstance(count, int) or count < 1:
+        raise ValueError(f"{count!r} {name}")
+    return count
 
 
 def _parts(name: str, matrix: sp.csr_array) -> dict[str, NDArray[Any]]:
@@ -152,16 +204,19 @@ def _parts(name: str, matrix: sp.csr_array) -> dict[str, NDArray[Any]]:
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
-    return {f"{name}.{part}": getattr(matrix, part) for part in ("indptr", "indices", "data")}
+    return {f"{name}.{part}": getattr(matrix, part) for part in PARTS}
 
 
 def _array(folder: Path, name: str, dtypes: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
     """Map one array, of one of the given types; None stands for any length."""
-    array: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+    try:
+        array: NDArray[Any] = np.lib.format.open_memmap(folder / f"{name}.npy", mode="r")
+    except Exception as error:  # NumPy has Python parse the header, and a damaged one raises nearly anything
+        raise ValueError(f"{name}.npy, {reason(error)}") from error
     fits = len(array.shape) == len(shape) and all(
         want in (None, got) for want, got in zip(shape, array.shape, strict=True)
     )
-    if not fits or array.dtype not in [np.dtype(dtype) for dtype in dtypes.split()]:
+    if not fits or array.dtype not in map(np.dtype, dtypes.split()) or not array.flags.c_contiguous:
         wanted = "any" if shape == (None,) else shape
         raise ValueError(f"{name}.npy of shape {array.shape} and type {array.dtype}, not {wanted} and {dtypes}")
     return array
@@ -181,18 +236,16 @@ def _csr(folder: Path, name: str, shape: tuple[int, int]) -> sp.csr_array:
 
 
 def _ids_to_write(ids: NDArray[Any]) -> tuple[str, dict[str, NDArray[Any]]]:
-    if ids.dtype.kind in "iu":
+    """Return the kind of the ids and their arrays: integers, text as it is, or each as JSON that keeps its type."""
+    if ids.dtype.kind in "iu" and ids.max() <= np.iinfo(np.int64).max:
         if np.array_equal(ids, np.arange(len(ids))):
             return "range", {}
         return "integers", {"ids": ids.astype(np.int64)}
     names = ids.tolist()
-    odd = [name for name in names if not isinstance(name, str)]
-    if odd:
-        found = f"{odd[0]!r} of type {type(odd[0]).__name__}"
-        raise GraphError("Node ids", "must be integers or text to be written", found, "rename the nodes")
-    encoded = [name.encode() for name in names]
+    kind = "text" if all(isinstance(name, str) for name in names) else "names"
+    encoded = [(name if kind == "text" else name_to_text(name)).encode() for name in names]
     ends = np.cumsum([len(name) for name in encoded], dtype=np.int64)
-    return "text", {"ids.text": np.frombuffer(b"".join(encoded), np.uint8), "ids.ends": ends}
+    return kind, {"ids.text": np.frombuffer(b"".join(encoded), np.uint8), "ids.ends": ends}
 
 
 def _read_ids(folder: Path, kind: str, nodes: int) -> NDArray[Any]:
@@ -200,8 +253,11 @@ def _read_ids(folder: Path, kind: str, nodes: int) -> NDArray[Any]:
         return np.arange(nodes)
     if kind == "integers":
         return _array(folder, "ids", "i8", (nodes,))
-    if kind != "text":
+    if kind not in ("text", "names"):
         raise ValueError(f"ids that are {kind!r}")
     text = _array(folder, "ids.text", "u1", (None,)).tobytes()
-    ends = [0, *_array(folder, "ids.ends", "i8", (nodes,)).tolist()]
-    return as_array([text[start:end].decode() for start, end in pairwise(ends)])
+    ends = np.concatenate([[0], _array(folder, "ids.ends", "i8", (nodes,))])
+    if ends[-1] != len(text) or (ends[1:] < ends[:-1]).any():
+        raise ValueError(f"ids.ends.npy that does not divide {len(text):,} bytes")
+    names = [text[start:end].decode() for start, end in pairwise(ends.tolist())]
+    return as_array(names if kind == "text" else [name_from_text(name) for name in names])

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from featprop.errors import FileError
-from featprop.interop.parts import GraphParts
+from featprop.graph import Graph
+from featprop.interop.raw import RawGraph
 from featprop.io.archive import AGAIN, NpzArchive, opened_npz
+from featprop.io.formats import Format, register_format
 
-__all__ = ["parts_of_npz"]
+__all__ = ["Npz", "raw_from_npz"]
 
 LAYOUT = "a sparse-graph .npz with adj_data, adj_indices, adj_indptr, adj_shape and the same for attr_"
 
 
-def parts_of_npz(path: Path) -> GraphParts:
+@register_format("npz")
+class Npz(Format):
+    """A sparse-graph ``.npz``."""
+
+    description = "a sparse-graph .npz file"
+
+    def fits(self, place: Path) -> bool:
+        """Say whether it is a file of that ending."""
+        return place.suffix.lower() == ".npz" and place.is_file()
+
+    def read(self, place: Path, features: Sequence[str] | None) -> Graph:  # noqa: ARG002
+        """Read the file."""
+        return Graph.from_raw(raw_from_npz(place))
+
+
+def raw_from_npz(path: Path) -> RawGraph:
     """Read ``adj_*`` and ``attr_*`` (CSR: data, indices, indptr, shape) and, if present, ``labels``.
 
     Files with the pickled matrices ``adj_matrix`` and ``node_attr`` and the array ``node_label`` are read too.
@@ -33,7 +51,7 @@ def parts_of_npz(path: Path) -> GraphParts:
         raise FileError(f"{path}", "must have a square adj_ with one row a row of attr_", found, AGAIN)
     entries = adjacency.tocoo()
     source, target = entries.coords
-    return GraphParts(source, target, features, weights=entries.data, labels=labels)
+    return RawGraph(source, target, features, weights=entries.data, labels=labels)
 
 
 def _labels(archive: NpzArchive, name: str) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,15 @@ from numpy.typing import NDArray
 
 from featprop.errors import FileError, first_five, reason
 
-__all__ = ["column", "find_table", "names", "names_of", "numbers_of", "read_table"]
+__all__ = ["SUFFIXES", "class_names", "column", "find_table", "name_of", "names", "numbers_of", "read_table"]
 
+SUFFIXES = (".csv", ".parquet")
 DELIMITERS = ",;\t"
 
 
 def find_table(folder: Path, stem: str) -> Path:
     """Return ``stem.csv`` or ``stem.parquet`` in `folder`."""
-    found = [folder / f"{stem}{suffix}" for suffix in (".csv", ".parquet") if (folder / f"{stem}{suffix}").exists()]
+    found = [folder / f"{stem}{suffix}" for suffix in SUFFIXES if (folder / f"{stem}{suffix}").exists()]
     if len(found) == 1:
         return found[0]
     what = f"{folder}"
@@ -50,13 +52,14 @@ def read_table(path: Path, text: Collection[str] | None = ()) -> pa.Table:
             table = pq.read_table(path)
         else:
             table = _read_csv(path, text)
+        repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         kind = "a Parquet file" if path.suffix.lower() == ".parquet" else "a CSV file in UTF-8"
         cure = "save it again in that format"
         raise FileError(f"{path}", f"must be {kind}", f"this: {reason(error)}", cure) from error
-    repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
     if repeated:
         raise FileError(f"{path}", "must have distinct columns", f"{first_five(repeated)} repeated", "rename them")
+    _check_text(table, path)
     return table
 
 
@@ -74,13 +77,38 @@ def names(table: pa.Table, name: str, path: Path) -> pa.Array:
     """Return a column of ids or class names: what Parquet calls text stays text, a CSV has no types to keep."""
     values = column(table, name, path)
     try:
-        return names_of(values, typed=path.suffix.lower() == ".parquet")
+        return _names_of(values, typed=path.suffix.lower() == ".parquet")
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         what, rule = f"Column {name!r} of {path}", "must hold text or whole numbers"
         raise FileError(what, rule, f"the type {values.type}", "write one name in every row") from error
 
 
-def names_of(values: pa.Array, *, typed: bool) -> pa.Array:
+def class_names(table: pa.Table, name: str, path: Path) -> list[Hashable | None]:
+    """Return a column of class names, each a number or text by itself: a class has one name whatever the others are."""
+    values = names(table, name, path)
+    if pa.types.is_integer(values.type) or path.suffix.lower() == ".parquet":
+        return list(values.to_pylist())
+    encoded = values.dictionary_encode()
+    found = [name_of(text) for text in encoded.dictionary.to_pylist()]
+    return [None if code is None else found[code] for code in encoded.indices.to_pylist()]
+
+
+def name_of(text: str) -> Hashable:
+    """Return the 64-bit integer that is written so, or the text if none is: ``1`` is 1, ``007`` is text."""
+    return int(text) if re.fullmatch("0|-?[1-9][0-9]{0,18}", text) and -(2**63) <= int(text) < 2**63 else text
+
+
+def _check_text(table: pa.Table, path: Path) -> None:
+    """Refuse text that is not UTF-8: Parquet stores whatever bytes it was given."""
+    for name, values in zip(table.column_names, table.columns, strict=True):
+        try:
+            values.validate(full=True)
+        except pa.ArrowInvalid as error:
+            what, found = f"Column {name!r} of {path}", f"this: {reason(error)}"
+            raise FileError(what, "must hold text in UTF-8", found, "write it again in that encoding") from error
+
+
+def _names_of(values: pa.Array, *, typed: bool) -> pa.Array:
     """Return ids or class names as 64-bit integers if they read back unchanged, as text otherwise.
 
     Empty text is missing (null). Text that is `typed` as text is never read as a number.

@@ -1,9 +1,40 @@
-"""Graph neural networks that learn from a few labelled nodes."""
+"""Models that learn from a few labelled nodes: one file each, all behind `NodeClassifier`.
 
-from featprop.models.classifier import NodeClassifier, available_models, get_model
+Every file here is imported but `featprop.models.networks`, which needs PyTorch.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from featprop.models.base import NodeClassifier
 from featprop.models.gcn import GCN
-from featprop.models.outputs import model_outputs
+from featprop.models.registry import (
+    DEFAULT_MODEL,
+    MODELS,
+    available_models,
+    default_model,
+    get_model,
+    model_class,
+    register_model,
+)
 from featprop.models.saved import load_model, save_model
 from featprop.models.sgc import SGC
 
-__all__ = ["GCN", "SGC", "NodeClassifier", "available_models", "get_model", "load_model", "model_outputs", "save_model"]
+__all__ = [
+    "DEFAULT_MODEL",
+    "GCN",
+    "MODELS",
+    "SGC",
+    "NodeClassifier",
+    "available_models",
+    "default_model",
+    "get_model",
+    "load_model",
+    "model_class",
+    "register_model",
+    "save_model",
+]
+
+for found in iter_modules(__path__):
+    if found.name != "networks":
+        import_module(f"{__name__}.{found.name}")

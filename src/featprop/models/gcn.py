@@ -12,34 +12,23 @@ graph costs:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
-from featprop.errors import ParameterError
-from featprop.graph import Graph
-from featprop.models.classifier import NodeClassifier, register_model
-from featprop.models.matrices import SparseMatrix, as_matrix
-from featprop.propagation import normalised_adjacency
+from featprop.matrix import Features
+from featprop.models.neural import NeuralClassifier
+from featprop.models.registry import register_model
+from featprop.options import Above, AtLeast, Between
+from featprop.propagation import Propagation
 
 __all__ = ["GCN"]
 
 
-class ReceptiveField(NamedTuple):
-    """What the logits of a set L of nodes depend on; N is L and its neighbours."""
-
-    propagated: SparseMatrix | Tensor
-    """(S X)[N]."""
-    mixing: SparseMatrix | Tensor
-    """S[L, N]."""
-
-
 @register_model("gcn")
-class GCN(NodeClassifier):
-    """The paper's model: two layers, 16 hidden units, dropout 0.5 on the hidden layer.
+class GCN(NeuralClassifier):
+    """The paper's model: two graph convolutions, 16 hidden units, dropout 0.5 on the hidden layer.
 
     Parameters
     ----------
@@ -47,68 +36,37 @@ class GCN(NodeClassifier):
         Number of hidden units.
     dropout
         Share of hidden units left out at each epoch.
-    **optimisation
-        `learning_rate`, `weight_decay`, `epochs`, `seed` and `device`, as in `NodeClassifier`.
+    learning_rate, weight_decay, epochs, seed, device
+        As in `featprop.models.neural.NeuralClassifier`.
     """
 
-    def __init__(self, hidden: int = 16, dropout: float = 0.5, **optimisation: Any) -> None:
-        super().__init__(**optimisation)
+    network_kind = "TwoLayers"
+
+    def __init__(
+        self,
+        hidden: Annotated[int, Between(1, 65536)] = 16,
+        dropout: Annotated[float, Between(0, 0.999)] = 0.5,
+        *,
+        learning_rate: Annotated[float, Above(0)] = 0.01,
+        weight_decay: Annotated[float, AtLeast(0)] = 5e-4,
+        epochs: Annotated[int, AtLeast(1)] = 200,
+        seed: Annotated[int, AtLeast(0)] = 0,
+        device: str = "cpu",
+    ) -> None:
+        super().__init__(
+            learning_rate=learning_rate, weight_decay=weight_decay, epochs=epochs, seed=seed, device=device
+        )
         self.hidden = hidden
         self.dropout = dropout
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The arguments that build this model again, but for the device."""
-        return {"hidden": self.hidden, "dropout": self.dropout, **super().settings}
-
-    def build(self, n_features: int, n_classes: int, generator: torch.Generator) -> nn.Module:
-        """Return the two layers with fresh weights."""
-        if self.hidden < 1:
-            raise ParameterError("hidden", "must be at least 1", self.hidden, "the paper uses 16")
-        if not 0 <= self.dropout < 1:
-            raise ParameterError("dropout", "must be at least 0 and below 1", self.dropout, "the paper uses 0.5")
-        return TwoLayers(n_features, self.hidden, n_classes, self.dropout, generator)
-
-    def inputs(self, graph: Graph, nodes: NDArray[np.intp], device: torch.device) -> ReceptiveField:
-        """Return the receptive field of `nodes`."""
-        S = normalised_adjacency(graph)
-        mixing = S[nodes]
+    def matrices(self, propagation: Propagation, nodes: NDArray[np.intp] | None = None) -> tuple[Features, ...]:
+        """Return (S X)[N] and S[L, N], the receptive field of L = `nodes`."""
+        if nodes is None:
+            return propagation.rows(1), propagation.adjacency
+        mixing = propagation.adjacency[nodes]
         neighbours = np.unique(mixing.indices)
-        propagated = S[neighbours] @ graph.features
-        return ReceptiveField(as_matrix(propagated, device), as_matrix(mixing[:, neighbours], device))
+        return propagation.rows_at(1, neighbours), mixing[:, neighbours]
 
-    def hidden_rows(self, network: nn.Module, graph: Graph, device: torch.device) -> Tensor:
+    def representation_of(self, propagation: Propagation) -> Features:
         """Return relu(S X W1 + b1), the activations of the hidden layer before the second one mixes them."""
-        assert isinstance(network, TwoLayers)
-        return network.hidden(as_matrix(normalised_adjacency(graph) @ graph.features, device))
-
-
-class TwoLayers(nn.Module):
-    """The weights of the two layers, laid out and initialised as PyG's `GCNConv` does."""
-
-    def __init__(
-        self, n_features: int, hidden: int, n_classes: int, dropout: float, generator: torch.Generator
-    ) -> None:
-        super().__init__()
-        self.weight1 = nn.Parameter(glorot(hidden, n_features, generator))
-        self.bias1 = nn.Parameter(torch.zeros(hidden))
-        self.weight2 = nn.Parameter(glorot(n_classes, hidden, generator))
-        self.bias2 = nn.Parameter(torch.zeros(n_classes))
-        self.dropout = dropout
-
-    def forward(self, field: ReceptiveField, generator: torch.Generator | None = None) -> Tensor:
-        """Return the logits of the nodes whose receptive field is given; dropout only while training."""
-        hidden = self.hidden(field.propagated)
-        if self.training and self.dropout > 0:
-            kept = torch.rand(hidden.shape, generator=generator) >= self.dropout
-            hidden = hidden * kept.to(hidden.device) / (1.0 - self.dropout)
-        return field.mixing @ (hidden @ self.weight2.T) + self.bias2
-
-    def hidden(self, propagated: SparseMatrix | Tensor) -> Tensor:
-        """Return the activations of the hidden layer, without dropout."""
-        return torch.relu(propagated @ self.weight1.T + self.bias1)
-
-
-def glorot(n_out: int, n_in: int, generator: torch.Generator) -> Tensor:
-    """Return a weight matrix drawn uniformly as Glorot and Bengio propose."""
-    return nn.init.xavier_uniform_(torch.empty(n_out, n_in), generator=generator)
+        return self.computed(propagation, lambda network, inputs: network.hidden(inputs))

@@ -1,4 +1,4 @@
-"""Models on disk: the weights as safetensors, everything else as JSON. Nothing is ever unpickled."""
+"""Models on disk: what was learnt as safetensors, everything else as JSON. Nothing is ever unpickled."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import os
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.numpy import load_file, save
 
-from featprop.errors import FeatpropError, FileError, ModelError, reason
-from featprop.io.atomic import replacing_folder
-from featprop.models.classifier import NodeClassifier, get_model
+from featprop.errors import FeatpropError, FileError, ModelError, ParameterError, reason
+from featprop.io.atomic import replacing_folder, restore_interrupted
+from featprop.io.foreign import foreign_entries
+from featprop.models.base import NodeClassifier
+from featprop.models.registry import MODELS, get_model, model_class
+from featprop.names import from_jsonable, to_jsonable
+from featprop.options import options_of, settings_of
 
 __all__ = ["check_may_hold_model", "load_model", "save_model"]
 
@@ -25,31 +28,36 @@ FORMAT = 1
 def save_model(model: NodeClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted model into a folder, in place of a model that is there already."""
     folder = Path(path)
-    if model.network is None:
+    if not model.is_fitted:
         raise ModelError("The model", "must be fitted before it is saved", "an unfitted one", "call fit first")
     check_may_hold_model(folder)
-    strange = [repr(name) for name in model.classes if not isinstance(name, str | int | float | bool)]
-    if strange:
-        rule = "must be text or numbers to be saved"
-        raise ModelError("Class names", rule, ", ".join(strange[:5]), "name the classes by text before fit")
+    settings = settings_of(model)
+    settings.pop("device", None)
     description = {
         "format": FORMAT,
-        "model": model.name,
-        "settings": model.settings,
-        "classes": list(model.classes),
-        "n_features": model.n_features,
-        "feature_names": None if model.feature_names is None else list(model.feature_names),
+        "model": MODELS.name_of(model),
+        "settings": settings,
+        "classes": [to_jsonable(name) for name in model.classes_],
+        "n_features": model.n_features_in_,
+        "feature_names": None if model.feature_names_in_ is None else list(model.feature_names_in_),
     }
-    tensors = {name: tensor.contiguous().cpu() for name, tensor in model.network.state_dict().items()}
     with replacing_folder(folder) as temporary:
         (temporary / DESCRIPTION).write_text(json.dumps(description, indent=2, ensure_ascii=False), encoding="utf-8")
-        save_file(tensors, temporary / WEIGHTS)
-        (temporary / WEIGHTS).chmod((temporary / DESCRIPTION).stat().st_mode)
+        (temporary / WEIGHTS).write_bytes(save(dict(model.tensors())))
 
 
 def load_model(path: str | os.PathLike[str], device: str = "cpu") -> NodeClassifier:
-    """Read a model that `save_model` wrote."""
+    """Read a model that `save_model` wrote.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    device
+        Where it computes, if it is one that can choose.
+    """
     folder = Path(path)
+    restore_interrupted(folder)
     if not (folder / DESCRIPTION).is_file() or not (folder / WEIGHTS).is_file():
         missing = [name for name in (DESCRIPTION, WEIGHTS) if not (folder / name).is_file()]
         found = f"no {' and no '.join(missing)}" if folder.is_dir() else "no such folder"
@@ -62,30 +70,33 @@ def load_model(path: str | os.PathLike[str], device: str = "cpu") -> NodeClassif
         return _restored(description, load_file(folder / WEIGHTS), device)
     except FeatpropError:
         raise
-    except (ValueError, KeyError, TypeError, RuntimeError, OSError, SafetensorError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RuntimeError, OSError, SafetensorError) as error:
         rule, found = "must be an undamaged model of this version", f"this: {reason(error)}"
         raise ModelError(f"{folder}", rule, found, "train it again") from error
 
 
 def check_may_hold_model(folder: Path) -> None:
     """Refuse to replace a folder that holds anything but a model."""
+    restore_interrupted(folder)
     if not folder.exists():
         return
-    strange = sorted({entry.name for entry in folder.iterdir()} - {DESCRIPTION, WEIGHTS}) if folder.is_dir() else []
-    if strange or not folder.is_dir():
-        found = ", ".join(strange[:5]) if strange else "a file"
-        raise FileError(
-            f"{folder}", "must be a new folder or one that holds a model only", found, "choose another --out"
-        )
+    strange = foreign_entries(folder, {DESCRIPTION, WEIGHTS}) if folder.is_dir() else ["a file"]
+    if strange:
+        rule = "must be a new folder or one that holds a model only"
+        raise FileError(f"{folder}", rule, ", ".join(strange[:5]), "choose another --out")
 
 
-def _restored(description: dict[str, Any], tensors: dict[str, torch.Tensor], device: str) -> NodeClassifier:
-    kind = get_model(description["model"])
-    model = kind(**description["settings"], device=device)
-    model.classes = tuple(description["classes"])
-    model.n_features = int(description["n_features"])
+def _restored(description: dict[str, Any], tensors: dict[str, Any], device: str) -> NodeClassifier:
+    kind = model_class(description["model"])
+    try:
+        model = get_model(kind.name, **description["settings"])
+    except ParameterError as error:
+        raise ValueError(str(error)) from error
+    if "device" in options_of(type(model)):
+        model.set_params(device=device)
+    model.classes_ = tuple(from_jsonable(name) for name in description["classes"])
+    model.n_features_in_ = int(description["n_features"])
     names = description["feature_names"]
-    model.feature_names = None if names is None else tuple(names)
-    model.network = model.build(model.n_features, len(model.classes), torch.Generator())
-    model.network.load_state_dict(tensors)
+    model.feature_names_in_ = None if names is None else tuple(names)
+    model.restore(tensors)
     return model

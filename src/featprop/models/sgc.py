@@ -7,65 +7,53 @@ Wu et al., "Simplifying Graph Convolutional Networks" (2019). A node's logits ne
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
-from featprop.graph import Graph
 from featprop.matrix import Features
-from featprop.models.classifier import NodeClassifier, register_model
-from featprop.models.gcn import glorot
-from featprop.models.matrices import SparseMatrix, as_matrix
-from featprop.propagation import propagate
+from featprop.models.neural import NeuralClassifier
+from featprop.models.registry import register_model
+from featprop.options import Above, AtLeast, Between
+from featprop.propagation import Propagation
 
 __all__ = ["SGC"]
 
 
 @register_model("sgc")
-class SGC(NodeClassifier):
-    """Simplified graph convolution.
+class SGC(NeuralClassifier):
+    """Simplified graph convolution: a linear model on S^K X.
 
     Parameters
     ----------
     layers
         K, how many times the features are propagated.
-    **optimisation
-        `learning_rate`, `weight_decay`, `epochs`, `seed` and `device`, as in `NodeClassifier`.
+    learning_rate, weight_decay, epochs, seed, device
+        As in `featprop.models.neural.NeuralClassifier`.
     """
 
-    def __init__(self, layers: int = 2, **optimisation: Any) -> None:
-        super().__init__(**optimisation)
+    network_kind = "Linear"
+
+    def __init__(
+        self,
+        layers: Annotated[int, Between(0, 1000)] = 2,
+        *,
+        learning_rate: Annotated[float, Above(0)] = 0.01,
+        weight_decay: Annotated[float, AtLeast(0)] = 5e-4,
+        epochs: Annotated[int, AtLeast(1)] = 200,
+        seed: Annotated[int, AtLeast(0)] = 0,
+        device: str = "cpu",
+    ) -> None:
+        super().__init__(
+            learning_rate=learning_rate, weight_decay=weight_decay, epochs=epochs, seed=seed, device=device
+        )
         self.layers = layers
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The arguments that build this model again, but for the device."""
-        return {"layers": self.layers, **super().settings}
-
-    def build(self, n_features: int, n_classes: int, generator: torch.Generator) -> nn.Module:
-        """Return the layer with fresh weights."""
-        return Linear(n_features, n_classes, generator)
-
-    def inputs(self, graph: Graph, nodes: NDArray[np.intp], device: torch.device) -> SparseMatrix | Tensor:
+    def matrices(self, propagation: Propagation, nodes: NDArray[np.intp] | None = None) -> tuple[Features, ...]:
         """Return the rows of S^K X of `nodes`."""
-        return as_matrix(propagate(graph, self.layers)[nodes], device)
+        return (propagation.rows(self.layers) if nodes is None else propagation.rows_at(self.layers, nodes),)
 
-    def hidden_rows(self, network: nn.Module, graph: Graph, device: torch.device) -> Features:  # noqa: ARG002
+    def representation_of(self, propagation: Propagation) -> Features:
         """Return S^K X: there is no hidden layer, and that is what the only one takes in."""
-        return propagate(graph, self.layers)
-
-
-class Linear(nn.Module):
-    """Θ and b."""
-
-    def __init__(self, n_features: int, n_classes: int, generator: torch.Generator) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(glorot(n_classes, n_features, generator))
-        self.bias = nn.Parameter(torch.zeros(n_classes))
-
-    def forward(self, propagated: SparseMatrix | Tensor, generator: torch.Generator | None = None) -> Tensor:  # noqa: ARG002
-        """Return the logits."""
-        return propagated @ self.weight.T + self.bias
+        return propagation.rows(self.layers)

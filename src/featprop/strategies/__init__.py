@@ -1,59 +1,37 @@
-"""Strategies: ways to choose the nodes to label. One file each, all behind `Strategy`."""
+"""Strategies: ways to choose the nodes to label. One file each, all behind `Strategy`; every file here is imported."""
 
-from featprop.strategies import (
-    age,
-    anrmab,
-    coreset_greedy,
-    coreset_mip,
-    degree,
-    featprop,
-    featprop_cosine,
-    featprop_hidden,
-    featprop_kcenter,
-    grain_ball,
-    grain_nn,
-    graphpart,
-    graphpart_far,
-    herding,
-    pagerank,
-    random,
-    uncertainty,
-)
+from importlib import import_module
+from pkgutil import iter_modules
+
+from featprop.deprecation import renamed
+from featprop.options import AtLeast, Between
 from featprop.strategies.base import ScoreStrategy, Strategy
-from featprop.strategies.options import AtLeast, Between, Option, options_of, parse_options, settings_of
-from featprop.strategies.registry import available, get_strategy, register, strategy_class
+from featprop.strategies.registry import (
+    DEFAULT_STRATEGY,
+    STRATEGIES,
+    available_strategies,
+    get_strategy,
+    register_strategy,
+    strategy_class,
+)
 from featprop.strategies.situation import OUTPUTS, Situation
 
 __all__ = [
+    "DEFAULT_STRATEGY",
     "OUTPUTS",
+    "STRATEGIES",
     "AtLeast",
     "Between",
-    "Option",
     "ScoreStrategy",
     "Situation",
     "Strategy",
-    "age",
-    "anrmab",
-    "available",
-    "coreset_greedy",
-    "coreset_mip",
-    "degree",
-    "featprop",
-    "featprop_cosine",
-    "featprop_hidden",
-    "featprop_kcenter",
+    "available_strategies",
     "get_strategy",
-    "grain_ball",
-    "grain_nn",
-    "graphpart",
-    "graphpart_far",
-    "herding",
-    "options_of",
-    "pagerank",
-    "parse_options",
-    "random",
-    "register",
-    "settings_of",
+    "register_strategy",
     "strategy_class",
-    "uncertainty",
 ]
+
+for found in iter_modules(__path__):
+    import_module(f"{__name__}.{found.name}")
+
+__getattr__ = renamed(__name__, {"available": "available_strategies", "register": "register_strategy"})

@@ -16,18 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.kmeans import as_points, k_means
-from featprop.clustering.points import Points
+from featprop.distances.points import Points
+from featprop.options import AtLeast, Between
 from featprop.strategies.base import ScoreStrategy
-from featprop.strategies.options import AtLeast, Between
 from featprop.strategies.pagerank import page_rank
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 from featprop.strategies.uncertainty import entropy
 
 __all__ = ["AGE", "information_density"]
 
 
-@register("age")
+@register_strategy("age")
 class AGE(ScoreStrategy):
     """Percentiles of entropy, information density and PageRank, with weights that change as labels come in.
 

@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.matrix import as_dense
+from featprop.options import AtLeast, Between
 from featprop.strategies.age import information_density
 from featprop.strategies.base import Strategy
-from featprop.strategies.options import AtLeast, Between
 from featprop.strategies.pagerank import page_rank
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 from featprop.strategies.uncertainty import entropy
 
@@ -36,7 +36,7 @@ __all__ = ["ANRMAB"]
 ARMS = ("entropy", "density", "centrality")
 
 
-@register("anrmab")
+@register_strategy("anrmab")
 class ANRMAB(Strategy):
     """Entropy, density and PageRank as arms of a bandit that learns from the labels from round to round.
 

@@ -34,6 +34,7 @@ class Strategy(ABC):
         What a choice costs: n nodes, m edges, d features, b nodes to choose.
     """
 
+    kind: ClassVar[str] = "strategy"
     name: ClassVar[str] = ""
     needs: ClassVar[frozenset[str]] = frozenset()
     reference: ClassVar[str] = "not stated"

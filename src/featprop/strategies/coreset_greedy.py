@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.kcenter import k_center
-from featprop.clustering.points import Points
+from featprop.distances.points import Points
 from featprop.strategies.base import Strategy
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["CoresetGreedy"]
 
 
-@register("coreset-greedy")
+@register_strategy("coreset-greedy")
 class CoresetGreedy(Strategy):
     """Greedy K-Center (farthest first) on the current model's last hidden representation.
 

@@ -8,11 +8,11 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.points import Points
 from featprop.clustering.robust_kcenter import robust_k_center
+from featprop.distances.points import Points
+from featprop.options import AtLeast, Between
 from featprop.strategies.base import Strategy
-from featprop.strategies.options import AtLeast, Between
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["CoresetMIP"]
@@ -20,7 +20,7 @@ __all__ = ["CoresetMIP"]
 log = logging.getLogger(__name__)
 
 
-@register("coreset-mip")
+@register_strategy("coreset-mip")
 class CoresetMIP(Strategy):
     """Robust K-Center on the last hidden representation as a mixed integer program, solved by HiGHS.
 

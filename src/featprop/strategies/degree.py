@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.strategies.base import ScoreStrategy
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["Degree"]
 
 
-@register("degree")
+@register_strategy("degree")
 class Degree(ScoreStrategy):
     """Largest degree; ties are broken by the seed.
 

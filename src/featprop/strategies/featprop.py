@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from featprop.clustering import k_medoids
 from featprop.clustering.kmeans import k_means, nearest_distinct
-from featprop.clustering.points import Points
 from featprop.clustering.swaps import greedy_order
+from featprop.distances.points import Points
 from featprop.matrix import Features
+from featprop.options import Between
 from featprop.strategies.base import Strategy
-from featprop.strategies.options import AtLeast
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["FeatProp", "clustered"]
@@ -30,7 +30,7 @@ MAX_ITERATIONS = 300
 """Of K-Means, which stops long before, when no node changes its centre any more."""
 
 
-@register("featprop")
+@register_strategy("featprop")
 class FeatProp(Strategy):
     """K-Medoids on the propagated features S^K X: the paper's method.
 
@@ -49,7 +49,7 @@ class FeatProp(Strategy):
 
     def __init__(
         self,
-        layers: Annotated[int, AtLeast(0)] = 2,
+        layers: Annotated[int, Between(0, 1000)] = 2,
         clustering: Literal["kmedoids", "kmeans"] = "kmedoids",
     ) -> None:
         self.layers = layers

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from featprop.clustering.points import Points
+from featprop.distances.points import Points
 from featprop.strategies.featprop import FeatProp
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["FeatPropCosine"]
 
 
-@register("featprop-cosine")
+@register_strategy("featprop-cosine")
 class FeatPropCosine(FeatProp):
     """K-Medoids on the rows of S^K X scaled to unit length, so that direction counts and size does not.
 

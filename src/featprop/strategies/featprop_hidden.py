@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from featprop.strategies.base import Strategy
 from featprop.strategies.featprop import clustered
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["FeatPropHidden"]
 
 
-@register("featprop-hidden")
+@register_strategy("featprop-hidden")
 class FeatPropHidden(Strategy):
     """K-Medoids on the current model's final-layer representation (ablation).
 

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.kcenter import k_center
+from featprop.options import Between
 from featprop.strategies.base import Strategy
-from featprop.strategies.options import AtLeast
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["FeatPropKCenter"]
 
 
-@register("featprop-kcenter")
+@register_strategy("featprop-kcenter")
 class FeatPropKCenter(Strategy):
     """Greedy K-Center on S^K X: the largest distance to a chosen node made small, not the mean (ablation).
 
@@ -33,7 +33,7 @@ class FeatPropKCenter(Strategy):
     reference = "Wu et al. 2019, ablation; Gonzalez 1985"
     cost = "O(b n d)"
 
-    def __init__(self, layers: Annotated[int, AtLeast(0)] = 2) -> None:
+    def __init__(self, layers: Annotated[int, Between(0, 1000)] = 2) -> None:
         self.layers = layers
 
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:

@@ -14,11 +14,11 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.clustering.references import distances_to, references
+from featprop.distances.references import distances_to, references
 from featprop.graph import Graph
+from featprop.options import Between
 from featprop.propagation import normalised_adjacency
 from featprop.strategies.base import Strategy
-from featprop.strategies.options import AtLeast, Between
 from featprop.strategies.situation import Situation
 
 __all__ = ["Grain", "Reach", "greedy_cover", "influence"]
@@ -62,7 +62,9 @@ class Grain(Strategy):
     reference = "Zhang et al., VLDB 2021, arXiv:2108.00219"
     cost = "O(n r d), r = 4,096 or n if fewer; 8 n r bytes"
 
-    def __init__(self, theta: Annotated[float, Between(0, 1)] = 0.0, layers: Annotated[int, AtLeast(0)] = 2) -> None:
+    def __init__(
+        self, theta: Annotated[float, Between(0, 1)] = 0.0, layers: Annotated[int, Between(0, 1000)] = 2
+    ) -> None:
         self.theta = theta
         self.layers = layers
 
@@ -85,7 +87,7 @@ def influence(graph: Graph, layers: int, theta: float) -> sp.csr_array:
     """Return a 0/1 matrix: row v has the nodes u with (S^K)_vu above θ, and always v itself."""
     S = normalised_adjacency(graph)
     itself = sp.eye_array(graph.n_nodes, format="csr", dtype=np.float32)
-    reached = itself
+    reached = itself.copy()
     for _ in range(layers):
         reached = sp.csr_array(reached @ S)
     reached.data[reached.data <= theta] = 0.0

@@ -8,16 +8,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.clustering.references import distance_quantile
+from featprop.distances.references import distance_quantile
+from featprop.options import Between
 from featprop.strategies.grain import Grain, greedy_cover
-from featprop.strategies.options import AtLeast, Between
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["GrainBall"]
 
 
-@register("grain-ball")
+@register_strategy("grain-ball")
 class GrainBall(Grain):
     """Diversified influence maximisation, ball-D: most nodes within a radius of an influenced one.
 
@@ -39,7 +39,7 @@ class GrainBall(Grain):
         self,
         quantile: Annotated[float, Between(0, 1)] = 0.01,
         theta: Annotated[float, Between(0, 1)] = 0.0,
-        layers: Annotated[int, AtLeast(0)] = 2,
+        layers: Annotated[int, Between(0, 1000)] = 2,
     ) -> None:
         super().__init__(theta, layers)
         self.quantile = quantile

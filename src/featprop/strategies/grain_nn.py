@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.strategies.grain import Grain, greedy_cover
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["GrainNN"]
 
 
-@register("grain-nn")
+@register_strategy("grain-nn")
 class GrainNN(Grain):
     """Diversified influence maximisation, NN-D: many influenced nodes, and none of the others far from them.
 

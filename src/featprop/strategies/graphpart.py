@@ -13,17 +13,19 @@ from numpy.typing import NDArray
 
 from featprop.clustering.communities import greedy_modularity
 from featprop.clustering.kmeans import as_points, k_means
-from featprop.clustering.parts import merged_parts
-from featprop.clustering.points import Points
+from featprop.clustering.merging import merged_groups
+from featprop.distances.points import Points, first_of_least
+from featprop.graph import Graph
+from featprop.matrix import read_only
+from featprop.options import AtLeast, Between
 from featprop.strategies.base import Strategy
-from featprop.strategies.options import AtLeast
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["GraphPart"]
 
 
-@register("graphpart")
+@register_strategy("graphpart")
 class GraphPart(Strategy):
     """Communities merged to a few parts, K-Means on S²X inside each, the node nearest each centre.
 
@@ -44,14 +46,14 @@ class GraphPart(Strategy):
     reference = "Ma et al., TMLR 2023, arXiv:2201.09391"
     cost = "O(m log n) for the communities, then O(b n d)"
 
-    def __init__(self, parts: Annotated[int, AtLeast(1)] = 8, layers: Annotated[int, AtLeast(0)] = 2) -> None:
+    def __init__(self, parts: Annotated[int, AtLeast(1)] = 8, layers: Annotated[int, Between(0, 1000)] = 2) -> None:
         self.parts = parts
         self.layers = layers
 
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return a node for each centre, part by part, the largest part first."""
         graph = situation.graph
-        part = merged_parts(graph.features, greedy_modularity(graph.adjacency), self.parts)
+        part = graph.once(("graphpart", self.parts), lambda: _parts(graph, self.parts))
         points = situation.points(self.layers)
         taken = Taken(points, situation.labelled)
         for own, share in enumerate(_shares(part, situation, budget)):
@@ -68,7 +70,7 @@ class GraphPart(Strategy):
         for distances in centres.distances(np.arange(len(centres)), to=taken.points.take(members)):
             worth = self.worth(distances, taken.distances[members])
             worth[np.isin(members, taken.nodes)] = np.inf
-            taken.add(int(members[worth.argmin()]))
+            taken.add(int(members[first_of_least(worth, distances.max())]))
 
     def worth(self, to_centre: NDArray[np.float32], to_taken: NDArray[np.float32]) -> NDArray[np.float32]:  # noqa: ARG002
         """Return what is made small: the distance to the centre."""
@@ -92,6 +94,11 @@ class Taken:
         distances = self.points.distances(np.array([node]))[0]
         self.distances = distances if self.is_first else np.minimum(self.distances, distances)
         self.is_first = False
+
+
+def _parts(graph: Graph, count: int) -> NDArray[np.intp]:
+    part: NDArray[np.intp] = read_only(merged_groups(graph.features, greedy_modularity(graph.adjacency), count))
+    return part
 
 
 def _shares(part: NDArray[np.intp], situation: Situation, budget: int) -> NDArray[np.int64]:

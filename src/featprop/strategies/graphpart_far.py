@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.strategies.graphpart import GraphPart
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 
 __all__ = ["GraphPartFar"]
 
 
-@register("graphpart-far")
+@register_strategy("graphpart-far")
 class GraphPartFar(GraphPart):
     """GraphPart with nodes near their centre and far from those taken already, in all parts.
 

@@ -11,17 +11,17 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.references import distance_quantile, distances_to, references
 from featprop.clustering.swaps import greedy_order
+from featprop.distances.references import distance_quantile, distances_to, references
+from featprop.options import Between
 from featprop.strategies.base import Strategy
-from featprop.strategies.options import AtLeast, Between
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["Herding"]
 
 
-@register("herding")
+@register_strategy("herding")
 class Herding(Strategy):
     """Greedy kernel coverage of S²X (MaxHerding): each pick covers most of what is not covered yet.
 
@@ -45,7 +45,7 @@ class Herding(Strategy):
 
     def __init__(
         self,
-        layers: Annotated[int, AtLeast(0)] = 2,
+        layers: Annotated[int, Between(0, 1000)] = 2,
         unit: bool = True,
         quantile: Annotated[float, Between(0, 1)] = 0.05,
     ) -> None:

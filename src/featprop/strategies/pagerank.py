@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.graph import Graph
+from featprop.options import Between
 from featprop.strategies.base import ScoreStrategy
-from featprop.strategies.options import Between
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["PageRank", "page_rank"]
@@ -25,7 +25,7 @@ TOLERANCE = 1e-12
 MAX_STEPS = 1000
 
 
-@register("pagerank")
+@register_strategy("pagerank")
 class PageRank(ScoreStrategy):
     """Largest PageRank centrality.
 

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.strategies.base import Strategy
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["Random"]
 
 
-@register("random")
+@register_strategy("random")
 class Random(Strategy):
     """Uniform over the candidates, without replacement."""
 

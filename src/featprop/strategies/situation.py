@@ -9,10 +9,10 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.points import Points
+from featprop.distances.points import Points
 from featprop.graph import Graph
-from featprop.matrix import Features
-from featprop.strategies.propagated import Propagated
+from featprop.matrix import Features, read_only
+from featprop.propagation import Propagation
 
 __all__ = ["OUTPUTS", "Situation"]
 
@@ -26,7 +26,7 @@ OUTPUTS = {
 
 @dataclass(frozen=True)
 class Situation:
-    """All that a strategy may know when it chooses. Labels nobody has given yet are not in it.
+    """All that a strategy may know when it chooses: no label that nobody has given yet, and no array to write to.
 
     Attributes
     ----------
@@ -50,18 +50,17 @@ class Situation:
     labels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     classes: tuple[Hashable, ...] = ()
     outputs: Mapping[str, Features] = field(default_factory=dict)
-    _propagated: Propagated | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "outputs", MappingProxyType(dict(self.outputs)))
-        object.__setattr__(self, "_propagated", self._propagated or Propagated(self.graph))
+        for name in ("labelled", "candidates", "labels"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+        outputs = {name: read_only(output) for name, output in self.outputs.items()}
+        object.__setattr__(self, "outputs", MappingProxyType(outputs))
 
     def propagated(self, layers: int) -> Features:
         """Return S^K X for K = `layers`, computed the first time it is asked for."""
-        assert self._propagated is not None
-        return self._propagated.rows(layers)
+        return Propagation.of(self.graph).rows(layers)
 
     def points(self, layers: int, unit: bool = False) -> Points:
         """Return the rows of S^K X to measure distances between, scaled to length 1 if `unit`, as `propagated`."""
-        assert self._propagated is not None
-        return self._propagated.points(layers, unit)
+        return Propagation.of(self.graph).points(layers, unit)

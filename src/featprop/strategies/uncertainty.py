@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from featprop.matrix import Features, as_dense
 from featprop.strategies.base import ScoreStrategy
-from featprop.strategies.registry import register
+from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
 __all__ = ["Uncertainty", "entropy"]
 
 
-@register("uncertainty")
+@register_strategy("uncertainty")
 class Uncertainty(ScoreStrategy):
     """Highest entropy of the current model's prediction, or the smallest margin or confidence.
 

@@ -1,0 +1,45 @@
+"""What a registry holds, as a list, or one of it with its options: for ``featprop strategies`` and ``models``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import typer
+
+from featprop.cli.printing import print_table
+from featprop.errors import ParameterError
+from featprop.options import options_of
+from featprop.registry import Registry
+
+__all__ = ["explain", "list_all"]
+
+
+def list_all(registry: Registry[Any], titles: Sequence[str], facts: Callable[[Any], Sequence[str]]) -> None:
+    """Print a line for each name: what it does and further facts; one of another package that fails to load says so."""
+    rows = []
+    for name in registry.names():
+        try:
+            kind = registry.find(name)
+        except ParameterError as error:
+            rows.append([name, f"does not load: {error.found}"])
+        else:
+            summary = (kind.__doc__ or "").strip().split("\n", 1)[0].rstrip(".")
+            rows.append([name, summary, *facts(kind)])
+    heads = ["name", "what it does", *titles]
+    print_table(heads, rows, left=set(heads))
+
+
+def explain(registry: Registry[Any], name: str, facts: Callable[[Any], dict[str, str]]) -> None:
+    """Print what one of them is, further facts, and its options."""
+    kind = registry.find(name)
+    text, _, _ = inspect.cleandoc(kind.__doc__ or "").partition("Parameters\n----------")
+    typer.echo(f"{name}: {text.rstrip()}\n")
+    told = [f"{title:<10} {fact}\n" for title, fact in facts(kind).items()]
+    typer.echo("".join(told), nl=bool(told))
+    options = [[option.name, str(option.default), option.demand] for option in options_of(kind).values()]
+    if options:
+        print_table(["--set", "default", "must be"], options, left={"--set", "default", "must be"})
+    else:
+        typer.echo("It has no options.")

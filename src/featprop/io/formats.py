@@ -1,0 +1,57 @@
+"""The forms a graph has on disk: those of featprop, and those other packages bring (`featprop.registry`)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from featprop.graph import Graph
+from featprop.registry import Registry
+
+__all__ = ["FORMATS", "Format", "known_formats", "register_format"]
+
+
+class Format(ABC):
+    """One form a graph has on disk.
+
+    Attributes
+    ----------
+    name
+        Set by `register_format`.
+    description
+        What it is, in a few words after "must be": ``"an .npz file"``.
+    has_columns
+        Whether its features are columns with names, some of which can be chosen.
+    """
+
+    name: ClassVar[str] = ""
+    description: ClassVar[str] = ""
+    has_columns: ClassVar[bool] = False
+
+    @abstractmethod
+    def fits(self, place: Path) -> bool:
+        """Say by a quick look whether this is the format of a file or folder; there may be nothing at `place`."""
+
+    @abstractmethod
+    def read(self, place: Path, features: Sequence[str] | None) -> Graph:
+        """Read the graph.
+
+        Parameters
+        ----------
+        features
+            Names or patterns (``w_*``) of the columns to take; None for all, and always None without `has_columns`.
+        """
+
+
+FORMATS: Registry[Format] = Registry("format", Format, "featprop.formats")
+
+register_format = FORMATS.register
+
+
+def known_formats() -> str:
+    """Say what a graph on disk may be, for messages."""
+    classes = FORMATS.classes
+    described = [classes[name].description if name in classes else f"the format {name}" for name in FORMATS.names()]
+    return f"{', '.join(described[:-1])} or {described[-1]}"

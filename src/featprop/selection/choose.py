@@ -1,0 +1,236 @@
+"""The one way a strategy is asked: situate, choose, check, describe.
+
+Whoever wants nodes comes through here (`select`, `ActiveLearner`, the experiments), so a strategy, which may be
+anybody's, is held to its word everywhere, and one rule of seeding holds: a choice draws from the seed and the number of
+labels there will be after it. So the nodes of a published result come back with its seed, its labels and its budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.errors import LabelError, ParameterError
+from featprop.graph import Graph, plain, sorted_classes
+from featprop.models import NodeClassifier, default_model
+from featprop.options import check_options, owner
+from featprop.selection.coverage import BOUND_LAYERS, Coverage, coverage
+from featprop.strategies import DEFAULT_STRATEGY, Situation, Strategy, get_strategy
+
+__all__ = ["Choice", "Selection", "choose", "select", "situate"]
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The nodes to label, in the order they were picked, and how well they stand for the graph.
+
+    How well they do is measured when it is first asked for: choosing at random propagates nothing.
+
+    Attributes
+    ----------
+    nodes
+        The ids of the picked nodes, as the user named them.
+    positions
+        Their positions in the graph.
+    labelled
+        The positions of the nodes that were labelled already.
+    """
+
+    nodes: NDArray[Any]
+    positions: NDArray[np.intp]
+    labelled: NDArray[np.intp]
+    _graph: Graph = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @cached_property
+    def _coverage(self) -> Coverage:
+        return coverage(self._graph, np.concatenate([self.positions, self.labelled]), BOUND_LAYERS)
+
+    @property
+    def represents(self) -> NDArray[np.int64]:
+        """For each pick, how many nodes it is the nearest pick of, itself included.
+
+        Nodes nearest to one that is labelled already are represented by that one.
+        """
+        return np.bincount(self._coverage.nearest, minlength=len(self))[: len(self)]
+
+    @property
+    def spread(self) -> NDArray[np.float64]:
+        """For each pick, the mean distance of the nodes it represents."""
+        nearest, distances = self._coverage.nearest, self._coverage.distances
+        return np.bincount(nearest, weights=distances, minlength=len(self))[: len(self)] / self.represents
+
+    @property
+    def mean_distance(self) -> float:
+        """Over all nodes, the mean distance to the nearest pick or labelled node: the term of Theorem 1."""
+        return self._coverage.mean_distance
+
+    @property
+    def max_distance(self) -> float:
+        """Over all nodes, the largest distance to the nearest pick or labelled node: the term of Theorem 2."""
+        return self._coverage.max_distance
+
+    @property
+    def nearest(self) -> NDArray[np.intp]:
+        """For each node of the graph, the index of the pick that represents it, -1 if a labelled node does."""
+        return np.where(self._coverage.nearest < len(self), self._coverage.nearest, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a strategy answered.
+
+    Attributes
+    ----------
+    picks
+        Positions of the chosen nodes, in the order picked.
+    drew
+        Whether chance had a part in it; if not, every seed would choose the same.
+    """
+
+    picks: NDArray[np.intp]
+    drew: bool
+
+
+def select(
+    graph: Graph,
+    budget: int,
+    *,
+    strategy: str | Strategy = DEFAULT_STRATEGY,
+    labelled: Iterable[Hashable] = (),
+    labels: Iterable[Hashable] | None = None,
+    exclude: Iterable[Hashable] = (),
+    candidates: Iterable[Hashable] | None = None,
+    model: NodeClassifier | None = None,
+    seed: int = 0,
+) -> Selection:
+    """Choose `budget` nodes to label.
+
+    Parameters
+    ----------
+    graph
+        The graph. Labels it carries are not looked at.
+    budget
+        How many nodes to choose.
+    strategy
+        The name of a strategy, or one with options of its own.
+    labelled
+        Ids of nodes whose label is known already: they are not chosen, and count as chosen before.
+    labels
+        The class of each of them by name, where the strategy needs to know: to train a model, for one.
+    exclude
+        Ids of further nodes that must not be chosen.
+    candidates
+        Ids of the nodes that may be chosen, if not all of the others may.
+    model
+        The model whose output the strategy looks at, if it does: as it is if it is fitted, else one with its settings
+        is trained on the labels; `featprop.models.DEFAULT_MODEL` if not given.
+    seed
+        The same seed gives the same nodes.
+    """
+    chooser = get_strategy(strategy) if isinstance(strategy, str) else strategy
+    situation = situate(graph, chooser, labelled, labels, exclude, candidates, model, seed)
+    picks = choose(chooser, situation, budget, seed).picks
+    return Selection(graph.ids[picks], picks, situation.labelled, situation.graph)
+
+
+def situate(
+    graph: Graph,
+    strategy: Strategy,
+    labelled: Iterable[Hashable] = (),
+    labels: Iterable[Hashable] | None = None,
+    exclude: Iterable[Hashable] = (),
+    candidates: Iterable[Hashable] | None = None,
+    model: NodeClassifier | None = None,
+    seed: int = 0,
+) -> Situation:
+    """Return what the strategy gets to see; the arguments are those of `select`."""
+    columns = model.classes_ if model is not None else ()
+    known, codes, classes = _checked_labels(graph, labelled, labels, columns)
+    allowed = np.arange(graph.n_nodes) if candidates is None else graph.positions(candidates, "candidates")
+    open_ = np.setdiff1d(allowed, np.concatenate([known, graph.positions(exclude, "excluded nodes")]))
+    bare = graph.without_labels()
+    outputs = {}
+    if strategy.needs:
+        names = [classes[code] for code in codes]
+        outputs = _model_of(strategy, bare, known, names, model, seed).outputs(bare, strategy.needs)
+    return Situation(bare, known, open_, codes, classes, outputs)
+
+
+def choose(strategy: Strategy, situation: Situation, budget: int, seed: int) -> Choice:
+    """Ask a strategy for `budget` candidates of a situation and check that it gives them."""
+    check_options(strategy)
+    if seed < 0:
+        raise ParameterError("seed", "must be at least 0", seed, "pass another number")
+    if not isinstance(budget, int | np.integer):
+        raise ParameterError("budget", "must be a whole number", repr(budget), "pass one")
+    room = len(situation.candidates)
+    if not 1 <= budget <= room:
+        left = f"from 1 to {room:,}, the number of" if room else "0, as there are no more"
+        cure = "choose a number in that range" if room else "there is nothing left to label"
+        raise ParameterError("budget", f"must be {left} nodes that may be chosen", budget, cure)
+    generator = np.random.default_rng([seed, len(situation.labelled) + int(budget)])
+    fresh = _state(generator)
+    picks = np.asarray(strategy.select(situation, int(budget), generator))
+    what, rule = owner(type(strategy)), f"must return {budget:,} different candidates"
+    if picks.ndim != 1 or picks.dtype.kind not in "iu":
+        found = f"an array of shape {picks.shape} and type {picks.dtype}"
+        raise ParameterError(what, rule, found, "mend the strategy")
+    new = np.intersect1d(picks, situation.candidates)
+    if len(picks) != budget or len(new) != budget:
+        found = f"{len(picks):,} nodes, {len(new):,} of them different candidates"
+        raise ParameterError(what, rule, found, "mend the strategy")
+    return Choice(picks.astype(np.intp), _state(generator) != fresh)
+
+
+def _state(generator: np.random.Generator) -> tuple[Any, int]:
+    """Return what changes when anything is drawn from a generator, or another one is spawned from it."""
+    seeds: Any = generator.bit_generator.seed_seq
+    return generator.bit_generator.state, seeds.n_children_spawned
+
+
+def _checked_labels(
+    graph: Graph, labelled: Iterable[Hashable], labels: Iterable[Hashable] | None, columns: tuple[Hashable, ...]
+) -> tuple[NDArray[np.intp], NDArray[np.int64], tuple[Hashable, ...]]:
+    """Return positions, class codes and classes; the classes a model has as its `columns` come first."""
+    ids = list(labelled)
+    if labels is None:
+        return graph.positions(dict.fromkeys(ids), "labelled nodes"), np.empty(0, dtype=np.int64), columns
+    names = plain(labels)
+    if len(names) != len(ids):
+        found = f"{len(names):,} labels for {len(ids):,} nodes"
+        raise LabelError("labels", "must be as many as the labelled nodes", found, "pass one label a node")
+    positions = graph.positions(ids, "labelled nodes")
+    if len(np.unique(positions)) < len(positions):
+        found = f"{len(positions) - len(np.unique(positions)):,} repeats"
+        raise LabelError("labelled nodes", "must be distinct where labels are given", found, "give each node once")
+    classes = (*columns, *sorted_classes(set(names) - set(columns)))
+    code_of = {name: code for code, name in enumerate(classes)}
+    return positions, np.array([code_of[name] for name in names], dtype=np.int64), classes
+
+
+def _model_of(
+    strategy: Strategy,
+    graph: Graph,
+    known: NDArray[np.intp],
+    labels: list[Hashable],
+    model: NodeClassifier | None,
+    seed: int,
+) -> NodeClassifier:
+    """Return the model that the strategy looks at; the one given is left alone."""
+    if model is not None and model.is_fitted:
+        return model
+    if not labels:
+        rule = "must have labels to train a model on"
+        found = "labelled nodes without their labels" if known.size else "none"
+        cure = f"label a few nodes first, chosen with the strategy {DEFAULT_STRATEGY}"
+        raise LabelError(owner(type(strategy)), rule, found, cure)
+    fresh = default_model(seed) if model is None else model.fresh()
+    return fresh.fit_or_start(graph, graph.ids[known].tolist(), labels)

@@ -1,0 +1,352 @@
+"""Rounds: ask for nodes, tell their labels, retrain, ask again.
+
+An `ActiveLearner` is the whole state of such a dialogue, whoever conducts it: the command line, a web page or a
+program. What people say is kept in a label log; what strategy and model carry on lies beside it in the same folder.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.deprecation import warn_of_old_name
+from featprop.errors import FeatpropError, FileError, reason
+from featprop.graph import Graph, plain
+from featprop.io.atomic import replacing_file
+from featprop.io.foreign import foreign_entries
+from featprop.io.locks import held_lock
+from featprop.io.sheets import write_labels
+from featprop.labelling import LabelLog
+from featprop.models import MODELS, NodeClassifier, default_model, get_model, load_model, save_model
+from featprop.names import from_jsonable, to_jsonable
+from featprop.options import settings_of
+from featprop.selection.choose import Selection, select
+from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_strategy
+
+__all__ = ["ActiveLearner"]
+
+log = logging.getLogger(__name__)
+
+RECORD = "learner.json"
+LABELS = "labels.sqlite"
+MODEL = "model"
+LOCK = ".lock"
+FORMAT = 2
+
+
+class ActiveLearner:
+    """A graph, a strategy, a model, and what people have said of the nodes so far.
+
+    A strategy that looks at a model has none to look at before the first labels: its first nodes are chosen by
+    `featprop.strategies.DEFAULT_STRATEGY`, and the log says so.
+
+    Parameters
+    ----------
+    graph
+        The graph. Labels it carries are not looked at.
+    strategy
+        The name of a strategy, or one with options of its own.
+    model
+        What to train, `featprop.models.DEFAULT_MODEL` if not given. It is left as it is: one with its settings is
+        fitted, anew whenever the labels have changed.
+    seed
+        The same seed and labels give the same nodes.
+
+    Attributes
+    ----------
+    log
+        The label log: every act so far.
+    asked
+        Ids of the nodes asked for that have no label yet.
+    rounds
+        How many times nodes were asked for.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        strategy: str | Strategy = DEFAULT_STRATEGY,
+        *,
+        model: NodeClassifier | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.graph = graph
+        self.strategy = get_strategy(strategy) if isinstance(strategy, str) else strategy
+        self.seed = seed
+        self.log = LabelLog()
+        self.asked: list[Hashable] = []
+        self.rounds = 0
+        self._settings = default_model(seed) if model is None else model.fresh()
+        self._model: NodeClassifier | None = None
+        self._model_saw = 0
+
+    @property
+    def labels(self) -> dict[Hashable, Hashable]:
+        """The label of each node that has one, by id, in the order the nodes came up."""
+        return self.log.labels()
+
+    @property
+    def skipped(self) -> list[Hashable]:
+        """Ids of the nodes nobody can label: they are not asked for again."""
+        return list(self.log.skips())
+
+    def ask(self, budget: int, candidates: Iterable[Hashable] | None = None) -> Selection:
+        """Choose `budget` nodes to label, other than those labelled, asked for or skipped already.
+
+        Parameters
+        ----------
+        budget
+            How many.
+        candidates
+            Ids of the nodes that may be chosen, if not all of the others may.
+        """
+        labels, strategy = self.labels, self.strategy
+        if strategy.needs and not labels:
+            strategy = get_strategy(DEFAULT_STRATEGY)
+            what = f"{self.strategy.name or type(self.strategy).__name__} looks at a model and there are no labels yet"
+            log.info("%s: these nodes are chosen by %s", what, DEFAULT_STRATEGY)
+        several = len(set(labels.values())) > 1
+        picks = select(
+            self.graph,
+            budget,
+            strategy=strategy,
+            labelled=list(labels),
+            labels=list(labels.values()),
+            exclude=[*self.asked, *self.skipped],
+            candidates=candidates,
+            model=(self.model if several else self._settings) if strategy.needs else None,
+            seed=self.seed,
+        )
+        self.asked += picks.nodes.tolist()
+        self.rounds += 1
+        return picks
+
+    def tell(self, labels: Mapping[Hashable, Hashable], *, annotator: str = "") -> None:
+        """Take the labels of nodes, asked for or not; one that is labelled otherwise already is an error."""
+        told = dict(zip(self._ids(labels, "nodes told"), plain(labels.values()), strict=True))
+        self.log.tell(told, annotator=annotator, turn=self.rounds)
+        self.asked = [node for node in self.asked if node not in told]
+
+    def correct(self, node: Hashable, label: Hashable, *, annotator: str = "") -> None:
+        """Change the label of a node that has one; where somebody else gave it, this is one more answer."""
+        (node,), (label,) = self._ids([node]), plain([label])
+        ours = any(act.node == node and act.annotator == annotator for act in self.log.answers())
+        if ours or node not in self.labels:
+            self.log.correct(node, label, annotator=annotator, turn=self.rounds)
+        else:
+            self.log.tell({node: label}, annotator=annotator, turn=self.rounds)
+
+    def skip(self, *nodes: Hashable, reason: str = "", annotator: str = "") -> None:
+        """Mark nodes that nobody can label; a label such a node has is dropped."""
+        marked = self._ids(nodes)
+        for node in marked:
+            self.log.skip(node, reason, annotator=annotator, turn=self.rounds)
+        self.asked = [node for node in self.asked if node not in marked]
+
+    def undo(self, *, annotator: str = "") -> Hashable | None:
+        """Take back the last label, correction or skip and return its node; None if there is nothing to take back.
+
+        A node that has no answer left counts as asked for.
+        """
+        act = self.log.undo(annotator=annotator, turn=self.rounds)
+        if act is None:
+            return None
+        if act.node not in {answer.node for answer in self.log.answers()} and act.node not in self.asked:
+            self.asked.append(act.node)
+        return act.node
+
+    def _ids(self, nodes: Iterable[Hashable], what: str = "nodes") -> list[Hashable]:
+        """Return the nodes as the graph names them: 1.0, which equals 1, is the node 1."""
+        ids: list[Hashable] = self.graph.ids[self.graph.positions(nodes, what)].tolist()
+        return ids
+
+    def retrain(self) -> NodeClassifier:
+        """Fit the model to all labels and return it."""
+        seen = self.log.last
+        labels = self.labels
+        self._model = self._settings.fresh().fit(self.graph, list(labels), list(labels.values()))
+        self._model_saw = seen
+        return self._model
+
+    @property
+    def model(self) -> NodeClassifier:
+        """The model of the labels as they are now, trained if anything was said since the last time."""
+        if self._model is not None and self._model_saw == self.log.last:
+            return self._model
+        return self.retrain()
+
+    def predict(self) -> NDArray[Any]:
+        """Return the likeliest class of every node, by name."""
+        return self.model.predict(self.graph)
+
+    def predict_proba(self) -> NDArray[np.float32]:
+        """Return the probability of each class for every node; the columns are ``model.classes_``."""
+        return self.model.predict_proba(self.graph)
+
+    def write_labels(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the labels as they are now into a sheet (``id``, ``label``); one that is there only if forced."""
+        write_labels(Path(path), self.labels, force=force)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state, and the model if it is trained, into a folder: a new one or that of these rounds.
+
+        The label log is kept there from then on, so whatever is told later is on the disk at once.
+        """
+        folder = Path(path)
+        check_may_hold_learner(folder)
+        record = {
+            "format": FORMAT,
+            "graph": _size(self.graph),
+            "strategy": {"name": STRATEGIES.name_of(self.strategy), "options": settings_of(self.strategy)},
+            "state": self.strategy.state(),
+            "model": {"name": MODELS.name_of(self._settings), "settings": settings_of(self._settings)},
+            "model_saw": self._model_saw,
+            "seed": self.seed,
+            "rounds": self.rounds,
+            "asked": [to_jsonable(node) for node in self.asked],
+        }
+        text = json.dumps(record, indent=1, ensure_ascii=False)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            rule, cure = "must be a folder to write to", "choose a place you may write to"
+            raise FileError(f"{folder}", rule, error.strerror, cure) from error
+        if self.log.path is None or not (folder / LABELS).exists() or not self.log.path.samefile(folder / LABELS):
+            self.log.copy_to(folder / LABELS)
+            self.log.close()
+            self.log = LabelLog(folder / LABELS)
+        if self._model is not None:
+            save_model(self._model, folder / MODEL)
+        with replacing_file(folder / RECORD) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+    @classmethod
+    def resume(cls, path: str | os.PathLike[str], graph: Graph, *, device: str = "cpu") -> ActiveLearner:
+        """Read what `save` wrote, for the same graph."""
+        folder = Path(path)
+        if not (folder / RECORD).is_file():
+            found = f"no {RECORD}" if folder.is_dir() else "no such folder"
+            raise FileError(f"{folder}", f"must be a saved learner with a {RECORD}", found, "save one there first")
+        try:
+            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            if record["format"] not in (1, FORMAT):
+                raise ValueError(f"format {record['format']}, not {FORMAT}")
+            if record["graph"] != _size(graph):
+                rule, cure = "must be resumed with the graph it was saved with", "use that graph"
+                raise FileError(f"{folder}", rule, f"{_words(record['graph'])} then, {_words(_size(graph))} now", cure)
+            return cls._restored(record, folder, graph, device)
+        except FeatpropError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+            rule, found = f"must be undamaged beside {LABELS}, which holds the labels", f"this: {reason(error)}"
+            raise FileError(f"{folder / RECORD}", rule, found, "mend it, or start anew with those labels") from error
+
+    @classmethod
+    def _restored(cls, record: dict[str, Any], folder: Path, graph: Graph, device: str) -> ActiveLearner:
+        strategy = get_strategy(record["strategy"]["name"], **record["strategy"]["options"])
+        strategy.restore(record["state"])
+        kept = record.get("model")
+        model = get_model(kept["name"], **kept["settings"]) if kept else None
+        learner = cls(graph, strategy, model=model, seed=int(record["seed"]))
+        learner.rounds = int(record["rounds"])
+        learner.log = LabelLog(folder / LABELS)
+        if record["format"] == 1:
+            _take_over(record, learner.log)
+        answered = {act.node for act in learner.log.answers()}
+        learner.asked = [name for name in map(_name, record["asked"]) if name not in answered]
+        graph.positions([*learner.labels, *learner.asked, *learner.skipped], f"ids in {folder}")
+        if "device" in learner._settings.get_params():
+            learner._settings.set_params(device=device)
+        if (folder / MODEL).is_dir():
+            learner._model = load_model(folder / MODEL, device=device)
+            learner._settings = learner._model.fresh()
+            learner._model_saw = learner.log.last if record.get("model_is_current") else record.get("model_saw", 0)
+        if record["format"] == 1:
+            learner.save(folder)
+        return learner
+
+    @classmethod
+    def at(
+        cls, path: str | os.PathLike[str], graph: Graph, strategy: str | Strategy, *, seed: int = 0
+    ) -> ActiveLearner:
+        """Take up the rounds kept in a folder, or start new ones there: with the labels, if only they were kept."""
+        folder = Path(path)
+        check_may_hold_learner(folder)
+        if (folder / RECORD).exists():
+            return cls.resume(folder, graph)
+        learner = cls(graph, strategy, seed=seed)
+        if (folder / LABELS).exists():
+            learner.log = LabelLog(folder / LABELS)
+            learner.graph.positions([*learner.labels, *learner.skipped], f"ids in {folder}")
+        return learner
+
+    def cannot_label(self, *nodes: Hashable) -> None:
+        """Skip nodes, under the old name of `skip`."""
+        warn_of_old_name("cannot_label", "skip")
+        self.skip(*nodes)
+
+    @property
+    def barred(self) -> list[Hashable]:
+        """The old name of `skipped`."""
+        warn_of_old_name("barred", "skipped")
+        return self.skipped
+
+
+@contextmanager
+def alone_at(path: Path) -> Iterator[None]:
+    """Keep other processes from asking and saving in a folder of rounds for the length of the block."""
+    check_may_hold_learner(path)
+    made = not path.exists()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        cure = "choose a place you may write to"
+        raise FileError(f"{path}", "must be a folder to write to", error.strerror, cure) from error
+    try:
+        with held_lock(path / LOCK, f"{path}"):
+            yield
+    finally:
+        if made and not foreign_entries(path, {LOCK}):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def check_may_hold_learner(folder: Path) -> None:
+    """Refuse a folder that holds anything but a saved learner."""
+    if not folder.exists():
+        return
+    own = {RECORD, MODEL, LABELS, LOCK, f"{LABELS}-wal", f"{LABELS}-shm", f"{LABELS}-journal"}
+    strange = foreign_entries(folder, own) if folder.is_dir() else ["a file"]
+    if strange:
+        rule = "must be a new folder or one that holds a saved learner only"
+        raise FileError(f"{folder}", rule, ", ".join(strange[:5]), "choose another folder")
+
+
+def _take_over(record: dict[str, Any], labels: LabelLog) -> None:
+    """Write what a record of the first format says people did into the log; done twice it changes nothing."""
+    told = {_name(node): _name(label) for node, label in record["labels"]}
+    labels.tell(told, keys={node: f"taken over: {number}" for number, node in enumerate(told)})
+    for number, node in enumerate(record["barred"]):
+        labels.skip(_name(node), key=f"taken over: skip {number}")
+
+
+def _name(value: Any) -> Hashable:
+    """Return a name of a record; in the first format a tuple was written as a list."""
+    name: Hashable = tuple(map(_name, value)) if isinstance(value, list) else from_jsonable(value)
+    return name
+
+
+def _size(graph: Graph) -> dict[str, int]:
+    return {"nodes": graph.n_nodes, "edges": graph.n_edges, "features": graph.n_features}
+
+
+def _words(size: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {what}" for what, count in size.items())

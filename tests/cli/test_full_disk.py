@@ -1,0 +1,114 @@
+"""A disk that is full or may not be written to: one sentence, exit code 2, nothing left behind and nothing lost."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import featprop
+from featprop.datasets import digits
+from featprop.io.native import write_native
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits and file systems are made the POSIX way")
+
+COMMANDS = [
+    ["select", "{graph}", "--budget", "1200", "--out", "{out}/picks.csv"],
+    ["train", "{graph}", "--out", "{out}/model", "--model", "sgc"],
+    ["predict", "{graph}", "--model", "{model}", "--out", "{out}/predictions.csv"],
+    ["convert", "{graph}", "{out}/converted"],
+]
+
+LIMITED = """
+import json, resource, sys
+from typer.testing import CliRunner
+from featprop.cli import app
+limit, commands = json.loads(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+results = [CliRunner().invoke(app, command) for command in commands]
+print(json.dumps([[result.exit_code, result.stderr] for result in results]))
+"""
+"""Commands, where no file may be longer than so many bytes; Python ignores the signal, so writing fails."""
+
+UNLIMITED = 1 << 40
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A graph and a model of it."""
+    folder = tmp_path_factory.mktemp("ready")
+    graph = digits()
+    write_native(graph, folder / "graph")
+    featprop.save_model(featprop.SGC(epochs=1).fit(graph, range(50), graph.class_names()[:50]), folder / "model")
+    return {"graph": folder / "graph", "model": folder / "model"}
+
+
+def listing(folder: Path) -> dict[str, bytes | None]:
+    paths = sorted(folder.rglob("*"))
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in paths}
+
+
+def check(ready: dict[str, Path], out: Path, limit: int, found: str) -> None:
+    """Run every command and see that each says what is wrong with the place and leaves it as it is."""
+    before = listing(out)
+    commands = [[word.format(out=out, **ready) for word in command] for command in COMMANDS]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+    call = [sys.executable, "-c", LIMITED, json.dumps([limit, commands])]
+    done = subprocess.run(call, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    for command, (code, told) in zip(COMMANDS, json.loads(done.stdout), strict=True):
+        assert code == 2, (command, told)
+        last = told.splitlines()[-1]
+        assert last.startswith(f"Error: {out}/"), command
+        assert found in last, command
+    assert listing(out) == before
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for a page or two."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = shutil.which("mount")
+    made = mount and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=8k", "none", place], capture_output=True, check=False
+    )
+    if not made or made.returncode:
+        pytest.skip("no file system can be mounted here")
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+def test_a_full_disk(ready: dict[str, Path], small_disk: Path) -> None:
+    (small_disk / "other").write_bytes(b"x" * 5000)
+    check(ready, small_disk, UNLIMITED, "must have room on its disk; found ")
+
+
+def test_a_disk_that_is_read_only(ready: dict[str, Path], small_disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    found = "must be in a writable folder; found Read-only file system: choose a place you may write to."
+    check(ready, small_disk, UNLIMITED, found)
+
+
+def test_files_that_may_not_grow(ready: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "picks.csv").write_text("rank,id,represents,mean_distance,label\n1,5,3,0.5,\n")
+    shutil.copytree(ready["model"], tmp_path / "model")
+    check(ready, tmp_path, 100, "must have room on its disk; found ")
+
+
+def test_any_other_error_of_the_system(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", "secret/nodes.csv")
+
+    monkeypatch.setattr("featprop.datasets.resolve", fail)
+    result = run("select", "secret", "--budget", 1)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "Error: secret/nodes.csv must be there to be read or written; found Permission denied: "
+        "check the path, your rights there and the room on the disk.\n"
+    )

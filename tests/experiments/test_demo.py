@@ -1,0 +1,309 @@
+"""The demonstration: a run of the experiments with a page of its own, and nobody's files overwritten."""
+
+import csv
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import featprop as fp
+from featprop.datasets import digits
+from featprop.errors import FeatpropError, FileError, MissingExtraError, ParameterError
+from featprop.experiments import runner
+from featprop.experiments.demo import BUDGETS, run
+from featprop.experiments.demo_page import Demonstration
+from featprop.experiments.maps import astray
+from featprop.experiments.results import Result, read_results
+from featprop.experiments.settings import Settings
+from featprop.experiments.summary import Results
+from featprop.matrix import dense
+from featprop.selection import select
+
+VOID = {"br", "img", "link", "meta"}
+Make = Callable[..., Result]
+
+
+@dataclass(frozen=True)
+class Demo:
+    folder: Path
+    summary: str
+
+    @property
+    def page(self) -> str:
+        return (self.folder / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """A real run, with one seed and two budgets to be quick."""
+    folder = tmp_path_factory.mktemp("demo") / "new"
+    return Demo(folder, run(folder, seeds=1, budgets=(10, 20)))
+
+
+class Page(HTMLParser):
+    """Checks that every element is closed in its turn and collects what the page refers to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.references: list[str] = []
+        self.loads: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.note(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.note(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def note(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            elif name in ("href", "xlink:href", "src"):
+                (self.references if value.startswith("#") else self.loads).append(value.lstrip("#"))
+            self.references += re.findall(r"url\(#([^)]*)\)", value or "")
+
+
+@pytest.fixture(scope="module")
+def page(demonstration: Demo) -> Page:
+    return Page(demonstration.page)
+
+
+def test_the_page_is_well_formed(page: Page) -> None:
+    assert page.open == []
+    assert page.tags.count("svg") == 4
+    assert page.tags.count("h1") == 1
+
+
+def test_the_page_is_self_contained(page: Page, demonstration: Demo) -> None:
+    assert len(page.loads) == page.tags.count("img") == 40
+    assert all(load.startswith("data:image/png;base64,") for load in page.loads)
+    assert not {"script", "link", "iframe"} & set(page.tags)
+    assert "http" not in re.sub(r"data:[^\"]*", "", demonstration.page)
+    assert "@import" not in demonstration.page
+
+
+def test_the_drawings_do_not_share_ids(page: Page) -> None:
+    assert len(page.ids) == len(set(page.ids))
+    assert set(page.references) <= set(page.ids)
+
+
+def test_pictures_are_described(demonstration: Demo) -> None:
+    described = r'<svg viewBox="[^"]*" role="img" aria-label="[^"]{40,}">'
+    assert len(re.findall(described, demonstration.page)) == 4
+    assert len(re.findall(r'<img [^>]*alt="Pick \d+, a handwritten \d"', demonstration.page)) == 40
+
+
+def test_headline_table_and_commands_are_in_the_page(demonstration: Demo) -> None:
+    headline = demonstration.summary.splitlines()[0].rstrip(".")
+    assert f"<h1>{headline}</h1>" in demonstration.page
+    for line in demonstration.summary.splitlines():
+        if re.match(r" +\d", line):
+            budget, *cells = line.split()
+            start = demonstration.page.index(f'<tr><th scope="row">{budget}</th>')
+            row = demonstration.page[start : demonstration.page.index("</tr>", start)]
+            assert re.findall(r"<td[^>]*>([^<]*)</td>", row) == cells
+    for command in (
+        "featprop select my-graph/ --budget 40 --out picks.csv",
+        "featprop train my-graph/ --labels picks.csv --out model/",
+        "featprop predict my-graph/ --model model/ --out predictions.csv",
+    ):
+        assert f"<code>{command}</code>" in demonstration.page
+
+
+def test_the_gallery_shows_the_picks_in_order(demonstration: Demo) -> None:
+    graph = digits()
+    picks = select(graph, 40)
+    shown = re.findall(r'alt="Pick (\d+), a handwritten (\d)".*?class="count">(\d+) node', demonstration.page)
+    names = np.array(graph.class_names())[picks.positions]
+    expected = zip(range(1, 41), names.tolist(), picks.represents.tolist(), strict=True)
+    assert [tuple(map(int, tile)) for tile in shown] == list(expected)
+
+
+def test_nodes_astray_are_those_whose_nearest_pick_shows_another_digit() -> None:
+    graph = digits()
+    assert graph.labels is not None
+    picks = select(graph, 10)
+    wrong = astray(graph, picks)
+    assert not wrong[picks.positions].any()
+    node = int(np.flatnonzero(wrong)[0])
+    assert graph.labels[node] != graph.labels[picks.positions[picks.nearest[node]]]
+
+
+def test_the_graph_reads_back_as_it_was(demonstration: Demo) -> None:
+    graph, again = digits(), fp.read_graph(demonstration.folder / "graph")
+    assert (graph.adjacency != again.adjacency).nnz == 0
+    assert np.array_equal(dense(graph.features), dense(again.features))
+    assert again.ids.tolist() == graph.ids.tolist()
+    assert again.feature_names == tuple(f"p{pixel}" for pixel in range(64))
+    assert again.labels is None
+
+
+def test_the_true_labels_are_apart(demonstration: Demo) -> None:
+    with (demonstration.folder / "graph-labels.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    graph = digits()
+    assert [int(row["id"]) for row in rows] == graph.ids.tolist()
+    assert [int(row["label"]) for row in rows] == graph.class_names()
+
+
+def test_the_summary_holds_the_figures_and_where_the_report_is(demonstration: Demo) -> None:
+    lines = demonstration.summary.splitlines()
+    budgets = [line.split() for line in lines if line.strip()[:2] in ("10", "20") and "labels" not in line]
+    assert [cells[0] for cells in budgets] == ["10", "20"]
+    for _, ours, theirs, points, *macro_f1 in budgets:
+        assert float(points) == pytest.approx(float(ours) - float(theirs), abs=0.11)
+        assert len(macro_f1) == 3
+    assert f"Report: {demonstration.folder / 'report.html'}" in lines
+
+
+def test_nothing_but_the_outputs_is_left(demonstration: Demo) -> None:
+    written = {str(path.relative_to(demonstration.folder)) for path in demonstration.folder.rglob("*")}
+    graph = {"graph", "graph/nodes.csv", "graph/edges.csv", "graph-labels.csv"}
+    results = {"results", "results/digits.jsonl", "results/datasets.json"}
+    assert written - {"results/.lock"} == {"report.html", *graph, *results}
+
+
+def test_the_same_run_writes_the_same_files_over_the_earlier_ones(demonstration: Demo) -> None:
+    files = [path for path in demonstration.folder.rglob("*") if path.is_file()]
+    before = {path: path.read_bytes() for path in files}
+    assert run(demonstration.folder, seeds=1, budgets=(10, 20)) == demonstration.summary
+    assert {path: path.read_bytes() for path in files} == before
+
+
+THEIRS = ["report.html", "graph/nodes.csv", "graph-labels.csv", "results/datasets.json", "results/notes.jsonl"]
+
+
+@pytest.mark.parametrize("name", THEIRS)
+def test_a_file_of_someone_else_is_kept(tmp_path: Path, name: str) -> None:
+    theirs = tmp_path / name
+    theirs.parent.mkdir(exist_ok=True)
+    theirs.write_text("mine", encoding="utf-8")
+    with pytest.raises(FileError, match="must be new or from an earlier demo"):
+        run(tmp_path, seeds=1)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [theirs]
+
+
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "demo").write_text("mine", encoding="utf-8")
+    with pytest.raises(FileError, match="must be a folder"):
+        run(tmp_path / "demo", seeds=1)
+
+
+def test_no_seed_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="seeds must be at least 1; found 0"):
+        run(tmp_path, seeds=0)
+
+
+@pytest.mark.parametrize("name", ["jinja2", "matplotlib", "torch"])
+def test_a_missing_package_is_named_with_the_extra_that_brings_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtraError, match=rf"featprop demo needs the package {name}.*featprop\[demo\]"):
+        run(tmp_path, seeds=1)
+
+
+def test_importing_the_demo_loads_nothing_heavy() -> None:
+    heavy = "{'jinja2', 'matplotlib', 'sklearn', 'torch'}"
+    code = f"import sys; from featprop.experiments.demo import run; print({heavy} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_a_trial_that_fails_is_told_and_no_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome = SimpleNamespace(failures=[SimpleNamespace(reason="out of luck")])
+    monkeypatch.setattr(runner, "run", lambda *_: outcome)
+    with pytest.raises(FeatpropError, match="must run to its end; found out of luck"):
+        run(tmp_path, seeds=1)
+    assert not (tmp_path / "report.html").exists()
+
+
+@pytest.fixture
+def lines(line: Make) -> list[Result]:
+    """FeatProp 90 and 94, random 70 and 80 percent with 10 labels, by seed; 10 more with 20 labels for random."""
+    found = []
+    for seed, (ours, theirs) in enumerate([(0.90, 0.70), (0.94, 0.80)]):
+        for budget, more in ((10, 0.0), (20, 0.1)):
+            given = {"dataset": "digits", "protocol": "unlabelled"}
+            found += [
+                line("featprop", budget, seed, ours, **given),
+                line("random", budget, seed, theirs + more, **given),
+            ]
+    return found
+
+
+def shown(lines: list[Result], **others: Any) -> list[str]:
+    given: dict[str, Any] = {"budgets": [10, 20], "seeds": 2, **others}
+    settings = Settings(["digits"], ["featprop", "random"], **given)
+    return Demonstration(digits(), lines, settings, {}).text().splitlines()
+
+
+def test_the_text_by_hand(lines: list[Result]) -> None:
+    assert shown(lines) == [
+        "10 labels chosen by FeatProp do the work of 20 chosen at random.",
+        "",
+        "A GCN on the digits graph, scored on the nodes without a label (percent, mean ± std of 2 seeds)",
+        "",
+        "         Accuracy                           Macro-F1",
+        "labels     FeatProp       Random   points     FeatProp       Random   points",
+        "    10   92.0 ± 2.8   75.0 ± 7.1    +17.0   92.0 ± 2.8   75.0 ± 7.1    +17.0",
+        "    20   92.0 ± 2.8   85.0 ± 7.1     +7.0   92.0 ± 2.8   85.0 ± 7.1     +7.0",
+    ]
+
+
+def test_only_what_was_asked_for_is_shown(lines: list[Result], line: Make) -> None:
+    """A folder may hold more: of another run of the demonstration, or of somebody's experiments."""
+    given = {"dataset": "digits", "protocol": "unlabelled"}
+    more = [
+        line("featprop", 10, 0, 0.1, options={"layers": 1}, **given),
+        line("featprop", 10, 0, 0.1, settings={"epochs": 5}, **given),
+        line("featprop", 10, 0, 0.1, model="sgc", **given),
+        line("degree", 10, 0, 0.1, **given),
+        line("featprop", 10, 0, 0.1, dataset="cora", protocol="unlabelled"),
+        line("featprop", 40, 0, 0.1, **given),
+        line("featprop", 10, 7, 0.1, **given),
+    ]
+    assert shown([*more, *lines]) == shown(lines)
+    alone = shown(lines, seeds=1, budgets=[10])
+    assert alone[2].endswith("(percent, one seed)")
+    assert alone[-1].split() == ["10", "90.0", "70.0", "+20.0", "90.0", "70.0", "+20.0"]
+    old = [replace(entry, graph="f00d", macro_f1=0.1, accuracy=0.1) for entry in lines]
+    assert shown([*old, *(replace(entry, graph="cafe") for entry in lines)]) == shown(lines)
+
+
+def test_results_that_are_missing_are_told(lines: list[Result]) -> None:
+    with pytest.raises(FeatpropError, match="must have results of random"):
+        shown([entry for entry in lines if entry.strategy == "featprop"])
+
+
+def test_featprop_is_ahead_of_random_choice_and_more_labels_help(tmp_path: Path) -> None:
+    settings = Settings(["digits"], ["featprop", "random"], budgets=list(BUDGETS), seeds=5)
+    runner.run([settings], tmp_path)
+    results = Results(read_results(tmp_path))
+    for metric in ("accuracy", "macro_f1"):
+        ours, theirs = (results.runs(metric, "digits", name, "gcn", "unlabelled") for name in settings.strategies)
+        assert ours is not None
+        assert theirs is not None
+        assert (ours.curve().mean > theirs.curve().mean).all()
+        for runs in (ours, theirs):
+            assert runs.percent.shape == (len(BUDGETS), 5)
+            assert (runs.curve().deviation > 0).all()
+            assert (np.diff(runs.curve().mean) > 0).all()

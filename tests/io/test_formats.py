@@ -1,0 +1,97 @@
+"""A graph on disk is read by whichever registered format it is in."""
+
+import re
+from collections.abc import Callable, Sequence
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import featprop
+from featprop import registry
+from featprop.errors import FileError, ParameterError
+from featprop.graph import Graph
+from featprop.io import Format, register_format
+from featprop.io.formats import FORMATS
+
+Run = Callable[..., Any]
+
+
+class Rows(Format):
+    """A text file: a line a node, its number is its only feature, each joined to the next."""
+
+    description = "a .rows file"
+
+    def fits(self, place: Path) -> bool:
+        return place.suffix == ".rows" and place.is_file()
+
+    def read(self, place: Path, features: Sequence[str] | None) -> Graph:
+        numbers = np.loadtxt(place, ndmin=2)
+        return Graph.from_scipy(np.eye(len(numbers), k=1), numbers)
+
+
+@pytest.fixture
+def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(FORMATS, "classes", dict(FORMATS.classes))
+    (tmp_path / "my.rows").write_text("1\n5\n9\n")
+    return tmp_path / "my.rows"
+
+
+def test_a_third_format_is_read_everywhere(rows: Path, run: Run) -> None:
+    with pytest.raises(FileError, match="found another kind of file"):
+        featprop.read_graph(rows)
+    register_format("rows")(Rows)
+    graph = featprop.read_graph(rows)
+    assert (graph.n_nodes, graph.n_edges, graph.features.tolist()) == (3, 2, [[1], [5], [9]])
+    result = run("select", rows, "--budget", 2, "--out", "picks.csv")
+    assert result.exit_code == 0, result.output
+    assert Path("picks.csv").read_text().startswith("rank,id,represents,mean_distance,label\n1,")
+
+
+def test_the_format_of_another_package(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("rows", f"{__name__}:Rows", "featprop.formats")
+    monkeypatch.setattr(EntryPoint, "load", lambda _: Rows)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group == "featprop.formats" else [])
+    with pytest.raises(FileError, match=r"must be .*, the format rows or a folder with nodes.csv"):
+        featprop.datasets.resolve("nowhere")
+    assert "rows" not in FORMATS.classes, "it is imported when nothing else fits"
+    assert featprop.read_graph(rows).n_nodes == 3
+
+
+def test_what_cannot_be_read_is_told_what_can(rows: Path, tmp_path: Path) -> None:
+    register_format("rows")(Rows)
+    for place, found in [
+        (tmp_path / "nowhere", "no such file or folder: check the path."),
+        (tmp_path, "my.rows: put nodes.csv and edges.csv into a folder and pass the folder."),
+    ]:
+        with pytest.raises(FileError) as caught:
+            featprop.read_graph(place)
+        assert str(caught.value) == (
+            f"{place} must be a folder that featprop convert wrote, a sparse-graph .npz file, a .rows file or "
+            f"a folder with nodes.csv and edges.csv (or .parquet); found {found}"
+        )
+
+
+def test_columns_are_chosen_only_where_there_are_some(rows: Path) -> None:
+    register_format("rows")(Rows)
+    with pytest.raises(ParameterError, match=r"found w1: leave --features out for a \.rows file"):
+        featprop.read_graph(rows, features=["w1"])
+
+
+def test_the_format_of_the_guide_works(rows: Path, tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "your-graph.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL)
+    namespace: dict[str, Any] = {}
+    exec(compile(block, "your-graph.md", "exec"), namespace)
+    register_format("adjacency")(namespace["Adjacency"])
+    (tmp_path / "my.adj").write_text("0 1\n1 0\n")
+    assert featprop.read_graph(tmp_path / "my.adj").n_edges == 1
+
+
+def test_every_format_describes_itself() -> None:
+    assert set(FORMATS.classes) == {"native", "npz", "tables"}
+    for name, kind in FORMATS.classes.items():
+        assert kind.description, name
+        assert not FORMATS.make(name).fits(Path("nowhere")), name

@@ -1,0 +1,285 @@
+"""The label log: acts are added, never changed, never lost; what holds now follows from them."""
+
+import datetime as dt
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featprop.errors import FileError, LabelError, ParameterError
+from featprop.labelling import LabelLog
+
+
+def test_a_day_of_labelling_by_hand() -> None:
+    log = LabelLog()
+    log.tell({"a": "ok", "b": "fraud"}, annotator="ada", turn=1)
+    log.correct("a", "fraud", annotator="ada", turn=1)
+    log.skip("c", "blurred", annotator="ada", turn=2)
+    log.note("c", "ask Grace", annotator="ada")
+    assert log.labels() == {"a": "fraud", "b": "fraud"}
+    assert log.skips() == {"c": "blurred"}
+    assert log.notes() == [("c", "ask Grace")]
+    undone = log.undo(annotator="ada")
+    assert undone is not None
+    assert (undone.kind, undone.node) == ("skip", "c")
+    assert log.skips() == {}
+    assert log.undo(annotator="ada").kind == "correct"
+    assert log.labels() == {"a": "ok", "b": "fraud"}
+    assert [act.kind for act in log.acts()] == ["label", "label", "correct", "skip", "note", "undo", "undo"]
+    assert [act.number for act in log.acts()] == [1, 2, 3, 4, 5, 6, 7]
+    assert [act.undoes for act in log.acts()[-2:]] == [4, 3]
+    assert {act.round for act in log.acts()} == {0, 1, 2}
+    assert all(act.time.tzinfo is dt.UTC and act.annotator == "ada" for act in log.acts())
+
+
+def test_a_label_after_a_skip_and_a_skip_after_a_label() -> None:
+    log = LabelLog()
+    log.tell({"a": "ok"})
+    log.skip("a")
+    assert (log.labels(), log.skips()) == ({}, {"a": ""})
+    log.tell({"a": "fraud"})
+    assert (log.labels(), log.skips()) == ({"a": "fraud"}, {})
+
+
+def test_nothing_is_written_twice() -> None:
+    log = LabelLog()
+    for _ in range(2):
+        log.tell({"a": "ok"}, keys={"a": "k1"})
+        log.skip("b", "blurred", key="k2")
+        log.note("b", "odd", key="k3")
+    assert len(log.acts()) == 3
+    assert log.undo(key="k4").node == log.undo(key="k4").node == "b"
+    assert len(log.acts()) == 4
+    with pytest.raises(LabelError, match="The key of an act must be used once; found 'k3' for note"):
+        log.note("c", "other", key="k3")
+
+
+def test_an_act_sent_again_is_harmless_whatever_was_done_in_between() -> None:
+    log = LabelLog()
+    assert log.undo(key="u") is None
+    log.tell({1: "a"}, keys={1: "k1"})
+    log.correct(1, "b", key="k2")
+    log.skip(2, "odd", key="k3")
+    log.tell({2: "c"})
+    before = log.labels()
+    for _ in range(2):
+        log.tell({1: "a"}, keys={1: "k1"})
+        log.correct(1, "b", key="k2")
+        log.skip(2, "odd", key="k3")
+        assert log.undo(key="u") is None, "there was nothing to undo when it was first sent"
+    assert log.labels() == before == {1: "b", 2: "c"}
+    log.tell({1: "b"}, keys={1: "k4"})
+    assert log.undo().key == "k4"
+    log.tell({1: "b"}, keys={1: "k4"})
+    assert log.undo().node == 2, "what was undone stays undone when it is sent again"
+    with pytest.raises(LabelError, match="must be used once"):
+        log.undo(key="k1")
+
+
+def test_a_label_costs_the_same_however_many_there_are() -> None:
+    """By the plan of the query, not by a clock: it looks at the acts of the node only."""
+    log = LabelLog()
+    plans: list[str] = []
+    log._connection.set_trace_callback(plans.append)
+    log.tell({"a": "ok"})
+    (query,) = [plan for plan in plans if "FROM standing" in plan]
+    log._connection.set_trace_callback(None)
+    steps = [row[3] for row in log._connection.execute(f"EXPLAIN QUERY PLAN {query}")]
+    assert not [step for step in steps if step.startswith("SCAN")], steps
+
+
+def test_each_annotator_has_an_answer_of_their_own() -> None:
+    log = LabelLog()
+    log.tell({"a": "ok"}, annotator="ada")
+    log.tell({"a": "fraud"}, annotator="grace")
+    assert [(act.annotator, act.label) for act in log.answers()] == [("ada", "ok"), ("grace", "fraud")]
+    assert log.labels() == {"a": "fraud"}, "the last to answer counts"
+    log.correct("a", "review", annotator="ada")
+    assert log.labels() == {"a": "review"}
+    assert log.undo(annotator="grace").label == "fraud"
+    assert [act.annotator for act in log.answers()] == ["ada"]
+
+
+def test_labels_come_all_or_none() -> None:
+    log = LabelLog()
+    log.tell({"a": "ok"})
+    for wrong, error in [({"b": "ok", "a": "fraud"}, LabelError), ({"b": "ok", "c": None}, LabelError)]:
+        with pytest.raises(error):
+            log.tell(wrong)
+    with pytest.raises(ParameterError, match="must be text, numbers, dates or tuples"):
+        log.tell({"b": "ok", "c": object()})
+    assert log.labels() == {"a": "ok"}
+    with pytest.raises(LabelError, match="Node 'b' must have a label to correct"):
+        log.correct("b", "ok")
+
+
+NAMES = [
+    "text",
+    "1",
+    1,
+    1.0,
+    -7,
+    10**30,
+    0.1,
+    float("inf"),
+    True,
+    (0, 1),
+    ((1, "a"), 2.5),
+    dt.date(2026, 11, 16),
+    dt.datetime(2026, 11, 16, 8, 30, tzinfo=dt.UTC),
+    dt.time(8, 30),
+    frozenset({"a"}),
+    b"\0\xff",
+    "ü\n'\"",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=repr)
+def test_names_keep_value_and_type(name: Any, tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "labels.sqlite") as log:
+        log.tell({name: name})
+    with LabelLog(tmp_path / "labels.sqlite") as log:
+        ((node, label),) = log.labels().items()
+    assert (node, label) == (name, name)
+    assert type(node) is type(label) is type(name)
+
+
+def test_one_and_one_point_nought_are_two_labels() -> None:
+    log = LabelLog()
+    log.tell({"a": 1})
+    with pytest.raises(LabelError, match=r"found 1 and 1\.0 for node 'a'"):
+        log.tell({"a": 1.0})
+
+
+ACTS = st.lists(
+    st.tuples(st.sampled_from(["tell", "correct", "skip", "undo", "note"]), st.integers(0, 3), st.sampled_from("xyz")),
+    max_size=30,
+)
+
+
+@given(acts=ACTS)
+@settings(max_examples=60, deadline=None)
+def test_what_holds_follows_from_the_acts(acts: list[tuple[str, int, str]]) -> None:
+    """Beside a stack of states kept by hand: an undo takes back the last act that changed anything."""
+    log = LabelLog()
+    stack: list[dict[int, str | None]] = [{}]
+    for kind, node, label in acts:
+        now = stack[-1]
+        if kind == "tell" and now.get(node) is None:
+            log.tell({node: label})
+            stack.append({**now, node: label})
+        elif kind == "correct" and now.get(node) not in (None, label):
+            log.correct(node, label)
+            stack.append({**now, node: label})
+        elif kind == "skip" and now.get(node, "") is not None:
+            log.skip(node)
+            stack.append({**now, node: None})
+        elif kind == "note":
+            log.note(node, label)
+        elif kind == "undo":
+            assert (log.undo() is None) == (len(stack) == 1)
+            stack[1:] = stack[1:-1]
+    assert log.labels() == {node: label for node, label in stack[-1].items() if label is not None}
+    assert set(log.skips()) == {node for node, label in stack[-1].items() if label is None}
+
+
+def test_an_act_cannot_be_changed_or_deleted(tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "labels.sqlite") as log:
+        log.tell({"a": "ok"})
+    connection = sqlite3.connect(tmp_path / "labels.sqlite")
+    for statement in ("UPDATE acts SET label = 'fraud'", "DELETE FROM acts"):
+        with pytest.raises(sqlite3.IntegrityError, match="an act is never"):
+            connection.execute(statement)
+    connection.close()
+
+
+def test_the_file_is_as_safe_as_sqlite_makes_it(tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "labels.sqlite") as log:
+        ask = log._connection.execute
+        assert ask("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert ask("PRAGMA synchronous").fetchone() == (2,), "FULL"
+        assert ask("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.sqlite"], "nothing is left beside it"
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from featprop.labelling import LabelLog
+log = LabelLog(Path(sys.argv[1]))
+for number in range(100_000):
+    log.tell({f"{sys.argv[2]} {number}": "ok"})
+    print(number, flush=True)
+"""
+
+
+def test_a_killed_process_loses_no_act_it_was_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "labels.sqlite"
+    for turn in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), f"{turn}"], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        for _ in range(20 + 7 * turn):
+            told = int(process.stdout.readline())
+        process.kill()
+        rest = process.stdout.read().split()
+        process.wait()
+        process.stdout.close()
+        told = max([told, *map(int, rest)])
+        with LabelLog(path) as log:
+            ours = [act.node for act in log.acts() if str(act.node).startswith(f"{turn} ")]
+        assert ours[: told + 1] == [f"{turn} {number}" for number in range(told + 1)]
+        assert len(ours) <= told + 2, "at most one more, of which nobody was told"
+
+
+def test_two_processes_write_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "labels.sqlite"
+    program = WRITER.replace("100_000", "60")
+    processes = [
+        subprocess.Popen([sys.executable, "-c", program, str(path), who], stdout=subprocess.DEVNULL) for who in "ab"
+    ]
+    assert [process.wait(timeout=120) for process in processes] == [0, 0]
+    with LabelLog(path) as log:
+        assert len(log.labels()) == len({act.key for act in log.acts()}) == 120
+
+
+def test_threads_share_a_log() -> None:
+    log = LabelLog()
+    threads = [
+        threading.Thread(target=lambda who=who: [log.tell({f"{who} {i}": "ok"}) for i in range(50)]) for who in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(log.labels()) == 200
+
+
+@pytest.mark.parametrize("content", [b"not a database at all", b"SQLite format 3\0" + b"\1" * 4096])
+def test_a_file_that_is_no_log_is_told_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "labels.sqlite"
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=r"labels\.sqlite must be a label log"):
+        LabelLog(path)
+    assert path.read_bytes() == content
+
+
+def test_another_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "labels.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE mine (x)")
+    connection.close()
+    with pytest.raises(FileError, match="must be a label log of this version; found another database"):
+        LabelLog(path)
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="must be a label log that can be read and written"):
+        LabelLog(tmp_path / "nowhere" / "labels.sqlite")

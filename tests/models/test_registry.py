@@ -1,0 +1,169 @@
+"""Models from one registry: a third one, of another package, goes everywhere that GCN and SGC go."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import featprop as fp
+from featprop.errors import ModelError, ParameterError
+from featprop.experiments.results import read_results
+from featprop.models import MODELS, available_models, get_model
+
+THIRD = '''
+import numpy as np
+from typing import Annotated
+from featprop import NodeClassifier
+from featprop.options import AtLeast
+
+
+class NearestMean(NodeClassifier):
+    """The class whose labelled nodes have the nearest mean on S^K X.
+
+    Parameters
+    ----------
+    layers
+        K.
+    """
+
+    def __init__(self, layers: Annotated[int, AtLeast(0)] = 2):
+        self.layers = layers
+
+    def learn(self, propagation, nodes, targets):
+        rows = propagation.rows(self.layers)[nodes]
+        self.means = np.stack([rows[targets == code].mean(axis=0) for code in range(len(self.classes_))])
+
+    def scores(self, propagation):
+        rows = propagation.rows(self.layers)
+        return -np.square(rows[:, None] - self.means[None]).sum(axis=2)
+
+    def tensors(self):
+        return {"means": self.means}
+
+    def restore(self, tensors):
+        self.means = tensors["means"]
+'''
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    """Run featprop in a process of its own, with a package installed beside it as pip would."""
+    site = tmp_path / "site"
+    info = site / "some_package-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "some_package.py").write_text(THIRD)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: some-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[featprop.models]\nnearest-mean = some_package:NearestMean\n")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
+
+    def run(*words: object) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "featprop", *map(str, words)]
+        return subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def test_a_third_model_goes_through_every_command(command: Command, graph_folder: Path, tmp_path: Path) -> None:
+    assert "nearest-mean  The class whose labelled nodes have the nearest mean" in command("models").stdout
+    assert "layers  2        a whole number at least 0" in command("models", "nearest-mean").stdout
+
+    done = command("train", graph_folder, "--model", "nearest-mean", "--set", "layers=1", "--out", "model")
+    assert done.returncode == 0, done.stderr
+    saved = json.loads((tmp_path / "model" / "model.json").read_text())
+    assert (saved["model"], saved["settings"]) == ("nearest-mean", {"layers": 1})
+    done = command("predict", graph_folder, "--model", "model")
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "predictions.csv").open(encoding="utf-8", newline="") as file:
+        right = [row["label"] == "abc"[int(row["id"]) % 3] for row in csv.DictReader(file)]
+    assert np.mean(right) > 0.8
+
+    words = ["--dataset", graph_folder, "--strategy", "uncertainty", "--strategy", "random", "--budgets", "8,12"]
+    models = ["--model", "nearest-mean", "--model", "nearest-mean[layers=0]", "--model", "sgc"]
+    done = command("experiments", "run", *words, *models, "--seeds", 2, "--epochs", 20, "--out", "results")
+    assert done.returncode == 0, done.stderr
+    results = read_results(tmp_path / "results")
+    kinds = {(result.model, json.dumps(result.settings)) for result in results}
+    assert kinds == {("nearest-mean", "{}"), ("nearest-mean", '{"layers": 0}'), ("sgc", '{"epochs": 20}')}
+    assert len(results) == 2 * 3 * 2 * 2 * 2
+    by_model = {model: [r.macro_f1 for r in results if r.model == model] for model in ("nearest-mean", "sgc")}
+    assert not set(by_model["nearest-mean"]) <= set(by_model["sgc"]), "it is not trained as something else"
+    done = command("experiments", "report", "results", "--out", "report")
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "report" / "tables").glob("macro-f1-nearest-mean*.md"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["train", "graph", "--model", "nearest-men"], ["experiments", "run", "--dataset", "digits", "--model", "x"]],
+)
+def test_an_unknown_model_lists_the_choices(command: Command, words: list[str]) -> None:
+    done = command(*words)
+    assert done.returncode == 2
+    assert "model must be one of gcn, nearest-mean, sgc" in done.stderr
+
+
+def test_models_follow_scikit_learn_where_it_costs_nothing(line: fp.Graph) -> None:
+    for name in available_models():
+        model = get_model(name)
+        assert clone(model).get_params() == model.get_params()
+        assert type(model)(**model.get_params()).get_params() == model.get_params()
+        model.fit(line, ["a", "c"], ["left", "right"])
+        assert model.classes_ == ("left", "right")
+        assert model.n_features_in_ == 2
+        assert not clone(model).is_fitted
+    with pytest.raises(ParameterError, match="did you mean 'hidden'"):
+        fp.GCN().set_params(hiden=3)
+    assert repr(fp.GCN(hidden=8).set_params(epochs=3)) == "GCN(hidden=8, epochs=3)"
+
+
+def test_old_names_of_a_model_still_work_and_say_the_new_one(line: fp.Graph) -> None:
+    model = fp.SGC(epochs=2).fit(line, ["a", "c"], ["left", "right"])
+    with pytest.warns(DeprecationWarning, match="classes is now classes_"):
+        assert model.classes == ("left", "right")
+    with pytest.warns(DeprecationWarning, match="network is now network_"):
+        assert model.network is model.network_
+
+
+def test_a_name_is_registered_once() -> None:
+    with pytest.raises(ValueError, match="model 'gcn' is registered already, by GCN"):
+        MODELS.register("gcn")(fp.SGC)
+
+
+def test_naming_models_does_not_load_torch() -> None:
+    code = "import sys, featprop as fp; fp.available_models(); fp.GCN(hidden=3); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was(line: fp.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = fp.GCN(epochs=2).fit(line, ["a", "c"], ["left", "right"])
+    before = model.predict_proba(line)
+    fresh = fp.GCN(epochs=2)
+    monkeypatch.setattr(fp.GCN, "learn", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    for each in (model, fresh):
+        with pytest.raises(KeyboardInterrupt):
+            each.fit(line, ["a", "b", "c"], ["x", "y", "z"])
+    assert model.classes_ == ("left", "right")
+    np.testing.assert_array_equal(model.predict_proba(line), before)
+    assert not fresh.is_fitted
+
+
+def test_training_that_runs_away_is_told(line: fp.Graph) -> None:
+    with pytest.raises(ModelError, match="Training must end with finite weights"):
+        fp.GCN(learning_rate=1e38, epochs=20).fit(line, ["a", "c"], ["left", "right"])
+
+
+def test_only_models_can_be_registered() -> None:
+    with pytest.raises(TypeError, match="model 'zzz' must be a subclass of NodeClassifier"):
+        fp.register_model("zzz")(dict)

@@ -1,0 +1,43 @@
+"""The terms of Theorems 1 and 2 on four points of a line, and their order."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featprop.graph import Graph
+from featprop.selection import coverage
+
+
+def alone(rows: np.ndarray) -> Graph:
+    """Nodes without an edge: features are what propagation leaves them."""
+    return Graph.from_scipy(sp.csr_array((len(rows), len(rows))), rows)
+
+
+def test_four_points_of_a_line_by_hand() -> None:
+    line = np.array([[0.0], [1.0], [5.0], [9.0]], dtype=np.float32)
+    covered = coverage(alone(line), np.array([0, 2]))
+    np.testing.assert_array_equal(covered.nearest, [0, 0, 1, 1])
+    np.testing.assert_allclose(covered.distances, [0, 1, 0, 4])
+    assert covered.mean_distance == pytest.approx(5 / 4)
+    assert covered.max_distance == pytest.approx(4)
+
+
+def test_a_chosen_node_stands_for_itself_also_among_equals() -> None:
+    covered = coverage(alone(np.ones((4, 2), dtype=np.float32)), np.array([3, 1]))
+    assert covered.nearest[[3, 1]].tolist() == [0, 1]
+    assert covered.max_distance == 0.0
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=30, deadline=None)
+def test_the_mean_is_never_above_the_maximum_and_more_nodes_cover_better(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    rows = generator.normal(size=(30, 4)).astype(np.float32)
+    chosen = generator.permutation(30)[:6]
+    graph = alone(rows)
+    few, many = coverage(graph, chosen[:3]), coverage(graph, chosen)
+    assert few.mean_distance <= few.max_distance
+    assert many.mean_distance <= few.mean_distance
+    assert many.max_distance <= few.max_distance
