@@ -12,7 +12,7 @@ import math
 import numbers
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from featprop.errors import ParameterError, unknown_choice
@@ -144,7 +144,7 @@ def owner(kind: type[Any]) -> str:
 
 def options_of(kind: type[Any]) -> dict[str, Option]:
     """Return the options of a class by name, in the order of its constructor."""
-    hints = get_type_hints(kind.__init__, include_extras=True)
+    hints = get_type_hints(kind if is_dataclass(kind) else kind.__init__, include_extras=True)
     parameters = inspect.signature(kind).parameters.values()
     return {
         parameter.name: _option(parameter.name, hints.get(parameter.name, str), parameter.default)

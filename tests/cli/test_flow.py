@@ -86,7 +86,7 @@ def test_from_a_graph_to_predictions_and_on(run: Run, groups: Path) -> None:
 
     fill("more.csv", how_many=1)
     result = ok(run("select", "graph", "-b", 5, "--labels", "picks.csv", "--labels", "more.csv", "-o", "rest.csv"))
-    assert "2 nodes in --labels have no label yet: not chosen again" in result.stderr
+    assert "Asked for and without a label yet, not asked for again: 2 (" in result.stderr
     chosen = [row["id"] for row in first + more + rows_of("rest.csv")]
     assert sorted(chosen) == sorted(CLASS_OF)
 

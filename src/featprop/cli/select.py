@@ -88,12 +88,10 @@ def select(
         with alone_at(rounds) if rounds else nullcontext():
             learner = _learner(rounds, whole, chooser, seed, is_chosen=bool(strategy or settings))
             sheet = read_labels(labels, whole, learner.labels.values()) if labels else LabelSheet([], [], [])
-            if sheet.blank:
-                typer.echo(f"{len(sheet.blank):,} nodes in --labels have no label yet: not chosen again", err=True)
+            _tell(learner, sheet)
             if learner.asked:
                 waiting = first_five(learner.asked)
-                typer.echo(f"Asked for earlier and without a label yet, not asked for again: {waiting}", err=True)
-            _tell(learner, sheet)
+                typer.echo(f"Asked for and without a label yet, not asked for again: {waiting}", err=True)
             picks = learner.ask(budget, read_ids(candidates, whole) if candidates else None)
             figures = (picks.represents, picks.spread) if description else (None, None)
             keep = None if rounds is None else partial(learner.save, rounds)

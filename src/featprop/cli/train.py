@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,9 @@ import featprop
 from featprop.cli.app import DeviceOption, FeaturesOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
 from featprop.errors import LabelError
-from featprop.graph import Graph
+
+if TYPE_CHECKING:
+    from featprop.graph import Graph
 
 __all__ = ["train"]
 

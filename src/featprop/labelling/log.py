@@ -341,9 +341,11 @@ class LabelLog:
                 raise
 
     def _damaged(self, error: Exception) -> FileError:
-        return FileError(
-            f"{self.path}", "must be a label log that can be read and written", reason(error), "look at it"
+        rule, cure = (
+            "must be a label log that can be read and written",
+            "look at its disk and folder, then try again",
         )
+        return FileError(f"{self.path}", rule, reason(error), cure)
 
 
 def _act(row: tuple[Any, ...]) -> Act:

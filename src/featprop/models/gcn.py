@@ -12,6 +12,7 @@ graph costs:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -20,13 +21,14 @@ from numpy.typing import NDArray
 from featprop.matrix import Features
 from featprop.models.neural import NeuralClassifier
 from featprop.models.registry import register_model
-from featprop.options import Above, AtLeast, Between
+from featprop.options import Between
 from featprop.propagation import Propagation
 
 __all__ = ["GCN"]
 
 
 @register_model("gcn")
+@dataclass(eq=False, repr=False)
 class GCN(NeuralClassifier):
     """The paper's model: two graph convolutions, 16 hidden units, dropout 0.5 on the hidden layer.
 
@@ -40,24 +42,10 @@ class GCN(NeuralClassifier):
         As in `featprop.models.neural.NeuralClassifier`.
     """
 
-    network_kind = "TwoLayers"
+    hidden: Annotated[int, Between(1, 65536)] = 16
+    dropout: Annotated[float, Between(0, 0.999)] = 0.5
 
-    def __init__(
-        self,
-        hidden: Annotated[int, Between(1, 65536)] = 16,
-        dropout: Annotated[float, Between(0, 0.999)] = 0.5,
-        *,
-        learning_rate: Annotated[float, Above(0)] = 0.01,
-        weight_decay: Annotated[float, AtLeast(0)] = 5e-4,
-        epochs: Annotated[int, AtLeast(1)] = 200,
-        seed: Annotated[int, AtLeast(0)] = 0,
-        device: str = "cpu",
-    ) -> None:
-        super().__init__(
-            learning_rate=learning_rate, weight_decay=weight_decay, epochs=epochs, seed=seed, device=device
-        )
-        self.hidden = hidden
-        self.dropout = dropout
+    network_kind = "TwoLayers"
 
     def matrices(self, propagation: Propagation, nodes: NDArray[np.intp] | None = None) -> tuple[Features, ...]:
         """Return (S X)[N] and S[L, N], the receptive field of L = `nodes`."""

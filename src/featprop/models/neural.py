@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["NeuralClassifier"]
 
 
+@dataclass(eq=False, repr=False)
 class NeuralClassifier(NodeClassifier):
     """A network trained with Adam on the cross entropy of the labelled nodes; the last epoch is the model.
 
@@ -46,23 +48,14 @@ class NeuralClassifier(NodeClassifier):
         The trained network; None before `fit`.
     """
 
-    network_kind: ClassVar[str]
-    network_: Network | None = None
+    learning_rate: Annotated[float, Above(0)] = field(default=0.01, kw_only=True)
+    weight_decay: Annotated[float, AtLeast(0)] = field(default=5e-4, kw_only=True)
+    epochs: Annotated[int, AtLeast(1)] = field(default=200, kw_only=True)
+    seed: Annotated[int, AtLeast(0)] = field(default=0, kw_only=True)
+    device: str = field(default="cpu", kw_only=True)
+    network_: Any = field(default=None, init=False)
 
-    def __init__(
-        self,
-        *,
-        learning_rate: Annotated[float, Above(0)] = 0.01,
-        weight_decay: Annotated[float, AtLeast(0)] = 5e-4,
-        epochs: Annotated[int, AtLeast(1)] = 200,
-        seed: Annotated[int, AtLeast(0)] = 0,
-        device: str = "cpu",
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.epochs = epochs
-        self.seed = seed
-        self.device = device
+    network_kind: ClassVar[str]
 
     @abstractmethod
     def matrices(self, propagation: Propagation, nodes: NDArray[np.intp] | None = None) -> tuple[Features, ...]:
@@ -122,7 +115,7 @@ class NeuralClassifier(NodeClassifier):
         self.network_ = network
 
     @property
-    def network(self) -> Network | None:
+    def network(self) -> Any:
         """The old name of `network_`."""
         warn_of_old_name("network", "network_")
         return self.network_
@@ -130,7 +123,8 @@ class NeuralClassifier(NodeClassifier):
     def _trained(self) -> Network:
         if self.network_ is None:
             raise ModelError("The model", "must be fitted before it is used", "an unfitted one", "call fit first")
-        return self.network_
+        network: Network = self.network_
+        return network
 
     def _networks(self) -> ModuleType:
         try:

@@ -7,6 +7,7 @@ Wu et al., "Simplifying Graph Convolutional Networks" (2019). A node's logits ne
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -15,13 +16,14 @@ from numpy.typing import NDArray
 from featprop.matrix import Features
 from featprop.models.neural import NeuralClassifier
 from featprop.models.registry import register_model
-from featprop.options import Above, AtLeast, Between
+from featprop.options import Between
 from featprop.propagation import Propagation
 
 __all__ = ["SGC"]
 
 
 @register_model("sgc")
+@dataclass(eq=False, repr=False)
 class SGC(NeuralClassifier):
     """Simplified graph convolution: a linear model on S^K X.
 
@@ -33,22 +35,9 @@ class SGC(NeuralClassifier):
         As in `featprop.models.neural.NeuralClassifier`.
     """
 
-    network_kind = "Linear"
+    layers: Annotated[int, Between(0, 1000)] = 2
 
-    def __init__(
-        self,
-        layers: Annotated[int, Between(0, 1000)] = 2,
-        *,
-        learning_rate: Annotated[float, Above(0)] = 0.01,
-        weight_decay: Annotated[float, AtLeast(0)] = 5e-4,
-        epochs: Annotated[int, AtLeast(1)] = 200,
-        seed: Annotated[int, AtLeast(0)] = 0,
-        device: str = "cpu",
-    ) -> None:
-        super().__init__(
-            learning_rate=learning_rate, weight_decay=weight_decay, epochs=epochs, seed=seed, device=device
-        )
-        self.layers = layers
+    network_kind = "Linear"
 
     def matrices(self, propagation: Propagation, nodes: NDArray[np.intp] | None = None) -> tuple[Features, ...]:
         """Return the rows of S^K X of `nodes`."""

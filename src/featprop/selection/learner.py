@@ -303,7 +303,10 @@ class ActiveLearner:
 
 @contextmanager
 def alone_at(path: Path) -> Iterator[None]:
-    """Keep other processes from asking and saving in a folder of rounds for the length of the block."""
+    """Keep other processes from asking and saving in a folder of rounds for the length of the block.
+
+    A folder that was made for the block goes again when the block fails: all that was said is in the sheets still.
+    """
     check_may_hold_learner(path)
     made = not path.exists()
     try:
@@ -314,9 +317,10 @@ def alone_at(path: Path) -> Iterator[None]:
     try:
         with held_lock(path / LOCK, f"{path}"):
             yield
-    finally:
-        if made and not foreign_entries(path, {LOCK}):
+    except BaseException:
+        if made:
             shutil.rmtree(path, ignore_errors=True)
+        raise
 
 
 def check_may_hold_learner(folder: Path) -> None:
