@@ -101,6 +101,18 @@ def test_files_that_may_not_grow(ready: dict[str, Path], tmp_path: Path) -> None
     check(ready, tmp_path, 100, "must have room on its disk; found ")
 
 
+def test_rounds_that_cannot_be_kept_leave_neither_a_folder_nor_a_sheet(ready: dict[str, Path], tmp_path: Path) -> None:
+    rounds, sheet = tmp_path / "rounds", tmp_path / "picks.csv"
+    words = ["select", str(ready["graph"]), "--budget", "3", "--rounds", str(rounds), "--out", str(sheet)]
+    call = [sys.executable, "-c", LIMITED, json.dumps([8192, [words]])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(call, capture_output=True, text=True, env=environment, check=False)
+    ((code, told),) = json.loads(done.stdout)
+    assert code == 2, told
+    assert "rounds/labels.sqlite must be a label log that can be read and written; found" in told.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_any_other_error_of_the_system(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise PermissionError(13, "Permission denied", "secret/nodes.csv")
