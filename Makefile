@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: demo test paper check bench bench-kmedoids bench-strategies clean
+.PHONY: demo test paper check bench bench-default bench-kmedoids bench-strategies clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo
@@ -15,6 +15,13 @@ paper: $(INSTALLED)  ## the paper's experiments, from where the last run stopped
 	$(BIN)/featprop experiments run $(patsubst %,--settings %,$(wildcard experiments/*.toml)) --out experiments/results
 	$(BIN)/featprop experiments report experiments/results --out report
 
+bench-default: $(INSTALLED)  ## the default beside others, from where the last run stopped, and docs/default.md
+	$(BIN)/python benchmarks/made_graphs.py --out experiments/default/graphs
+	$(BIN)/featprop experiments run --settings experiments/default/default.toml --beside experiments/results --out experiments/default/results
+	$(BIN)/featprop experiments run --settings experiments/default/made.toml --settings experiments/default/made-cosine.toml --out experiments/default/made
+	$(BIN)/featprop experiments report experiments/default/results experiments/default/made experiments/results --out report/default --into docs/default.md
+	$(BIN)/python benchmarks/rounds.py
+
 check: $(INSTALLED)  ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -25,6 +32,7 @@ bench: $(INSTALLED)  ## what is measured against what
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/opening.py
 	$(BIN)/python benchmarks/protocol.py
+	$(BIN)/python benchmarks/rounds.py
 
 bench-kmedoids: $(INSTALLED)  ## K-Medoids beside kmedoids, scikit-learn, faiss and BanditPAM
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt

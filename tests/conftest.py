@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 
 from featprop.cli import app
 from featprop.graph import Graph
+from featprop.matrix import dense
+from featprop.propagation import normalised_adjacency
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("no time limits", deadline=None)
@@ -26,6 +28,7 @@ EDGES = "source,target\na,b\nb,c\nc,d\nd,e\n"
 Table = str | bytes | pa.Table
 WriteFolder = Callable[..., Path]
 Run = Callable[..., Any]
+ByHand = Callable[..., np.ndarray]
 
 
 @pytest.fixture
@@ -34,6 +37,37 @@ def line() -> Graph:
     adjacency = sp.diags_array([np.ones(4), np.ones(4)], offsets=[-1, 1], format="csr")
     features = np.array([[1, 0], [1, 0.5], [0, 1], [0, 2], [1, 1]])
     return Graph.from_scipy(adjacency, features, ids=list("abcde"), labels=["left", None, "right", None, None])
+
+
+def unit_length(rows: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-7)
+
+
+@pytest.fixture(scope="session")
+def centred_by_hand() -> ByHand:
+    """Centre features as the formula of `Reduction` is written, in double precision, all columns kept."""
+
+    def centre(features: Any) -> np.ndarray:
+        given = dense(features).astype(float)
+        moved = given - given.mean(axis=0)
+        last = np.sqrt(np.square(moved).sum(axis=1).mean() / given.shape[1])
+        return unit_length(np.hstack([moved, np.full((len(given), 1), last)]) * given.any(axis=1, keepdims=True))
+
+    return centre
+
+
+@pytest.fixture(scope="session")
+def smoothed_by_hand(centred_by_hand: ByHand) -> ByHand:
+    """Smooth the features of a graph as the formulas of `Propagation` are written, with dense matrices."""
+
+    def smooth(graph: Graph, way: str) -> np.ndarray:
+        S = normalised_adjacency(graph).toarray().astype(float)
+        powers = [np.linalg.matrix_power(S, step) @ centred_by_hand(graph.features) for step in range(21)]
+        total = sum(0.1 * 0.9**step * power for step, power in enumerate(powers))
+        return unit_length({"own": powers[0], "one-hop": powers[1], "two-hops": powers[2], "diffused": total}[way])
+
+    return smooth
 
 
 @pytest.fixture

@@ -28,4 +28,4 @@ def test_the_given_data_is_not_changed() -> None:
 
 
 def test_it_tells_what_it_does() -> None:
-    assert repr(fp.FeatPropSplit(5)) == "FeatPropSplit(budget=5, strategy='featprop', seed=0)"
+    assert repr(fp.FeatPropSplit(5)) == "FeatPropSplit(budget=5, strategy='featprop-diffused', seed=0)"

@@ -4,10 +4,10 @@
 
     graph = fp.read_graph("my-graph/")
     picks = fp.select(graph, budget=40)
-    model = fp.GCN().fit(graph, picks.nodes, labels)
+    model = fp.Ridge().fit(graph, picks.nodes, labels)
     model.predict(graph)
 
-Names are imported when they are first used: choosing nodes never loads PyTorch.
+Names are imported when they are first used: PyTorch is loaded by the networks, GCN and SGC, alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from featprop.graph import Graph
     from featprop.io import Format, read_graph, register_format
     from featprop.labelling import LabelLog
-    from featprop.models import GCN, SGC, NodeClassifier, available_models, get_model, load_model
+    from featprop.models import GCN, SGC, NodeClassifier, Ridge, available_models, get_model, load_model
     from featprop.models import register_model, save_model
     from featprop.propagation import propagate
     from featprop.selection import ActiveLearner, Selection, select
@@ -42,7 +42,7 @@ _NAMES = {
     "graph": "Graph",
     "io": "Format read_graph register_format",
     "labelling": "LabelLog",
-    "models": "GCN SGC NodeClassifier available_models get_model load_model register_model save_model",
+    "models": "GCN SGC NodeClassifier Ridge available_models get_model load_model register_model save_model",
     "propagation": "propagate",
     "selection": "ActiveLearner Selection select",
     "strategies": "ScoreStrategy Situation Strategy available_strategies get_strategy register_strategy",
@@ -53,9 +53,9 @@ _HOME = {name: f"featprop.{module}" for module, names in _NAMES.items() for name
 __all__ = [
     "GCN", "SGC", "ActiveLearner", "FeatPropSplit", "FeatpropError", "FileError", "Format", "Graph", "GraphError",
     "KMedoids", "LabelError", "LabelLog", "MissingExtraError", "ModelError", "NodeClassifier", "ParameterError",
-    "ScoreStrategy", "Selection", "Situation", "Strategy", "available_models", "available_strategies", "get_model",
-    "get_strategy", "k_medoids", "load_model", "propagate", "read_graph", "register_format", "register_model",
-    "register_strategy", "save_model", "select",
+    "Ridge", "ScoreStrategy", "Selection", "Situation", "Strategy", "available_models", "available_strategies",
+    "get_model", "get_strategy", "k_medoids", "load_model", "propagate", "read_graph", "register_format",
+    "register_model", "register_strategy", "save_model", "select",
 ]
 # fmt: on
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Features", "as_dense", "dense", "read_only", "smaller", "unit_rows"]
+__all__ = ["Features", "as_dense", "dense", "margins", "read_only", "smaller", "unit_rows"]
 
 Features: TypeAlias = "sp.csr_array | NDArray[np.float32]"
 
@@ -62,3 +62,9 @@ def unit_rows(matrix: Features) -> Features:
     if sp.issparse(matrix):
         return sp.csr_array(sp.dia_array((scale[None, :], [0]), shape=(len(scale), len(scale))) @ matrix)
     return np.asarray(matrix * scale[:, None])
+
+
+def margins(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return for each row how much its largest score is above its second; there must be two columns at least."""
+    largest = np.partition(scores, -2, axis=1)
+    return np.asarray(largest[:, -1] - largest[:, -2])

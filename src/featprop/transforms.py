@@ -8,7 +8,7 @@ from torch_geometric.transforms import BaseTransform
 
 from featprop.graph import Graph
 from featprop.selection import select
-from featprop.strategies import Strategy
+from featprop.strategies import DEFAULT_STRATEGY, Strategy
 
 __all__ = ["FeatPropSplit"]
 
@@ -26,7 +26,7 @@ class FeatPropSplit(BaseTransform):  # type: ignore[misc]
         The same seed gives the same nodes.
     """
 
-    def __init__(self, budget: int, strategy: str | Strategy = "featprop", seed: int = 0) -> None:
+    def __init__(self, budget: int, strategy: str | Strategy = DEFAULT_STRATEGY, seed: int = 0) -> None:
         self.budget = budget
         self.strategy = strategy
         self.seed = seed

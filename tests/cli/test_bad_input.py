@@ -370,8 +370,20 @@ OPTIONS = [
     (
         "option misspelt",
         {},
-        [*SELECT, "--set", "layer=3"],
+        [*SELECT, "--strategy", "featprop", "--set", "layer=3"],
         "Option of strategy featprop must be one of clustering, layers; found 'layer': did you mean 'layers'?",
+    ),
+    (
+        "option of another strategy than the default",
+        {},
+        [*SELECT, "--set", "layers=3"],
+        "Option of strategy featprop-diffused must be one of first, step; found 'layers': choose one of them.",
+    ),
+    (
+        "option of the default out of range",
+        {},
+        [*SELECT, "--set", "first=0"],
+        "first of strategy featprop-diffused must be a whole number at least 1; found 0: the default is 10.",
     ),
     (
         "option of another strategy",
@@ -388,25 +400,25 @@ OPTIONS = [
     (
         "option that is no number",
         {},
-        [*SELECT, "--set", "layers=three"],
+        [*SELECT, "--strategy", "featprop", "--set", "layers=three"],
         "layers of strategy featprop must be a whole number from 0 to 1000; found 'three': the default is 2.",
     ),
     (
         "option out of range",
         {},
-        [*SELECT, "--set", "layers=-1"],
+        [*SELECT, "--strategy", "featprop", "--set", "layers=-1"],
         "layers of strategy featprop must be a whole number from 0 to 1000; found -1: the default is 2.",
     ),
     (
         "option with another choice",
         {},
-        [*SELECT, "--set", "clustering=k-means"],
+        [*SELECT, "--strategy", "featprop", "--set", "clustering=k-means"],
         "clustering of strategy featprop must be one of kmeans, kmedoids; found 'k-means': did you mean 'kmeans'?",
     ),
     (
         "option set twice",
         {},
-        [*SELECT, "--set", "layers=1", "--set", "layers=2"],
+        [*SELECT, "--strategy", "featprop", "--set", "layers=1", "--set", "layers=2"],
         "layers of strategy featprop must be set once; found it twice: drop one.",
     ),
     (
@@ -426,18 +438,30 @@ OPTIONS = [
         "model misspelt",
         {"labels.csv": LABELS},
         [*TRAIN, "--model", "GCNN"],
-        "model must be one of gcn, sgc; found 'GCNN': did you mean 'gcn'?",
+        "model must be one of gcn, ridge, sgc; found 'GCNN': did you mean 'gcn'?",
     ),
     (
         "unknown model",
         {"labels.csv": LABELS},
         [*TRAIN, "--model", "transformer"],
-        "model must be one of gcn, sgc; found 'transformer': choose one of them.",
+        "model must be one of gcn, ridge, sgc; found 'transformer': choose one of them.",
+    ),
+    (
+        "setting of the default model",
+        {"labels.csv": LABELS},
+        [*TRAIN, "--set", "penalty=0"],
+        "penalty of model ridge must be a number at least 1e-06; found 0.0: the default is 1.0.",
+    ),
+    (
+        "setting of another model than the default",
+        {"labels.csv": LABELS},
+        [*TRAIN, "--set", "epochs=20"],
+        "Option of model ridge must be one of penalty, rows, unlabelled; found 'epochs': choose one of them.",
     ),
     (
         "device to train",
         {"labels.csv": LABELS},
-        [*TRAIN, "--device", "abacus"],
+        [*TRAIN, "--model", "gcn", "--device", "abacus"],
         "device must be one PyTorch has here; found 'abacus': use 'cpu'.",
     ),
     (
@@ -643,7 +667,7 @@ DAMAGED = "model must be an undamaged model of this version; found this: "
         pytest.param(
             DESCRIPTION,
             described(model="gat"),
-            "model must be one of gcn, sgc; found 'gat': choose one of them.",
+            "model must be one of gcn, ridge, sgc; found 'gat': choose one of them.",
             id="another kind",
         ),
         pytest.param(

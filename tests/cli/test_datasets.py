@@ -14,7 +14,7 @@ import requests
 from typer.testing import CliRunner
 
 from featprop.cli import app
-from featprop.datasets import CATALOGUE, wheels
+from featprop.datasets import CATALOGUE, statistics, wheels
 from featprop.io import read_graph
 
 
@@ -60,6 +60,16 @@ def test_make_says_what_it_took():
     assert "Wrote made: 300 nodes, 1,200 edges, 8 features." in result.stdout
     assert re.search(r"It took [\d.]+ s, [\d.]+ GB of memory at most, [\d.]+ GB on disk\.", result.stdout)
     assert read_graph("made").n_edges == 1200
+
+
+def test_make_with_unequal_classes_isolated_nodes_and_a_signal():
+    assert made("--smallest", "0.1", "--isolated", "0.5", "--signal", "0").exit_code == 0
+    graph = read_graph("made")
+    assert np.bincount(graph.labels).min() == 30
+    assert statistics(graph).isolated >= 150
+    weak = np.array(graph.features)
+    assert made("--force").exit_code == 0
+    assert np.abs(weak).mean() < np.abs(read_graph("made").features).mean()
 
 
 @pytest.mark.parametrize("number", ["many", "1.5", "inf"])

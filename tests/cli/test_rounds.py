@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from featprop.labelling import LabelLog
+from featprop.options import options_of
 from featprop.selection.learner import alone_at
 from featprop.strategies import available_strategies, strategy_class
 
@@ -48,7 +50,8 @@ def test_the_list_has_every_strategy_with_all_that_is_to_know(run: Run) -> None:
     for name in available_strategies():
         kind = strategy_class(name)
         (line,) = [line for line in lines if line.startswith(f"{name} ")]
-        assert f"  {'model' if kind.needs else 'none'}  " in line
+        used = "model, once there are labels" if kind.uses else "none"
+        assert f"  {'model' if kind.needs else used}  " in line
         assert kind.reference in line
         assert kind.cost in line
         assert (kind.__doc__ or "").splitlines()[0].rstrip(".") in line
@@ -61,6 +64,8 @@ def test_a_strategy_is_explained_with_its_options(run: Run, name: str) -> None:
     assert text.startswith(f"{name}: {(kind.__doc__ or '').splitlines()[0]}")
     assert "Parameters" not in text
     assert kind.cost in text
+    for option in options_of(kind):
+        assert re.search(rf"^[\w, ]*\b{option}\b[\w, ]*: \S", text, flags=re.MULTILINE), f"{option} is not explained"
 
 
 @pytest.mark.parametrize("name", available_strategies())
@@ -77,7 +82,22 @@ def test_one_class_in_the_sheet_is_enough(run: Run, folder: Path) -> None:
 
 
 def test_options_are_set(run: Run, folder: Path) -> None:
-    ok(run("select", "graph", "-b", 3, "--set", "layers=0", "--set", "clustering=kmeans", "-o", "one.csv"))
+    ok(
+        run(
+            "select",
+            "graph",
+            "-b",
+            3,
+            "--strategy",
+            "featprop",
+            "--set",
+            "layers=0",
+            "--set",
+            "clustering=kmeans",
+            "-o",
+            "one.csv",
+        )
+    )
     ok(run("select", "graph", "-b", 3, "--strategy", "pagerank", "--set", "damping=0.5", "-o", "two.csv"))
     assert len(ids_of("one.csv")) == len(ids_of("two.csv")) == 3
 

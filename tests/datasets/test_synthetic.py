@@ -1,11 +1,13 @@
 """Graphs made to order: the counts asked for, the same from the same seed, whatever the size of the pieces."""
 
+import zlib
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from featprop.datasets import buckets, madefeatures, make, statistics, synthetic
-from featprop.datasets.blockmodel import HUB, BlockModel
+from featprop.datasets.blockmodel import HUB, BlockModel, class_sizes
 from featprop.datasets.buckets import Buckets, sorted_distinct
 from featprop.errors import FileError, ParameterError
 from featprop.io import read_graph
@@ -82,34 +84,103 @@ def test_degrees_have_a_heavy_tail(tmp_path):
 
 
 def test_weights_do_not_depend_on_the_number_of_a_node(tmp_path):
-    model = BlockModel(10_000, 5, np.random.default_rng(0))
+    model = BlockModel(np.full(5, 2000), 0, np.random.default_rng(0))
     drawn = model.draw_inside(50_000, np.random.default_rng(1))
     ends = np.concatenate(np.divmod(drawn, 10_000))
     assert abs(np.corrcoef(np.bincount(ends, minlength=10_000), np.arange(10_000))[0, 1]) < 0.05
     assert model.pairs_inside + model.pairs_between == 10_000 * 9_999 // 2
 
 
+def test_graphs_of_earlier_versions_come_back(tmp_path):
+    """Classes of equal size, every node joined and a signal of 1 draw what was drawn before these were options."""
+    words = make(tmp_path / "words", **ORDER | {"nodes": 503, "kind": "words"}, seed=3)
+    parts = (words.labels, words.adjacency.indices, words.features.indices)
+    assert [zlib.crc32(np.array(part, dtype=np.int64)) for part in parts] == [1755126996, 2997157959, 3500880569]
+    points = make(tmp_path / "points", **ORDER)
+    assert points.features[[0, 499], 0].tolist() == pytest.approx([0.758323, -0.070727], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "classes", "smallest", "sizes"),
+    [
+        (1000, 2, 0.05, [950, 50]),
+        (700, 3, 1 / 7, [400, 200, 100]),
+        (100, 3, 0.29, [38, 33, 29]),
+        (500, 3, 1 / 3, [167, 167, 166]),
+        (40, 3, 1 / 40, [34, 5, 1]),
+        (4, 4, 1 / 4, [1, 1, 1, 1]),
+        (503, 4, None, [125, 126, 126, 126]),
+    ],
+)
+def test_sizes_of_classes(nodes, classes, smallest, sizes):
+    assert class_sizes(nodes, classes, smallest).tolist() == sizes
+
+
+@pytest.mark.parametrize("homophily", [0.0, 0.31, 1.0])
+def test_unequal_classes(homophily, tmp_path):
+    """Every count is met; a node of a small class has as many neighbours of its class as one of a large class."""
+    graph = make(tmp_path / "g", **ORDER | {"nodes": 700, "classes": 3, "smallest": 1 / 7, "homophily": homophily})
+    counted = statistics(graph)
+    assert np.bincount(graph.labels).tolist() == [400, 200, 100]
+    assert (counted.edges, counted.homophily) == (2500, pytest.approx(homophily, abs=1e-12))
+    theirs = graph.labels[graph.adjacency.indices]
+    own = np.repeat(graph.labels, np.diff(graph.adjacency.indptr)) == theirs
+    inside = np.bincount(theirs[own], minlength=3) / [400, 200, 100]
+    assert inside == pytest.approx(homophily * 5000 / 700, rel=0.15)
+
+
+@pytest.mark.parametrize("smallest", [None, 0.1])
+def test_isolated_nodes(smallest, tmp_path):
+    graph = make(tmp_path / "g", **ORDER | {"nodes": 1000, "edges": 10_000}, smallest=smallest, isolated=0.4)
+    assert statistics(graph).isolated == 400, "at 33 edges a node, no other is without one by chance"
+    assert (graph.n_edges, statistics(graph).homophily) == (10_000, 0.7)
+    without = np.diff(graph.adjacency.indptr) == 0
+    sizes = np.bincount(graph.labels)
+    assert np.bincount(graph.labels[without]) == pytest.approx(0.4 * sizes, abs=1)
+    assert 160 < np.count_nonzero(without[:500]) < 240, "by lot, not by number"
+
+
+@pytest.mark.parametrize("isolated", [0.0, 1.0])
+def test_no_edges(isolated, tmp_path):
+    graph = make(tmp_path / "g", **ORDER | {"edges": 0}, isolated=isolated)
+    assert (graph.n_nodes, graph.n_edges, statistics(graph).isolated) == (500, 0, 500)
+    assert repr(read_graph(tmp_path / "g")) == repr(graph)
+
+
 @pytest.mark.parametrize("kind", ["gaussian", "words"])
 def test_features_tell_of_the_class(kind, tmp_path):
-    """The nearest class mean of half the nodes names the class of the other half far better than chance."""
-    graph = make(tmp_path / "g", nodes=4000, edges=8000, classes=4, features=64, kind=kind)
-    rows = graph.features.toarray() if kind == "words" else graph.features
-    half, labels = rows[:2000], graph.labels
-    means = np.stack([half[labels[:2000] == c].mean(axis=0) for c in range(4)])
-    nearest = ((rows[2000:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
-    right = (nearest == labels[2000:]).mean()
-    assert 0.4 < right < 0.97, "neither useless nor solved without the edges"
+    """The nearest class mean of half the nodes names the class of the other half, the better the more the signal."""
+    right = []
+    for signal in (0, 0.3, 1, 3):
+        graph = make(tmp_path / f"{signal}", nodes=4000, edges=0, classes=4, features=64, kind=kind, signal=signal)
+        rows = graph.features.toarray() if kind == "words" else graph.features
+        half, labels = rows[:2000], graph.labels
+        means = np.stack([half[labels[:2000] == c].mean(axis=0) for c in range(4)])
+        nearest = ((rows[2000:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+        right.append((nearest == labels[2000:]).mean())
+    nothing, weak, default, strong = right
+    assert nothing == pytest.approx(0.25, abs=0.05)
+    assert nothing + 0.05 < weak < default - 0.05 < strong - 0.1
+    assert 0.4 < default < 0.97, "neither useless nor solved without the edges"
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
         ({"nodes": 1}, "nodes must be from 2 to 2,147,483,647; found 1"),
-        ({"edges": 0}, "edges must be from 1 to"),
+        ({"edges": -1}, "edges must be from 0 to"),
         ({"classes": 501}, "classes must be from 1 to 500; found 501"),
         ({"features": 0}, "features must be from 1"),
         ({"homophily": 1.5}, "homophily must be from 0 to 1; found 1.5"),
         ({"homophily": float("nan")}, "homophily must be from 0 to 1; found nan"),
+        ({"smallest": 0.3}, "smallest must be from 0.002, one node, to 0.2, an equal share; found 0.3"),
+        ({"smallest": 0.001}, "smallest must be from 0.002, one node, to 0.2"),
+        ({"smallest": float("nan")}, "an equal share; found nan"),
+        ({"smallest": 0.5, "classes": 1, "homophily": 1}, "smallest must be left out for one class; found 0.5"),
+        ({"isolated": 1.1}, "isolated must be from 0 to 1; found 1.1"),
+        ({"isolated": 0.9}, "at most 56 run inside classes, a quarter of the pairs there; found 1,750"),
+        ({"signal": -0.5}, "signal must be from 0 to 1,000; found -0.5"),
+        ({"signal": float("inf")}, "signal must be from 0 to 1,000; found inf"),
         ({"seed": -1}, "seed must be from 0"),
         ({"kind": "word"}, "kind must be one of gaussian, words; found 'word'"),
         ({"edges": 20_000}, "at most 6,187 run inside classes"),

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,13 +19,13 @@ from featprop.datasets import digits
 from featprop.errors import FeatpropError, FileError, MissingExtraError, ParameterError
 from featprop.experiments import runner
 from featprop.experiments.demo import BUDGETS, run
-from featprop.experiments.demo_page import Demonstration
+from featprop.experiments.demo_page import WAYS, Demonstration
 from featprop.experiments.maps import astray
 from featprop.experiments.results import Result, read_results
 from featprop.experiments.settings import Settings
 from featprop.experiments.summary import Results
 from featprop.matrix import dense
-from featprop.selection import select
+from featprop.selection import coverage, select
 
 VOID = {"br", "img", "link", "meta"}
 Make = Callable[..., Result]
@@ -45,7 +45,7 @@ class Demo:
 def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     """A real run, with one seed and two budgets to be quick."""
     folder = tmp_path_factory.mktemp("demo") / "new"
-    return Demo(folder, run(folder, seeds=1, budgets=(10, 20)))
+    return Demo(folder, run(folder, seeds=1, budgets=(10, 40)))
 
 
 class Page(HTMLParser):
@@ -89,7 +89,7 @@ def page(demonstration: Demo) -> Page:
 
 def test_the_page_is_well_formed(page: Page) -> None:
     assert page.open == []
-    assert page.tags.count("svg") == 4
+    assert page.tags.count("svg") == 5
     assert page.tags.count("h1") == 1
 
 
@@ -108,7 +108,9 @@ def test_the_drawings_do_not_share_ids(page: Page) -> None:
 
 def test_pictures_are_described(demonstration: Demo) -> None:
     described = r'<svg viewBox="[^"]*" role="img" aria-label="[^"]{40,}">'
-    assert len(re.findall(described, demonstration.page)) == 4
+    assert len(re.findall(described, demonstration.page)) == 5
+    for name in WAYS:
+        assert len(re.findall(rf'aria-label="[^"]*digits, {name}: [\d.]+ with 10, ', demonstration.page)) == 2
     assert len(re.findall(r'<img [^>]*alt="Pick \d+, a handwritten \d"', demonstration.page)) == 40
 
 
@@ -125,17 +127,48 @@ def test_headline_table_and_commands_are_in_the_page(demonstration: Demo) -> Non
         "featprop select my-graph/ --budget 40 --out picks.csv",
         "featprop train my-graph/ --labels picks.csv --out model/",
         "featprop predict my-graph/ --model model/ --out predictions.csv",
+        "featprop select my-graph/ --budget 20 --labels picks.csv --out more.csv",
     ):
         assert f"<code>{command}</code>" in demonstration.page
 
 
-def test_the_gallery_shows_the_picks_in_order(demonstration: Demo) -> None:
+def test_the_tiles_show_how_far_the_default_is_ahead(demonstration: Demo) -> None:
+    table = [line.split() for line in demonstration.summary.splitlines() if re.match(r" +\d", line)]
+    tiles = re.findall(r'<li><span class="labels">.*?</li>', demonstration.page)
+    for (budget, ours, random, paper, *_), tile in zip(table, tiles, strict=True):
+        shown = re.findall(r"[-+]?\d[\d.]*", re.sub(r"<[^>]*>", " ", tile))
+        assert shown[:3] + shown[4:5] == [budget, ours, random, paper]
+        assert float(shown[3]) == pytest.approx(float(ours) - float(random), abs=0.11)
+        assert float(shown[5]) == pytest.approx(float(ours) - float(paper), abs=0.11)
+
+
+def test_the_gallery_shows_in_order_the_picks_that_the_default_was_trained_on(demonstration: Demo) -> None:
     graph = digits()
-    picks = select(graph, 40)
+    lines = read_results(demonstration.folder / "results")
+    [line] = [
+        line for line in lines if (line.strategy, line.budget, line.protocol) == ("featprop-diffused", 40, "unlabelled")
+    ]
+    positions = graph.positions(line.nodes)
+    names = np.array(graph.class_names())[positions]
+    counts = np.bincount(coverage(graph, positions).nearest, minlength=40)
     shown = re.findall(r'alt="Pick (\d+), a handwritten (\d)".*?class="count">(\d+) node', demonstration.page)
-    names = np.array(graph.class_names())[picks.positions]
-    expected = zip(range(1, 41), names.tolist(), picks.represents.tolist(), strict=True)
-    assert [tuple(map(int, tile)) for tile in shown] == list(expected)
+    assert [tuple(map(int, tile)) for tile in shown] == list(zip(range(1, 41), names, counts, strict=True))
+    rounds = ", ".join(map(str, line.schedule[:-1]))
+    assert line.nodes[:10] == tuple(select(graph, 10).nodes.tolist())
+    assert demonstration.page.count(f"in rounds, up to {rounds} and 40 labels") == 1
+    assert demonstration.page.count(f"in rounds up to {rounds} and 40 labels") == 1
+
+
+def test_the_maps_are_of_the_three_ways(demonstration: Demo) -> None:
+    graph = digits()
+    for name, title in (("random", "Random choice"), ("featprop", "The paper&#39;s FeatProp")):
+        picks = select(graph, 40, strategy=name)
+        wrong = np.count_nonzero(astray(graph, picks))
+        start = demonstration.page.index(f">{title}</h3>")
+        figure = demonstration.page[start : demonstration.page.index("</figure>", start)]
+        assert f"<b>{wrong} nodes</b> lie nearest to a pick that shows another digit" in figure
+        assert f"is {picks.mean_distance:.2f} on average, {picks.max_distance:.2f} at most" in figure
+    assert ">Our default</h3>" in demonstration.page
 
 
 def test_nodes_astray_are_those_whose_nearest_pick_shows_another_digit() -> None:
@@ -167,11 +200,16 @@ def test_the_true_labels_are_apart(demonstration: Demo) -> None:
 
 def test_the_summary_holds_the_figures_and_where_the_report_is(demonstration: Demo) -> None:
     lines = demonstration.summary.splitlines()
-    budgets = [line.split() for line in lines if line.strip()[:2] in ("10", "20") and "labels" not in line]
-    assert [cells[0] for cells in budgets] == ["10", "20"]
-    for _, ours, theirs, points, *macro_f1 in budgets:
-        assert float(points) == pytest.approx(float(ours) - float(theirs), abs=0.11)
-        assert len(macro_f1) == 3
+    budgets = [line.split() for line in lines if re.match(r" +\d", line)]
+    assert [cells[0] for cells in budgets] == ["10", "40"]
+    found = Results(read_results(demonstration.folder / "results"))
+    for place, (_, *cells) in enumerate(budgets):
+        runs = [
+            found.runs(metric, "digits", *way, "unlabelled")
+            for metric in ("accuracy", "macro_f1")
+            for way in (("featprop-diffused", "ridge"), ("random", "ridge"), ("featprop", "gcn"))
+        ]
+        assert cells == [each.at(place) for each in runs if each]
     assert f"Report: {demonstration.folder / 'report.html'}" in lines
 
 
@@ -185,7 +223,7 @@ def test_nothing_but_the_outputs_is_left(demonstration: Demo) -> None:
 def test_the_same_run_writes_the_same_files_over_the_earlier_ones(demonstration: Demo) -> None:
     files = [path for path in demonstration.folder.rglob("*") if path.is_file()]
     before = {path: path.read_bytes() for path in files}
-    assert run(demonstration.folder, seeds=1, budgets=(10, 20)) == demonstration.summary
+    assert run(demonstration.folder, seeds=1, budgets=(10, 40)) == demonstration.summary
     assert {path: path.read_bytes() for path in files} == before
 
 
@@ -236,74 +274,105 @@ def test_a_trial_that_fails_is_told_and_no_page_is_written(tmp_path: Path, monke
     assert not (tmp_path / "report.html").exists()
 
 
+GRAPH = digits().fingerprint
+SCHEDULES = {10: (10,), 20: (10, 15, 20)}
+"""The numbers of labels at which the default is asked."""
+
+
 @pytest.fixture
-def lines(line: Make) -> list[Result]:
-    """FeatProp 90 and 94, random 70 and 80 percent with 10 labels, by seed; 10 more with 20 labels for random."""
+def made(line: Make) -> Callable[..., Result]:
+    """Make a line of the demonstration; what is not given is as in its experiments."""
+
+    def make(name: str, budget: int, seed: int, score: float, **others: Any) -> Result:
+        way = WAYS[name]
+        schedule = SCHEDULES.get(budget, ()) if name == "default" else ()
+        given = {
+            "dataset": "digits",
+            "graph": GRAPH,
+            "protocol": "unlabelled",
+            "model": way.model,
+            "schedule": schedule,
+        }
+        return line(**{"strategy": way.strategy, **given, **others}, budget=budget, seed=seed, macro=score)
+
+    return make
+
+
+@pytest.fixture
+def lines(made: Make) -> list[Result]:
+    """Default 90 and 94, random 70 and 80, paper 91 and 95 percent by seed; 10 more with 20 labels for random."""
     found = []
-    for seed, (ours, theirs) in enumerate([(0.90, 0.70), (0.94, 0.80)]):
+    for seed, (ours, random, paper) in enumerate([(0.90, 0.70, 0.91), (0.94, 0.80, 0.95)]):
         for budget, more in ((10, 0.0), (20, 0.1)):
-            given = {"dataset": "digits", "protocol": "unlabelled"}
             found += [
-                line("featprop", budget, seed, ours, **given),
-                line("random", budget, seed, theirs + more, **given),
+                made("default", budget, seed, ours),
+                made("random", budget, seed, random + more),
+                made("paper", budget, seed, paper),
             ]
     return found
 
 
 def shown(lines: list[Result], **others: Any) -> list[str]:
     given: dict[str, Any] = {"budgets": [10, 20], "seeds": 2, **others}
-    settings = Settings(["digits"], ["featprop", "random"], **given)
-    return Demonstration(digits(), lines, settings, {}).text().splitlines()
+    wanted = [Settings(["digits"], [way.strategy], models=[way.model], **given) for way in WAYS.values()]
+    return Demonstration(digits(), lines, wanted).text().splitlines()
 
 
 def test_the_text_by_hand(lines: list[Result]) -> None:
     assert shown(lines) == [
-        "10 labels chosen by FeatProp do the work of 20 chosen at random.",
+        "10 labels chosen by featprop do the work of 20 chosen at random.",
         "",
-        "A GCN on the digits graph, scored on the nodes without a label (percent, mean ± std of 2 seeds)",
+        "The digits graph, scored on the nodes without a label (percent, mean ± std of 2 seeds)",
+        "  default  our default: the strategy featprop-diffused, asked in rounds, and the model ridge",
+        "  random   nodes chosen at random and the model ridge",
+        "  paper    the paper's FeatProp and GCN",
         "",
-        "         Accuracy                           Macro-F1",
-        "labels     FeatProp       Random   points     FeatProp       Random   points",
-        "    10   92.0 ± 2.8   75.0 ± 7.1    +17.0   92.0 ± 2.8   75.0 ± 7.1    +17.0",
-        "    20   92.0 ± 2.8   85.0 ± 7.1     +7.0   92.0 ± 2.8   85.0 ± 7.1     +7.0",
+        "         Accuracy                               Macro-F1",
+        "labels      default       random        paper      default       random        paper",
+        "    10   92.0 ± 2.8   75.0 ± 7.1   93.0 ± 2.8   92.0 ± 2.8   75.0 ± 7.1   93.0 ± 2.8",
+        "    20   92.0 ± 2.8   85.0 ± 7.1   93.0 ± 2.8   92.0 ± 2.8   85.0 ± 7.1   93.0 ± 2.8",
     ]
 
 
-def test_only_what_was_asked_for_is_shown(lines: list[Result], line: Make) -> None:
+def test_only_what_was_asked_for_is_shown(lines: list[Result], made: Make) -> None:
     """A folder may hold more: of another run of the demonstration, or of somebody's experiments."""
-    given = {"dataset": "digits", "protocol": "unlabelled"}
     more = [
-        line("featprop", 10, 0, 0.1, options={"layers": 1}, **given),
-        line("featprop", 10, 0, 0.1, settings={"epochs": 5}, **given),
-        line("featprop", 10, 0, 0.1, model="sgc", **given),
-        line("degree", 10, 0, 0.1, **given),
-        line("featprop", 10, 0, 0.1, dataset="cora", protocol="unlabelled"),
-        line("featprop", 40, 0, 0.1, **given),
-        line("featprop", 10, 7, 0.1, **given),
+        made("paper", 10, 0, 0.1, options={"layers": 1}),
+        made("paper", 10, 0, 0.1, settings={"epochs": 5}),
+        made("paper", 10, 0, 0.1, model="sgc"),
+        made("random", 10, 0, 0.1, model="gcn"),
+        made("default", 20, 0, 0.1, schedule=(10, 20)),
+        made("random", 10, 0, 0.1, strategy="degree"),
+        made("random", 10, 0, 0.1, dataset="cora", graph="cafe"),
+        made("random", 10, 0, 0.1, graph="f00d"),
+        made("paper", 40, 0, 0.1),
+        made("paper", 10, 7, 0.1),
     ]
     assert shown([*more, *lines]) == shown(lines)
     alone = shown(lines, seeds=1, budgets=[10])
     assert alone[2].endswith("(percent, one seed)")
-    assert alone[-1].split() == ["10", "90.0", "70.0", "+20.0", "90.0", "70.0", "+20.0"]
-    old = [replace(entry, graph="f00d", macro_f1=0.1, accuracy=0.1) for entry in lines]
-    assert shown([*old, *(replace(entry, graph="cafe") for entry in lines)]) == shown(lines)
+    assert alone[-1].split() == ["10", *["90.0", "70.0", "91.0"] * 2]
 
 
-def test_results_that_are_missing_are_told(lines: list[Result]) -> None:
-    with pytest.raises(FeatpropError, match="must have results of random"):
-        shown([entry for entry in lines if entry.strategy == "featprop"])
+@pytest.mark.parametrize("name", WAYS)
+def test_results_that_are_missing_are_told(lines: list[Result], name: str) -> None:
+    missing = WAYS[name].strategy
+    with pytest.raises(FeatpropError, match=f"must have results of {missing}; found none"):
+        shown([entry for entry in lines if entry.strategy != missing])
 
 
-def test_featprop_is_ahead_of_random_choice_and_more_labels_help(tmp_path: Path) -> None:
-    settings = Settings(["digits"], ["featprop", "random"], budgets=list(BUDGETS), seeds=5)
-    runner.run([settings], tmp_path)
+def test_the_default_is_ahead_of_random_choice_and_more_labels_help(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"models": ["ridge"], "budgets": list(BUDGETS), "seeds": 5}
+    runner.run([Settings(["digits"], ["featprop-diffused", "random"], **given)], tmp_path)
     results = Results(read_results(tmp_path))
     for metric in ("accuracy", "macro_f1"):
-        ours, theirs = (results.runs(metric, "digits", name, "gcn", "unlabelled") for name in settings.strategies)
+        ours, theirs = (
+            results.runs(metric, "digits", name, "ridge", "unlabelled") for name in ("featprop-diffused", "random")
+        )
         assert ours is not None
         assert theirs is not None
         assert (ours.curve().mean > theirs.curve().mean).all()
+        assert (theirs.curve().deviation > 0).all()
         for runs in (ours, theirs):
             assert runs.percent.shape == (len(BUDGETS), 5)
-            assert (runs.curve().deviation > 0).all()
             assert (np.diff(runs.curve().mean) > 0).all()

@@ -15,8 +15,9 @@ from featprop.experiments.scoring import score
 from featprop.experiments.trials import Trial
 from featprop.graph import Graph
 from featprop.matrix import dense
-from featprop.models import GCN, SGC
+from featprop.models import GCN, SGC, Ridge
 from featprop.propagation import propagate
+from featprop.selection import select
 from featprop.strategies import STRATEGIES, Situation, Strategy, register_strategy
 
 seen: list[Situation] = []
@@ -56,19 +57,44 @@ class Watching(First):
         return super().select(situation, budget, generator)
 
 
+class Using(First):
+    """Both ends of the candidates in turn, first 3 and then 2 at a time, with a model to look at if there is one."""
+
+    uses = frozenset({"logits"})
+
+    def steps(self, labelled: int, budget: int) -> list[int]:
+        return [*range(labelled + 2 if labelled else 3, budget, 2), budget]
+
+    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> Any:
+        super().select(situation, budget, generator)
+        order = np.argsort(np.minimum(np.arange(len(situation.candidates)), np.arange(len(situation.candidates))[::-1]))
+        return situation.candidates[order[:budget]]
+
+
+class UsingFirst(First):
+    """The first candidates, which are all of one class for long."""
+
+    uses = frozenset({"logits"})
+
+    def steps(self, labelled: int, budget: int) -> list[int]:
+        return list(range(labelled + 1, budget + 1))
+
+
 @pytest.fixture(autouse=True)
 def strategies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(STRATEGIES, "classes", dict(STRATEGIES.classes))
     register_strategy("first")(First)
     register_strategy("watching")(Watching)
     register_strategy("the-same")(TheSame)
+    register_strategy("using")(Using)
+    register_strategy("using-first")(UsingFirst)
     seen.clear()
 
 
 def trial(graph: Graph, strategy: str, *models: str, **others: Any) -> Trial:
     given: dict[str, Any] = {"budgets": (6, 8), "seeds": (0, 1), **others}
     options = given.pop("options", {})
-    entrants = tuple(Entrant(model, {"epochs": 40}) for model in models or ("gcn",))
+    entrants = tuple(Entrant(model, {} if model == "ridge" else {"epochs": 40}) for model in models or ("gcn",))
     return Trial("rings", graph.fingerprint, Entrant(strategy, options), entrants, **given)
 
 
@@ -111,6 +137,64 @@ def test_a_strategy_with_a_model_continues_from_the_pool_before_with_its_model(r
             np.testing.assert_allclose(situation.outputs[output], expected, atol=2e-3)
 
 
+@pytest.mark.parametrize("model", ["ridge", "gcn"])
+def test_a_strategy_that_uses_a_model_starts_from_its_own_picks_and_goes_over_its_steps(
+    rings: Graph, model: str
+) -> None:
+    lines = all_lines(rings, trial(rings, "using", model, budgets=(6, 8), seeds=(3,)))
+    assert [line.schedule for line in lines] == [(3, 5, 6)] * 2 + [(3, 5, 6, 8)] * 2
+    assert [len(situation.labelled) for situation in seen] == [0, 3, 5, 6]
+    assert not seen[0].outputs
+    assert {len(line.nodes) for line in lines if line.budget == 8} == {8}
+    larger, smaller = lines[-1].nodes, lines[0].nodes
+    assert larger[:6] == smaller, "the pool of a budget is the beginning of the next one"
+    names = rings.class_names()
+    for situation in seen[1:]:
+        nodes = situation.labelled
+        assert rings.ids[nodes].tolist() == list(larger[: len(nodes)])
+        kind = Ridge() if model == "ridge" else GCN(seed=3, epochs=40)
+        alone = kind.fit(rings, rings.ids[nodes], [names[node] for node in nodes])
+        assert situation.outputs.keys() == {"logits"}
+        np.testing.assert_allclose(situation.outputs["logits"], alone.decision_function(rings), atol=2e-3)
+
+
+@pytest.mark.parametrize("model", ["ridge", "gcn"])
+def test_a_strategy_that_uses_a_model_does_without_while_there_is_one_class(rings: Graph, model: str) -> None:
+    all_lines(rings, trial(rings, "using-first", model, budgets=(9,), seeds=(0,)))
+    assert [len(situation.labelled) for situation in seen] == list(range(9))
+    assert [bool(situation.outputs) for situation in seen] == [False] * 7 + [True] * 2, "the seventh is of the other"
+
+
+def test_the_default_in_experiments(rings: Graph) -> None:
+    options = {"first": 2, "step": 0.5}
+    lines = all_lines(rings, trial(rings, "featprop-diffused", "ridge", options=options))
+    assert {line.schedule for line in lines if line.budget == 6} == {(2, 3, 5, 6)}
+    assert {line.schedule for line in lines if line.budget == 8} == {(2, 3, 5, 6, 8)}
+    names = rings.class_names()
+    known = [node for node, name in zip(rings.ids.tolist(), names, strict=True) if name is not None]
+    for line in lines[-2:]:
+        told: list[str] = []
+        for size in line.schedule:
+            labels = [names[int(node[1:])] for node in told]
+            given = {"labelled": told, "labels": labels, "candidates": known, "seed": line.seed}
+            told += select(rings, size - len(told), **given).nodes.tolist()
+        assert list(line.nodes) == told, "as somebody would choose who asks that often"
+
+
+@pytest.mark.parametrize("cut", [1, 2, 6, 8, 10, 11, 18])
+def test_going_on_in_the_middle_of_a_budget_sees_the_same_models(rings: Graph, cut: int) -> None:
+    """Models of several seeds are trained side by side, which rounds otherwise than one alone."""
+    what = trial(rings, "using", "gcn", budgets=(6, 10), seeds=range(5))
+    whole = all_lines(rings, what)
+    before = [(situation.labelled.tolist(), situation.outputs["logits"]) for situation in seen if situation.outputs]
+    seen.clear()
+    rest = all_lines(rings, what, whole[:cut])
+    assert [essence(line) for line in [*whole[:cut], *rest]] == [essence(line) for line in whole]
+    for situation in seen:
+        told = [logits for labelled, logits in before if labelled == situation.labelled.tolist()]
+        assert not situation.outputs or any(np.array_equal(situation.outputs["logits"], logits) for logits in told)
+
+
 @pytest.mark.parametrize(("name", "kind"), [("gcn", GCN), ("sgc", SGC)])
 def test_the_scores_are_those_of_a_fresh_model(rings: Graph, name: str, kind: Any) -> None:
     names = rings.class_names()
@@ -140,10 +224,14 @@ def test_two_models_share_the_choice_of_a_one_step_strategy(rings: Graph) -> Non
     assert [line.seconds_select for line in again] == [line.seconds_select for line in lines if line.model == "sgc"]
 
 
-@pytest.mark.parametrize("strategy", ["watching", "random", "featprop", "uncertainty", "anrmab"])
+RESUMED = ["watching", "using", "random", "featprop", "featprop-diffused", "uncertainty", "anrmab"]
+
+
+@pytest.mark.parametrize("strategy", RESUMED)
+@pytest.mark.parametrize("model", ["gcn", "ridge"])
 @pytest.mark.parametrize("cut", range(0, 12, 3))
-def test_going_on_from_any_line_ends_with_the_same_results(rings: Graph, strategy: str, cut: int) -> None:
-    what = trial(rings, strategy, budgets=(6, 7, 8))
+def test_going_on_from_any_line_ends_with_the_same_results(rings: Graph, strategy: str, model: str, cut: int) -> None:
+    what = trial(rings, strategy, model, budgets=(6, 7, 8))
     whole = all_lines(rings, what)
     rest = all_lines(rings, what, whole[:cut])
     assert [essence(line) for line in [*whole[:cut], *rest]] == [essence(line) for line in whole]

@@ -12,6 +12,7 @@ from featprop.datasets import find, resolve, whereabouts
 from featprop.experiments.entrants import Entrant
 from featprop.experiments.protocol import Protocol
 from featprop.experiments.results import Result, read_results
+from featprop.experiments.settings import INITIAL_POOL
 from featprop.experiments.trials import Trial
 from featprop.graph import Graph
 from featprop.strategies import available_strategies, get_strategy, strategy_class
@@ -33,6 +34,7 @@ def chosen(run: Run, graph: object, names: dict[Any, Any], result: Result, befor
         csv.writer(file).writerows([("id",), *((node,) for node, name in names.items() if name is not None)])
     words = ["--budget", result.budget - before, "--seed", result.seed, "--strategy", result.strategy]
     words += [word for name, value in result.options.items() for word in ("--set", f"{name}={value}")]
+    words += ["--model", result.model] if strategy_class(result.strategy).looks_at_model() else []
     words += ["--labels", "labels.csv"] if before else []
     done = run("select", graph, *words, "--candidates", "candidates.csv", "--no-description", "--force")
     assert done.exit_code == 0, done.output
@@ -41,15 +43,17 @@ def chosen(run: Run, graph: object, names: dict[Any, Any], result: Result, befor
 
 
 @pytest.mark.parametrize("name", sorted(set(available_strategies()) - {"coreset-mip"}))
-def test_what_an_experiment_chose_the_command_line_chooses(name: str, graph_folder: Path, run: Run) -> None:
+@pytest.mark.parametrize("model", ["gcn", "ridge"])
+def test_what_an_experiment_chose_the_command_line_chooses(name: str, model: str, graph_folder: Path, run: Run) -> None:
     graph = resolve(str(graph_folder))
-    trial = Trial("blobs", graph.fingerprint, Entrant(name), (Entrant("gcn"),), (8, 12), (0, 3))
+    trial = Trial("blobs", graph.fingerprint, Entrant(name), (Entrant(model),), (8, 12), (0, 3))
     results = [each for several in Protocol(graph).walk(trial) for each in several if each.protocol == "paper"]
     names = dict(zip(graph.ids.tolist(), graph.class_names(), strict=True))
     for result in results:
         if name in CARRIES_STATE and result.budget != 8:
             continue
-        before = ([5, *result.schedule])[-2] if result.schedule else 0
+        first = INITIAL_POOL if strategy_class(name).needs else 0
+        before = [first, *result.schedule][-2] if result.schedule else 0
         assert chosen(run, graph_folder, names, result, before) == [str(node) for node in result.nodes[before:]]
 
 
@@ -67,7 +71,7 @@ def test_published_lines_taken_at_random_come_back(dataset: str, run: Run) -> No
     published = [
         result
         for result in read_results(RESULTS)
-        if result.graph == graph.fingerprint and not strategy_class(result.strategy).needs
+        if result.graph == graph.fingerprint and not strategy_class(result.strategy).looks_at_model()
     ]
     if not published:
         pytest.skip(f"{dataset} is here in another public form than that of the published results")

@@ -59,7 +59,7 @@ def folder(lines: list[Result], tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="module")
 def report(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
-    return write_report(folder, tmp_path_factory.mktemp("report"))
+    return write_report([folder], tmp_path_factory.mktemp("report"))
 
 
 class Checked(HTMLParser):
@@ -119,7 +119,7 @@ def test_every_table_says_its_protocol_and_every_file_is_there(report: Report) -
 
 
 def test_the_same_lines_give_the_same_files(report: Report, folder: Path, tmp_path: Path) -> None:
-    again = write_report(folder, tmp_path)
+    again = write_report([folder], tmp_path)
     files = [path for path in report.page.parent.rglob("*.*") if path.is_file()]
     assert len(files) > 20
     for path in files:

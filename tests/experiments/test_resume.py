@@ -17,7 +17,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 
 def command(graph: Path, out: Path) -> list[str]:
-    strategies = [part for name in ("random", "uncertainty", "featprop", "anrmab") for part in ("--strategy", name)]
+    names = ("random", "uncertainty", "featprop", "featprop-diffused", "anrmab")
+    strategies = [part for name in names for part in ("--strategy", name)]
     sizes = ["--budgets", "8,16,24", "--seeds", "2", "--epochs", "120", "--jobs", "2", "--out", str(out)]
     return [sys.executable, "-m", "featprop", "bench", "run", "--dataset", str(graph), *strategies, *sizes]
 
@@ -54,7 +55,7 @@ def test_killed_at_any_moment_it_resumes_and_ends_with_the_same_results(graph_fo
     process = begin(graph_folder, straight)
     output, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
-    assert "48 cells" in output
+    assert "60 cells" in output
 
     for lines in (1, 21):
         process = begin(graph_folder, broken)
@@ -63,7 +64,7 @@ def test_killed_at_any_moment_it_resumes_and_ends_with_the_same_results(graph_fo
         process.send_signal(signal.SIGKILL)
         process.communicate()
         assert process.returncode == -signal.SIGKILL
-        assert lines <= n_lines(broken) < 48
+        assert lines <= n_lines(broken) < 60
         deadline = time.monotonic() + 60
         while any(alive(worker) for worker in workers) and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -76,13 +77,13 @@ def test_killed_at_any_moment_it_resumes_and_ends_with_the_same_results(graph_fo
     assert process.returncode == 0, errors
     assert results(broken) == results(straight)
     whole = (broken / "blobs.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(whole) == 48
+    assert len(whole) == 60
     assert all(json.loads(line) for line in whole)
 
     process = begin(graph_folder, broken)
     output, _ = process.communicate(timeout=300)
     assert "0 cells" in output
-    assert "48 were there" in output
+    assert "60 were there" in output
 
 
 def alive(process: int) -> bool:

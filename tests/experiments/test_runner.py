@@ -214,3 +214,14 @@ def test_a_folder_in_use_is_refused(graph_folder: Path, run: Run) -> None:
         result = run("bench", "run", "--dataset", graph_folder, "--strategy", "random", "--out", "results")
     assert result.exit_code == 2
     assert "another run at work" in result.output
+
+
+@pytest.mark.usefixtures("in_process")
+def test_results_of_a_folder_beside_are_not_made_again(graph_folder: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    runner.run([settings_for(graph_folder, "random")], first)
+    again = runner.run([settings_for(graph_folder, "random")], second, beside=[first])
+    assert (again.done, again.skipped) == (0, 8)
+    runner.run([settings_for(graph_folder, "random", models=["sgc"])], second, beside=[first])
+    pools = [{result.nodes for result in read_results(folder)} for folder in (first, second)]
+    assert pools[0] == pools[1], "choices are taken over"

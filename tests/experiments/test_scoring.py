@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
-from featprop.experiments.scoring import score
+from featprop.experiments.scoring import calibration_error, score
 from featprop.graph import UNKNOWN
 
 
@@ -29,3 +29,15 @@ def test_a_node_nobody_knows_is_not_scored() -> None:
     found = score(truth, predicted, np.array([0]), "paper")
     assert found.accuracy == pytest.approx(2 / 3)
     assert found.macro_f1 == pytest.approx(2 / 3)
+
+
+def test_the_calibration_error_by_hand() -> None:
+    truth = np.array([0, 0, 1, 1, UNKNOWN, 0])
+    predicted = np.array([0, 1, 1, 1, 0, 1])
+    confidence = np.array([0.90, 0.91, 0.60, 0.62, 0.99, 1.0], dtype=np.float32)
+    # in the bin of 0.9 one of two is right, in that of 0.6 both are, in that of 1.0 none is
+    gaps = abs(1 - 1.81) + abs(2 - 1.22) + abs(0 - 1.0)
+    found = calibration_error(truth, predicted, confidence, np.array([], dtype=int), "paper")
+    assert found == pytest.approx(gaps / 5, abs=1e-6)
+    without = calibration_error(truth, predicted, confidence, np.array([5]), "unlabelled")
+    assert without == pytest.approx((gaps - 1.0) / 4, abs=1e-6)

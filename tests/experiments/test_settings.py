@@ -93,7 +93,7 @@ def test_a_strategy_on_some_data_sets_only() -> None:
         ("datasets = [", "must be TOML"),
         ('strategies = ["random"]', "must name datasets"),
         ('datasets = ["cora"]\nstrategies = ["randon"]', "did you mean 'random'"),
-        ('datasets = ["cora"]\nstrategies = ["random"]\nmodels = ["gat"]', "must be one of gcn, sgc"),
+        ('datasets = ["cora"]\nstrategies = ["random"]\nmodels = ["gat"]', "must be one of gcn, ridge, sgc"),
         ('datasets = ["cora"]\nstrategies = ["random"]\nbudgets = [5, 10]', "above 5"),
         ('datasets = ["cora"]\nstrategies = ["random"]\nbudgets = [20, 10]', "ascending"),
         ('datasets = ["cora"]\nstrategies = ["random"]\nseed = 5', "did you mean 'seeds'"),
@@ -157,6 +157,17 @@ def test_one_number_written_in_two_ways_is_one_setting() -> None:
 def test_epochs_are_those_of_every_model() -> None:
     settings = Settings(["cora"], ["random"], models=["gcn[hidden=4]", "sgc"], epochs=2)
     assert [model.options["epochs"] for model in settings.trained()] == [2, 2]
+
+
+def test_a_strategy_that_uses_a_model_is_run_for_each_and_known_by_its_steps() -> None:
+    given: dict[str, Any] = {"models": ["gcn", "ridge"], "budgets": [10, 20], "seeds": 1}
+    strategies = ["featprop-diffused", "featprop-diffused[step=0.2]", "featprop"]
+    trials = merged(trials_of(Settings(["cora"], strategies, **given), here("cora")))
+    assert [[model.name for model in trial.models] for trial in trials] == [["gcn"], ["ridge"]] * 2 + [["gcn", "ridge"]]
+    assert [trial.schedule(20) for trial in trials[::2]] == [(10, 15, 20), (10, 12, 15, 18, 20), ()]
+    assert [trial.schedule(10) for trial in trials[::2]] == [(10,), (10,), ()]
+    cells = [cell for trial in trials for cell in trial.cells()]
+    assert len(cells) == len(set(cells)) == 3 * 2 * 2 * 2
 
 
 def test_a_strategy_with_a_model_is_known_by_the_budgets_on_its_way() -> None:

@@ -188,10 +188,15 @@ def test_models_are_compared_whatever_their_names(line: Make) -> None:
 def test_variants_and_unknown_strategies_look_different(line: Make) -> None:
     options: list[dict[str, Any]] = [{}, {"layers": 1}, {"layers": 3}]
     lines = [line("featprop", 10, 0, 0.5, options=given) for given in options]
-    results = Results([*lines, *(line(name, 10, 0, 0.5) for name in ("random", "degree", "mine", "yours", "herding"))])
+    results = Results(
+        [
+            *lines,
+            *(line(name, 10, 0, 0.5) for name in ("random", "degree", "mine", "yours", "herding", "featprop-diffused")),
+        ]
+    )
     looks = [series_of(results, name) for name in results.strategies]
-    assert len(looks) == 8
-    assert len({(look.colour, look.marker, str(look.dashes)) for look in looks}) == 8
+    assert len(looks) == 9
+    assert len({(look.colour, look.marker, str(look.dashes)) for look in looks}) == 9
     assert {"FeatProp (layers = 1)", "mine", "herding"} <= {look.label for look in looks}
 
 

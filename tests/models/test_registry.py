@@ -110,7 +110,7 @@ def test_a_third_model_goes_through_every_command(command: Command, graph_folder
 def test_an_unknown_model_lists_the_choices(command: Command, words: list[str]) -> None:
     done = command(*words)
     assert done.returncode == 2
-    assert "model must be one of gcn, nearest-mean, sgc" in done.stderr
+    assert "model must be one of gcn, nearest-mean, ridge, sgc" in done.stderr
 
 
 def test_models_follow_scikit_learn_where_it_costs_nothing(line: fp.Graph) -> None:

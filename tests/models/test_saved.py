@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from featprop.errors import FileError, ModelError, ParameterError
 from featprop.graph import Graph
-from featprop.models import GCN, SGC, NodeClassifier, load_model, save_model
+from featprop.models import GCN, SGC, NodeClassifier, Ridge, load_model, save_model
 
 
 @pytest.fixture
@@ -19,7 +19,9 @@ def graph() -> Graph:
     return Graph.from_scipy(sp.random_array((12, 12), density=0.2, rng=generator), generator.normal(size=(12, 3)))
 
 
-@pytest.mark.parametrize("model", [GCN(hidden=5, dropout=0.2, seed=4, epochs=7), SGC(layers=1, epochs=7)])
+@pytest.mark.parametrize(
+    "model", [GCN(hidden=5, dropout=0.2, seed=4, epochs=7), SGC(layers=1, epochs=7), Ridge(penalty=0.5)]
+)
 @pytest.mark.parametrize(
     "classes", [["a", "b", "ü"], [3, 1, 2], [(0, "a"), 1.5, "1.5"], [dt.date(2026, 11, 16), True, 2]]
 )
@@ -79,7 +81,7 @@ def test_an_unknown_kind_of_model_lists_the_known_ones(graph: Graph, tmp_path: P
     save_model(GCN(epochs=1).fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
     description = json.loads((tmp_path / "model" / "model.json").read_text())
     (tmp_path / "model" / "model.json").write_text(json.dumps({**description, "model": "gat"}))
-    with pytest.raises(ValueError, match="model must be one of gcn, sgc; found 'gat'"):
+    with pytest.raises(ValueError, match="model must be one of gcn, ridge, sgc; found 'gat'"):
         load_model(tmp_path / "model")
 
 

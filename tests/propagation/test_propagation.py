@@ -1,7 +1,8 @@
-"""S and S^K X: a path solved by hand, PyG, and invariants."""
+"""S, S^K X and smoothed features: paths solved by hand, PyG, the formulas with dense matrices, and invariants."""
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,10 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.matrix import dense
-from featprop.propagation import Propagation, normalised_adjacency, propagate, propagation
+from featprop.propagation import SMOOTHINGS, Propagation, normalised_adjacency, propagate, propagation
+from featprop.propagation.propagation import COMPARED
+
+ByHand = Callable[..., np.ndarray]
 
 
 def random_graph(n: int, n_features: int, seed: int, *, sparse: bool = False, weighted: bool = False) -> Graph:
@@ -94,20 +98,9 @@ def test_negative_layers() -> None:
         propagate(random_graph(5, 2, 0), -1)
 
 
-def dense_diffusion(graph: Graph, alpha: float, steps: int) -> np.ndarray:
-    """The sum as it is written, with dense matrices in double precision."""
-    S = normalised_adjacency(graph).toarray().astype(float)
-    features = dense(graph.features).astype(float)
-    lengths = np.linalg.norm(features, axis=1, keepdims=True)
-    rows = np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0)
-    total = sum(alpha * (1 - alpha) ** step * np.linalg.matrix_power(S, step) @ rows for step in range(steps + 1))
-    lengths = np.linalg.norm(total, axis=1, keepdims=True)
-    return np.divide(total, lengths, out=np.zeros_like(total), where=lengths > 0)
-
-
-@given(seed=st.integers(0, 1000), sparse=st.booleans(), alpha=st.sampled_from([0.05, 0.1, 0.5, 1.0]))
-@settings(max_examples=25, deadline=None)
-def test_diffusion_is_the_sum_of_all_powers(seed: int, sparse: bool, alpha: float) -> None:
+@given(seed=st.integers(0, 1000), sparse=st.booleans(), way=st.sampled_from(SMOOTHINGS))
+@settings(max_examples=40, deadline=None)
+def test_each_smoothing_is_what_its_formula_says(smoothed_by_hand: ByHand, seed: int, sparse: bool, way: str) -> None:
     generator = np.random.default_rng(seed)
     features = (
         sp.random_array((20, 30), density=0.1, rng=generator, format="csr")
@@ -115,8 +108,81 @@ def test_diffusion_is_the_sum_of_all_powers(seed: int, sparse: bool, alpha: floa
         else generator.normal(size=(20, 3))
     )
     graph = Graph.from_scipy(sp.random_array((20, 20), density=0.1, rng=generator), features)
-    ours = dense(Propagation.of(graph).diffused(alpha, 6))
-    np.testing.assert_allclose(ours, dense_diffusion(graph, alpha, 6), atol=1e-5)
+    ours = Propagation.of(graph).smoothed(way)
+    assert ours.dtype == np.float32
+    np.testing.assert_allclose(ours, smoothed_by_hand(graph, way), atol=1e-5)
+
+
+def test_smoothing_two_nodes_by_hand() -> None:
+    """Around their mean they are opposite; one step makes them alike, so that only the last column is left."""
+    graph = Graph.from_scipy(np.array([[0, 1], [1, 0]]), np.array([[3.0, 1.0], [1.0, 1.0]]))
+    ours = Propagation.of(graph)
+    long, short = (2 / 3) ** 0.5, (1 / 3) ** 0.5
+    np.testing.assert_allclose(ours.smoothed("own"), [[long, 0, short], [-long, 0, short]], atol=1e-6)
+    np.testing.assert_allclose(ours.smoothed("one-hop"), [[0, 0, 1], [0, 0, 1]], atol=1e-6)
+
+
+def test_neighbours_that_cancel_leave_nothing_and_no_rounding() -> None:
+    """With a reduction without a last column; the lengths of what is left are of the size of rounding."""
+    generator = np.random.default_rng(0)
+    half = generator.normal(size=(25, 8)).astype(np.float32)
+    graph = Graph.from_scipy(1 - np.eye(50), np.concatenate([half, -half]))
+    bare = replace(Propagation.of(graph).reduction, sizes=np.array([1.0, 0.0]))
+    assert not Propagation.of(graph).smoothed("one-hop", bare).any()
+
+
+@pytest.mark.parametrize("way", SMOOTHINGS)
+def test_smoothed_rows_have_length_one_or_none(way: str) -> None:
+    graph = random_graph(30, 4, seed=0)
+    lengths = np.linalg.norm(Propagation.of(graph).smoothed(way), axis=1)
+    np.testing.assert_allclose(lengths, 1, atol=1e-6)
+    nothing = replace(graph, features=np.ones_like(graph.features))
+    assert not Propagation.of(nothing).smoothed(way).any(), "nodes that are all alike differ from their mean by nothing"
+
+
+def test_an_unknown_smoothing_lists_the_known_ones(line: Graph) -> None:
+    with pytest.raises(ParameterError, match="smoothing must be one of diffused, one-hop, own, two-hops; found 'three"):
+        Propagation.of(line).smoothed("three-hops")
+
+
+def test_the_reduction_of_another_graph_is_applied_and_leaves_ours_alone(line: Graph) -> None:
+    other = replace(line, features=line.features + np.float32(3))
+    ours, theirs = Propagation.of(line), Propagation.of(other)
+    moved = theirs.smoothed("own", ours.reduction)
+    scale, last = ours.reduction.sizes
+    apart = scale * (dense(other.features) - dense(line.features).mean(axis=0))
+    expected = np.column_stack([apart, np.full(len(apart), last)])
+    np.testing.assert_allclose(moved, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
+    np.testing.assert_allclose(theirs.smoothed("own"), ours.smoothed("own"), atol=1e-6)
+    assert np.abs(moved - theirs.smoothed("own")).max() > 0.1
+    np.testing.assert_array_equal(
+        ours.smoothed("own", replace(ours.reduction, centre=ours.reduction.centre.copy())), ours.smoothed("own")
+    )
+
+
+@pytest.mark.parametrize("columns", [3, 60, 700], ids=["few columns", "more", "reduced"])
+def test_distances_side_by_side_are_the_mean_of_those_of_the_parts(smoothed_by_hand: ByHand, columns: int) -> None:
+    graph = random_graph(40, columns, seed=1)
+    ours = Propagation.of(graph)
+    points = ours.side_by_side(("own", "diffused"))
+    assert points is ours.side_by_side(("own", "diffused"))
+    squares = [
+        np.square(np.linalg.norm(rows[:, None] - rows[None], axis=2))
+        for rows in (smoothed_by_hand(graph, way) for way in ("own", "diffused"))
+    ]
+    np.testing.assert_allclose(points.distances(slice(None)) ** 2, sum(squares) / 2, atol=1e-4)
+
+
+def test_of_many_columns_the_distances_keep_the_main_directions() -> None:
+    graph = random_graph(700, 400, seed=2)
+    ours = Propagation.of(graph)
+    points = ours.side_by_side(("two-hops", "diffused"))
+    assert points.width == COMPARED < 800
+    rows = np.hstack([ours.smoothed(way) for way in ("two-hops", "diffused")]).astype(float) / np.sqrt(2)
+    exact = np.linalg.norm(rows[:50, None] - rows[None], axis=2)
+    ratio = points.distances(np.arange(50))[exact > 0] / exact[exact > 0]
+    assert ratio.max() < 1 + 1e-4, "a projection makes no distance longer"
+    assert ratio.min() > 0.9
 
 
 @given(seed=st.integers(0, 1000), layers=st.integers(0, 3), sparse=st.booleans())
@@ -136,7 +202,9 @@ def test_one_object_a_graph_whoever_asks(line: Graph) -> None:
     assert ours.rows(2) is ours.rows(2) is propagate(line, 2)
     assert ours.points(2) is ours.points(2)
     assert ours.points(2, unit=True) is not ours.points(2)
-    assert ours.diffused() is ours.diffused()
+    for way in SMOOTHINGS:
+        assert np.shares_memory(ours.smoothed(way), Propagation.of(line.without_labels()).smoothed(way))
+    assert ours.reduction is ours.reduction
     assert ours.adjacency.data.base is ours.adjacency.data.base
     ours.adjacency.data = np.zeros(1)
     assert ours.adjacency.data.size > 1, "what is handed out cannot be put in the place of what others see"
@@ -155,7 +223,8 @@ def test_the_arrays_refuse_writes(line: Graph, sparse: bool) -> None:
         ours.adjacency,
         ours.rows(0),
         ours.rows(1),
-        ours.diffused(),
+        *map(ours.smoothed, SMOOTHINGS),
+        ours.side_by_side(SMOOTHINGS).rows,
         ours.points(1).rows,
         ours.points(1, True).rows,
     ]
@@ -163,12 +232,6 @@ def test_the_arrays_refuse_writes(line: Graph, sparse: bool) -> None:
         for array in (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,):
             with pytest.raises(ValueError, match="read-only"):
                 array[0] = 7
-
-
-@pytest.mark.parametrize("alpha", [0.0, -0.1, 1.5])
-def test_diffusion_needs_a_share_that_stays(line: Graph, alpha: float) -> None:
-    with pytest.raises(ParameterError, match="alpha must be above 0 and at most 1"):
-        Propagation.of(line).diffused(alpha)
 
 
 def test_only_what_was_asked_for_is_kept(line: Graph) -> None:

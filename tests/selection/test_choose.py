@@ -26,7 +26,7 @@ def islands() -> Graph:
 
 
 def test_three_islands_by_hand(islands: Graph) -> None:
-    picks = select(islands, budget=3)
+    picks = select(islands, budget=3, strategy="featprop")
     assert [
         {"a": "ab", "b": "ab", "c": "cd", "d": "cd", "e": "ef", "f": "ef"}[node] for node in sorted(picks.nodes)
     ] == [
@@ -42,7 +42,7 @@ def test_three_islands_by_hand(islands: Graph) -> None:
 
 
 def test_more_nodes_around_the_labelled_ones(islands: Graph) -> None:
-    picks = select(islands, budget=1, labelled=["a", "f"])
+    picks = select(islands, budget=1, strategy="featprop", labelled=["a", "f"])
     assert picks.nodes[0] in ("c", "d")
     assert picks.represents.tolist() == [2]
     assert picks.nearest.tolist() == [-1, -1, 0, 0, -1, -1]
@@ -50,7 +50,7 @@ def test_more_nodes_around_the_labelled_ones(islands: Graph) -> None:
 
 
 def test_excluded_nodes_are_not_chosen_but_do_not_cover(islands: Graph) -> None:
-    picks = select(islands, budget=3, exclude=["c", "d"])
+    picks = select(islands, budget=3, strategy="featprop", exclude=["c", "d"])
     assert not {"c", "d"} & set(picks.nodes)
     assert picks.max_distance == pytest.approx(39.0, abs=1.0)
 
@@ -83,7 +83,10 @@ def test_permuting_the_nodes_changes_their_order_but_not_the_choice(seed: int) -
     assert set(select(permuted, 6).nodes.tolist()) == set(select(graph, 6).nodes.tolist())
 
 
-@given(seed=st.integers(0, 10_000), strategy=st.sampled_from(["featprop", "featprop-cosine", "random"]))
+@given(
+    seed=st.integers(0, 10_000),
+    strategy=st.sampled_from(["featprop-diffused", "featprop", "featprop-cosine", "random"]),
+)
 @settings(max_examples=25, deadline=None)
 def test_seeds_reproduce_and_every_node_is_represented(seed: int, strategy: str) -> None:
     generator = np.random.default_rng(seed)

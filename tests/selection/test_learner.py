@@ -54,6 +54,22 @@ def test_a_dialogue_from_the_first_node_to_predictions(graph: fp.Graph) -> None:
     assert learner.rounds == 3
 
 
+def test_the_default_looks_at_its_model_as_soon_as_there_are_two_classes(graph: fp.Graph) -> None:
+    learner = ActiveLearner(graph, seed=2)
+    told: dict[str, str] = {}
+    for more in ({"n00": "red"}, {"n01": "red"}, {"n09": "green"}, {"n17": "blue"}):
+        learner.tell(more)
+        told |= more
+        ours = learner.ask(3).nodes.tolist()
+        learner.skip(*ours)
+        names, labels = list(told), list(told.values())
+        skipped = [node for node in learner.skipped if node not in ours]
+        model = fp.Ridge().fit(graph, names, labels) if len(set(labels)) > 1 else None
+        given = {"labelled": names, "exclude": skipped, "seed": 2}
+        assert ours == fp.select(graph, 3, labels=labels, model=model, **given).nodes.tolist()
+    assert learner.model_name == "ridge"
+
+
 def test_labels_nobody_asked_for_are_welcome(graph: fp.Graph) -> None:
     learner = ActiveLearner(graph)
     learner.tell({"n00": "red", "n01": "red"})

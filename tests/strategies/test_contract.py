@@ -14,8 +14,16 @@ from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.matrix import Features
 from featprop.models import GCN
-from featprop.selection import select
-from featprop.strategies import OUTPUTS, Situation, Strategy, available_strategies, get_strategy, register_strategy
+from featprop.selection import select, situate
+from featprop.strategies import (
+    OUTPUTS,
+    Situation,
+    Strategy,
+    available_strategies,
+    get_strategy,
+    register_strategy,
+    strategy_class,
+)
 
 SEEDS = [0, 1, 2]
 N = 30
@@ -67,8 +75,9 @@ def outputs_of(kind: str, labels: tuple[str, ...]) -> dict[str, Features]:
 def situation_of(
     strategy: Strategy, kind: str = "ordinary", labels: tuple[str, ...] = LABELS, **parts: Any
 ) -> Situation:
-    """What the strategy would see: only the outputs it says it needs."""
-    outputs = {name: rows for name, rows in outputs_of(kind, labels).items() if name in strategy.needs}
+    """What the strategy would see: only the outputs it says it needs, or uses where there are two classes."""
+    wanted = strategy.needs | (strategy.uses if len(set(labels)) > 1 else frozenset())
+    outputs = {name: rows for name, rows in outputs_of(kind, labels).items() if name in wanted}
     classes = tuple(sorted(set(labels)))
     labelled = LABELLED if labels else LABELLED[:0]
     codes = np.array([classes.index(label) for label in labels], dtype=np.int64)
@@ -149,11 +158,12 @@ def tie_free(strategy: Strategy, order: np.ndarray | None = None) -> tuple[Situa
     }
     order = np.arange(N) if order is None else order
     place = np.argsort(order)
-    needed = {name: rows[order].astype(np.float32) for name, rows in outputs.items() if name in strategy.needs}
+    wanted = strategy.needs | strategy.uses
+    seen = {name: rows[order].astype(np.float32) for name, rows in outputs.items() if name in wanted}
     labelled, classes = place[LABELLED], ("one", "two")
     graph = Graph.from_scipy(adjacency[order][:, order], features[order])
     candidates = np.setdiff1d(np.arange(N), labelled)
-    return Situation(graph, labelled, candidates, np.array([0, 1, 0]), classes, needed), order
+    return Situation(graph, labelled, candidates, np.array([0, 1, 0]), classes, seen), order
 
 
 @pytest.mark.parametrize("name", sorted(set(available_strategies()) - DRAWN - SEEDED))
@@ -206,16 +216,34 @@ def test_hidden_labels_cannot_be_reached(strategy: Strategy, monkeypatch: pytest
     codes = np.asarray(graph.labels)
     for array in (item for item in everything if isinstance(item, np.ndarray)):
         assert array.shape != codes.shape or not np.array_equal(array, codes)
-    assert set(seen[0].outputs) == strategy.needs
+    assert set(seen[0].outputs) == strategy.needs | strategy.uses
 
 
 def test_what_is_listed_of_a_strategy_is_there(strategy: Strategy) -> None:
     assert strategy.name in available_strategies()
     assert (type(strategy).__doc__ or "").splitlines()[0].endswith(".")
-    assert strategy.needs <= OUTPUTS.keys()
+    assert strategy.needs | strategy.uses <= OUTPUTS.keys()
+    assert not strategy.needs & strategy.uses
     assert strategy.reference != Strategy.reference
     assert strategy.cost != Strategy.cost
-    assert ("model" in strategy.cost) == bool(strategy.needs)
+    assert ("model" in strategy.cost) == strategy.looks_at_model() == bool(strategy.needs | strategy.uses)
+
+
+@pytest.mark.parametrize("name", [name for name in available_strategies() if not strategy_class(name).needs])
+@pytest.mark.parametrize("labels", [None, ["one"] * 3], ids=["no labels", "one class"])
+def test_what_a_strategy_only_uses_comes_with_two_classes(name: str, labels: list[str] | None) -> None:
+    graph, strategy = graph_of("ordinary"), get_strategy(name)
+    assert not situate(graph, strategy, LABELLED.tolist(), labels).outputs
+    assert situate(graph, strategy, LABELLED.tolist(), LABELS).outputs.keys() == strategy.uses
+
+
+@pytest.mark.parametrize("labelled", [0, 5, 10])
+def test_the_steps_go_up_and_end_at_the_budget(strategy: Strategy, labelled: int) -> None:
+    for budget in (11, 12, 80):
+        steps = strategy.steps(labelled, budget)
+        assert steps[-1] == budget
+        assert labelled < steps[0]
+        assert steps == sorted(set(steps))
 
 
 def test_a_state_is_taken_up_again(strategy: Strategy) -> None:

@@ -83,7 +83,7 @@ def main(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Name the nodes of a graph to label, train a graph neural network on the labels, predict every other node.
+    """Name the nodes of a graph to label, train a model on the labels, predict every other node.
 
     Try it: `featprop demo`
     """

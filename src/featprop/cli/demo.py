@@ -19,7 +19,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path("demo"),
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many times each experiment is run.")] = 5,
 ) -> None:
-    """Label handwritten digits: FeatProp beside random choice, with a report to look at.
+    """Label handwritten digits: our default beside random choice and the paper's method, with a report to look at.
 
     Needs no network. Writes `report.html`, and the digits as a graph folder to try the other commands on.
 

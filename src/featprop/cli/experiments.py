@@ -58,6 +58,9 @@ def run(
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes; default: one a core.")] = None,
     threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of each process.")] = 1,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the results.")] = Path("results"),
+    others: Annotated[
+        list[Path] | None, typer.Option("--beside", help="Results of another folder, not made again. Repeatable.")
+    ] = None,
 ) -> None:
     """Choose nodes, train on their labels and score the predictions, for every combination of what is named.
 
@@ -87,7 +90,7 @@ def run(
         wanted = [Settings(dataset or [], strategy or ["featprop", "random"], **chosen)]
     try:
         with showing_progress():
-            outcome = run_cells(wanted, out, jobs, threads)
+            outcome = run_cells(wanted, out, jobs, threads, others or [])
     except KeyboardInterrupt:
         typer.echo(f"Stopped. What is done is in {out}; the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED) from None
@@ -106,7 +109,9 @@ def run(
 
 @commands.command()
 def report(
-    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="The folder a run wrote.", show_default=False)],
+    results: Annotated[
+        list[Path], typer.Argument(metavar="RESULTS", help="The folders that runs wrote.", show_default=False)
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path("report"),
     into: Annotated[
         Path | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ from featprop.options import options_of
 from featprop.registry import Registry
 
 __all__ = ["explain", "list_all"]
+
+DESCRIBED = re.compile(r"^(\w[\w, ]*)\n((?: {4}.*(?:\n|$))+)", flags=re.MULTILINE)
+"""Parameters of a docstring: their names, and what is said of them below."""
 
 
 def list_all(registry: Registry[Any], titles: Sequence[str], facts: Callable[[Any], Sequence[str]]) -> None:
@@ -34,12 +38,14 @@ def list_all(registry: Registry[Any], titles: Sequence[str], facts: Callable[[An
 def explain(registry: Registry[Any], name: str, facts: Callable[[Any], dict[str, str]]) -> None:
     """Print what one of them is, further facts, and its options."""
     kind = registry.find(name)
-    text, _, _ = inspect.cleandoc(kind.__doc__ or "").partition("Parameters\n----------")
+    text, _, parameters = inspect.cleandoc(kind.__doc__ or "").partition("Parameters\n----------")
     typer.echo(f"{name}: {text.rstrip()}\n")
     told = [f"{title:<10} {fact}\n" for title, fact in facts(kind).items()]
     typer.echo("".join(told), nl=bool(told))
     options = [[option.name, str(option.default), option.demand] for option in options_of(kind).values()]
     if options:
         print_table(["--set", "default", "must be"], options, left={"--set", "default", "must be"})
+        for names, meaning in DESCRIBED.findall(parameters.partition("\n\n")[0]):
+            typer.echo(f"\n{names}: {' '.join(meaning.split())}")
     else:
         typer.echo("It has no options.")

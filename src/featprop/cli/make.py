@@ -34,7 +34,17 @@ def make(
     classes: Annotated[int, typer.Option("--classes", help="How many.")] = 10,
     features: Annotated[int, typer.Option("--features", help="Columns, or the words of the vocabulary.")] = 64,
     homophily: Annotated[float, typer.Option("--homophily", help="The share of edges inside a class.")] = 0.8,
+    smallest: Annotated[
+        float | None,
+        typer.Option("--smallest", metavar="SHARE", help="Of the nodes in the smallest class, for unequal ones."),
+    ] = None,
+    isolated: Annotated[
+        float, typer.Option("--isolated", metavar="SHARE", help="Of the nodes, without an edge.")
+    ] = 0.0,
     kind: Annotated[str, typer.Option("--kind", help="Of features: gaussian, or words (sparse).")] = "gaussian",
+    signal: Annotated[
+        float, typer.Option("--signal", help="How much features tell of the class: 0 for nothing.")
+    ] = 1.0,
     seed: SeedOption = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace a converted graph that is there already.")] = False,
 ) -> None:
@@ -56,7 +66,10 @@ def make(
             classes=classes,
             features=features,
             homophily=homophily,
+            smallest=smallest,
+            isolated=isolated,
             kind=kind,
+            signal=signal,
             seed=seed,
             force=force,
         )

@@ -29,11 +29,25 @@ def select(
     out: Annotated[Path, typer.Option("--out", "-o", help="The labelling sheet to write.")] = Path("picks.csv"),
     strategy: Annotated[
         str | None,
-        typer.Option("--strategy", help="How to choose; featprop strategies lists them.", show_default="featprop"),
+        typer.Option(
+            "--strategy", help="How to choose; featprop strategies lists them.", show_default="featprop-diffused"
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="An option of the strategy, such as layers=3. Repeatable."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="An option of the strategy; featprop strategies NAME lists them. Repeatable.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            help="What a strategy that looks at a model gets; featprop models lists them.",
+            show_default="ridge",
+        ),
     ] = None,
     labels: Annotated[
         list[Path] | None,
@@ -79,6 +93,9 @@ def select(
         raise ParameterError("out", "must not be in the folder of --rounds", f"{out}", "write the sheet elsewhere")
     kind = strategy_class(strategy or DEFAULT_STRATEGY)
     chooser = get_strategy(kind.name, **parse_options(kind, settings or []))
+    if model and not kind.looks_at_model():
+        rule, cure = "must be left out with a strategy that looks at none", "leave it out, or choose another strategy"
+        raise ParameterError("model", rule, f"{model} with {kind.name}", cure)
     with showing_progress():
         whole = read(graph, features)
         if whole.classes and not labels:
@@ -86,7 +103,7 @@ def select(
                 "The graph's own labels are not looked at: pass them with --labels if they should count", err=True
             )
         with alone_at(rounds) if rounds else nullcontext():
-            learner = _learner(rounds, whole, chooser, seed, is_chosen=bool(strategy or settings))
+            learner = _learner(rounds, whole, chooser, model, seed, is_chosen=bool(strategy or settings))
             sheet = read_labels(labels, whole, learner.labels.values()) if labels else LabelSheet([], [], [])
             _tell(learner, sheet)
             if learner.asked:
@@ -105,15 +122,20 @@ def select(
 
 
 def _learner(
-    folder: Path | None, graph: Graph, strategy: Strategy, seed: int | None, *, is_chosen: bool
+    folder: Path | None, graph: Graph, strategy: Strategy, model: str | None, seed: int | None, *, is_chosen: bool
 ) -> ActiveLearner:
     """Take up the rounds kept in the folder, or start anew."""
+    from featprop.models import model_of_seed
     from featprop.options import settings_of
     from featprop.selection import ActiveLearner
 
+    looked_at = model_of_seed(seed or 0, model)
     if folder is None:
-        return ActiveLearner(graph, strategy, seed=seed or 0)
-    learner = ActiveLearner.at(folder, graph, strategy, seed=seed or 0)
+        return ActiveLearner(graph, strategy, model=looked_at, seed=seed or 0)
+    learner = ActiveLearner.at(folder, graph, strategy, model=looked_at, seed=seed or 0)
+    if model not in (None, learner.model_name):
+        rule = f"must be that of the earlier rounds, {learner.model_name}"
+        raise ParameterError("model", rule, model, "leave it out, or keep these rounds in another folder")
     ours, theirs = ((type(each), settings_of(each)) for each in (strategy, learner.strategy))
     if is_chosen and ours != theirs:
         rule = f"must be that of the earlier rounds, {learner.strategy.name} with the options it had"

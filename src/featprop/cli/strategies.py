@@ -30,12 +30,18 @@ def strategies(
     list_all(
         STRATEGIES,
         ["needs", "reference", "cost"],
-        lambda kind: ["model" if kind.needs else "none", kind.reference, kind.cost],
+        lambda kind: [
+            "model" if kind.needs else "model, once there are labels" if kind.uses else "none",
+            kind.reference,
+            kind.cost,
+        ],
     )
     typer.echo("\nOptions of one: featprop strategies NAME")
     typer.echo("Choose by it: featprop select GRAPH --budget 20 --strategy NAME --set OPTION=VALUE")
 
 
 def _facts(kind: Any) -> dict[str, str]:
-    needs = f"{', '.join(sorted(kind.needs))} of a trained model" if kind.needs else "no model"
+    needs = f"{', '.join(sorted(kind.needs | kind.uses))} of a trained model" if kind.looks_at_model() else "no model"
+    if kind.uses:
+        needs += ", as soon as there are labels of two classes"
     return {"needs": needs, "reference": kind.reference, "cost": kind.cost}

@@ -30,11 +30,13 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="The model folder to write.")] = Path("model"),
     model: Annotated[
         str | None,
-        typer.Option("--model", help="What to train; featprop models lists them.", show_default="gcn"),
+        typer.Option("--model", help="What to train; featprop models lists them.", show_default="ridge"),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model, such as epochs=100. Repeatable."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A setting of the model; featprop models NAME lists them. Repeatable."
+        ),
     ] = None,
     features: FeaturesOption = None,
     seed: SeedOption = 0,

@@ -11,19 +11,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BlockModel"]
+__all__ = ["BlockModel", "class_sizes"]
 
 HUB = 10_000
 """The h of the weights. The best-connected node has √h / 2 = 50 times the edges of the mean node."""
 
 
 class BlockModel:
-    """Nodes in classes of equal size, and edges between them to draw.
+    """Nodes in classes, and edges between them to draw.
+
+    One end of an edge is of a class drawn in proportion to its size, so that nodes of a small class have as many
+    neighbours of their own class as others. The other end of an edge between classes is so drawn from the rest.
 
     Parameters
     ----------
-    nodes, classes
-        How many.
+    sizes
+        The nodes of each class.
+    isolated
+        How many nodes no edge is drawn to: the last of every class, in proportion to its size.
     generator
         Shuffles the nodes.
 
@@ -33,33 +38,39 @@ class BlockModel:
         The class of each node.
     """
 
-    def __init__(self, nodes: int, classes: int, generator: np.random.Generator) -> None:
-        self.nodes, self.classes = nodes, classes
-        self.starts = np.linspace(0, nodes, classes + 1).astype(np.int64)
-        self.sizes = np.diff(self.starts)
-        self.shuffled = generator.permutation(nodes).astype(np.int32)
-        self.labels = np.empty(nodes, dtype=np.int64)
-        self.labels[self.shuffled] = np.repeat(np.arange(classes), self.sizes)
+    def __init__(self, sizes: NDArray[np.int64], isolated: int, generator: np.random.Generator) -> None:
+        self.nodes = int(sizes.sum())
+        self.starts = np.cumsum(sizes) - sizes
+        self.shuffled = generator.permutation(self.nodes).astype(np.int32)
+        self.labels = np.empty(self.nodes, dtype=np.int64)
+        self.labels[self.shuffled] = np.repeat(np.arange(len(sizes)), sizes)
+        self.joined = sizes - np.diff(np.cumsum(sizes) * isolated // self.nodes, prepend=0)
+        alike = not isolated and np.ptp(sizes) <= 1
+        self.tickets = np.ones_like(sizes) if alike else self.joined
+        self.holders = np.repeat(np.arange(len(sizes)), self.tickets)
 
     @property
     def pairs_inside(self) -> int:
-        """How many pairs of nodes are of one class."""
-        return sum(size * (size - 1) // 2 for size in self.sizes.tolist())
+        """How many pairs of nodes that may have edges are of one class."""
+        return sum(size * (size - 1) // 2 for size in self.joined.tolist())
 
     @property
     def pairs_between(self) -> int:
-        """How many pairs of nodes are of two classes."""
-        return self.nodes * (self.nodes - 1) // 2 - self.pairs_inside
+        """How many pairs of nodes that may have edges are of two classes."""
+        nodes = int(self.joined.sum())
+        return nodes * (nodes - 1) // 2 - self.pairs_inside
 
     def draw_inside(self, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
         """Draw edges between nodes of one class, with repeats; fewer than `count`, since self loops are dropped."""
-        classes = generator.integers(self.classes, size=count)
+        classes = self.holders[generator.integers(len(self.holders), size=count)]
         return self._edges(classes, classes, generator)
 
     def draw_between(self, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
         """Draw edges between nodes of different classes, with repeats."""
-        classes = generator.integers(self.classes, size=count)
-        others = (classes + generator.integers(1, self.classes, count)) % self.classes
+        tickets = len(self.holders)
+        classes = self.holders[generator.integers(tickets, size=count)]
+        further = generator.integers((tickets - self.tickets)[classes])
+        others = self.holders[(np.cumsum(self.tickets)[classes] + further) % tickets]
         return self._edges(classes, others, generator)
 
     def _edges(
@@ -72,13 +83,44 @@ class BlockModel:
         return apart
 
     def _draw_nodes(self, classes: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
-        shift = self.sizes / HUB
-        least, most = np.sqrt(shift), np.sqrt(self.sizes + shift)
+        shift = self.joined / HUB
+        least, most = np.sqrt(shift), np.sqrt(self.joined + shift)
         even = generator.random(len(classes))
         even *= (most - least)[classes]
         even += least[classes]
         np.square(even, out=even)
         even -= shift[classes]
-        rank = np.clip(even.astype(np.int64), 0, self.sizes[classes] - 1)
+        rank = np.clip(even.astype(np.int64), 0, self.joined[classes] - 1)
         drawn: NDArray[np.int64] = self.shuffled[self.starts[classes] + rank].astype(np.int64)
         return drawn
+
+
+def class_sizes(nodes: int, classes: int, smallest: float | None) -> NDArray[np.int64]:
+    """Return how many nodes each class has.
+
+    Parameters
+    ----------
+    nodes, classes
+        How many.
+    smallest
+        The share of the nodes in the smallest class, from 1 / nodes to 1 / classes, of two classes or more. Each
+        class is smaller than the one before it by the same factor. None for classes of equal size.
+    """
+    if smallest is None:
+        starts: NDArray[np.int64] = np.linspace(0, nodes, classes + 1).astype(np.int64)
+        return starts[1:] - starts[:-1]
+    sizes: NDArray[np.int64] = np.floor(nodes * _falling_shares(classes, smallest) + 1e-6).astype(np.int64)
+    sizes[: nodes - sizes.sum()] += 1
+    return sizes
+
+
+def _falling_shares(classes: int, smallest: float) -> NDArray[np.float64]:
+    """Return shares that fall by the same factor from each to the next, down to the smallest."""
+    from scipy.optimize import brentq
+
+    def too_much(last: float) -> float:
+        return float(last / np.geomspace(1, last, classes).sum() - smallest)
+
+    falling = np.geomspace(1, brentq(too_much, smallest, 1, xtol=1e-15), classes)
+    shares: NDArray[np.float64] = falling / falling.sum()
+    return shares

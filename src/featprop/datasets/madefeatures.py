@@ -15,10 +15,7 @@ from featprop.progress import tracked
 __all__ = ["FEATURES", "write_features"]
 
 SEPARATION = 3.0
-"""The distance between the centres of two classes, in standard deviations of the points around them."""
-
-TOPICAL = 0.5
-"""The share of words that are drawn from those of the class, not from those of all."""
+"""The distance between the centres of two classes in standard deviations of their points, at a signal of 1."""
 
 MOST_WORDS = 20
 """Words a node has on average, but for a vocabulary of less than eight times that."""
@@ -27,17 +24,23 @@ VALUES_AT_A_TIME = 1 << 23
 
 
 def write_features(
-    folder: Path, labels: NDArray[np.int64], classes: int, columns: int, kind: str, generator: np.random.Generator
+    folder: Path,
+    labels: NDArray[np.int64],
+    classes: int,
+    columns: int,
+    kind: str,
+    signal: float,
+    generator: np.random.Generator,
 ) -> None:
-    """Write ``features*.npy``; `kind` is one of `FEATURES`."""
-    FEATURES[kind](folder, labels, classes, columns, generator)
+    """Write ``features*.npy``; `kind` is one of `FEATURES`, and a `signal` of 0 tells nothing of the class."""
+    FEATURES[kind](folder, labels, classes, columns, signal, generator)
 
 
 def _write_gaussian(
-    folder: Path, labels: NDArray[np.int64], classes: int, columns: int, generator: np.random.Generator
+    folder: Path, labels: NDArray[np.int64], classes: int, columns: int, signal: float, generator: np.random.Generator
 ) -> None:
     """Draw points of a normal distribution around the centre of their class."""
-    scale = SEPARATION / np.sqrt(2 * columns)
+    scale = signal * SEPARATION / np.sqrt(2 * columns)
     centres = (scale * generator.standard_normal((classes, columns))).astype(np.float32)
     with ArrayStream(folder / "features.npy", np.float32, columns) as rows:
         for block in _blocks(labels, columns):
@@ -47,9 +50,9 @@ def _write_gaussian(
 
 
 def _write_words(
-    folder: Path, labels: NDArray[np.int64], classes: int, columns: int, generator: np.random.Generator
+    folder: Path, labels: NDArray[np.int64], classes: int, columns: int, signal: float, generator: np.random.Generator
 ) -> None:
-    """Draw words by Zipf's law, half of them in the order of all words and half in an order of the class's own."""
+    """Draw words by Zipf's law, `signal` in an order of the class's own for each one in the order of all words."""
     mean = min(MOST_WORDS, columns / 8)
     own_order = np.stack([generator.permutation(columns) for _ in range(classes)])
     index = np.int32 if max(2 * len(labels) * max(mean, 1), columns) < 2**31 else np.int64
@@ -63,7 +66,7 @@ def _write_words(
             lengths = 1 + generator.poisson(max(mean - 1, 0), len(block))
             rows = np.repeat(np.arange(len(block)), lengths)
             rank = _zipf_ranks(len(rows), columns, generator)
-            topical = generator.random(len(rows)) < TOPICAL
+            topical = generator.random(len(rows)) < signal / (1 + signal)
             words = np.where(topical, own_order[block[rows], rank], rank)
             rows, words = np.divmod(sorted_distinct(rows * columns + words), columns)
             ends[done + 1 : done + len(block) + 1] = np.bincount(rows, minlength=len(block))
@@ -86,7 +89,7 @@ def _blocks(labels: NDArray[np.int64], values_a_row: int) -> Iterator[NDArray[np
         yield labels[start : start + rows]
 
 
-FEATURES: dict[str, Callable[[Path, NDArray[np.int64], int, int, np.random.Generator], None]] = {
+FEATURES: dict[str, Callable[[Path, NDArray[np.int64], int, int, float, np.random.Generator], None]] = {
     "gaussian": _write_gaussian,
     "words": _write_words,
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.datasets.blockmodel import BlockModel
+from featprop.datasets.blockmodel import BlockModel, class_sizes
 from featprop.datasets.buckets import Buckets
 from featprop.datasets.madefeatures import FEATURES, write_features
 from featprop.errors import ParameterError, unknown_choice
@@ -38,7 +38,10 @@ def make(
     classes: int = 10,
     features: int = 64,
     homophily: float = 0.8,
+    smallest: float | None = None,
+    isolated: float = 0.0,
     kind: str = "gaussian",
+    signal: float = 1.0,
     seed: int = 0,
     force: bool = False,
 ) -> Graph:
@@ -52,18 +55,37 @@ def make(
         How many; each is met exactly. An edge is undirected.
     homophily
         The share of edges that join two nodes of one class, met to the edge.
+    smallest
+        The share of the nodes in the smallest class; each class is smaller than the one before it by the same factor.
+        None for classes of equal size.
+    isolated
+        The share of the nodes of every class, drawn by lot, that get no edge; some others have none by chance.
     kind
         Of features: ``"gaussian"``, a point around the centre of the class, or ``"words"``, 0 or 1 for each word
         of a vocabulary of which every class prefers some; these are sparse.
+    signal
+        How much features tell of the class, from 0 for nothing. The centres of two classes are 3 × `signal` standard
+        deviations apart; of words, `signal` are drawn from those of the class for each one from those of all.
     seed
         The same seed gives the same graph.
     force
         Replace a graph in featprop's format that is there already.
     """
-    _check(nodes, edges, classes, features, homophily, kind, seed)
+    _check(
+        kind,
+        nodes=(nodes, 2, 2**31 - 1),
+        edges=(edges, 0, 2**40),
+        classes=(classes, 1, nodes),
+        features=(features, 1, 2**31 - 1),
+        homophily=(homophily, 0, 1),
+        isolated=(isolated, 0, 1),
+        signal=(signal, 0, 1000),
+        seed=(seed, 0, 2**63),
+    )
+    _check_smallest(smallest, nodes, classes)
     check_may_replace(out, force=force)
     shuffle, inside, between, rest = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
-    model = BlockModel(nodes, classes, shuffle)
+    model = BlockModel(class_sizes(nodes, classes, smallest), round(isolated * nodes), shuffle)
     wanted = {"inside": round(homophily * edges), "between": edges - round(homophily * edges)}
     _check_room(model, wanted)
     with writing_native(out) as folder, tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -76,7 +98,7 @@ def make(
             directed.add(_both_ways(drawn, nodes))
         _write_adjacency(folder, directed, nodes, edges)
         np.save(folder / "labels.npy", model.labels)
-        write_features(folder, model.labels, classes, features, kind, rest)
+        write_features(folder, model.labels, classes, features, kind, signal, rest)
         write_description(folder, nodes=nodes, columns=features, classes=range(classes))
     return open_native(out)
 
@@ -135,19 +157,23 @@ def _new(parent: str, name: str) -> Path:
     return folder
 
 
-def _check(nodes: int, edges: int, classes: int, features: int, homophily: float, kind: str, seed: int) -> None:
-    for name, value, least, most in [
-        ("nodes", nodes, 2, 2**31 - 1),
-        ("edges", edges, 1, 2**40),
-        ("classes", classes, 1, nodes),
-        ("features", features, 1, 2**31 - 1),
-        ("seed", seed, 0, 2**63),
-        ("homophily", homophily, 0, 1),
-    ]:
+def _check(kind: str, **ranges: tuple[float, float, float]) -> None:
+    """Hold each value against the least and the most it may be."""
+    for name, (value, least, most) in ranges.items():
         if not least <= value <= most:
             raise ParameterError(name, f"must be from {least:,} to {most:,}", value, "choose a number in that range")
     if kind not in FEATURES:
         raise unknown_choice("kind", kind, FEATURES)
+
+
+def _check_smallest(smallest: float | None, nodes: int, classes: int) -> None:
+    if smallest is None:
+        return
+    if classes == 1:
+        raise ParameterError("smallest", "must be left out for one class", smallest, "drop it or ask for more classes")
+    if not 1 / nodes <= smallest <= 1 / classes:
+        rule = f"must be from {1 / nodes:.3g}, one node, to {1 / classes:.3g}, an equal share"
+        raise ParameterError("smallest", rule, smallest, "choose a number in that range")
 
 
 def _check_room(model: BlockModel, wanted: dict[str, int]) -> None:

@@ -13,6 +13,7 @@ __all__ = [
     "FEATPROP",
     "INK",
     "LINE",
+    "OURS",
     "PAPER",
     "QUIET",
     "RANDOM",
@@ -35,6 +36,7 @@ INK = Colour("ink", "#1b1f24", "#e9ebee")
 QUIET = Colour("quiet", "#57606a", "#a3abb5")
 LINE = Colour("line", "#d9dde2", "#363c44")
 PAPER = Colour("paper", "#ffffff", "#1a1d21")
+OURS = Colour("ours", "#007558", "#4fcfa6")
 FEATPROP = Colour("featprop", "#0a5fa8", "#6cb6ff")
 RANDOM = Colour("random", "#b3500c", "#f0a35e")
 DIGITS = (
@@ -51,7 +53,7 @@ DIGITS = (
 )
 SERIES = DIGITS
 """The lines of a figure with many."""
-ALL = (INK, QUIET, LINE, PAPER, FEATPROP, RANDOM, *DIGITS)
+ALL = (INK, QUIET, LINE, PAPER, OURS, FEATPROP, RANDOM, *DIGITS)
 
 
 def css_variables() -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from featprop.drawing.palette import QUIET
 from featprop.experiments.figures import Drawing, Series, panels, series_of
@@ -10,8 +11,10 @@ from featprop.experiments.paper import STRATEGIES
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import METRICS, Results
 
-__all__ = ["ABLATION", "ablation", "later_curves", "learning_curves", "model_comparison"]
+__all__ = ["ABLATION", "ablation", "later_curves", "learning_curves", "model_comparison", "paired_curves"]
 
+ABOVE = {"featprop": 3, "featprop-diffused": 4}
+"""The lines that lie above all others, the highest number on top."""
 ABLATION = ("featprop", "featprop-kcenter", "featprop-hidden")
 """FeatProp, with K-Center in place of K-Medoids, and with the final layer in place of the propagated features."""
 
@@ -47,6 +50,16 @@ def model_comparison(results: Results, metric: str, protocol: str) -> Drawing | 
     title = f"{' against '.join(series.label for series, *_ in reversed(lines))} with FeatProp: {METRICS[metric]}"
     told = f" Strategy: {results.strategies[strategy].title}."
     return _drawn(results, metric, protocol, lines, f"{name}-{metric.replace('_', '-')}-{protocol}", title, told)
+
+
+def paired_curves(results: Results, metric: str, protocol: str, pairs: Mapping[str, tuple[str, str]]) -> Drawing | None:
+    """Draw strategies each with a model of its own: pairs of their names, by what the legend calls them."""
+    lines = [
+        (replace(series_of(results, strategy), label=label), strategy, model)
+        for label, (strategy, model) in pairs.items()
+    ]
+    title = f"{METRICS[metric]} against the number of labels"
+    return _drawn(results, metric, protocol, lines, f"pairs-{metric.replace('_', '-')}-{protocol}", title, "")
 
 
 def _named(results: Results, wanted: Callable[[str], bool]) -> list[str]:
@@ -102,7 +115,7 @@ def _drawn(
                 linestyle=series.dashes,
                 linewidth=series.width,
                 markersize=5,
-                zorder=3 if strategy == "featprop" else 2 + depth / 100,
+                zorder=ABOVE.get(strategy, 2 + depth / 100),
             )
             axes.set_xticks(runs.budgets, [str(budget) for budget in runs.budgets])
             points = ", ".join(f"{value:.1f} with {budget}" for value, budget in zip(mean, runs.budgets, strict=True))

@@ -1,4 +1,4 @@
-"""The digits demonstration: one of the experiments, FeatProp beside random choice, with a page of its own."""
+"""The digits demonstration: our default beside random choice and the paper's method, with a page of its own."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from featprop.errors import FeatpropError, MissingExtraError
 __all__ = ["run"]
 
 BUDGETS = (10, 20, 40, 80)
-SHOWN_BUDGET = 40
-"""The budget whose picks the page shows."""
 
 
 def run(out: Path, seeds: int, budgets: tuple[int, ...] = BUDGETS) -> str:
-    """Run the experiment, write its page and the digits as a graph folder, and return the results as text.
+    """Run the experiments, write its page and the digits as a graph folder, and return the results as text.
 
     Parameters
     ----------
@@ -24,7 +22,7 @@ def run(out: Path, seeds: int, budgets: tuple[int, ...] = BUDGETS) -> str:
     seeds
         How many times each experiment is run.
     budgets
-        The numbers of labels to compare at, ascending.
+        The numbers of labels to compare at, ascending, among them the one whose picks the page shows.
     """
     for needed in ("jinja2", "matplotlib", "safetensors", "torch"):
         if find_spec(needed) is None:
@@ -32,22 +30,23 @@ def run(out: Path, seeds: int, budgets: tuple[int, ...] = BUDGETS) -> str:
 
     from featprop.datasets import digits
     from featprop.experiments.demo_folder import DemoFolder
-    from featprop.experiments.demo_page import Demonstration
+    from featprop.experiments.demo_page import SHOWN_BUDGET, WAYS, Demonstration
     from featprop.experiments.results import read_results
     from featprop.experiments.runner import run as run_cells
     from featprop.experiments.settings import Settings
-    from featprop.selection import select
 
-    settings = Settings(["digits"], ["featprop", "random"], budgets=list(budgets), seeds=seeds)
+    wanted = [
+        Settings(["digits"], [way.strategy], models=[way.model], budgets=list(budgets), seeds=seeds)
+        for way in WAYS.values()
+    ]
     folder = DemoFolder(out)
     folder.check_replaceable()
     graph = digits()
     folder.write_graph(graph)
-    outcome = run_cells([settings], folder.results)
+    outcome = run_cells(wanted, folder.results)
     if outcome.failures:
         cure = "run featprop demo again, it goes on from there"
         raise FeatpropError("The demonstration", "must run to its end", outcome.failures[0].reason, cure)
-    picks = {name: select(graph, SHOWN_BUDGET, strategy=name, seed=0) for name in settings.strategies}
-    demonstration = Demonstration(graph, read_results(folder.results), settings, picks)
+    demonstration = Demonstration(graph, read_results(folder.results), wanted)
     folder.write_page(demonstration.page())
     return f"{demonstration.text()}\n\n{folder.guide(SHOWN_BUDGET)}"

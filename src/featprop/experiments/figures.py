@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from featprop.drawing.palette import FEATPROP, INK, LINE, QUIET, RANDOM, SERIES
+from featprop.drawing.palette import FEATPROP, INK, LINE, OURS, QUIET, RANDOM, SERIES
 from featprop.drawing.svg import drawn, embedded
 from featprop.experiments.paper import STRATEGIES
 from featprop.experiments.summary import Results
@@ -25,10 +25,11 @@ DASHES: tuple[Any, ...] = ((0, (5, 2)), (0, (2, 1.5)))
 DOTS: tuple[Any, ...] = ((0, (1, 1)), (0, (4, 1, 1, 1)))
 """The lines of what has no place of its own: variants, and names that featprop does not know."""
 OWN = {
+    **dict.fromkeys(("featprop-diffused", "ridge"), (OURS.light, "D", "-", 2.6)),
     **dict.fromkeys(("featprop", "gcn"), (FEATPROP.light, "o", "-", 2.6)),
     **dict.fromkeys(("random", "sgc"), (RANDOM.light, "s", DASHES[0], 2.0)),
 }
-"""The looks of the two that a figure sets side by side."""
+"""The looks of those that a figure sets side by side: our default, the paper's method and what it is held against."""
 PANEL = (5.0, 3.5)
 
 
@@ -90,8 +91,8 @@ def series_of(results: Results, key: str) -> Series:
     label = found[key].title.removeprefix("an ").removeprefix("a ")
     if key in OWN:
         return Series(label, *OWN[key])
-    later = [name for name in available_strategies() if name not in STRATEGIES]
-    others = [name for name in found if name not in STRATEGIES and name not in later]
+    later = [name for name in available_strategies() if name not in STRATEGIES and name not in OWN]
+    others = [name for name in found if name not in (*STRATEGIES, *OWN, *later)]
     fellows, dashes = next(
         pair for pair in (([*STRATEGIES], DASHES), (later, DASHES), (others, DOTS)) if key in pair[0]
     )

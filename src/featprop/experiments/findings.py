@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from featprop.experiments.paper import BUDGETS, printed
 from featprop.experiments.summary import Results, Runs
 
@@ -55,31 +57,42 @@ def _beside_paper(paper: float, ours: Runs) -> str:
     return f" The paper prints {paper:.2f} for FeatProp; here it is {ours.mean:.2f} ({ours.mean - paper:+.2f})."
 
 
-def worth_of_labels(featprop: Runs, random: Runs) -> list[str]:
-    """Return a headline and sentences on how many labels chosen at random those that FeatProp chose are worth.
+def worth_of_labels(default: Runs, random: Runs, paper: Runs) -> list[str]:
+    """Return a headline and sentences on how many labels chosen at random those of our default are worth.
 
     Parameters
     ----------
-    featprop, random
-        The accuracy of both over the same budgets.
+    default
+        The accuracy of our default strategy and model.
+    random
+        That of random choice and the same model, over the same budgets.
+    paper
+        That of the paper's FeatProp and GCN, over the same budgets.
     """
-    budgets = featprop.budgets
-    ours, theirs = featprop.curve().mean, random.curve().mean
-    gaps = ours - theirs
-    ahead = int((gaps > 0).sum())
-    where = "every budget" if ahead == len(gaps) else f"{ahead} of {len(gaps)} budgets"
-    span = ", ".join(f"{gaps[row]:+.1f} points with {budgets[row]} labels" for row in sorted({0, len(gaps) - 1}))
-    standing = f"At equal budgets FeatProp is ahead at {where}: {span}."
+    budgets = default.budgets
+    ours, theirs = default.curve().mean, random.curve().mean
+    standing = (
+        f"At equal budgets our default is ahead of random choice {_where_ahead(default, random)}, "
+        f"and of the paper's FeatProp and GCN {_where_ahead(default, paper)}."
+    )
     rows = range(len(budgets))
     reached = [(row, other) for row in rows for other in rows if ours[row] > theirs[other] and row <= other]
     if not reached:
-        return ["FeatProp is not ahead of random choice in this run", standing]
+        return ["featprop is not ahead of random choice in this run", standing]
     row, other = max(reached, key=lambda pair: budgets[pair[1]] / budgets[pair[0]])
     few, many = budgets[row], budgets[other]
     does = "teach more than" if few == many else "do the work of"
     return [
-        f"{few} labels chosen by FeatProp {does} {many} chosen at random",
-        f"Trained on {few} labels that FeatProp asked for, the network gets {ours[row]:.1f} % of all other nodes "
-        f"right; with {many} labels of nodes chosen at random it gets {theirs[other]:.1f} %.",
+        f"{few} labels chosen by featprop {does} {many} chosen at random",
+        f"With {few} labels that it asked for, our default gets {ours[row]:.1f} % of all other nodes right; with "
+        f"{many} labels of nodes chosen at random the same model gets {theirs[other]:.1f} %.",
         standing,
     ]
+
+
+def _where_ahead(ours: Runs, theirs: Runs) -> str:
+    """Say at which budgets the first is ahead."""
+    ahead = [str(budget) for budget in np.array(ours.budgets)[ours.curve().mean > theirs.curve().mean]]
+    if len(ahead) in (0, len(ours.budgets)):
+        return "at every budget" if ahead else "at no budget"
+    return f"at {len(ahead)} of {len(ours.budgets)} budgets ({', '.join(ahead)} labels)"

@@ -14,6 +14,7 @@ __all__ = [
     "BUDGETS",
     "DATASETS",
     "MODELS",
+    "OURS",
     "SECONDS",
     "STAND_INS",
     "STRATEGIES",
@@ -57,6 +58,9 @@ STRATEGIES = {
     "featprop-hidden": "FeatProp (final layer)",
 }
 """The strategies of the paper, by our names, in its order; the last two are those of its ablation."""
+
+OURS = {"featprop-diffused": "featprop-diffused (ours)"}
+"""Strategies of this project with a title of their own; they come after those of the paper."""
 
 _MACRO = {
     "random": [(59.83, 5.77), (48.79, 4.03), (71.66, 4.50), (10.75, 0.92)],
@@ -106,7 +110,8 @@ def printed(metric: str, model: str, protocol: str, strategy: str, dataset: str)
 def strategy_title(strategy: str) -> str:
     """Return the name of a strategy as a table shows it: the paper's, or our own."""
     kind, _, variant = strategy.partition("featprop-")
-    return STRATEGIES.get(strategy) or (f"FeatProp ({variant})" if variant and not kind else strategy)
+    titled = STRATEGIES | OURS
+    return titled.get(strategy) or (f"FeatProp ({variant})" if variant and not kind else strategy)
 
 
 def model_title(model: str) -> str:

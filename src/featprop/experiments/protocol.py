@@ -1,10 +1,13 @@
 """The paper's protocol, for a few seeds of one strategy on one graph.
 
 A budget is the number of labelled nodes a model is trained on. A strategy that does not look at a model chooses all
-of them at once, anew at each budget. A strategy that looks at a model starts from 5 nodes drawn at random, which
+of them at once, anew at each budget. A strategy that needs a model starts from 5 nodes drawn at random, which
 count: at budget 10 it adds 5, at budget 20 it adds 10 to those, and so on, each time with the model trained on the
 pool of the budget before ("if the current budget is 40, the model trained from 20 examples selected by the same AL
 method is used"). So every strategy trains on exactly as many labels. The paper does not say whether its 5 count.
+
+A strategy that uses a model as soon as there is one starts from its own first picks, and may be asked more often than
+once a budget (its `steps`), each time with the model trained on what is labelled by then.
 
 Nodes are chosen as `featprop.select` chooses them, with the seed of the run. At each budget a fresh model is trained
 with that seed. Only nodes whose label is known can be asked for.
@@ -23,13 +26,13 @@ from numpy.typing import NDArray
 from featprop.errors import LabelError, ParameterError
 from featprop.experiments.measuring import Stopwatch, forget_peak, peak_memory, versions
 from featprop.experiments.results import Cell, Result
-from featprop.experiments.scoring import PROTOCOLS, score
+from featprop.experiments.scoring import PROTOCOLS, calibration_error, score
 from featprop.experiments.settings import INITIAL_POOL
 from featprop.experiments.trained import Trained, train_seeds
 from featprop.experiments.trials import Trial
 from featprop.graph import UNKNOWN, Graph
 from featprop.selection import Coverage, choose, coverage, situate
-from featprop.strategies import get_strategy
+from featprop.strategies import get_strategy, strategy_class
 
 __all__ = ["Protocol", "initial_pool"]
 
@@ -107,22 +110,49 @@ class Protocol:
         """Return the pool of every seed: the recorded one, or a new one."""
         pools = {seed: self._recorded(budget, seed, known) for seed in trial.seeds}
         missing = [seed for seed, pool in pools.items() if pool is None]
-        start: dict[int, Pool] = {}
         if missing and trial.looks_at_model:
-            start = {
-                seed: self._recorded(before, seed, known) or Pool(initial_pool(self.graph, seed))
-                for seed in trial.seeds
-            }
+            start = {seed: self._recorded(before, seed, known) or self._first(trial, seed) for seed in trial.seeds}
             for seed, trained in earlier.items():
                 start[seed] = Pool(trained.pool, state=trained.state)
-            if not earlier:
-                earlier = train_seeds(trial.models[0], self.graph, {seed: pool.nodes for seed, pool in start.items()})
+            pools |= self._grown(trial, budget, missing, start, earlier)
+            return {seed: pool for seed, pool in pools.items() if pool}
         same: Pool | None = None
         for seed in missing:
-            pool = same or self._chosen(trial, budget, seed, start.get(seed), earlier.get(seed))
-            same = pool if not trial.looks_at_model and not pool.drew else None
+            pool = same or self._chosen(trial, budget, seed)
+            same = None if pool.drew else pool
             pools[seed] = pool
         return {seed: pool for seed, pool in pools.items() if pool}
+
+    def _first(self, trial: Trial, seed: int) -> Pool:
+        """Return what a strategy with a model starts from."""
+        needed = strategy_class(trial.strategy.name).needs
+        return Pool(initial_pool(self.graph, seed) if needed else np.empty(0, dtype=np.intp))
+
+    def _grown(
+        self,
+        trial: Trial,
+        budget: int,
+        missing: list[int],
+        pools: dict[int, Pool],
+        trained: Mapping[int, Trained],
+    ) -> dict[int, Pool]:
+        """Return larger pools of the missing seeds, chosen step by step with models trained in between.
+
+        The others grow along until the last step: models of all seeds are trained side by side, which decides how
+        they are rounded.
+        """
+        strategy = get_strategy(trial.strategy.name, **trial.strategy.options)
+        seconds = dict.fromkeys(pools, 0.0)
+        for turn, size in enumerate(strategy.steps(len(next(iter(pools.values())).nodes), budget)):
+            watch = Stopwatch()
+            if not trained and all(pool.nodes.size for pool in pools.values()):
+                trained = train_seeds(trial.models[0], self.graph, {seed: pool.nodes for seed, pool in pools.items()})
+            between = watch.lap() / len(pools) if turn else 0.0
+            growing = missing if size == budget else list(pools)
+            pools = {seed: self._chosen(trial, size, seed, pools[seed], trained.get(seed)) for seed in growing}
+            seconds = {seed: seconds[seed] + between + pool.seconds for seed, pool in pools.items()}
+            trained = {}
+        return {seed: dataclasses.replace(pool, seconds=seconds[seed]) for seed, pool in pools.items()}
 
     def _recorded(self, budget: int, seed: int, known: Mapping[tuple[int, int], Result]) -> Pool | None:
         if (budget, seed) not in known:
@@ -130,14 +160,16 @@ class Protocol:
         result = known[budget, seed]
         return Pool(self.graph.positions(result.nodes), result.seconds_select, result.state)
 
-    def _chosen(self, trial: Trial, budget: int, seed: int, start: Pool | None, trained: Trained | None) -> Pool:
+    def _chosen(
+        self, trial: Trial, budget: int, seed: int, start: Pool | None = None, trained: Trained | None = None
+    ) -> Pool:
         strategy = get_strategy(trial.strategy.name, **trial.strategy.options)
         if start and start.state:
             strategy.restore(start.state)
         labelled = start.nodes if start else np.empty(0, dtype=np.intp)
         names = [self.graph.classes[code] for code in self.truth[labelled]]
         known = self.graph.ids[self.truth != UNKNOWN].tolist()
-        model = trained.model if trained and strategy.needs else None
+        model = trained.model if trained else None
         watch = Stopwatch()
         situation = situate(self.graph, strategy, self.graph.ids[labelled].tolist(), names, (), known, model, seed)
         choice = choose(strategy, situation, budget - len(labelled), seed)
@@ -159,7 +191,9 @@ class Protocol:
                 covers[nodes] = coverage(self.graph, pool.nodes)
             trained[seed].state = pool.state
             for protocol in PROTOCOLS:
-                scores = score(self.truth, trained[seed].predicted(), pool.nodes, protocol)
+                predicted = trained[seed].predicted()
+                scores = score(self.truth, predicted, pool.nodes, protocol)
+                error = calibration_error(self.truth, predicted, trained[seed].confidence, pool.nodes, protocol)
                 yield Result(
                     dataset=trial.dataset,
                     strategy=trial.strategy.name,
@@ -176,6 +210,7 @@ class Protocol:
                     peak_memory=peak_memory(),
                     mean_distance=covers[nodes].mean_distance,
                     max_distance=covers[nodes].max_distance,
+                    calibration_error=error,
                     graph=trial.graph,
                     settings=settings,
                     schedule=trial.schedule(budget),

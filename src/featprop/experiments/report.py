@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -12,6 +12,7 @@ from featprop.drawing.templates import rendered
 from featprop.errors import FileError
 from featprop.experiments.cost_tables import datasets_table, time_table
 from featprop.experiments.curves import ablation, later_curves, learning_curves, model_comparison
+from featprop.experiments.default_tables import calibration_table, default_table
 from featprop.experiments.figures import Drawing
 from featprop.experiments.findings import findings
 from featprop.experiments.results import read_results, read_statistics
@@ -54,6 +55,11 @@ def build_tables(results: Results, statistics: dict[str, dict[str, float]]) -> l
         score_table(results, metric, model, protocol)
         for protocol, model, metric in product(PROTOCOLS, results.models, SHOWN)
     ]
+    made += [
+        default_table(results, metric, protocol, published)
+        for protocol, metric, published in product(PROTOCOLS, SHOWN, (True, False))
+    ]
+    made.append(calibration_table(results))
     made += [time_table(results, model) for model in results.models]
     made += [correlation_table(results, model, "paper") for model in results.models]
     names = [variant.name for variant in results.datasets.values()]
@@ -61,21 +67,21 @@ def build_tables(results: Results, statistics: dict[str, dict[str, float]]) -> l
     return [table for table in made if table]
 
 
-def write_report(folder: Path, out: Path) -> Report:
+def write_report(folders: Sequence[Path], out: Path) -> Report:
     """Write tables, figures and the page.
 
     Parameters
     ----------
-    folder
-        The results, as a run leaves them.
+    folders
+        The results, as runs leave them; of two lines of one cell, the first counts.
     out
         The folder to write to; files of an earlier report in it are replaced.
     """
-    results = Results(read_results(folder))
-    figures = read_statistics(folder)
+    results = Results(line for folder in folders for line in read_results(folder))
+    figures = {name: each for folder in folders for name, each in read_statistics(folder).items()}
     if not results.lines and not figures:
         cure = "make some with featprop experiments run"
-        raise FileError(f"{folder}", "must hold results (*.jsonl)", "none", cure)
+        raise FileError(", ".join(map(str, folders)), "must hold results (*.jsonl)", "none", cure)
     tables = build_tables(results, figures)
     drawings = list(build_drawings(results))
     found = findings(results)

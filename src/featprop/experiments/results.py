@@ -70,12 +70,15 @@ class Result:
         The most memory the process held since it turned to this budget, in bytes.
     mean_distance, max_distance
         Over all nodes, the distance to the nearest labelled node on S²X: the terms of Theorems 1 and 2.
+    calibration_error
+        How far confidence and accuracy are apart (`featprop.experiments.scoring.calibration_error`); None in lines of
+        before it was measured.
     graph
         The fingerprint of the graph with its labels (`featprop.graph.Graph.fingerprint`).
     settings
         Of the model, where they are not the default ones, but for the seed.
     schedule
-        The budgets before this one that a strategy with a model went through, and its own; empty for other strategies.
+        The numbers of labels at which a strategy with a model was asked, the last its budget; empty for others.
     options
         Of the strategy, where they are not the default ones.
     state
@@ -99,6 +102,7 @@ class Result:
     peak_memory: int
     mean_distance: float
     max_distance: float
+    calibration_error: float | None = None
     graph: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     schedule: tuple[int, ...] = ()
@@ -119,7 +123,7 @@ class Result:
 
     def to_json(self) -> str:
         """Return the line without its end; what is empty is left out."""
-        content = {name: value for name, value in asdict(self).items() if value not in ({}, (), "")}
+        content = {name: value for name, value in asdict(self).items() if value not in ({}, (), "", None)}
         content["nodes"] = [to_jsonable(node) for node in self.nodes]
         return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 

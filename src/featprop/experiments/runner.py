@@ -51,7 +51,9 @@ class Outcome:
     failures: tuple[Failure, ...]
 
 
-def run(wanted: Sequence[Settings], out: Path, jobs: int | None = None, threads: int = 1) -> Outcome:
+def run(
+    wanted: Sequence[Settings], out: Path, jobs: int | None = None, threads: int = 1, beside: Sequence[Path] = ()
+) -> Outcome:
     """Do the cells that the folder does not hold, and append a line for each as soon as it is done.
 
     Parameters
@@ -64,6 +66,8 @@ def run(wanted: Sequence[Settings], out: Path, jobs: int | None = None, threads:
         How many processes; as many as there are cores if not given.
     threads
         How many threads each may use.
+    beside
+        Folders with results that are not made again, and whose choices are taken over.
     """
     started = time.monotonic()
     jobs = jobs or _cores()
@@ -82,9 +86,9 @@ def run(wanted: Sequence[Settings], out: Path, jobs: int | None = None, threads:
     with appending(out) as appender:
         appender.record(figures)
         cells = {cell for trial in trials for cell in trial.cells()}
-        skipped = len(cells & {result.cell for result in read_results(out)})
+        skipped = len(cells & {result.cell for folder in (out, *beside) for result in read_results(folder)})
         failures: list[Failure] = []
-        coming = _written(_performed(trials, out, jobs, threads), appender, failures)
+        coming = _written(_performed(trials, [out, *beside], jobs, threads), appender, failures)
         done = sum(1 for _ in tracked(coming, "cells of the experiments", len(cells) - skipped))
     return Outcome(done, skipped, time.monotonic() - started, absent, tuple(failures))
 
@@ -94,7 +98,9 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _performed(trials: list[Trial], out: Path, jobs: int, threads: int) -> Iterator[list[Result] | Failure]:
+def _performed(
+    trials: list[Trial], folders: Sequence[Path], jobs: int, threads: int
+) -> Iterator[list[Result] | Failure]:
     """Do the trials; those that share cells with an earlier one wait for its results."""
     while trials:
         now: list[Trial] = []
@@ -103,7 +109,7 @@ def _performed(trials: list[Trial], out: Path, jobs: int, threads: int) -> Itera
         for trial in trials:
             (later if taken.intersection(trial.cells()) else now).append(trial)
             taken.update(trial.cells())
-        known = read_results(out)
+        known = [result for folder in folders for result in read_results(folder)]
         there = {result.cell for result in known}
         work = []
         for trial in now:

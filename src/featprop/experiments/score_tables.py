@@ -1,11 +1,11 @@
-"""The tables of scores: the mean over the budgets beside the paper's, and budget by budget for two strategies."""
+"""The tables of scores: the mean over the budgets beside the paper's, and budget by budget."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
-from featprop.experiments.paper import BUDGETS, printed, strategy_title
+from featprop.experiments.paper import BUDGETS, printed
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import METRICS, Results, Runs, paired_test
 from featprop.experiments.typeset import Entry, Table
@@ -69,37 +69,28 @@ def score_table(results: Results, metric: str, model: str, protocol: str) -> Tab
 
 
 def budget_table(scores: Mapping[str, Mapping[str, Runs]], title: str, protocol: str) -> Table:
-    """Return two strategies side by side at each budget: mean ± standard deviation, and the difference in points.
+    """Return runs side by side at each budget: mean ± standard deviation.
 
     Parameters
     ----------
     scores
-        For each metric the runs of both by their names, over the same budgets.
+        For each metric the runs by the heads of their columns, all over the same budgets.
     title
         What is compared.
     protocol
         That of the runs.
     """
     rows: dict[int, list[Entry]] = {}
-    columns = ["labels"]
-    figures: list[tuple[object, ...]] = [("budget", "metric", "first", "second", "difference")]
-    for metric, (ours, theirs) in ((metric, pair.values()) for metric, pair in scores.items()):
-        columns += [*map(strategy_title, scores[metric]), "points"]
-        for place, (budget, *means) in enumerate(
-            zip(ours.budgets, ours.curve().mean, theirs.curve().mean, strict=True)
-        ):
-            gap = means[0] - means[1]
-            row = rows.setdefault(budget, [Entry(f"{budget}")])
-            row += [Entry(ours.at(place)), Entry(theirs.at(place)), Entry(f"{gap:+.1f}")]
-            figures.append((budget, metric, *means, gap))
+    for runs in (runs for by_head in scores.values() for runs in by_head.values()):
+        for place, budget in enumerate(runs.budgets):
+            rows.setdefault(budget, [Entry(f"{budget}")]).append(Entry(runs.at(place)))
     return Table(
         name=f"by-budget-{protocol}",
         title=title,
-        note=f"Protocol {protocol}: {PROTOCOLS[protocol]}. Percent, mean ± standard deviation, difference in points.",
-        groups=(("", 1), *((METRICS[metric], 3) for metric in scores)),
-        columns=tuple(columns),
+        note=f"Protocol {protocol}: {PROTOCOLS[protocol]}. Percent, mean ± standard deviation.",
+        groups=(("", 1), *((METRICS[metric], len(by_head)) for metric, by_head in scores.items())),
+        columns=("labels", *(head for by_head in scores.values() for head in by_head)),
         rows=tuple(tuple(row) for row in rows.values()),
-        figures=tuple(figures),
         section=protocol,
     )
 

@@ -49,6 +49,11 @@ class Trained:
         """The scores of every node."""
         return self.model.decision_function(self.graph)
 
+    @cached_property
+    def confidence(self) -> NDArray[np.float32]:
+        """The probability of the likeliest class of every node."""
+        return np.asarray(self.model.probabilities(self.logits).max(axis=1))
+
     def predicted(self) -> NDArray[np.int64]:
         """Return the likeliest class of every node as an index into the classes of the graph."""
         place = {name: code for code, name in enumerate(self.graph.classes)}

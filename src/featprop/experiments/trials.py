@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from featprop.experiments.entrants import Entrant
 from featprop.experiments.results import Cell
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.settings import Settings
-from featprop.strategies import strategy_class
+from featprop.strategies import get_strategy, strategy_class
 
 __all__ = ["Trial", "canonical", "merged", "trials_of"]
 
@@ -51,11 +51,18 @@ class Trial:
     @property
     def looks_at_model(self) -> bool:
         """Whether the strategy looks at a model, and so grows its pool from budget to budget."""
-        return bool(strategy_class(self.strategy.name).needs)
+        return strategy_class(self.strategy.name).looks_at_model()
 
     def schedule(self, budget: int) -> tuple[int, ...]:
-        """Return the budgets a strategy with a model goes through up to this one; none for any other strategy."""
-        return tuple(each for each in self.budgets if each <= budget) if self.looks_at_model else ()
+        """Return the numbers of labels at which a strategy with a model is asked, up to this budget.
+
+        Those are the budgets, and those between that the strategy goes over; none for a strategy without a model.
+        """
+        if not self.looks_at_model:
+            return ()
+        strategy = get_strategy(self.strategy.name, **self.strategy.options)
+        reached = [each for each in self.budgets if each <= budget]
+        return tuple(size for before, after in pairwise([0, *reached]) for size in strategy.steps(before, after))
 
     def cell(self, budget: int, seed: int, model: Entrant, protocol: str) -> Cell:
         """Return one cell."""
@@ -91,7 +98,7 @@ def trials_of(settings: Settings, graphs: dict[str, str]) -> list[Trial]:
         }:
             continue
         models = tuple(settings.trained())
-        apart = [(model,) for model in models] if strategy_class(strategy.name).needs else [models]
+        apart = [(model,) for model in models] if strategy_class(strategy.name).looks_at_model() else [models]
         trials += [
             Trial(dataset, graphs[dataset], strategy, kinds, tuple(settings.budgets), block)
             for kinds, block in product(apart, blocks)

@@ -12,11 +12,12 @@ from featprop.models.registry import (
     DEFAULT_MODEL,
     MODELS,
     available_models,
-    default_model,
     get_model,
     model_class,
+    model_of_seed,
     register_model,
 )
+from featprop.models.ridge import Ridge
 from featprop.models.saved import load_model, save_model
 from featprop.models.sgc import SGC
 
@@ -26,11 +27,12 @@ __all__ = [
     "MODELS",
     "SGC",
     "NodeClassifier",
+    "Ridge",
     "available_models",
-    "default_model",
     "get_model",
     "load_model",
     "model_class",
+    "model_of_seed",
     "register_model",
     "save_model",
 ]

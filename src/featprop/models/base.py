@@ -124,7 +124,11 @@ class NodeClassifier(ABC):
 
     def predict_proba(self, graph: Graph) -> NDArray[np.float32]:
         """Return the probability of each class for every node, shape (nodes, classes)."""
-        return np.asarray(softmax(self.decision_function(graph), axis=1))
+        return self.probabilities(self.decision_function(graph))
+
+    def probabilities(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the probabilities that scores stand for, one row a node: their softmax where nothing else is said."""
+        return np.asarray(softmax(scores, axis=1))
 
     def predict(self, graph: Graph) -> NDArray[Any]:
         """Return the likeliest class of every node, by name."""

@@ -6,11 +6,11 @@ from featprop.models.base import NodeClassifier
 from featprop.options import options_of
 from featprop.registry import Registry
 
-__all__ = ["DEFAULT_MODEL", "MODELS", "available_models", "default_model", "get_model", "model_class", "register_model"]
+__all__ = ["DEFAULT_MODEL", "MODELS", "available_models", "get_model", "model_class", "model_of_seed", "register_model"]
 
 MODELS: Registry[NodeClassifier] = Registry("model", NodeClassifier, "featprop.models")
 
-DEFAULT_MODEL = "gcn"
+DEFAULT_MODEL = "ridge"
 """What is trained unless another is named."""
 
 register_model = MODELS.register
@@ -19,7 +19,8 @@ model_class = MODELS.find
 get_model = MODELS.make
 
 
-def default_model(seed: int = 0) -> NodeClassifier:
-    """Return what is trained unless another model is named, with that seed if it draws anything."""
-    takes_seed = "seed" in options_of(model_class(DEFAULT_MODEL))
-    return get_model(DEFAULT_MODEL, **({"seed": seed} if takes_seed else {}))
+def model_of_seed(seed: int, name: str | None = None) -> NodeClassifier:
+    """Return a model, the default one if none is named, with that seed if it draws anything."""
+    chosen = name or DEFAULT_MODEL
+    takes_seed = "seed" in options_of(model_class(chosen))
+    return get_model(chosen, **({"seed": seed} if takes_seed else {}))

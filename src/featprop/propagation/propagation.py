@@ -2,14 +2,21 @@
 
     S = (I + D)^-1/2 (A + I) (I + D)^-1/2        Z = S^K X
 
-(the paper's section 3.1 and equation 6; the same S as PyG's `gcn_norm` and the same Z as its `SGConv`). Diffusion sums
-all powers, with less of the farther ones (personalised PageRank, as in Gasteiger et al., "Predict then propagate"):
+(the paper's section 3.1 and equation 6; the same S as PyG's `gcn_norm` and the same Z as its `SGConv`).
 
-    Z = Σ_{t ≤ T} α (1 - α)^t S^t X̂,    X̂ the features with rows of unit length
+The label-efficient default smooths centred features X̃ (`featprop.propagation.reduction`) instead, in four ways: not at
+all, over one step, over two, and by a diffusion, which sums all powers with less of the farther ones (personalised
+PageRank, as in Gasteiger et al., "Predict then propagate"):
+
+    X̃,    S X̃,    S² X̃,    Σ_{t ≤ T} α (1 - α)^t S^t X̃
+
+Each has rows of unit length, so that what counts of a node is what it is like and not how many neighbours it has.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,15 +24,32 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.distances.points import Points
-from featprop.errors import ParameterError
+from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
 from featprop.matrix import Features, read_only, unit_rows
 from featprop.progress import tracked
+from featprop.propagation.reduction import Reduction, main_directions, unit_length
 
-__all__ = ["Propagation", "normalised_adjacency", "propagate"]
+__all__ = ["SMOOTHINGS", "Propagation", "normalised_adjacency", "propagate"]
 
-DIFFUSION = (0.1, 20)
-"""α and the number of steps T of diffusion, unless others are asked for."""
+SMOOTHINGS = ("own", "one-hop", "two-hops", "diffused")
+"""The ways to smooth centred features over the graph."""
+RETURN = 0.1
+"""α of the diffusion: the share of a walk that ends at each step."""
+COMPARED = 512
+"""Columns that distances between smoothed features are measured in, of more."""
+CANCELLED = 1e-6
+"""Smoothed rows that are not longer than this are rounding: neighbours cancelled each other."""
+STEPS = 20
+"""T of the diffusion; the powers left out weigh 0.9^21, a ninth."""
+
+
+@dataclass
+class _Smoothings:
+    """The rows of one reduction that were made so far, by the way they were smoothed."""
+
+    of: str
+    rows: dict[str, NDArray[np.float32]] = field(default_factory=dict)
 
 
 class Propagation:
@@ -43,6 +67,7 @@ class Propagation:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph.without_labels()
         self._rows: dict[int, Features] = {0: read_only(graph.features)}
+        self._own, self._other = _Smoothings(""), _Smoothings("")
 
     @classmethod
     def of(cls, graph: Graph) -> Propagation:
@@ -78,20 +103,61 @@ class Propagation:
                 return mixing[:, around] @ self.rows_at(layers - 1, around)
         return self.rows(layers)[nodes]
 
-    def diffused(self, alpha: float = DIFFUSION[0], steps: int = DIFFUSION[1]) -> Features:
-        """Return the diffused features, rows of unit length: Σ_t α (1 - α)^t S^t X̂."""
-        if not 0 < alpha <= 1:
-            raise ParameterError("alpha", "must be above 0 and at most 1", alpha, "use 0.1")
-        return _handed_out(self.graph.once(("diffused", alpha, steps), lambda: self._diffusion(alpha, steps)))
+    @property
+    def reduction(self) -> Reduction:
+        """How the features of this graph are centred and, if there are many, reduced to few columns."""
+        found: Reduction = self.graph.once("reduction", lambda: Reduction.of(self.graph.features))
+        self._own.of = found.fingerprint
+        return found
 
-    def _diffusion(self, alpha: float, steps: int) -> Features:
-        passed_on = unit_rows(self.graph.features)
-        total = passed_on * np.float32(alpha)
-        for step in tracked(range(1, steps + 1), "diffusing features", steps):
-            passed_on = _dense_if_filled(self.adjacency @ passed_on)
-            total = _dense_if_filled(total + passed_on * np.float32(alpha * (1 - alpha) ** step))
-        rows: Features = read_only(unit_rows(total))
-        return rows
+    def smoothed(self, way: str, reduction: Reduction | None = None) -> NDArray[np.float32]:
+        """Return the centred features smoothed in one of the `SMOOTHINGS`, rows of unit length.
+
+        Parameters
+        ----------
+        way
+            Which one.
+        reduction
+            That of the graph a model learnt on, where that may be another one. Rows are kept for the last such, and
+            for this graph's own.
+        """
+        if way not in SMOOTHINGS:
+            raise unknown_choice("smoothing", way, SMOOTHINGS)
+        chosen = reduction or self.reduction
+        kept = self._own if reduction is None or chosen.fingerprint == self._own.of else self._other
+        if kept.of != chosen.fingerprint:
+            kept = self._other = _Smoothings(chosen.fingerprint)
+        if way not in kept.rows:
+            kept.rows[way] = read_only(self._smoothed(way, chosen))
+        return kept.rows[way]
+
+    def _smoothed(self, way: str, reduction: Reduction) -> NDArray[np.float32]:
+        if way == "own":
+            return reduction.apply(self.graph.features)
+        hops = {"one-hop": 1, "two-hops": 2, "diffused": STEPS}[way]
+        passed_on = self.smoothed("own", reduction)
+        total = passed_on.copy()
+        for step in tracked(range(1, hops + 1), "smoothing features", hops):
+            passed_on = self.adjacency @ passed_on
+            if way == "diffused":
+                total += np.float32((1 - RETURN) ** step) * passed_on
+            else:
+                total = passed_on
+        return unit_length(total, CANCELLED)
+
+    def side_by_side(self, ways: Sequence[str]) -> Points:
+        """Return points to measure between whose squared distances are the mean of those of several smoothings.
+
+        Of many columns the main directions are kept, which smoothed features hardly leave.
+        """
+        key = ("side by side", *ways)
+
+        def made() -> Points:
+            rows = np.hstack([self.smoothed(way) * np.float32(1 / np.sqrt(len(ways))) for way in ways])
+            return Points(rows @ main_directions(rows, COMPARED) if rows.shape[1] > COMPARED else rows)
+
+        found: Points = self.graph.once(key, made)
+        return found
 
     def points(self, layers: int, unit: bool = False) -> Points:
         """Return the rows of S^K X to measure between, scaled to length 1 if `unit`; a row of zeros stays one."""

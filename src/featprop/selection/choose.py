@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from featprop.errors import LabelError, ParameterError
 from featprop.graph import Graph, plain, sorted_classes
-from featprop.models import NodeClassifier, default_model
+from featprop.models import NodeClassifier, model_of_seed
 from featprop.options import check_options, owner
 from featprop.selection.coverage import BOUND_LAYERS, Coverage, coverage
 from featprop.strategies import DEFAULT_STRATEGY, Situation, Strategy, get_strategy
@@ -124,7 +124,8 @@ def select(
     labelled
         Ids of nodes whose label is known already: they are not chosen, and count as chosen before.
     labels
-        The class of each of them by name, where the strategy needs to know: to train a model, for one.
+        The class of each of them by name, where the strategy looks at a model: one that is not fitted is trained on
+        them.
     exclude
         Ids of further nodes that must not be chosen.
     candidates
@@ -157,10 +158,12 @@ def situate(
     allowed = np.arange(graph.n_nodes) if candidates is None else graph.positions(candidates, "candidates")
     open_ = np.setdiff1d(allowed, np.concatenate([known, graph.positions(exclude, "excluded nodes")]))
     bare = graph.without_labels()
+    several = len(np.unique(codes)) > 1 or len(columns) > 1
+    wanted = strategy.needs | (strategy.uses if several else frozenset())
     outputs = {}
-    if strategy.needs:
+    if wanted:
         names = [classes[code] for code in codes]
-        outputs = _model_of(strategy, bare, known, names, model, seed).outputs(bare, strategy.needs)
+        outputs = _model_of(strategy, bare, known, names, model, seed).outputs(bare, wanted)
     return Situation(bare, known, open_, codes, classes, outputs)
 
 
@@ -232,5 +235,5 @@ def _model_of(
         found = "labelled nodes without their labels" if known.size else "none"
         cure = f"label a few nodes first, chosen with the strategy {DEFAULT_STRATEGY}"
         raise LabelError(owner(type(strategy)), rule, found, cure)
-    fresh = default_model(seed) if model is None else model.fresh()
+    fresh = model_of_seed(seed) if model is None else model.fresh()
     return fresh.fit_or_start(graph, graph.ids[known].tolist(), labels)

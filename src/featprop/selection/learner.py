@@ -26,7 +26,7 @@ from featprop.io.foreign import foreign_entries
 from featprop.io.locks import held_lock
 from featprop.io.sheets import write_labels
 from featprop.labelling import LabelLog
-from featprop.models import MODELS, NodeClassifier, default_model, get_model, load_model, save_model
+from featprop.models import MODELS, NodeClassifier, get_model, load_model, model_of_seed, save_model
 from featprop.names import from_jsonable, to_jsonable
 from featprop.options import settings_of
 from featprop.selection.choose import Selection, select
@@ -85,7 +85,7 @@ class ActiveLearner:
         self.log = LabelLog()
         self.asked: list[Hashable] = []
         self.rounds = 0
-        self._settings = default_model(seed) if model is None else model.fresh()
+        self._settings = model_of_seed(seed) if model is None else model.fresh()
         self._model: NodeClassifier | None = None
         self._model_saw = 0
 
@@ -93,6 +93,11 @@ class ActiveLearner:
     def labels(self) -> dict[Hashable, Hashable]:
         """The label of each node that has one, by id, in the order the nodes came up."""
         return self.log.labels()
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model that is trained."""
+        return MODELS.name_of(self._settings)
 
     @property
     def skipped(self) -> list[Hashable]:
@@ -123,7 +128,7 @@ class ActiveLearner:
             labels=list(labels.values()),
             exclude=[*self.asked, *self.skipped],
             candidates=candidates,
-            model=(self.model if several else self._settings) if strategy.needs else None,
+            model=(self.model if several else self._settings) if strategy.looks_at_model() else None,
             seed=self.seed,
         )
         self.asked += picks.nodes.tolist()
@@ -208,7 +213,7 @@ class ActiveLearner:
             "graph": _size(self.graph),
             "strategy": {"name": STRATEGIES.name_of(self.strategy), "options": settings_of(self.strategy)},
             "state": self.strategy.state(),
-            "model": {"name": MODELS.name_of(self._settings), "settings": settings_of(self._settings)},
+            "model": {"name": self.model_name, "settings": settings_of(self._settings)},
             "model_saw": self._model_saw,
             "seed": self.seed,
             "rounds": self.rounds,
@@ -255,7 +260,7 @@ class ActiveLearner:
         strategy = get_strategy(record["strategy"]["name"], **record["strategy"]["options"])
         strategy.restore(record["state"])
         kept = record.get("model")
-        model = get_model(kept["name"], **kept["settings"]) if kept else None
+        model = get_model(kept["name"], **kept["settings"]) if kept else get_model("gcn", seed=int(record["seed"]))
         learner = cls(graph, strategy, model=model, seed=int(record["seed"]))
         learner.rounds = int(record["rounds"])
         learner.log = LabelLog(folder / LABELS)
@@ -276,14 +281,20 @@ class ActiveLearner:
 
     @classmethod
     def at(
-        cls, path: str | os.PathLike[str], graph: Graph, strategy: str | Strategy, *, seed: int = 0
+        cls,
+        path: str | os.PathLike[str],
+        graph: Graph,
+        strategy: str | Strategy,
+        *,
+        model: NodeClassifier | None = None,
+        seed: int = 0,
     ) -> ActiveLearner:
         """Take up the rounds kept in a folder, or start new ones there: with the labels, if only they were kept."""
         folder = Path(path)
         check_may_hold_learner(folder)
         if (folder / RECORD).exists():
             return cls.resume(folder, graph)
-        learner = cls(graph, strategy, seed=seed)
+        learner = cls(graph, strategy, model=model, seed=seed)
         if (folder / LABELS).exists():
             learner.log = LabelLog(folder / LABELS)
             learner.graph.positions([*learner.labels, *learner.skipped], f"ids in {folder}")

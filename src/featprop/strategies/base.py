@@ -28,6 +28,8 @@ class Strategy(ABC):
         What it is registered as.
     needs
         What it asks of the current model, names of `featprop.strategies.situation.OUTPUTS`; nothing by default.
+    uses
+        What it also looks at as soon as the labels are of two classes, and does without until then.
     reference
         Where the method is from.
     cost
@@ -37,8 +39,14 @@ class Strategy(ABC):
     kind: ClassVar[str] = "strategy"
     name: ClassVar[str] = ""
     needs: ClassVar[frozenset[str]] = frozenset()
+    uses: ClassVar[frozenset[str]] = frozenset()
     reference: ClassVar[str] = "not stated"
     cost: ClassVar[str] = "not stated"
+
+    @classmethod
+    def looks_at_model(cls) -> bool:
+        """Say whether what it chooses depends on a model, and so on the labels given before."""
+        return bool(cls.needs | cls.uses)
 
     @abstractmethod
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
@@ -46,6 +54,10 @@ class Strategy(ABC):
 
         Relies on the caller for 1 ≤ `budget` ≤ number of candidates.
         """
+
+    def steps(self, labelled: int, budget: int) -> list[int]:  # noqa: ARG002
+        """Return over which numbers of labels it goes on from `labelled` to `budget` if it may ask in between."""
+        return [budget]
 
     def state(self) -> dict[str, Any]:
         """Return what must live on to the next round, ready for JSON; most strategies keep nothing."""

@@ -16,7 +16,7 @@ __all__ = [
 
 STRATEGIES: Registry[Strategy] = Registry("strategy", Strategy, "featprop.strategies")
 
-DEFAULT_STRATEGY = "featprop"
+DEFAULT_STRATEGY = "featprop-diffused"
 """What chooses unless another is named."""
 
 register_strategy = STRATEGIES.register

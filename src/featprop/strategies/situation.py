@@ -41,7 +41,7 @@ class Situation:
     classes
         The names of the classes among the labels.
     outputs
-        What the current model says of every node, by the names of `OUTPUTS`: those in the strategy's `needs` only.
+        What the current model says of every node, by the names of `OUTPUTS`: what the strategy needs or uses only.
     """
 
     graph: Graph

@@ -1,0 +1,270 @@
+"""Ridge: least squares in closed form on smoothed features. No PyTorch, nothing random, milliseconds.
+
+The rows of a node are its centred features smoothed in four ways (`Propagation.smoothed`), side by side. How much each
+way counts follows from the labels: one that predicts left-out labels better counts for more, as the likelihood of
+their errors says. On graphs whose neighbours are alike that is diffusion or two hops, on others the node's own row.
+
+It is solved twice. The second time the nodes without a label take part: for each class the mean row of those that the
+first solution is most certain of stands as one more label (self-training, one step of it; the means make it as cheap
+as the labels alone).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.distances.points import blocks_of
+from featprop.matrix import Features, margins, read_only
+from featprop.models.base import NodeClassifier
+from featprop.models.calibration import Calibration
+from featprop.models.least_squares import LeastSquares, least_squares
+from featprop.models.registry import register_model
+from featprop.options import AtLeast, Between
+from featprop.propagation import SMOOTHINGS, Propagation, Reduction
+
+__all__ = ["Ridge"]
+
+CONSTANT = np.float32(np.sqrt(0.1))
+"""The last column of every row, so that a class may be likelier than another everywhere; small beside the length, 1."""
+BALANCE = 0.75
+"""Labels count by the power of one over the share of their class: 1 makes classes count alike, 0 labels."""
+FEWEST = 0.01
+"""A way to smooth whose share is below this is left out."""
+LEAST_ERROR = 1e-6
+"""Added to mean errors, whose logarithms count."""
+CERTAIN = 0.5
+"""The share of the nodes predicted as a class whose mean stands for it."""
+MEASURED, PAIRS = 20_000, 5_000_000
+"""Nodes that are counted to find how many a label stands for, if there are more, and pairs of a node and a label."""
+ODD = 1e-6
+"""How far from 1 saved shares may sum to."""
+
+
+@register_model("ridge")
+@dataclass(eq=False, repr=False)
+class Ridge(NodeClassifier):
+    """Least squares in closed form on smoothed features: the default; needs no PyTorch.
+
+    Parameters
+    ----------
+    penalty
+        What large coefficients cost, in units of a label.
+    unlabelled
+        How much the nodes without a label count beside those with one; 0 leaves them out.
+    rows
+        Which smoothing the rows are: ``"auto"`` for as the labels say, or one of them.
+
+    Attributes
+    ----------
+    shares_ : dict of str to float
+        How much each smoothing counts; they sum to 1.
+    calibration_ : Calibration
+        How scores become probabilities.
+    """
+
+    penalty: Annotated[float, AtLeast(1e-6)] = 1.0
+    unlabelled: Annotated[float, Between(0, 1000)] = 1.0
+    rows: Literal["auto", "own", "one-hop", "two-hops", "diffused"] = "auto"
+    shares_: dict[str, float] = field(default_factory=dict, init=False)
+    calibration_: Calibration = field(default=Calibration(1.0, 0.0), init=False)
+    _reduction: Reduction | None = field(default=None, init=False)
+    _coefficients: NDArray[np.float32] | None = field(default=None, init=False)
+    """One row a column of `_parts`, laid end to end, the constant last; one column a class."""
+
+    def learn(self, propagation: Propagation, nodes: NDArray[np.intp], targets: NDArray[np.int64]) -> None:
+        """Solve for the labels, then for the labels and the mean rows of the classes."""
+        self._reduction = propagation.reduction
+        aims = np.eye(len(self.classes_))[targets] - 1 / len(self.classes_)
+        weights = _balanced(targets)
+        self.shares_ = self._shares(propagation, nodes, targets, aims, weights)
+        labelled = self._rows_at(propagation, nodes)
+        solved = least_squares(labelled, aims, weights, self.penalty)
+        self._coefficients = solved.coefficients.astype(np.float32)
+        if self.unlabelled and self._known(propagation).any():
+            solved = self._solved_with_means(propagation, labelled, aims, weights)
+        stand_for = self._stand_for(propagation, nodes)
+        self.calibration_ = Calibration.of(solved.left_out[: len(nodes)], targets, stand_for)
+
+    def start(self, propagation: Propagation) -> None:
+        """Say the same of every node."""
+        self._reduction = propagation.reduction
+        self.shares_ = self._equal_shares()
+        width = len(self.shares_) * propagation.reduction.width + 1
+        self._coefficients = np.zeros((width, len(self.classes_)), dtype=np.float32)
+
+    def scores(self, propagation: Propagation) -> NDArray[np.float32]:
+        """Return the score of each class times the steepness of the calibration."""
+        return self._scores(propagation) * np.float32(self.calibration_.steepness)
+
+    def probabilities(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the softmax of the scores, less the doubt that few labels leave."""
+        return self.calibration_.probabilities(scores)
+
+    def representation_of(self, propagation: Propagation) -> Features:
+        """Return the smoothed features that count most."""
+        return propagation.smoothed(max(self.shares_, key=lambda way: self.shares_[way]), self._reduction)
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Return the coefficients, the shares, how features are reduced, and the calibration."""
+        assert self._reduction is not None
+        assert self._coefficients is not None
+        reduction: dict[str, NDArray[Any]] = {"centre": self._reduction.centre, "sizes": self._reduction.sizes}
+        if self._reduction.directions is not None:
+            reduction["directions"] = self._reduction.directions
+        shares = [self.shares_.get(way, 0.0) for way in SMOOTHINGS]
+        return {
+            "coefficients": self._coefficients,
+            "shares": np.array(shares, dtype=np.float64),
+            "calibration": np.array(self.calibration_, dtype=np.float64),
+            **reduction,
+        }
+
+    def restore(self, tensors: Mapping[str, NDArray[Any]]) -> None:
+        """Take up what was saved; odd tensors are refused."""
+        columns = tensors["centre"].size
+        shares = {way: share for way, share in zip(SMOOTHINGS, tensors["shares"].tolist(), strict=True) if share != 0}
+        expected = {
+            "shares": (np.float64, (len(SMOOTHINGS),)),
+            "coefficients": (np.float32, (len(shares) * (columns + 1) + 1, len(self.classes_))),
+            "centre": (np.float32, (columns,)),
+            "sizes": (np.float64, (2,)),
+            "calibration": (np.float64, (2,)),
+        }
+        if columns != self.n_features_in_ or "directions" in tensors:
+            expected["directions"] = (np.float32, (self.n_features_in_, columns))
+        for name, (kind, shape) in expected.items():
+            found = tensors[name]
+            if found.dtype != kind or found.shape != shape or not np.isfinite(found).all():
+                raise ValueError(f"{name} that are not {shape} finite numbers of the type {np.dtype(kind)}")
+        calibration, sizes = Calibration(*tensors["calibration"].tolist()), tensors["sizes"]
+        right = abs(sum(shares.values()) - 1) < ODD and all(share > 0 for share in shares.values())
+        if not (right and calibration.steepness > 0 and 0 <= calibration.doubt <= 1 and sizes.min() >= 0):
+            raise ValueError("shares, sizes or a calibration out of bounds")
+        self.shares_ = shares
+        directions = read_only(tensors["directions"]) if "directions" in tensors else None
+        self._reduction = Reduction(directions, read_only(tensors["centre"]), read_only(sizes))
+        self._coefficients = tensors["coefficients"]
+        self.calibration_ = calibration
+
+    def _equal_shares(self) -> dict[str, float]:
+        ways = SMOOTHINGS if self.rows == "auto" else (self.rows,)
+        return dict.fromkeys(ways, 1 / len(ways))
+
+    def _shares(
+        self,
+        propagation: Propagation,
+        nodes: NDArray[np.intp],
+        targets: NDArray[np.int64],
+        aims: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> dict[str, float]:
+        """Return how much each smoothing counts: the likelihood of the errors it makes on labels left out.
+
+        A label that is the only one of its class has nothing to be told from without itself, and does not count.
+        """
+        shares = self._equal_shares()
+        told = np.bincount(targets)[targets] > 1
+        if len(shares) == 1 or not told.any():
+            return shares
+        logs = []
+        for way in shares:
+            rows = _with_constant(propagation.smoothed(way)[nodes])
+            left_out = least_squares(rows, aims, weights, self.penalty).left_out
+            errors = ((aims - left_out)[told] ** 2).sum(axis=1)
+            mean = np.average(errors, weights=weights[told]) + LEAST_ERROR
+            logs.append(-0.5 * int(told.sum()) * (aims.shape[1] - 1) * np.log(mean))
+        likely = np.exp(np.array(logs) - max(logs))
+        likely[likely < FEWEST * likely.sum()] = 0
+        return {way: float(share) for way, share in zip(shares, likely / likely.sum(), strict=True) if share > 0}
+
+    def _parts(self, propagation: Propagation) -> Iterator[tuple[NDArray[np.float32], np.float32]]:
+        """Yield each of the smoothed features that count, and the root of its share, which scales it."""
+        for way, share in self.shares_.items():
+            yield propagation.smoothed(way, self._reduction), np.float32(np.sqrt(share))
+
+    def _rows_at(self, propagation: Propagation, nodes: NDArray[np.intp]) -> NDArray[np.float32]:
+        return _with_constant(np.hstack([rows[nodes] * scale for rows, scale in self._parts(propagation)]))
+
+    def _scores(self, propagation: Propagation) -> NDArray[np.float32]:
+        assert self._coefficients is not None
+        scores = np.tile(CONSTANT * self._coefficients[-1], (propagation.graph.n_nodes, 1))
+        blocks = np.split(self._coefficients[:-1], len(self.shares_))
+        for (rows, scale), block in zip(self._parts(propagation), blocks, strict=True):
+            scores += rows @ (scale * block)
+        return scores
+
+    def _solved_with_means(
+        self,
+        propagation: Propagation,
+        labelled: NDArray[np.float32],
+        aims: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> LeastSquares:
+        """Solve again with the mean rows of the classes as further labels, and take over the coefficients."""
+        n_classes = aims.shape[1]
+        groups = _most_certain(self._scores(propagation), self._known(propagation))
+        there = np.array([code for code, group in enumerate(groups) if group.size], dtype=np.intp)
+        parts = [
+            np.vstack([_mean_row(rows, groups[code]) for code in there]) * scale
+            for rows, scale in self._parts(propagation)
+        ]
+        means = _with_constant(np.hstack(parts))
+        solved = least_squares(
+            np.concatenate([labelled, means]),
+            np.concatenate([aims, np.eye(n_classes)[there] - 1 / n_classes]),
+            np.concatenate([weights, np.full(len(there), self.unlabelled * len(aims) / n_classes)]),
+            self.penalty,
+        )
+        self._coefficients = solved.coefficients.astype(np.float32)
+        return solved
+
+    def _known(self, propagation: Propagation) -> NDArray[np.bool_]:
+        """Return which nodes anything is known of: those with rows, whose last column then is not zero."""
+        known = np.zeros(propagation.graph.n_nodes, dtype=bool)
+        for rows, _ in self._parts(propagation):
+            known |= rows[:, -1] != 0
+        return known
+
+    def _stand_for(self, propagation: Propagation, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return of how many nodes each labelled one is the nearest, itself always; counted on a sample of many."""
+        most = max(1, min(MEASURED, PAIRS // len(nodes)))
+        counted = np.flatnonzero(self._known(propagation))
+        counted = counted[:: -(-max(1, len(counted)) // most)]
+        products = np.zeros((len(counted), len(nodes)), dtype=np.float32)
+        for rows, scale in self._parts(propagation):
+            products += rows[counted] @ (scale**2 * rows[nodes]).T
+        return np.bincount(products.argmax(axis=1), minlength=len(nodes)).astype(np.float64) + 1
+
+
+def _with_constant(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.hstack([rows, np.full((len(rows), 1), CONSTANT)])
+
+
+def _balanced(targets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return how much each label counts, so that rare classes are not drowned; 1 each if classes are of one size."""
+    counts = np.bincount(targets)
+    return np.asarray((len(targets) / (np.count_nonzero(counts) * counts[targets])) ** BALANCE)
+
+
+def _most_certain(scores: NDArray[np.float32], known: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+    """Return for each class the half of the known nodes predicted as it that has the largest margins."""
+    best, gaps = scores.argmax(axis=1), margins(scores)
+    groups = []
+    for code in range(scores.shape[1]):
+        group = np.flatnonzero((best == code) & known)
+        order = np.argsort(-gaps[group], kind="stable")
+        groups.append(group[order[: int(np.ceil(CERTAIN * len(group)))]])
+    return groups
+
+
+def _mean_row(rows: NDArray[np.float32], nodes: NDArray[np.intp]) -> NDArray[np.float32]:
+    """Return the mean of the rows of some nodes, summed in float64, a block at a time."""
+    total = np.zeros(rows.shape[1])
+    for block in blocks_of(len(nodes), 4 * rows.shape[1]):
+        total += rows[nodes[block]].sum(axis=0, dtype=np.float64)
+    return (total / len(nodes)).astype(np.float32)

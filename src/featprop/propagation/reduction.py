@@ -1,0 +1,161 @@
+"""Features as few columns around their mean: what is smoothed over the graph.
+
+    x̃ = (x V - m, r / √d),    scaled to length 1
+
+V holds the main directions of wide features (as in latent semantic analysis), found by a randomised subspace iteration
+(Halko, Martinsson, Tropp 2011) and rotated so that the largest comes first; features of few columns keep them. m is the
+mean row: without it all rows of counts point much the same way, and one column far from zero hides the others. The last
+column, from the usual length r and the number d of columns, keeps nodes near the mean apart from those far from it
+where columns are few; where they are many, lengths say little, and it is small.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from featprop.matrix import Features, as_dense, read_only
+
+__all__ = ["Reduction", "main_directions", "unit_length"]
+
+WIDTH = 512
+"""Columns that are kept of more."""
+NARROWEST = 32
+"""Columns that are kept of any number of rows."""
+MOST_NUMBERS = 2**26
+"""Fewer columns are kept where rows × columns would be more than this."""
+SAMPLE = 20_000
+"""Rows that the directions are found on, if there are more."""
+SPARE = 32
+"""Directions that are followed beside those wanted."""
+ITERATIONS = 2
+"""Of the search for the directions: what they miss of the length of the rows is below a hundredth."""
+ROUNDING = 1e-6
+"""Differences below this share of what they are differences of are rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """What was found on one graph, to be applied to the features of that graph or of one that has grown.
+
+    Attributes
+    ----------
+    directions : ndarray of float32, shape (features, columns), or None
+        V; None if the columns are the features themselves.
+    centre : ndarray of float32, shape (columns,)
+        m, in the columns.
+    sizes : ndarray of float64, shape (2,)
+        What the features are multiplied by, so that squares of them fit float32, and the value of the last column.
+    """
+
+    directions: NDArray[np.float32] | None
+    centre: NDArray[np.float32]
+    sizes: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, features: Features) -> Reduction:
+        """Find the directions, the mean and the sizes of features."""
+        n, d = features.shape
+        scale = _power_of_two(features)
+        width = min(WIDTH, max(NARROWEST, MOST_NUMBERS // n))
+        directions = None
+        if d > width:
+            directions = read_only(main_directions(features * np.float32(scale), min(width, n)))
+        columns = _columns(features, directions, scale)
+        centre = columns.mean(axis=0, dtype=np.float64)
+        usual = np.sqrt(np.mean((columns.astype(np.float64) - centre) ** 2, axis=0).sum())
+        sizes = np.array([scale, usual / np.sqrt(d)])
+        return cls(directions, read_only(centre.astype(np.float32)), read_only(sizes))
+
+    @property
+    def width(self) -> int:
+        """The number of columns of the rows."""
+        return len(self.centre) + 1
+
+    def apply(self, features: Features) -> NDArray[np.float32]:
+        """Return the rows: centred, of unit length, zero where a node has no feature at all."""
+        scale, last = self.sizes.tolist()
+        columns = _columns(features, self.directions, scale)
+        rows = np.empty((len(columns), self.width), dtype=np.float32)
+        np.subtract(columns, self.centre, out=rows[:, :-1])
+        rounding = np.float32(ROUNDING) * (np.abs(columns) + np.abs(self.centre))
+        rows[:, :-1][np.abs(rows[:, :-1]) <= rounding] = 0
+        rows[:, -1] = last
+        rows[~_any(features)] = 0
+        return unit_length(rows)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for reductions that give the same rows."""
+        digest = hashlib.blake2b(digest_size=16)
+        for array in (self.centre, self.sizes, self.directions):
+            if array is not None:
+                digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+
+def unit_length(rows: NDArray[np.float32], least: float = 0.0) -> NDArray[np.float32]:
+    """Scale rows to length 1 in place; those not longer than `least` become zero."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > least)
+    rows *= scale[:, None].astype(np.float32)
+    return rows
+
+
+def main_directions(features: Features, width: int) -> NDArray[np.float32]:
+    """Return the directions along which rows differ most, one a column; columns that do not vary have no part in them.
+
+    For up to 20,000 rows their order is no matter; of more, a sample is looked at.
+    """
+    generator = np.random.default_rng(0)
+    n, d = features.shape
+    if n > SAMPLE:
+        features = features[np.sort(generator.choice(n, size=SAMPLE, replace=False))]
+    varying = np.flatnonzero(_varies(features))
+    if not varying.size:
+        return np.zeros((d, 1), dtype=np.float32)
+    rows: Any = features[:, varying]
+    turned = sp.csr_array(rows.T) if sp.issparse(rows) else rows.T
+    space = generator.standard_normal((len(varying), min(len(varying), width + SPARE))).astype(np.float32)
+    for _ in range(ITERATIONS):
+        space = np.linalg.qr(np.asarray(turned @ (rows @ space), dtype=np.float32))[0]
+    inside = np.asarray(rows @ space, dtype=np.float64)
+    _, rotation = np.linalg.eigh(inside.T @ inside)
+    found = (space @ rotation[:, ::-1][:, :width]).astype(np.float32)
+    directions = np.zeros((d, found.shape[1]), dtype=np.float32)
+    directions[varying] = found
+    return directions
+
+
+def _varies(features: Features) -> NDArray[np.bool_]:
+    """Return which columns have more than one value, but for rounding."""
+    if sp.issparse(features):
+        low, high = (np.asarray(each.toarray()).ravel() for each in (features.min(axis=0), features.max(axis=0)))
+    else:
+        low, high = features.min(axis=0), features.max(axis=0)
+    return np.asarray(high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high)))
+
+
+def _power_of_two(features: Features) -> float:
+    """Return the power of two that brings the largest value to between 1/2 and 1."""
+    values: Any = features.data if sp.issparse(features) else np.asarray(features)
+    largest = float(max(values.max(initial=0), -values.min(initial=0)))
+    return float(2.0 ** -np.frexp(largest)[1])
+
+
+def _columns(features: Features, directions: NDArray[np.float32] | None, scale: float) -> NDArray[np.float32]:
+    if directions is None:
+        return as_dense(features) * np.float32(scale)
+    return np.asarray((features * np.float32(scale)) @ directions, dtype=np.float32)
+
+
+def _any(features: Features) -> NDArray[np.bool_]:
+    """Return which nodes have a feature other than zero."""
+    there: Any = abs(features).sum(axis=1) if sp.issparse(features) else np.asarray(features).any(axis=1)
+    return np.asarray(there > 0)

@@ -1,0 +1,106 @@
+"""FeatProp on smoothed features, in rounds that follow the uncertainty: the default.
+
+K-Medoids where the default model (`featprop.models.ridge`) measures: features centred, smoothed over two steps and by
+diffusion, rows of unit length, both side by side. Labelled nodes are medoids that are there already.
+
+As soon as there are labels of two classes, nodes count by how unsure the model is of them,
+
+    w_i = 1 / (4 s²) + (1 - m_i)^s,    s = labels a class / 3, from 1 to 4,
+
+with m the gap between the scores of the two likeliest classes as a share of the gap that the surest tenth exceeds. So
+a pick stands for many nodes that the model cannot tell yet. A model of few labels is not followed closely: s grows with
+what it has seen. (The paper names the union of its coverage and the uncertainty of a model as future work.)
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.clustering import k_medoids
+from featprop.matrix import margins
+from featprop.options import Above, AtLeast
+from featprop.propagation import Propagation
+from featprop.strategies.base import Strategy
+from featprop.strategies.registry import register_strategy
+from featprop.strategies.situation import Situation
+
+__all__ = ["FeatPropDiffused", "unsureness"]
+
+ROWS = ("two-hops", "diffused")
+SUREST = 0.9
+"""The share of the nodes whose margins are below the one that the others are measured by."""
+LABELS_EACH = 3
+"""Labels of each class after which the model is followed more closely."""
+SHARPEST = 4.0
+"""The largest power."""
+FLOOR = 0.25
+"""What a node that the model is sure of counts at least, with the power 1."""
+
+
+@register_strategy("featprop-diffused")
+class FeatPropDiffused(Strategy):
+    """K-Medoids on smoothed features, nodes counted by how unsure the model is: the default.
+
+    Without labels, or with labels of one class, every node counts alike.
+
+    Parameters
+    ----------
+    first
+        Labels to ask for before the model is looked at, where labels come in rounds (the experiments).
+    step
+        How many to ask for in each round after that, as a share of the labels there are.
+    """
+
+    uses = frozenset({"logits"})
+    reference = "this project; after Wu et al. 2019"
+    cost = "as featprop with d = 512 at most, and a fit of the model"
+
+    def __init__(self, first: Annotated[int, AtLeast(1)] = 10, step: Annotated[float, Above(0)] = 0.5) -> None:
+        self.first = first
+        self.step = step
+
+    def steps(self, labelled: int, budget: int) -> list[int]:
+        """Return the numbers of labels of the rounds: `first`, then larger by `step` each time."""
+        taken: list[int] = []
+        while labelled < budget:
+            more = max(1, int(np.ceil(self.step * labelled))) if labelled else self.first
+            labelled = min(labelled + more, budget)
+            taken.append(labelled)
+        return taken
+
+    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+        """Return the medoids, the one that lowers the loss most first."""
+        points = Propagation.of(situation.graph).side_by_side(ROWS)
+        scores = situation.outputs.get("logits")
+        weights = None
+        if scores is not None and scores.shape[1] > 1:
+            weights = unsureness(np.asarray(scores), len(situation.labelled))
+        return k_medoids(
+            points,
+            budget,
+            fixed=situation.labelled,
+            candidates=situation.candidates,
+            weights=weights,
+            n_starts=1 if situation.labelled.size else None,
+            seed=generator,
+        ).medoids
+
+
+def unsureness(scores: NDArray[np.float32], n_labels: int) -> NDArray[np.float32]:
+    """Return how much each node counts: more the less a model can tell its class.
+
+    Parameters
+    ----------
+    scores
+        Of each class (two at least), one row a node; in any unit.
+    n_labels
+        The labels that the model learnt from.
+    """
+    gaps = margins(scores)
+    surest = float(np.quantile(gaps, SUREST))
+    told = np.minimum(gaps / surest, 1) if surest > 0 else (gaps > 0).astype(np.float32)
+    sharpness = float(np.clip(n_labels / scores.shape[1] / LABELS_EACH, 1, SHARPEST))
+    return np.asarray(FLOOR / sharpness**2 + (1 - told) ** sharpness, dtype=np.float32)

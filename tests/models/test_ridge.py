@@ -1,0 +1,534 @@
+"""Ridge against scikit-learn on the same rows, and on graphs of all shapes."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import load_file, save_file
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.kernel_ridge import KernelRidge
+
+import featprop as fp
+from featprop.errors import ModelError, ParameterError
+from featprop.graph import Graph
+from featprop.matrix import dense
+from featprop.models import Ridge, load_model, save_model
+from featprop.models.calibration import Calibration
+from featprop.propagation import SMOOTHINGS, Propagation
+
+ByHand = Callable[..., np.ndarray]
+Damage = Callable[[dict[str, np.ndarray]], object]
+
+
+def made(
+    n: int = 90, classes: int = 3, alike: float = 0.2, others: float = 0.01, told: float = 1.0, seed: int = 0
+) -> Graph:
+    """A graph with edges of those probabilities within and between classes, whose features tell the class that well."""
+    generator = np.random.default_rng(seed)
+    kinds = np.arange(n) % classes
+    joined = generator.random((n, n)) < np.where(kinds[:, None] == kinds, alike, others)
+    features = generator.normal(size=(n, 6)) + told * np.eye(classes, 6)[kinds]
+    return Graph.from_scipy(np.triu(joined, 1), features, labels=np.array(list("abcdef"))[kinds])
+
+
+def labels_of(graph: Graph, nodes: np.ndarray) -> list[Any]:
+    return np.array(graph.class_names(), dtype=object)[nodes].tolist()
+
+
+def fitted(graph: Graph, n_labels: int = 12, **options: Any) -> Ridge:
+    nodes = np.arange(n_labels)
+    return Ridge(**options).fit(graph, graph.ids[nodes], labels_of(graph, nodes))
+
+
+def accuracy(model: Ridge, graph: Graph) -> float:
+    return float(np.mean(model.predict(graph) == np.array(graph.class_names())))
+
+
+def kernel_of(rows: np.ndarray) -> np.ndarray:
+    return rows @ rows.T + 0.1
+
+
+def aims_of(targets: np.ndarray) -> np.ndarray:
+    return np.eye(targets.max() + 1)[targets] - 1 / (targets.max() + 1)
+
+
+def weights_of(targets: np.ndarray) -> np.ndarray:
+    counts = np.bincount(targets)
+    return (len(targets) / len(counts) / counts[targets]) ** 0.75
+
+
+def kernel_ridge(kernel: np.ndarray, targets: np.ndarray, weights: np.ndarray, penalty: float) -> KernelRidge:
+    return KernelRidge(alpha=penalty, kernel="precomputed").fit(kernel, targets, sample_weight=weights)
+
+
+def answers_left_out(kernel: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """For each label the answer that the others give, each solved for anew."""
+    aims, weights = aims_of(targets), weights_of(targets)
+    answers = []
+    for left in range(len(targets)):
+        kept = np.delete(np.arange(len(targets)), left)
+        theirs = kernel_ridge(kernel[np.ix_(kept, kept)], aims[kept], weights[kept], 1.0)
+        answers.append(theirs.predict(kernel[[left]][:, kept])[0])
+    return np.array(answers)
+
+
+@pytest.mark.parametrize("rows", ["auto", *SMOOTHINGS])
+@pytest.mark.parametrize("penalty", [0.1, 1.0])
+@pytest.mark.parametrize("n_labels", [5, 11, 60], ids=["few labels", "more", "more than columns"])
+def test_the_scores_are_those_of_kernel_ridge(
+    smoothed_by_hand: ByHand, rows: Any, penalty: float, n_labels: int
+) -> None:
+    graph = made(seed=n_labels)
+    model = fitted(graph, n_labels, rows=rows, penalty=penalty, unlabelled=0)
+    assert model.shares_.keys() == {rows} or rows == "auto"
+    kernel = kernel_of(
+        np.hstack([np.sqrt(share) * smoothed_by_hand(graph, way) for way, share in model.shares_.items()])
+    )
+    targets = graph.labels[:n_labels]
+    theirs = kernel_ridge(kernel[:n_labels, :n_labels], aims_of(targets), weights_of(targets), penalty)
+    expected = theirs.predict(kernel[:, :n_labels])
+    calibration = model.calibration_
+    np.testing.assert_allclose(model.decision_function(graph) / calibration.steepness, expected, atol=1e-5)
+    mixed = (1 - calibration.doubt) * softmax(calibration.steepness * expected, axis=1) + calibration.doubt / 3
+    np.testing.assert_allclose(model.predict_proba(graph), mixed, atol=1e-4)
+
+
+def test_the_second_solution_has_the_mean_of_the_certain_half_of_each_class(smoothed_by_hand: ByHand) -> None:
+    graph, n_labels = made(told=2.0), 9
+    model = fitted(graph, n_labels, rows="two-hops", unlabelled=0.7)
+    rows = smoothed_by_hand(graph, "two-hops")
+    kernel, targets = kernel_of(rows), graph.labels[:n_labels]
+    first = kernel_ridge(kernel[:n_labels, :n_labels], aims_of(targets), weights_of(targets), 1.0)
+    scores = first.predict(kernel[:, :n_labels])
+    ranked = np.sort(scores, axis=1)
+    means = []
+    for code in range(3):
+        members = np.flatnonzero(scores.argmax(axis=1) == code)
+        margins = (ranked[:, -1] - ranked[:, -2])[members]
+        means.append(rows[members[np.argsort(-margins)[: -(-len(members) // 2)]]].mean(axis=0))
+    learnt = np.vstack([rows[:n_labels], means])
+    weights = np.concatenate([weights_of(targets), np.full(3, 0.7 * n_labels / 3)])
+    second = kernel_ridge(kernel_of(learnt), aims_of(np.array([*targets, 0, 1, 2])), weights, 1.0)
+    expected = second.predict(rows @ learnt.T + 0.1)
+    np.testing.assert_allclose(model.decision_function(graph) / model.calibration_.steepness, expected, atol=1e-5)
+
+
+def test_probabilities_follow_labels_left_out_by_the_nodes_they_stand_for(smoothed_by_hand: ByHand) -> None:
+    graph, n_labels = made(told=0.5), 24
+    model = fitted(graph, n_labels, rows="one-hop", unlabelled=0)
+    kernel, targets = kernel_of(smoothed_by_hand(graph, "one-hop")), graph.labels[:n_labels]
+    left_out = answers_left_out(kernel[:n_labels, :n_labels], targets)
+    nearest = np.bincount(kernel[:, :n_labels].argmax(axis=1), minlength=n_labels)
+    assert model.calibration_ == pytest.approx(Calibration.of(left_out, targets, nearest + 1.0), rel=1e-3)
+    unweighted = Calibration.of(left_out, targets, np.ones(n_labels))
+    assert model.calibration_.steepness != pytest.approx(unweighted.steepness, rel=0.01)
+
+
+def test_the_shares_are_the_likelihoods_of_left_out_labels(smoothed_by_hand: ByHand) -> None:
+    graph, n_labels = made(alike=0.03, told=1.0), 10
+    targets = graph.labels[:n_labels]
+    aims, weights = aims_of(targets), weights_of(targets)
+    logs = []
+    for way in SMOOTHINGS:
+        left_out = answers_left_out(kernel_of(smoothed_by_hand(graph, way)[:n_labels]), targets)
+        errors = np.square(aims - left_out).sum(axis=1)
+        logs.append(-0.5 * n_labels * 2 * np.log(np.average(errors, weights=weights)))
+    likely = np.exp(np.array(logs) - max(logs))
+    kept_ways = likely >= 0.01 * likely.sum()
+    expected = dict(zip(np.array(SMOOTHINGS)[kept_ways], likely[kept_ways] / likely[kept_ways].sum(), strict=True))
+    assert len(expected) > 1
+    assert fitted(graph, n_labels).shares_ == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_neighbours_are_alike_smoothed_rows_win(seed: int) -> None:
+    model = fitted(made(told=0.8, seed=seed), 30)
+    assert model.shares_.get("own", 0) < 0.05
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_neighbours_are_of_other_classes_the_own_features_win(seed: int) -> None:
+    graph = made(alike=0.0, others=0.1, told=3.0, seed=seed)
+    model = fitted(graph, 30)
+    assert max(model.shares_, key=model.shares_.__getitem__) == "own"
+    assert accuracy(model, graph) > 0.9
+
+
+def test_shares_sum_to_one_and_small_ones_are_left_out() -> None:
+    for seed in range(5):
+        shares = fitted(made(seed=seed), 20).shares_
+        assert sum(shares.values()) == pytest.approx(1)
+        assert min(shares.values()) >= 0.01
+        assert list(shares) == [way for way in SMOOTHINGS if way in shares]
+
+
+def test_one_label_a_class_says_nothing_of_the_rows() -> None:
+    graph = made()
+    assert fitted(graph, 3).shares_ == dict.fromkeys(SMOOTHINGS, 0.25)
+    assert accuracy(fitted(graph, 3), graph) > 0.6
+
+
+def test_a_class_with_one_label_is_found_too() -> None:
+    graph = made(n=120, told=2.5)
+    nodes = np.array([2, *np.flatnonzero(graph.labels != 2)[:20]])
+    model = Ridge().fit(graph, nodes, labels_of(graph, nodes))
+    third = np.flatnonzero(graph.labels == 2)
+    assert np.mean(model.predict(graph)[third] == "c") > 0.8
+
+
+def test_more_labels_are_better_and_the_probabilities_know() -> None:
+    graphs = [made(n=400, alike=0.02, told=0.8, seed=seed) for seed in range(5)]
+    few, many = ([fitted(graph, n_labels) for graph in graphs] for n_labels in (6, 120))
+    right = [[accuracy(model, graph) for model, graph in zip(models, graphs, strict=True)] for models in (few, many)]
+    assert np.mean(right[0]) < np.mean(right[1]) - 0.1
+    sure = [model.predict_proba(graph).max(axis=1).mean() for model, graph in zip(many, graphs, strict=True)]
+    assert np.mean(sure) == pytest.approx(np.mean(right[1]), abs=0.08)
+
+
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=20)
+def test_permuting_the_nodes_permutes_the_answer(seed: int) -> None:
+    graph = made(n=50, seed=seed)
+    order = np.random.default_rng(seed).permutation(50)
+    permuted = Graph.from_scipy(graph.adjacency[order][:, order], graph.features[order], ids=graph.ids[order])
+    nodes = np.arange(12)
+    model, other = (Ridge().fit(each, nodes, labels_of(graph, nodes)) for each in (graph, permuted))
+    np.testing.assert_allclose(other.predict_proba(permuted), model.predict_proba(graph)[order], atol=1e-4)
+    np.testing.assert_array_equal(other.predict(permuted), model.predict(graph)[order])
+
+
+def test_the_same_answer_every_time() -> None:
+    answers = [fitted(made()).predict_proba(made()) for _ in range(3)]
+    np.testing.assert_array_equal(answers[0], answers[1])
+    np.testing.assert_array_equal(answers[0], answers[2])
+
+
+def test_the_order_of_the_labels_does_not_matter() -> None:
+    graph, nodes = made(), np.array([7, 3, 11, 0, 5, 1, 2, 4])
+    model, turned = (Ridge().fit(graph, part, labels_of(graph, part)) for part in (nodes, np.sort(nodes)))
+    np.testing.assert_allclose(model.predict_proba(graph), turned.predict_proba(graph), atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [40, 600])
+def test_sparse_features_give_what_dense_ones_do(columns: int) -> None:
+    generator = np.random.default_rng(0)
+    graph = made()
+    words = (generator.random((90, columns)) < 0.04 + 0.2 * (np.arange(columns) % 30 == graph.labels[:, None])) * 1.0
+    sparse = Graph.from_scipy(graph.adjacency, sp.csr_array(words), labels=graph.class_names())
+    assert sp.issparse(sparse.features)
+    full = Graph(sparse.adjacency, dense(sparse.features), sparse.ids, sparse.labels, sparse.classes)
+    np.testing.assert_allclose(fitted(sparse).predict_proba(sparse), fitted(full).predict_proba(full), atol=1e-4)
+    assert accuracy(fitted(sparse), sparse) > 0.8
+
+
+def test_wide_features_lose_nothing_that_few_nodes_can_hold(smoothed_by_hand: ByHand) -> None:
+    """600 columns of 90 nodes have 90 directions, and all are kept."""
+    graph = made()
+    mixing = np.random.default_rng(0).normal(size=(6, 600))
+    noise = 0.3 * np.random.default_rng(1).normal(size=(90, 600))
+    wide = Graph.from_scipy(graph.adjacency, graph.features @ mixing + noise, labels=graph.class_names())
+    model = fitted(wide, rows="two-hops", unlabelled=0)
+    kernel, targets = kernel_of(smoothed_by_hand(wide, "two-hops")), wide.labels[:12]
+    theirs = kernel_ridge(kernel[:12, :12], aims_of(targets), weights_of(targets), 1.0)
+    ours = model.decision_function(wide) / model.calibration_.steepness
+    np.testing.assert_allclose(ours, theirs.predict(kernel[:, :12]), atol=1e-4)
+
+
+@pytest.mark.parametrize("power", [-100, -20, 20, 100])
+def test_the_unit_of_the_features_does_not_matter(power: int) -> None:
+    graph = made()
+    scaled = replace(graph, features=graph.features * np.float32(2.0**power))
+    np.testing.assert_array_equal(fitted(scaled).predict_proba(scaled), fitted(graph).predict_proba(graph))
+
+
+@pytest.mark.parametrize("offset", [10.0, 1000.0])
+def test_a_column_far_from_zero_hides_nothing(offset: float) -> None:
+    graph = made(told=2.0)
+    moved = np.array(graph.features)
+    moved[:, 0] += offset
+    other = replace(graph, features=moved)
+    np.testing.assert_allclose(fitted(other).predict_proba(other), fitted(graph).predict_proba(graph), atol=2e-3)
+
+
+def empty(n: int) -> sp.csr_array:
+    return sp.csr_array((n, n))
+
+
+NOISE = np.random.default_rng(3).normal(size=(30, 4))
+RING = sp.csr_array((np.ones(30), (np.arange(30), (np.arange(30) + 1) % 30)), shape=(30, 30))
+ODD = {
+    "constant features": (RING, np.full((30, 4), 7.3)),
+    "no features at all": (RING, np.zeros((30, 4))),
+    "constant features and no edges": (empty(30), np.ones((30, 1))),
+    "no edges": (empty(30), NOISE),
+    "some nodes alone": (sp.block_diag([RING[:20, :20], empty(10)]), NOISE),
+    "nodes without features": (RING, NOISE * (np.arange(30) % 3 > 0)[:, None]),
+    "a node alone and without features": (
+        sp.block_diag([RING[:29, :29], empty(1)]),
+        NOISE * (np.arange(30) < 29)[:, None],
+    ),
+    "one column": (RING, NOISE[:, :1]),
+    "equal nodes": (empty(30), np.repeat(np.eye(3), 10, axis=0)),
+    "every edge": (np.ones((30, 30)), NOISE),
+    "heavy edges": (RING * 1e6, NOISE),
+    "very wide": (RING, np.tile(NOISE, 200)),
+    "large numbers": (RING, NOISE * 1e15),
+    "small numbers": (RING, NOISE * 1e-15),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("n_labels", [3, 30], ids=["few", "all"])
+def test_odd_graphs_get_finite_answers(kind: str, classes: int, n_labels: int) -> None:
+    graph = Graph.from_scipy(*ODD[kind])
+    model = Ridge().fit(graph, range(n_labels), [f"class {i % classes}" for i in range(n_labels)])
+    probabilities = model.predict_proba(graph)
+    assert probabilities.shape == (30, classes)
+    assert np.isfinite(probabilities).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
+    assert np.isfinite(model.decision_function(graph)).all()
+    assert np.isfinite(model.representation(graph)).all()
+    assert set(model.predict(graph)) <= set(model.classes_)
+
+
+def test_nodes_that_say_nothing_are_not_taken_for_one_class() -> None:
+    graph = Graph.from_scipy(RING, np.ones((30, 2)))
+    probabilities = Ridge().fit(graph, range(10), ["a", "b"] * 5).predict_proba(graph)
+    assert np.abs(probabilities - 0.5).max() < 0.25
+
+
+def test_a_node_without_features_or_neighbours_gets_the_answer_of_no_row() -> None:
+    adjacency, features = ODD["a node alone and without features"]
+    graph = Graph.from_scipy(adjacency, features)
+    model = Ridge().fit(graph, range(4), ["a", "a", "a", "b"])
+    assert not model.representation(graph)[29].any()
+    constant = np.sqrt(0.1) * model.tensors()["coefficients"][-1] * model.calibration_.steepness
+    np.testing.assert_allclose(model.decision_function(graph)[29], constant, rtol=1e-5)
+
+
+@pytest.mark.parametrize("penalty", [1e-6, 1e6])
+@pytest.mark.parametrize("unlabelled", [0, 1000])
+@pytest.mark.parametrize("kind", ["equal nodes", "constant features", "no edges"])
+def test_the_ends_of_the_settings_work(penalty: float, unlabelled: float, kind: str) -> None:
+    graph = Graph.from_scipy(*ODD[kind])
+    model = Ridge(penalty=penalty, unlabelled=unlabelled).fit(graph, range(30), ["a", "b", "b"] * 10)
+    assert np.isfinite(model.predict_proba(graph)).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"penalty": 0}, "penalty of model ridge must be a number at least 1e-06; found 0: the default is 1.0"),
+        ({"penalty": float("nan")}, "penalty of model ridge must be a number"),
+        ({"unlabelled": -1}, "unlabelled of model ridge must be a number from 0 to 1000; found -1"),
+        ({"rows": "three-hops"}, "rows of model ridge must be one of auto, diffused, one-hop, own, two-hops; found"),
+    ],
+)
+def test_settings_out_of_range(settings: dict[str, Any], message: str, line: Graph) -> None:
+    with pytest.raises(ParameterError, match=message):
+        Ridge(**settings).fit(line, ["a", "c"], ["left", "right"])
+
+
+def test_the_representation_is_the_smoothing_that_counts_most(smoothed_by_hand: ByHand) -> None:
+    graph = made()
+    model = fitted(graph)
+    most = max(model.shares_, key=lambda way: model.shares_[way])
+    np.testing.assert_allclose(model.representation(graph), smoothed_by_hand(graph, most), atol=1e-5)
+
+
+def test_two_classes(line: Graph) -> None:
+    model = Ridge().fit(line, ["a", "c"], ["left", "right"])
+    assert model.predict(line)[[0, 2]].tolist() == ["left", "right"]
+    np.testing.assert_allclose(model.decision_function(line).sum(axis=1), 0, atol=1e-5)
+
+
+def test_one_class_is_predicted_everywhere_and_can_be_saved(line: Graph, tmp_path: Path) -> None:
+    model = Ridge().fit_or_start(line, ["a", "c"], ["left", "left"])
+    save_model(model, tmp_path / "model")
+    for each in (model, load_model(tmp_path / "model")):
+        assert each.predict(line).tolist() == ["left"] * 5
+        assert each.predict_proba(line).tolist() == [[1.0]] * 5
+        assert each.representation(line).shape == (5, 3)
+
+
+def test_scikit_learn_clones_it() -> None:
+    copy = clone(fitted(made(), penalty=0.5, rows="own"))
+    assert copy.get_params() == {"penalty": 0.5, "unlabelled": 1.0, "rows": "own"}
+    assert not copy.is_fitted
+    assert repr(copy) == "Ridge(penalty=0.5, rows='own')"
+
+
+def grown(graph: Graph, new: int, kind: int) -> Graph:
+    """The graph with nodes of one class appended, each joined to two old nodes of it."""
+    generator = np.random.default_rng(9)
+    n = graph.n_nodes
+    friends = generator.choice(np.flatnonzero(graph.labels == kind), (new, 2))
+    adjacency = sp.lil_array((n + new, n + new))
+    adjacency[:n, :n] = graph.adjacency
+    for place, pair in enumerate(friends):
+        adjacency[n + place, pair] = 1
+    features = generator.normal(size=(new, 6)) + 2 * np.eye(3, 6)[kind]
+    return Graph.from_scipy(sp.csr_array(adjacency), np.vstack([graph.features, features]))
+
+
+def test_a_graph_that_has_grown() -> None:
+    graph = made(others=0.0, told=2.0)
+    model = fitted(graph)
+    larger = grown(graph, 20, 1)
+    before, after = model.predict_proba(graph), model.predict_proba(larger)
+    far = np.flatnonzero(graph.labels != 1)
+    np.testing.assert_allclose(after[far], before[far], atol=1e-5, err_msg="no way leads there from the new nodes")
+    assert np.mean(model.predict(larger)[:90] == model.predict(graph)) > 0.95
+    assert np.mean(model.predict(larger)[90:] == "b") > 0.9
+    again = model.predict_proba(graph)
+    np.testing.assert_array_equal(again, before, err_msg="the old graph is as it was")
+
+
+def test_wide_features_of_a_graph_that_has_grown() -> None:
+    graph = made(others=0.0, told=2.0)
+    mixing = np.random.default_rng(0).normal(size=(6, 600)).astype(np.float32)
+    larger = grown(graph, 20, 1)
+    old, new = (replace(each, features=np.asarray(each.features @ mixing)) for each in (graph, larger))
+    model = fitted(old)
+    far = np.flatnonzero(graph.labels != 1)
+    np.testing.assert_allclose(model.predict_proba(new)[far], model.predict_proba(old)[far], atol=1e-4)
+    assert np.mean(model.predict(new)[90:] == "b") > 0.9
+
+
+WITHOUT_TORCH = """
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "torch_geometric"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocked())
+import json
+import featprop as fp
+
+graph = fp.read_graph("blobs")
+picks = fp.select(graph, 12).nodes.tolist()
+more = fp.select(graph, 6, labelled=picks, labels=[graph.class_names()[node] for node in picks]).nodes.tolist()
+print(json.dumps([picks, more, fp.load_model("model").predict_proba(graph).tolist()]))
+"""
+
+
+def test_choosing_loading_and_predicting_need_no_torch(graph_folder: Path, tmp_path: Path) -> None:
+    graph = fp.read_graph(graph_folder)
+    picks = fp.select(graph, 12).nodes
+    labels = labels_of(graph, picks)
+    model = fp.get_model("ridge").fit(graph, picks, labels)
+    save_model(model, tmp_path / "model")
+    more = fp.select(graph, 6, labelled=picks, labels=labels).nodes
+    line = [sys.executable, "-c", WITHOUT_TORCH]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    theirs = json.loads(done.stdout)
+    assert theirs[:2] == [picks.tolist(), more.tolist()]
+    np.testing.assert_allclose(theirs[2], model.predict_proba(graph), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        (lambda saved: saved.pop("coefficients"), "coefficients"),
+        (lambda saved: saved.pop("shares"), "shares"),
+        (lambda saved: saved.pop("centre"), "centre"),
+        (lambda saved: saved.pop("calibration"), "calibration"),
+        (lambda saved: saved.update(coefficients=saved["coefficients"][1:]), "coefficients that are not"),
+        (lambda saved: saved.update(coefficients=saved["coefficients"][:, :2]), "coefficients that are not"),
+        (lambda saved: saved.update(coefficients=saved["coefficients"] * np.nan), "coefficients that are not"),
+        (lambda saved: saved.update(centre=saved["centre"][:3]), "coefficients that are not"),
+        (lambda saved: saved.update(calibration=np.ones(3)), "calibration that are not"),
+        (lambda saved: saved.update(calibration=np.array([np.inf, 0])), "calibration that are not"),
+        (lambda saved: saved.update(calibration=np.array([-5.0, 3])), "out of bounds"),
+        (lambda saved: saved.update(sizes=np.ones(3)), "sizes that are not"),
+        (lambda saved: saved.update(centre=saved["centre"].astype(np.float64)), "centre that are not"),
+        (lambda saved: saved.update(coefficients=saved["coefficients"].astype(np.int8)), "coefficients that are not"),
+        (lambda saved: saved.update(shares=saved["shares"] * 1e6), "out of bounds"),
+        (lambda saved: saved.update(shares=np.ones(3)), "zip"),
+        (lambda saved: saved.update(shares=np.zeros(4)), "coefficients that are not"),
+        (lambda saved: saved.update(shares=np.ones((4, 1))), "shares that are not"),
+        (lambda saved: saved.update(shares=saved["shares"] / 0.0), "shares that are not"),
+        (lambda saved: saved.update(directions=np.ones(6, np.float32)), "directions that are not"),
+        (lambda saved: saved.update(directions=np.array(1, np.float32)), "directions that are not"),
+        (lambda saved: saved.update(directions=np.ones((5, 6), np.float32)), "directions that are not"),
+    ],
+)
+def test_a_damaged_model_is_refused(damage: Damage, found: str, tmp_path: Path) -> None:
+    save_model(fitted(made()), tmp_path / "model")
+    weights = tmp_path / "model" / "weights.safetensors"
+    saved = load_file(weights)
+    with np.errstate(all="ignore"):
+        damage(saved)
+    save_file(saved, weights)
+    with pytest.raises(ModelError, match=f"must be an undamaged model of this version; found this: .*{found}.*again"):
+        load_model(tmp_path / "model")
+
+
+def test_a_wide_model_comes_back(tmp_path: Path) -> None:
+    graph = made()
+    mixing = np.random.default_rng(0).normal(size=(6, 600)).astype(np.float32)
+    wide = replace(graph, features=np.asarray(graph.features @ mixing))
+    model = fitted(wide)
+    save_model(model, tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert isinstance(again, Ridge)
+    assert again.shares_ == model.shares_
+    assert again.calibration_ == model.calibration_
+    np.testing.assert_array_equal(again.predict_proba(wide), model.predict_proba(wide))
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_classes_along_a_line_are_told_apart(columns: int) -> None:
+    """Around the mean the middle class points nowhere: its distance from the mean has to count."""
+    generator = np.random.default_rng(0)
+    kinds = np.arange(300) % 3
+    features = 5.0 * kinds[:, None] + generator.normal(size=(300, columns))
+    graph = Graph.from_scipy(empty(300), features, labels=np.array(list("abc"))[kinds])
+    assert accuracy(fitted(graph, 30), graph) > 0.95
+
+
+def test_a_node_that_is_far_off_changes_nothing_for_the_others() -> None:
+    graph = made(told=2.0)
+    model = fitted(graph)
+    features = np.concatenate([graph.features, np.full((1, 6), 1e8, dtype=np.float32)])
+    adjacency = sp.block_diag([graph.adjacency, sp.csr_array((1, 1))], format="csr")
+    grown = Graph.from_scipy(adjacency, features)
+    np.testing.assert_array_equal(model.predict_proba(grown)[:90], model.predict_proba(graph))
+
+
+def test_nodes_without_features_take_no_part() -> None:
+    """Nothing tells their class, however many there are, and in whatever order the labels come."""
+    generator = np.random.default_rng(0)
+    features = np.zeros((200, 4))
+    features[:40] = generator.normal(size=(40, 4)) + np.repeat(np.eye(2, 4) * 3, 20, axis=0)
+    graph = Graph.from_scipy(empty(200), features)
+    nodes, labels = [0, 1, 2, 20, 21, 22], list("aaabbb")
+    model = Ridge().fit(graph, nodes, labels)
+    np.testing.assert_allclose(model.predict_proba(graph)[40:], 0.5, atol=0.1)
+    turned = Ridge().fit(graph, nodes[::-1], labels[::-1])
+    assert turned.calibration_.steepness == pytest.approx(model.calibration_.steepness)
+
+
+def test_graphs_of_other_models_do_not_pile_up() -> None:
+    graph = made()
+    own = fitted(graph)
+    first = own.predict_proba(graph)
+    for seed in range(3):
+        fitted(made(seed=seed + 1)).predict_proba(graph)
+    kept = Propagation.of(graph)
+    assert len(kept._own.rows) + len(kept._other.rows) <= 2 * len(SMOOTHINGS)
+    np.testing.assert_array_equal(own.predict_proba(graph), first)

@@ -1,0 +1,197 @@
+"""Reduction: few columns by hand, many against NumPy's SVD."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featprop.propagation.reduction import NARROWEST, WIDTH, Reduction, main_directions
+
+WIDE = WIDTH + 88
+ByHand = Callable[..., np.ndarray]
+
+
+def low_rank(n: int, columns: int, rank: int, seed: int = 0) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    sizes = np.linspace(5, 1, rank)
+    rows = (generator.normal(size=(n, rank)) * sizes) @ generator.normal(size=(rank, columns))
+    return rows.astype(np.float32)
+
+
+def reduced(features: np.ndarray) -> np.ndarray:
+    return Reduction.of(features).apply(features)
+
+
+def test_three_nodes_by_hand() -> None:
+    features = np.array([[1, 0], [3, 0], [2, 3]], np.float32)
+    reduction = Reduction.of(features)
+    assert reduction.directions is None
+    assert reduction.sizes[0] == 0.25, "3 becomes 3/4"
+    assert (reduction.centre * 4).tolist() == [2, 1]
+    # around the mean (-1, -1), (1, -1), (0, 2): mean squared length 8/3, of each column 4/3
+    last = (4 / 3) ** 0.5
+    first, third = (10 / 3) ** 0.5, (16 / 3) ** 0.5
+    expected = [
+        [-1 / first, -1 / first, last / first],
+        [1 / first, -1 / first, last / first],
+        [0, 2 / third, last / third],
+    ]
+    np.testing.assert_allclose(reduction.apply(features), expected, atol=1e-6)
+
+
+@given(st.integers(0, 1000), st.booleans())
+@settings(max_examples=30)
+def test_few_columns_are_centred_and_of_unit_length(centred_by_hand: ByHand, seed: int, sparse: bool) -> None:
+    generator = np.random.default_rng(seed)
+    features = generator.normal(size=(20, 7)) * (generator.random((20, 7)) < (0.4 if sparse else 1))
+    features[:, 0] += 2
+    given_features = sp.csr_array(features, dtype=np.float32) if sparse else features.astype(np.float32)
+    rows = Reduction.of(given_features).apply(given_features)
+    assert rows.dtype == np.float32
+    np.testing.assert_allclose(rows, centred_by_hand(given_features), atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [5, WIDE])
+def test_rows_of_zeros_stay_so(columns: int) -> None:
+    features = low_rank(30, columns, 4)
+    features[[3, 17]] = 0
+    for each in (features, sp.csr_array(features)):
+        lengths = np.linalg.norm(Reduction.of(each).apply(each), axis=1)
+        assert np.flatnonzero(lengths == 0).tolist() == [3, 17]
+        np.testing.assert_allclose(np.delete(lengths, [3, 17]), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [5, WIDE])
+@pytest.mark.parametrize("value", [0.1, 1.0, 12345.678])
+def test_rows_that_are_all_alike_hold_nothing(columns: int, value: float) -> None:
+    assert not reduced(np.full((30, columns), value, dtype=np.float32)).any()
+
+
+def test_a_row_like_the_mean_is_apart_from_all_others() -> None:
+    features = np.array([[0, 1], [2, 1], [1, 0], [1, 2], [1, 1]], np.float32)
+    assert reduced(features)[4].tolist() == [0, 0, 1]
+
+
+def test_of_one_column_classes_in_a_row_stay_apart() -> None:
+    rows = reduced(np.array([[0.0], [5.0], [10.0]], np.float32))
+    assert np.abs(rows @ rows.T)[np.triu_indices(3, 1)].max() < 0.7
+
+
+@pytest.mark.parametrize("columns", [6, WIDE])
+@pytest.mark.parametrize("constant", [1e3, 1e6, 1e9])
+def test_a_column_that_does_not_vary_counts_for_nothing(columns: int, constant: float) -> None:
+    features = low_rank(100, columns, 5)
+    more = np.column_stack([features, np.full(100, constant, dtype=np.float32)])
+    rows, others = reduced(features), reduced(more)
+    np.testing.assert_allclose(others @ others.T, rows @ rows.T, atol=0.1)
+
+
+def test_what_is_applied_to_a_row_does_not_depend_on_the_others() -> None:
+    features = low_rank(50, 6, 4)
+    reduction = Reduction.of(features)
+    grown = np.concatenate([features, np.full((1, 6), 1e8, dtype=np.float32)])
+    np.testing.assert_array_equal(reduction.apply(grown)[:50], reduction.apply(features))
+
+
+def test_what_was_found_cannot_be_written_to() -> None:
+    reduction = Reduction.of(low_rank(50, WIDE, 4))
+    assert reduction.directions is not None
+    for array in (reduction.centre, reduction.sizes, reduction.directions):
+        assert not array.flags.writeable
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_directions_span_what_those_of_an_svd_do(sparse: bool) -> None:
+    features = low_rank(200, WIDE, 40)
+    directions = main_directions(sp.csr_array(features) if sparse else features, 40)
+    assert directions.shape == (WIDE, 40)
+    np.testing.assert_allclose(directions.T @ directions, np.eye(40), atol=1e-4)
+    theirs = np.linalg.svd(features.astype(float), full_matrices=False)[2][:40]
+    np.testing.assert_allclose(directions @ directions.T, theirs.T @ theirs, atol=1e-4)
+    largest = np.linalg.norm(features @ directions, axis=0)
+    np.testing.assert_allclose(largest, np.linalg.svd(features.astype(float))[1][:40], rtol=1e-3)
+
+
+def test_directions_beyond_what_is_wanted_are_the_small_ones() -> None:
+    features = low_rank(200, WIDE, 60, seed=1) + low_rank(200, WIDE, 100, seed=2) / 100
+    directions = main_directions(features, 60)
+    kept = np.square(features @ directions).sum() / np.square(features).sum()
+    best = np.linalg.svd(features.astype(float), compute_uv=False)
+    assert kept > np.square(best[:60]).sum() / np.square(best).sum() - 1e-4
+
+
+def test_directions_of_words_hold_nearly_what_the_best_could() -> None:
+    """Words at random are the hardest case: hardly any direction is longer than the next."""
+    words = (np.random.default_rng(0).random((600, 400)) < 0.05).astype(np.float32)
+    directions = main_directions(sp.csr_array(words), 64)
+    kept = np.square(words @ directions).sum()
+    best = np.square(np.linalg.svd(words.astype(float), compute_uv=False)[:64]).sum()
+    assert 0.94 * best < kept <= best * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_wide_features_of_few_directions_lose_nothing(centred_by_hand: ByHand, sparse: bool) -> None:
+    features = low_rank(100, WIDE, 30)
+    each = sp.csr_array(features) if sparse else features
+    reduction = Reduction.of(each)
+    assert reduction.directions is not None
+    assert reduction.directions.shape == (WIDE, 100), "as many as rows"
+    rows, expected = reduction.apply(each), centred_by_hand(features)
+    np.testing.assert_allclose(rows @ rows.T, expected @ expected.T, atol=1e-4)
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=5)
+def test_rows_in_another_order_are_the_same_rows(seed: int) -> None:
+    features = low_rank(60, WIDE, 50, seed)
+    order = np.random.default_rng(seed).permutation(60)
+    rows, permuted = reduced(features), reduced(features[order])
+    np.testing.assert_allclose(permuted @ permuted.T, (rows @ rows.T)[order][:, order], atol=1e-4)
+
+
+@pytest.mark.parametrize("columns", [6, WIDE])
+def test_a_column_far_from_zero_does_not_hide_the_others(columns: int) -> None:
+    features = low_rank(100, columns, 5)
+    moved = features.copy()
+    moved[:, 2] += 1e3
+    rows, others = reduced(features), reduced(moved)
+    np.testing.assert_allclose(others @ others.T, rows @ rows.T, atol=5e-3)
+
+
+@pytest.mark.parametrize("columns", [6, WIDE])
+def test_what_was_found_on_some_rows_is_applied_to_others(columns: int) -> None:
+    features = low_rank(80, columns, 5)
+    reduction = Reduction.of(features[:50])
+    np.testing.assert_allclose(reduction.apply(features)[:50], reduction.apply(features[:50]), atol=1e-5)
+
+
+def test_large_graphs_keep_fewer_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    features = low_rank(100, 300, 10)
+    monkeypatch.setattr("featprop.propagation.reduction.MOST_NUMBERS", 100 * 64)
+    directions = Reduction.of(features).directions
+    assert directions is not None
+    assert directions.shape == (300, 64)
+    monkeypatch.setattr("featprop.propagation.reduction.MOST_NUMBERS", 1)
+    directions = Reduction.of(features).directions
+    assert directions is not None
+    assert directions.shape == (300, NARROWEST)
+
+
+def test_directions_are_found_on_a_sample_of_many_rows(
+    centred_by_hand: ByHand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    features = low_rank(400, WIDE, 20)
+    monkeypatch.setattr("featprop.propagation.reduction.SAMPLE", 100)
+    rows, expected = reduced(features), centred_by_hand(features)
+    np.testing.assert_allclose(rows @ rows.T, expected @ expected.T, atol=1e-3)
+
+
+def test_equal_reductions_have_one_fingerprint_and_others_another() -> None:
+    reductions = [Reduction.of(low_rank(50, columns, 4, seed)) for columns in (6, WIDE) for seed in (0, 1)]
+    copies = [replace(each, centre=each.centre.copy()) for each in reductions]
+    assert [each.fingerprint for each in copies] == [each.fingerprint for each in reductions]
+    assert len({each.fingerprint for each in reductions}) == 4

@@ -1,0 +1,204 @@
+"""The default: K-Medoids on smoothed features, and what it makes of a model's scores."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import featprop as fp
+from featprop.clustering import k_medoids
+from featprop.errors import ParameterError
+from featprop.graph import Graph
+from featprop.models import Ridge
+from featprop.propagation import Propagation
+from featprop.selection import situate
+from featprop.strategies import Situation, get_strategy
+from featprop.strategies.featprop_diffused import FeatPropDiffused, unsureness
+
+ROWS = ("two-hops", "diffused")
+
+
+def blobs(n: int = 80, seed: int = 0) -> Graph:
+    generator = np.random.default_rng(seed)
+    kinds = np.arange(n) % 4
+    joined = generator.random((n, n)) < np.where(kinds[:, None] == kinds, 0.15, 0.02)
+    features = generator.normal(size=(n, 5)) + 1.5 * np.eye(4, 5)[kinds]
+    return Graph.from_scipy(np.triu(joined, 1), features, labels=np.array(list("abcd"))[kinds])
+
+
+def medoids(graph: Graph, budget: int, labelled: Any = (), weights: Any = None, seed: Any = 0) -> list[int]:
+    """K-Medoids on the points that the strategy measures between, and nothing else."""
+    return k_medoids(
+        Propagation.of(graph).side_by_side(ROWS),
+        budget,
+        fixed=np.array(labelled, dtype=np.intp),
+        candidates=np.setdiff1d(np.arange(graph.n_nodes), labelled),
+        weights=weights,
+        n_starts=1 if len(labelled) else None,
+        seed=np.random.default_rng(seed),
+    ).medoids.tolist()
+
+
+def test_it_is_the_default() -> None:
+    graph = blobs()
+    np.testing.assert_array_equal(fp.select(graph, 7).nodes, fp.select(graph, 7, strategy="featprop-diffused").nodes)
+
+
+@pytest.mark.parametrize("budget", [1, 4, 20])
+@pytest.mark.parametrize("seed", [0, 3])
+def test_without_labels_it_is_k_medoids_on_smoothed_features(budget: int, seed: int) -> None:
+    graph = blobs(seed=seed)
+    picks = fp.select(graph, budget, seed=seed).positions.tolist()
+    assert picks == medoids(graph, budget, seed=[seed, budget])
+
+
+def test_labels_of_one_class_are_medoids_and_no_more() -> None:
+    graph, labelled = blobs(), [0, 4, 8]
+    picks = fp.select(graph, 5, labelled=labelled, labels=["a"] * 3, seed=1).positions.tolist()
+    assert picks == medoids(graph, 5, labelled, seed=[1, 8])
+    untold = fp.select(graph, 5, labelled=labelled, seed=1).positions.tolist()
+    assert untold == picks, "as if only the nodes were known"
+
+
+def test_labels_of_two_classes_make_unsure_nodes_count_for_more() -> None:
+    graph, labelled, labels = blobs(), [0, 1, 5, 8, 13, 4], list("abbaba")
+    picks = fp.select(graph, 5, labelled=labelled, labels=labels, seed=1).positions.tolist()
+    scores = Ridge().fit(graph, labelled, labels).decision_function(graph)
+    assert picks == medoids(graph, 5, labelled, unsureness(scores, 6), seed=[1, 11])
+    assert picks != medoids(graph, 5, labelled, seed=[1, 11])
+
+
+def test_picks_go_where_the_model_cannot_tell() -> None:
+    """Two groups of nodes alike in number and spread; the model is sure of the first."""
+    generator = np.random.default_rng(0)
+    features = generator.normal(size=(40, 3)) + 5 * np.eye(2, 3)[np.arange(40) // 20]
+    graph = Graph.from_scipy(sp.csr_array((40, 40)), features)
+    scores = np.zeros((40, 2), np.float32)
+    scores[:20, 0] = 1
+    situation = Situation(graph, np.array([0, 20]), np.setdiff1d(np.arange(40), [0, 20]), outputs={"logits": scores})
+    picks = FeatPropDiffused().select(situation, 4, np.random.default_rng(0))
+    assert (picks >= 20).sum() >= 3
+
+
+def test_the_weights_by_hand() -> None:
+    """Gaps 0.8, 0.4, 0 and nine of 1: the largest tenth starts at 1, so the gaps are shares of 1."""
+    rows = [[0.9, 0.1, 0.0], [0.2, 0.6, 0.1], [0.4, 0.2, 0.4]] + [[1.0, 0.0, 0.0]] * 9
+    scores = np.array(rows, np.float32)
+    gaps = np.array([0.8, 0.4, 0.0] + [1.0] * 9)
+    np.testing.assert_allclose(unsureness(scores, 9), 0.25 + (1 - gaps), atol=1e-6, err_msg="3 labels a class: e = 1")
+    np.testing.assert_allclose(unsureness(scores, 1), 0.25 + (1 - gaps), atol=1e-6, err_msg="never below 1")
+    np.testing.assert_allclose(unsureness(scores, 18), 0.25 / 4 + (1 - gaps) ** 2, atol=1e-6, err_msg="6: e = 2")
+    np.testing.assert_allclose(unsureness(scores, 900), 0.25 / 16 + (1 - gaps) ** 4, atol=1e-6, err_msg="4 at most")
+
+
+def test_the_gap_of_the_surest_tenth_is_what_sure_means() -> None:
+    gaps = np.arange(11) / 10
+    scores = np.stack([gaps, np.zeros(11)], axis=1).astype(np.float32)
+    expected = 1.25 - np.minimum(gaps / 0.9, 1)
+    np.testing.assert_allclose(unsureness(scores, 2), expected, atol=1e-6)
+
+
+@given(st.integers(0, 1000), st.floats(0.01, 100))
+@settings(max_examples=30)
+def test_weights_are_positive_fall_with_the_gap_and_know_no_unit(seed: int, unit: float) -> None:
+    generator = np.random.default_rng(seed)
+    scores = generator.normal(size=(25, 3)).astype(np.float32)
+    weights = unsureness(scores, int(generator.integers(1, 60)) if seed % 2 else 5)
+    ranked = np.sort(scores, axis=1)
+    order = np.argsort(ranked[:, -1] - ranked[:, -2])
+    assert (np.diff(weights[order]) <= 1e-6).all()
+    assert (weights > 0).all()
+    np.testing.assert_allclose(unsureness(scores * np.float32(unit), 5), unsureness(scores, 5), atol=1e-4)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3])
+def test_a_model_that_says_the_same_of_all_makes_no_difference(value: float) -> None:
+    scores = np.tile(np.array([value, 0.0], np.float32), (12, 1))
+    weights = unsureness(scores, 4)
+    assert (weights == weights[0]).all()
+    assert weights[0] > 0
+
+
+def test_labelled_nodes_are_never_chosen() -> None:
+    graph = blobs(40)
+    labelled = list(range(0, 40, 3))
+    labels = [graph.class_names()[node] for node in labelled]
+    picks = fp.select(graph, 26, labelled=labelled, labels=labels).positions
+    assert sorted([*picks, *labelled]) == list(range(40))
+
+
+def test_only_the_model_that_is_needed_is_trained() -> None:
+    graph = blobs()
+    strategy = get_strategy("featprop-diffused")
+    assert not strategy.needs
+    assert not situate(graph, strategy, [0, 4], ["a", "a"]).outputs
+    told = situate(graph, strategy, [0, 1], ["a", "b"])
+    np.testing.assert_array_equal(
+        told.outputs["logits"], Ridge().fit(graph, [0, 1], ["a", "b"]).decision_function(graph)
+    )
+    fitted = Ridge(rows="own").fit(graph, [0, 1, 2, 3], list("abcd"))
+    given_model = situate(graph, strategy, [0, 1], ["a", "b"], model=fitted)
+    np.testing.assert_array_equal(given_model.outputs["logits"], fitted.decision_function(graph))
+
+
+def test_the_steps_by_hand() -> None:
+    """10, then half as many again, rounded up."""
+    assert FeatPropDiffused().steps(0, 80) == [10, 15, 23, 35, 53, 80]
+    assert FeatPropDiffused().steps(0, 7) == [7]
+    assert FeatPropDiffused().steps(0, 10) == [10]
+    assert FeatPropDiffused().steps(10, 20) == [15, 20]
+    assert FeatPropDiffused().steps(1, 4) == [2, 3, 4], "by one at least"
+    assert FeatPropDiffused(first=3, step=1).steps(0, 20) == [3, 6, 12, 20]
+    assert FeatPropDiffused(step=0.01).steps(4, 8) == [5, 6, 7, 8]
+
+
+@given(st.integers(0, 50), st.integers(1, 200), st.integers(1, 30), st.floats(0.01, 3))
+def test_steps_go_up_to_the_budget(labelled: int, more: int, first: int, step: float) -> None:
+    steps = FeatPropDiffused(first=first, step=step).steps(labelled, labelled + more)
+    assert steps[-1] == labelled + more
+    assert (np.diff([labelled, *steps]) >= 1).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"first": 0}, "first of strategy featprop-diffused must be a whole number at least 1; found 0"),
+        ({"first": 2.5}, "first of strategy featprop-diffused must be a whole number at least 1; found 2.5"),
+        ({"step": 0}, "step of strategy featprop-diffused must be a number above 0; found 0"),
+        ({"step": float("inf")}, "step of strategy featprop-diffused must be a number above 0; found inf"),
+        ({"layers": 3}, "Option of strategy featprop-diffused must be one of first, step; found 'layers'"),
+    ],
+)
+def test_options_out_of_range(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        fp.select(blobs(), 3, strategy=get_strategy("featprop-diffused", **options))
+
+
+def test_where_hardly_any_node_is_told_weights_stay_between_their_bounds() -> None:
+    scores = np.zeros((100, 3), dtype=np.float32)
+    scores[:5, 0] = 8
+    for n_labels in (6, 30):
+        weights = unsureness(scores, n_labels)
+        assert (weights > 0).all()
+        assert weights[0] < weights[-1]
+
+
+def test_a_model_of_one_class_is_not_looked_at() -> None:
+    graph = fp.datasets.digits()
+    nodes = graph.ids[[0, 20]].tolist()
+    model = fp.Ridge().fit_or_start(graph, nodes[:1], ["a"])
+    with_model = fp.select(graph, 3, labelled=nodes, labels=["a", "b"], model=model)
+    assert with_model.nodes.tolist() == fp.select(graph, 3, labelled=nodes).nodes.tolist()
+
+
+def test_a_fitted_model_counts_without_labels_too() -> None:
+    graph = fp.datasets.digits()
+    classes = graph.class_names()
+    nodes = graph.ids[:12].tolist()
+    model = fp.Ridge().fit(graph, nodes, classes[:12])
+    given = fp.select(graph, 6, labelled=nodes, model=model).nodes.tolist()
+    assert given == fp.select(graph, 6, labelled=nodes, labels=classes[:12]).nodes.tolist()
+    assert given != fp.select(graph, 6, labelled=nodes).nodes.tolist()
