@@ -8,10 +8,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from featprop.datasets import digits
 from featprop.errors import GraphError, LabelError, ParameterError
 from featprop.graph import Graph
 from featprop.models import GCN
-from featprop.selection import choose, select, situate
+from featprop.selection import ActiveLearner, choose, select, situate
 from featprop.strategies import Situation, get_strategy
 from featprop.strategies.featprop import FeatProp
 
@@ -215,3 +216,13 @@ def test_the_whole_graph_can_be_chosen(islands: Graph) -> None:
 def test_bad_arguments(islands: Graph, arguments: dict, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         select(islands, **arguments)
+
+
+def test_a_model_may_be_given_by_name() -> None:
+    graph = digits()
+    nodes, labels = graph.ids[:20].tolist(), graph.class_names()[:20]
+    by_name = select(graph, 5, labelled=nodes, labels=labels, model="ridge")
+    assert by_name.nodes.tolist() == select(graph, 5, labelled=nodes, labels=labels).nodes.tolist()
+    assert ActiveLearner(graph, model="sgc", seed=3).model_name == "sgc"
+    with pytest.raises(ParameterError, match=r"model must be one of .*found 'rigde': did you mean 'ridge'"):
+        select(graph, 5, labelled=nodes, labels=labels, model="rigde")

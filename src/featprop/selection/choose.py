@@ -108,7 +108,7 @@ def select(
     labels: Iterable[Hashable] | None = None,
     exclude: Iterable[Hashable] = (),
     candidates: Iterable[Hashable] | None = None,
-    model: NodeClassifier | None = None,
+    model: str | NodeClassifier | None = None,
     seed: int = 0,
 ) -> Selection:
     """Choose `budget` nodes to label.
@@ -131,8 +131,8 @@ def select(
     candidates
         Ids of the nodes that may be chosen, if not all of the others may.
     model
-        The model whose output the strategy looks at, if it does: as it is if it is fitted, else one with its settings
-        is trained on the labels; `featprop.models.DEFAULT_MODEL` if not given.
+        The model whose output the strategy looks at, if it does, or its name: as it is if it is fitted, else one with
+        its settings is trained on the labels; `featprop.models.DEFAULT_MODEL` if not given.
     seed
         The same seed gives the same nodes.
     """
@@ -149,10 +149,11 @@ def situate(
     labels: Iterable[Hashable] | None = None,
     exclude: Iterable[Hashable] = (),
     candidates: Iterable[Hashable] | None = None,
-    model: NodeClassifier | None = None,
+    model: str | NodeClassifier | None = None,
     seed: int = 0,
 ) -> Situation:
     """Return what the strategy gets to see; the arguments are those of `select`."""
+    model = model_of_seed(seed, model) if isinstance(model, str) else model
     columns = model.classes_ if model is not None else ()
     known, codes, classes = _checked_labels(graph, labelled, labels, columns)
     allowed = np.arange(graph.n_nodes) if candidates is None else graph.positions(candidates, "candidates")

@@ -56,8 +56,8 @@ class ActiveLearner:
     strategy
         The name of a strategy, or one with options of its own.
     model
-        What to train, `featprop.models.DEFAULT_MODEL` if not given. It is left as it is: one with its settings is
-        fitted, anew whenever the labels have changed.
+        What to train, or its name; `featprop.models.DEFAULT_MODEL` if not given. It is left as it is: one with its
+        settings is fitted, anew whenever the labels have changed.
     seed
         The same seed and labels give the same nodes.
 
@@ -76,7 +76,7 @@ class ActiveLearner:
         graph: Graph,
         strategy: str | Strategy = DEFAULT_STRATEGY,
         *,
-        model: NodeClassifier | None = None,
+        model: str | NodeClassifier | None = None,
         seed: int = 0,
     ) -> None:
         self.graph = graph
@@ -85,7 +85,7 @@ class ActiveLearner:
         self.log = LabelLog()
         self.asked: list[Hashable] = []
         self.rounds = 0
-        self._settings = model_of_seed(seed) if model is None else model.fresh()
+        self._settings = model.fresh() if isinstance(model, NodeClassifier) else model_of_seed(seed, model)
         self._model: NodeClassifier | None = None
         self._model_saw = 0
 
