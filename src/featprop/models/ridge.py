@@ -33,13 +33,17 @@ CONSTANT = np.float32(np.sqrt(0.1))
 """The last column of every row, so that a class may be likelier than another everywhere; small beside the length, 1."""
 BALANCE = 0.75
 """Labels count by the power of one over the share of their class: 1 makes classes count alike, 0 labels."""
+EXPECTED = {"own": 1 / 8, "one-hop": 1 / 8, "two-hops": 3 / 8, "diffused": 3 / 8}
+"""How much each smoothing counts before any label is left out."""
+TRUSTED = 0.5
+"""How far errors on left-out labels are trusted: labels that were asked for are not like the other nodes."""
 FEWEST = 0.01
 """A way to smooth whose share is below this is left out."""
 LEAST_ERROR = 1e-6
 """Added to mean errors, whose logarithms count."""
 CERTAIN = 0.5
 """The share of the nodes predicted as a class whose mean stands for it."""
-MEASURED, PAIRS = 20_000, 5_000_000
+MEASURED, PAIRS = 4_000, 2_000_000
 """Nodes that are counted to find how many a label stands for, if there are more, and pairs of a node and a label."""
 ODD = 1e-6
 """How far from 1 saved shares may sum to."""
@@ -93,7 +97,7 @@ class Ridge(NodeClassifier):
     def start(self, propagation: Propagation) -> None:
         """Say the same of every node."""
         self._reduction = propagation.reduction
-        self.shares_ = self._equal_shares()
+        self.shares_ = self._expected_shares()
         width = len(self.shares_) * propagation.reduction.width + 1
         self._coefficients = np.zeros((width, len(self.classes_)), dtype=np.float32)
 
@@ -151,9 +155,8 @@ class Ridge(NodeClassifier):
         self._coefficients = tensors["coefficients"]
         self.calibration_ = calibration
 
-    def _equal_shares(self) -> dict[str, float]:
-        ways = SMOOTHINGS if self.rows == "auto" else (self.rows,)
-        return dict.fromkeys(ways, 1 / len(ways))
+    def _expected_shares(self) -> dict[str, float]:
+        return dict(EXPECTED) if self.rows == "auto" else {self.rows: 1.0}
 
     def _shares(
         self,
@@ -163,11 +166,11 @@ class Ridge(NodeClassifier):
         aims: NDArray[np.float64],
         weights: NDArray[np.float64],
     ) -> dict[str, float]:
-        """Return how much each smoothing counts: the likelihood of the errors it makes on labels left out.
+        """Return how much each smoothing counts: expectation times likelihood of its errors on left-out labels.
 
         A label that is the only one of its class has nothing to be told from without itself, and does not count.
         """
-        shares = self._equal_shares()
+        shares = self._expected_shares()
         told = np.bincount(targets)[targets] > 1
         if len(shares) == 1 or not told.any():
             return shares
@@ -177,7 +180,8 @@ class Ridge(NodeClassifier):
             left_out = least_squares(rows, aims, weights, self.penalty).left_out
             errors = ((aims - left_out)[told] ** 2).sum(axis=1)
             mean = np.average(errors, weights=weights[told]) + LEAST_ERROR
-            logs.append(-0.5 * int(told.sum()) * (aims.shape[1] - 1) * np.log(mean))
+            evidence = -0.5 * TRUSTED * int(told.sum()) * (aims.shape[1] - 1) * np.log(mean)
+            logs.append(np.log(shares[way]) + evidence)
         likely = np.exp(np.array(logs) - max(logs))
         likely[likely < FEWEST * likely.sum()] = 0
         return {way: float(share) for way, share in zip(shares, likely / likely.sum(), strict=True) if share > 0}
