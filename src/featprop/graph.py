@@ -180,6 +180,12 @@ class Graph:
                 self._computed[key] = make()
             return self._computed[key]
 
+    def forget(self, unwanted: Callable[[Hashable], bool]) -> None:
+        """Let go of what was computed once under a key that is not wanted any more."""
+        with _COMPUTING:
+            for key in [key for key in self._computed if unwanted(key)]:
+                del self._computed[key]
+
     @cached_property
     def fingerprint(self) -> str:
         """32 hexadecimal digits that are the same for equal graphs only: edges, features, ids, labels and classes."""

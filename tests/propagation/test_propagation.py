@@ -241,7 +241,12 @@ def test_only_what_was_asked_for_is_kept(line: Graph) -> None:
     np.testing.assert_array_equal(dense(propagate(graph, 3)), dense(propagate(replace(line), 3)))
 
 
-def test_threads_wait_for_one_to_compute(monkeypatch: pytest.MonkeyPatch, line: Graph) -> None:
+@pytest.mark.parametrize(
+    "ask", [lambda graph: propagate(graph, 2), lambda graph: Propagation.of(graph).smoothed("diffused")]
+)
+def test_threads_wait_for_one_to_compute(
+    monkeypatch: pytest.MonkeyPatch, line: Graph, ask: Callable[[Graph], object]
+) -> None:
     made: list[int] = []
     original = propagation.normalised_adjacency
 
@@ -252,9 +257,11 @@ def test_threads_wait_for_one_to_compute(monkeypatch: pytest.MonkeyPatch, line: 
 
     monkeypatch.setattr(propagation, "normalised_adjacency", slow)
     graph = replace(line)
-    threads = [threading.Thread(target=lambda: propagate(graph, 2)) for _ in range(8)]
+    found: list[object] = []
+    threads = [threading.Thread(target=lambda: found.append(ask(graph))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(made) == 1
+    assert len(found) == 8

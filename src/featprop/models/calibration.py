@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.optimize
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
@@ -55,6 +54,8 @@ class Calibration(NamedTuple):
         weights
             How many nodes it stands for.
         """
+        from scipy.optimize import minimize_scalar  # takes longer to load than all the rest of a prediction
+
         counted = len(targets) * weights / weights.sum()
         right = left_out[np.arange(len(targets)), targets]
 
@@ -63,7 +64,7 @@ class Calibration(NamedTuple):
             of_labels = counted @ (logsumexp(steepness * left_out, axis=1) - steepness * right)
             return float(of_labels + ((power - np.log(USUAL)) / SPREAD) ** 2 / 2)
 
-        best = scipy.optimize.minimize_scalar(surprise, bounds=BOUNDS, method="bounded")
+        best = minimize_scalar(surprise, bounds=BOUNDS, method="bounded")
         added = DOUBT * left_out.shape[1]
         return cls(float(np.exp(best.x)), added / (len(targets) + added))
 

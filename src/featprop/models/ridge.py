@@ -89,9 +89,11 @@ class Ridge(NodeClassifier):
         labelled = self._rows_at(propagation, nodes)
         solved = least_squares(labelled, aims, weights, self.penalty)
         self._coefficients = solved.coefficients.astype(np.float32)
-        if self.unlabelled and self._known(propagation).any():
-            solved = self._solved_with_means(propagation, labelled, aims, weights)
-        stand_for = self._stand_for(propagation, nodes)
+        known = self._known(propagation)
+        if self.unlabelled and known.any():
+            solved = self._solved_with_means(propagation, known, labelled, aims, weights)
+            self._coefficients = solved.coefficients.astype(np.float32)
+        stand_for = self._stand_for(propagation, known, nodes)
         self.calibration_ = Calibration.of(solved.left_out[: len(nodes)], targets, stand_for)
 
     def start(self, propagation: Propagation) -> None:
@@ -205,27 +207,26 @@ class Ridge(NodeClassifier):
     def _solved_with_means(
         self,
         propagation: Propagation,
+        known: NDArray[np.bool_],
         labelled: NDArray[np.float32],
         aims: NDArray[np.float64],
         weights: NDArray[np.float64],
     ) -> LeastSquares:
-        """Solve again with the mean rows of the classes as further labels, and take over the coefficients."""
+        """Return the solution that has the mean rows of the classes, as now predicted, as further labels."""
         n_classes = aims.shape[1]
-        groups = _most_certain(self._scores(propagation), self._known(propagation))
+        groups = _most_certain(self._scores(propagation), known)
         there = np.array([code for code, group in enumerate(groups) if group.size], dtype=np.intp)
         parts = [
             np.vstack([_mean_row(rows, groups[code]) for code in there]) * scale
             for rows, scale in self._parts(propagation)
         ]
         means = _with_constant(np.hstack(parts))
-        solved = least_squares(
+        return least_squares(
             np.concatenate([labelled, means]),
             np.concatenate([aims, np.eye(n_classes)[there] - 1 / n_classes]),
             np.concatenate([weights, np.full(len(there), self.unlabelled * len(aims) / n_classes)]),
             self.penalty,
         )
-        self._coefficients = solved.coefficients.astype(np.float32)
-        return solved
 
     def _known(self, propagation: Propagation) -> NDArray[np.bool_]:
         """Return which nodes anything is known of: those with rows, whose last column then is not zero."""
@@ -234,10 +235,12 @@ class Ridge(NodeClassifier):
             known |= rows[:, -1] != 0
         return known
 
-    def _stand_for(self, propagation: Propagation, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _stand_for(
+        self, propagation: Propagation, known: NDArray[np.bool_], nodes: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
         """Return of how many nodes each labelled one is the nearest, itself always; counted on a sample of many."""
         most = max(1, min(MEASURED, PAIRS // len(nodes)))
-        counted = np.flatnonzero(self._known(propagation))
+        counted = np.flatnonzero(known)
         counted = counted[:: -(-max(1, len(counted)) // most)]
         products = np.zeros((len(counted), len(nodes)), dtype=np.float32)
         for rows, scale in self._parts(propagation):

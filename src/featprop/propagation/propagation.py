@@ -16,7 +16,6 @@ Each has rows of unit length, so that what counts of a node is what it is like a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -40,16 +39,10 @@ COMPARED = 512
 """Columns that distances between smoothed features are measured in, of more."""
 CANCELLED = 1e-6
 """Smoothed rows that are not longer than this are rounding: neighbours cancelled each other."""
+KEPT = 2
+"""Reductions whose smoothed features are kept."""
 STEPS = 20
 """T of the diffusion; the powers left out weigh 0.9^21, a ninth."""
-
-
-@dataclass
-class _Smoothings:
-    """The rows of one reduction that were made so far, by the way they were smoothed."""
-
-    of: str
-    rows: dict[str, NDArray[np.float32]] = field(default_factory=dict)
 
 
 class Propagation:
@@ -67,7 +60,7 @@ class Propagation:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph.without_labels()
         self._rows: dict[int, Features] = {0: read_only(graph.features)}
-        self._own, self._other = _Smoothings(""), _Smoothings("")
+        self._lately: list[str] = []
 
     @classmethod
     def of(cls, graph: Graph) -> Propagation:
@@ -107,7 +100,6 @@ class Propagation:
     def reduction(self) -> Reduction:
         """How the features of this graph are centred and, if there are many, reduced to few columns."""
         found: Reduction = self.graph.once("reduction", lambda: Reduction.of(self.graph.features))
-        self._own.of = found.fingerprint
         return found
 
     def smoothed(self, way: str, reduction: Reduction | None = None) -> NDArray[np.float32]:
@@ -118,18 +110,19 @@ class Propagation:
         way
             Which one.
         reduction
-            That of the graph a model learnt on, where that may be another one. Rows are kept for the last such, and
-            for this graph's own.
+            That of the graph a model learnt on, where that may be another one. Rows are kept of the last two that
+            were asked for, so a graph that outlives many models does not keep those of all.
         """
         if way not in SMOOTHINGS:
             raise unknown_choice("smoothing", way, SMOOTHINGS)
         chosen = reduction or self.reduction
-        kept = self._own if reduction is None or chosen.fingerprint == self._own.of else self._other
-        if kept.of != chosen.fingerprint:
-            kept = self._other = _Smoothings(chosen.fingerprint)
-        if way not in kept.rows:
-            kept.rows[way] = read_only(self._smoothed(way, chosen))
-        return kept.rows[way]
+        before = self._lately
+        self._lately = [*(each for each in before if each != chosen.fingerprint), chosen.fingerprint][-KEPT:]
+        gone = {("smoothed", each, name) for each in before if each not in self._lately for name in SMOOTHINGS}
+        if gone:
+            self.graph.forget(gone.__contains__)
+        key = ("smoothed", chosen.fingerprint, way)
+        return np.asarray(self.graph.once(key, lambda: read_only(self._smoothed(way, chosen))))
 
     def _smoothed(self, way: str, reduction: Reduction) -> NDArray[np.float32]:
         if way == "own":

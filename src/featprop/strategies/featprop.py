@@ -67,11 +67,23 @@ class FeatProp(Strategy):
 
 
 def clustered(
-    points: Points | Features, situation: Situation, budget: int, generator: np.random.Generator
+    points: Points | Features,
+    situation: Situation,
+    budget: int,
+    generator: np.random.Generator,
+    weights: NDArray[np.float32] | None = None,
+    n_starts: int | None = None,
 ) -> NDArray[np.intp]:
     """Return `budget` candidates that, with the labelled nodes, are medoids of the points; the most useful first."""
-    labelled, candidates = situation.labelled, situation.candidates
-    return k_medoids(points, budget, fixed=labelled, candidates=candidates, seed=generator).medoids
+    return k_medoids(
+        points,
+        budget,
+        fixed=situation.labelled,
+        candidates=situation.candidates,
+        weights=weights,
+        n_starts=n_starts,
+        seed=generator,
+    ).medoids
 
 
 def _nearest_to_means(

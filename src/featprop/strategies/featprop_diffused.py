@@ -19,11 +19,11 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering import k_medoids
 from featprop.matrix import margins
 from featprop.options import Above, AtLeast
 from featprop.propagation import Propagation
 from featprop.strategies.base import Strategy
+from featprop.strategies.featprop import clustered
 from featprop.strategies.registry import register_strategy
 from featprop.strategies.situation import Situation
 
@@ -78,15 +78,8 @@ class FeatPropDiffused(Strategy):
         weights = None
         if scores is not None and scores.shape[1] > 1:
             weights = unsureness(np.asarray(scores), len(situation.labelled))
-        return k_medoids(
-            points,
-            budget,
-            fixed=situation.labelled,
-            candidates=situation.candidates,
-            weights=weights,
-            n_starts=1 if situation.labelled.size else None,
-            seed=generator,
-        ).medoids
+        n_starts = 1 if situation.labelled.size else None
+        return clustered(points, situation, budget, generator, weights, n_starts)
 
 
 def unsureness(scores: NDArray[np.float32], n_labels: int) -> NDArray[np.float32]:
