@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 __all__ = ["LeastSquares", "least_squares"]
@@ -64,5 +63,4 @@ def least_squares(
 def _inverse(matrix: NDArray[np.float64], added: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the inverse of a matrix without negative eigenvalues, and something positive on its diagonal."""
     matrix[np.diag_indices_from(matrix)] += added
-    factor = scipy.linalg.cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    return np.asarray(scipy.linalg.cho_solve(factor, np.eye(len(matrix)), check_finite=False))
+    return np.asarray(np.linalg.inv(matrix))
