@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -59,6 +60,8 @@ class Graph:
         The class names that occur, sorted.
     feature_names : tuple of str or None
         The name of each feature column, if it has one.
+    table : pyarrow.Table or None
+        The table of the nodes as it came, a row a node: what a person can read of them.
     """
 
     adjacency: sp.csr_array
@@ -67,6 +70,7 @@ class Graph:
     labels: NDArray[np.int64] | None = None
     classes: tuple[Hashable, ...] = ()
     feature_names: tuple[str, ...] | None = None
+    table: pa.Table | None = None
     _computed: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     @classmethod
@@ -80,7 +84,7 @@ class Graph:
         labels, classes = _encoded(raw.labels, n)
         for array in (*_arrays(adjacency), *_arrays(features), ids, *([] if labels is None else [labels])):
             array.flags.writeable = False
-        return cls(adjacency, features, ids, labels, classes, raw.feature_names)
+        return cls(adjacency, features, ids, labels, classes, raw.feature_names, raw.table)
 
     @classmethod
     def from_scipy(cls, adjacency: Any, features: Any, *, ids: Any = None, labels: Any = None) -> Graph:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 __all__ = ["RawGraph"]
@@ -30,6 +31,8 @@ class RawGraph:
         label is known.
     feature_names
         The name of each feature column, if it has one.
+    table
+        The table of the nodes as it came, a row a node: what a person can read of them.
     """
 
     source: NDArray[np.integer[Any]]
@@ -39,3 +42,4 @@ class RawGraph:
     ids: Any = None
     labels: Any = None
     feature_names: tuple[str, ...] | None = None
+    table: pa.Table | None = None

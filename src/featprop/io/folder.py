@@ -84,6 +84,7 @@ def raw_from_folder(folder: Path, features: Sequence[str] | None) -> RawGraph:
         ids=ids.to_numpy(zero_copy_only=False),
         labels=labels,
         feature_names=feature_names,
+        table=nodes,
     )
 
 
