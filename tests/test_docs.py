@@ -1,6 +1,7 @@
 """The README and the guides say what is true: their commands and code run here."""
 
 import csv
+import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import featprop
@@ -64,7 +66,7 @@ def test_the_commands_of_the_readme(my_graph: Graph, run: Callable[..., Any], tm
         if words[1] == "select":
             fill(Path(words[words.index("--out") + 1]), my_graph)
         done.append(words[1])
-    assert done == ["select", "train", "predict", "select"]
+    assert done == ["inspect", "select", "train", "predict", "select"]
     first, more = rows_of(Path("picks.csv")), rows_of(Path("more.csv"))
     assert (len(first), len(more)) == (40, 20)
     assert not {row["id"] for row in first} & {row["id"] for row in more}
@@ -80,6 +82,34 @@ def test_the_python_of_the_readme(my_graph: Graph) -> None:
         exec(compile(block, "README.md", "exec"), namespace)
     assert namespace["result"].plan == "exact"
     assert Path("model/model.json").exists()
+
+
+def test_the_python_of_the_page_about_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    generator = np.random.default_rng(0)
+    nodes = pd.DataFrame(
+        {"id": range(100), "x": generator.normal(size=100), "country": generator.choice(["a", "b"], 100)}
+    )
+    edges = pd.DataFrame({"n": range(99), "payer": range(99), "payee": range(1, 100)})
+    page = (ROOT / "docs" / "your-graph.md").read_text(encoding="utf-8")
+    block = next(block for block in blocks(page, "python") if "from_pandas" in block)
+    exec(compile(block, "your-graph.md", "exec"), {"nodes": nodes, "edges": edges, "labels": ["p", "q"] * 20})
+    assert rows_of(tmp_path / "picks.csv")[0].keys() == {"rank", "id", "represents", "spread", "country", "label"}
+    assert sum(row["given"] != "" for row in rows_of(tmp_path / "predictions.csv")) == 40
+
+
+def test_the_table_of_preparation_is_made_of_its_lines() -> None:
+    path = ROOT / "experiments" / "preparation" / "results.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    page = (ROOT / "docs" / "your-graph.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \| [-0-9.]+ \| ([0-9.]+) \| ([0-9.]+) \| ([-+0-9.]+) \|$", page, flags=re.MULTILINE)
+    assert len(rows) == len({line["graph"] for line in lines})
+    for name, default, hand, gap in rows:
+        means = [
+            100 * np.mean([line[way] for line in lines if line["graph"] == name]) for way in ("default", "by hand")
+        ]
+        assert [default, hand, gap] == [f"{means[0]:.1f}", f"{means[1]:.1f}", f"{means[0] - means[1]:+.1f}"]
+        assert float(gap) >= -1
 
 
 def test_the_strategy_of_the_guide_works(monkeypatch: pytest.MonkeyPatch, line: Graph) -> None:

@@ -64,7 +64,7 @@ def test_every_repair_is_counted_in_the_log(caplog: pytest.LogCaptureFixture) ->
     assert caplog.messages == [
         "2 self loops dropped",
         "1 edges of weight 0 dropped",
-        "2 repeated edges dropped",
+        "2 repeated edges dropped, the largest weight of each counts",
         "1 edges given in one direction only made to run both ways",
     ]
 
@@ -284,7 +284,7 @@ def test_an_edge_to_nowhere(end: int, found: int) -> None:
             ["a", "q"],
             "nodes must be ids of the graph; found 1 ('q') unknown: ids of this graph look like 'a'.",
         ),
-        ([7, 8], ["7"], "nodes must be ids of the graph; found 1 ('7') unknown: ids of this graph look like 7."),
+        ([7, 8], ["7"], "nodes must be ids of the graph; found 1 ('7') unknown: did you mean 7?"),
         (
             [7, 8],
             np.arange(6),
@@ -400,3 +400,25 @@ def test_the_fingerprint_is_that_of_the_content(seed: int, tmp_path_factory: pyt
     ]
     prints = {Graph.from_scipy(**{**parts, **other}).fingerprint for other in others}
     assert len(prints | {graph.fingerprint}) == len(others) + 1
+
+
+def test_what_a_notebook_shows(line: Graph) -> None:
+    named = Graph.from_scipy(*line.to_scipy(), ids=["<b>", "b", "c", "d", "e"], labels=["x", None, None, None, None])
+    shown = named._repr_html_()
+    assert "&#x27;&lt;b&gt;&#x27;, &#x27;b&#x27;, &#x27;c&#x27;" in shown
+    assert "<b>" not in shown
+    assert "1 of 1 classes" in shown
+    assert named._degrees() == ("nodes by number of neighbours", [("0", 0), ("1", 2), ("2 to 3", 3)])
+
+
+def test_a_notebook_counts_the_neighbours_of_a_sample_of_many_nodes(
+    line: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("featprop.graph.SHOWN_NODES", 3)
+    assert line._degrees() == ("3 of the nodes by number of neighbours", [("0", 0), ("1", 2), ("2 to 3", 1)])
+
+
+def test_a_graph_without_edges_is_shown() -> None:
+    bare = Graph.from_scipy(sp.csr_array((2, 2)), np.ones((2, 1)))
+    assert bare._degrees() == ("nodes by number of neighbours", [("0", 2)])
+    assert "<svg" in bare._repr_html_()

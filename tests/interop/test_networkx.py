@@ -102,7 +102,7 @@ def _pair(first: Any, second: Any, **edge: Any) -> nx.Graph:
         (
             _pair(None, [1.0]),
             "Node attribute 'x' must be there for every node; found none at node 'p', which has no attribute: "
-            "name another.",
+            "set it to numbers for every node.",
         ),
         (
             _pair([1.0], [1.0, 2.0]),
@@ -110,8 +110,27 @@ def _pair(first: Any, second: Any, **edge: Any) -> nx.Graph:
         ),
         (
             _pair([1.0], "blue"),
-            "Features must be numbers; found could not convert string to float: 'blue', at node 'q': "
-            "encode them as numbers.",
+            "Node attribute 'x' must be numbers; found 'blue' at node 'q': encode it as numbers, or put the nodes into "
+            "a table for Graph.from_pandas, which does.",
+        ),
+        (
+            _pair([1.0], ["1", "2"]),
+            "Node attribute 'x' must be numbers; found ['1', '2'] at node 'q': encode it as numbers, or put the nodes "
+            "into a table for Graph.from_pandas, which does.",
+        ),
+        (
+            _pair([1.0], None),
+            "Node attribute 'x' must be numbers; found None at node 'q': fill it, or leave the attribute out.",
+        ),
+        (
+            _pair([1.0], [[1.0, 2.0], [3.0]]),
+            "Node attribute 'x' must be numbers; found [[1.0, 2.0], [3.0]] at node 'q': encode it as numbers, or put "
+            "the nodes into a table for Graph.from_pandas, which does.",
+        ),
+        (
+            _pair([1.0], "blue " * 20),
+            "Node attribute 'x' must be numbers; found 'blue blue blue blue blue blue blue blu… at node 'q': "
+            "encode it as numbers, or put the nodes into a table for Graph.from_pandas, which does.",
         ),
         (
             _pair([1.0], [float("nan")]),
@@ -135,10 +154,12 @@ def test_bad_graphs(outside: nx.Graph, message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_the_attributes_there_are_named_where_one_is_missing() -> None:
+def test_the_numbers_there_are_named_where_the_attribute_is_missing() -> None:
     outside = nx.Graph()
-    outside.add_node("p", colour=1, size=2)
-    with pytest.raises(
-        GraphError, match=r"'x' must be .*; found none at node 'p', which has colour, size: name another"
-    ):
+    outside.add_node("p", colour="blue", size=2, age=3.5)
+    with pytest.raises(GraphError) as caught:
         Graph.from_networkx(outside)
+    assert str(caught.value) == (
+        "Node attribute 'x' must be there for every node; found none at node 'p', which has colour, size, age: "
+        "call Graph.from_networkx(graph, features=['size', 'age'])."
+    )

@@ -1,5 +1,6 @@
 """PyTorch Geometric's `Data` in and out."""
 
+import logging
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import scipy.sparse as sp
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset, TemporalData
 from torch_geometric.utils import is_undirected, to_undirected
 
 from featprop.errors import GraphError
@@ -143,4 +144,76 @@ def test_bad_data(parts: dict[str, Any], message: str) -> None:
     data = Data(**{"x": torch.ones(2, 1), "edge_index": torch.tensor([[0], [1]]), **parts})
     with pytest.raises(GraphError) as caught:
         Graph.from_pyg(data)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 1)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+def test_one_number_an_edge_is_its_weight(
+    shape: tuple[int, ...], dtype: torch.dtype, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "featprop")
+    attributes = torch.tensor([3, 2]).reshape(shape).to(dtype)
+    data = Data(x=torch.ones(3, 1), edge_index=torch.tensor([[0, 1], [1, 2]]), edge_attr=attributes)
+    assert Graph.from_pyg(data).adjacency.toarray().tolist() == [[0, 3, 0], [3, 0, 2], [0, 2, 0]]
+    assert "edge_attr is taken as the weight of the edges" in caplog.messages
+    data.edge_weight = torch.tensor([5.0, 7.0])
+    assert Graph.from_pyg(data).adjacency.toarray().tolist() == [[0, 5, 0], [5, 0, 7], [0, 7, 0]]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        (torch.ones(2, 3), "edge_attr has 3 columns and is not looked at"),
+        (
+            torch.tensor([1.0, -1.0]),
+            "edge_attr holds negative or missing numbers and is not taken as the weight of the edges",
+        ),
+        (
+            torch.tensor([1.0, float("nan")]),
+            "edge_attr holds negative or missing numbers and is not taken as the weight of the edges",
+        ),
+    ],
+)
+def test_other_attributes_of_edges_are_left_alone_and_told(
+    attributes: torch.Tensor, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "featprop")
+    data = Data(x=torch.ones(3, 1), edge_index=torch.tensor([[0, 1], [1, 2]]), edge_attr=attributes)
+    assert set(Graph.from_pyg(data).adjacency.data.tolist()) == {1}
+    assert message in caplog.messages
+
+
+class Pair(InMemoryDataset):
+    def __init__(self) -> None:
+        super().__init__()
+        self.data, self.slices = self.collate([SMALL, SMALL])
+
+
+SMALL = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]))
+RULE = "The graph must be one Data of PyG; found"
+
+
+@pytest.mark.parametrize(
+    ("thing", "message"),
+    [
+        (HeteroData(), f"{RULE} a HeteroData: pass data.to_homogeneous(), or choose one node type and its edges."),
+        (
+            Batch.from_data_list([SMALL, SMALL]),
+            f"{RULE} a Batch: pass one of batch.to_data_list(), or Data(x=batch.x, edge_index=batch.edge_index) "
+            "for all as one.",
+        ),
+        (TemporalData(), f"{RULE} a TemporalData: pass a Data with the edges of one time."),
+        (Pair(), f"{RULE} a Dataset: pass one of its graphs, such as dataset[0]."),
+        ([SMALL], f"{RULE} an object of type list: pass a torch_geometric.data.Data."),
+        (
+            Data(x=["red", "blue"], edge_index=torch.tensor([[0], [1]])),
+            "data.x must be a tensor of numbers; found an object of type list: "
+            "encode text as numbers, one column a word or value.",
+        ),
+    ],
+)
+def test_what_is_no_data(thing: Any, message: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        Graph.from_pyg(thing)
     assert str(caught.value) == message

@@ -1,7 +1,7 @@
 """A graph on disk is read by whichever registered format it is in."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
 from featprop.io import Format, register_format
 from featprop.io.formats import FORMATS
+from featprop.tables import Preparation, TableOptions
 
 Run = Callable[..., Any]
 
@@ -27,7 +28,7 @@ class Rows(Format):
     def fits(self, place: Path) -> bool:
         return place.suffix == ".rows" and place.is_file()
 
-    def read(self, place: Path, features: Sequence[str] | None) -> Graph:
+    def read(self, place: Path, options: TableOptions, preparation: Preparation | None = None) -> Graph:
         numbers = np.loadtxt(place, ndmin=2)
         return Graph.from_scipy(np.eye(len(numbers), k=1), numbers)
 
@@ -47,14 +48,14 @@ def test_a_third_format_is_read_everywhere(rows: Path, run: Run) -> None:
     assert (graph.n_nodes, graph.n_edges, graph.features.tolist()) == (3, 2, [[1], [5], [9]])
     result = run("select", rows, "--budget", 2, "--out", "picks.csv")
     assert result.exit_code == 0, result.output
-    assert Path("picks.csv").read_text().startswith("rank,id,represents,mean_distance,label\n1,")
+    assert Path("picks.csv").read_text().startswith("rank,id,represents,spread,label\n1,")
 
 
 def test_the_format_of_another_package(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint("rows", f"{__name__}:Rows", "featprop.formats")
     monkeypatch.setattr(EntryPoint, "load", lambda _: Rows)
     monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group == "featprop.formats" else [])
-    with pytest.raises(FileError, match=r"must be .*, the format rows or a folder with nodes.csv"):
+    with pytest.raises(FileError, match=r"must be .*, the format rows, a folder with nodes.csv"):
         featprop.datasets.resolve("nowhere")
     assert "rows" not in FORMATS.classes, "it is imported when nothing else fits"
     assert featprop.read_graph(rows).n_nodes == 3
@@ -69,20 +70,21 @@ def test_what_cannot_be_read_is_told_what_can(rows: Path, tmp_path: Path) -> Non
         with pytest.raises(FileError) as caught:
             featprop.read_graph(place)
         assert str(caught.value) == (
-            f"{place} must be a folder that featprop convert wrote, a sparse-graph .npz file, a .rows file or "
-            f"a folder with nodes.csv and edges.csv (or .parquet); found {found}"
+            f"{place} must be a folder that featprop convert wrote, a sparse-graph .npz file, a .rows file, "
+            "a folder with nodes.csv and edges.csv (or .parquet, .xlsx) or an .xlsx workbook with the sheets nodes and "
+            f"edges; found {found}"
         )
 
 
 def test_columns_are_chosen_only_where_there_are_some(rows: Path) -> None:
     register_format("rows")(Rows)
-    with pytest.raises(ParameterError, match=r"found w1: leave --features out for a \.rows file"):
+    with pytest.raises(ParameterError, match=r"leave it out for a \.rows file"):
         featprop.read_graph(rows, features=["w1"])
 
 
 def test_the_format_of_the_guide_works(rows: Path, tmp_path: Path) -> None:
     guide = (Path(__file__).parents[2] / "docs" / "your-graph.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL)
+    block = next(block for block in re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL) if "Adjacency" in block)
     namespace: dict[str, Any] = {}
     exec(compile(block, "your-graph.md", "exec"), namespace)
     register_format("adjacency")(namespace["Adjacency"])
@@ -91,7 +93,7 @@ def test_the_format_of_the_guide_works(rows: Path, tmp_path: Path) -> None:
 
 
 def test_every_format_describes_itself() -> None:
-    assert set(FORMATS.classes) == {"native", "npz", "tables"}
+    assert set(FORMATS.classes) == {"native", "npz", "tables", "workbook"}
     for name, kind in FORMATS.classes.items():
         assert kind.description, name
         assert not FORMATS.make(name).fits(Path("nowhere")), name

@@ -297,7 +297,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
 
 def test_feature_columns_cannot_be_chosen_afterwards(tmp_path):
     write_native(graph_of(), tmp_path / "g")
-    with pytest.raises(ParameterError, match="leave --features out for a folder that featprop convert wrote"):
+    with pytest.raises(ParameterError, match="leave it out for a folder that featprop convert wrote"):
         read_graph(tmp_path / "g", ["height"])
 
 

@@ -123,5 +123,6 @@ def test_features_cannot_be_named(tmp_path: Path) -> None:
     with pytest.raises(FeatpropError) as caught:
         read_graph(tmp_path / "x.npz", features=["w1", "w2"])
     assert str(caught.value) == (
-        "features must name columns of a nodes table; found w1, w2: leave --features out for a sparse-graph .npz file."
+        "--features must be about a table of nodes or edges; found a graph without tables: "
+        "leave it out for a sparse-graph .npz file."
     )

@@ -1,18 +1,19 @@
-"""CSV and Parquet tables: what comes in is what was written."""
+"""Tables of any file: what comes in is what was written."""
 
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from featprop.errors import FileError
-from featprop.io.tables import column, find_table, names, numbers_of, read_table
+from featprop.errors import FileError, ParameterError
+from featprop.io.tables import find_table, read_table
+from featprop.tables.looks import plain_column
+from featprop.tables.naming import names, no_column
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 def test_as_a_spreadsheet_saves_it(tmp_path: Path, delimiter: str, newline: str, encoding: str) -> None:
@@ -52,6 +53,52 @@ def test_parquet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "values",
+    [
+        pa.array(["b", "a", "b"]).dictionary_encode(),
+        pa.array(["b", None, "c"], pa.large_string()),
+        pa.array(["b", None, "c"], pa.string_view()),
+        pa.array([1, None, 3], pa.date32()),
+        pa.array([1, None, 3], pa.timestamp("ns", "Europe/Berlin")),
+        pa.array([1, None, 3], pa.time64("us")),
+        pa.array([1, None, 3], pa.duration("s")),
+        pa.array([1, None, 3]).cast(pa.decimal128(21, 2)),
+        pa.array([1, None, 3], pa.uint64()),
+        pa.array([1, None, 3], pa.float16()),
+        pa.array([[1.0, 2.0], None, []], pa.list_(pa.float32())),
+        pa.array([[1.0, 2.0], None, [3.0, 4.0]], pa.list_(pa.float32(), 2)),
+        pa.array([{"x": [1]}, None, {"x": None}]),
+        pa.array([b"\xff", None, b""]),
+        pa.array([None, None, None]),
+    ],
+    ids=lambda values: str(values.type),
+)
+def test_every_type_of_parquet_passes(tmp_path: Path, values: pa.Array) -> None:
+    pq.write_table(pa.table({"id": ["x", "y", "z"], "v": values}), tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.parquet")
+    assert table.schema.field("v").type == values.type
+    assert plain_column(table, "v").to_pylist() == values.to_pylist()
+
+
+def test_what_a_spreadsheet_leaves_around_a_table_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(" id ;w;;;\na;1;;;\nb;;;x;\n;;;;\n;;;;\n")
+    assert read_table(path, text=["id"]).to_pydict() == {"id": ["a", "b"], "w": [1, None], "Unnamed: 3": ["", "x"]}
+    assert read_table(path, text=None).column_names == ["id", "w", "Unnamed: 3"]
+    path.write_text(",id\n0,a\n1,b\n")
+    assert read_table(path, text=["id"]).column_names == ["", "id"]
+
+
+def test_a_file_without_sheets_has_none_to_name(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id\na\n")
+    with pytest.raises(ParameterError) as caught:
+        read_table(tmp_path / "t.csv", sheet="nodes")
+    assert str(caught.value) == (
+        f"sheet must be left out for a file without sheets; found 'nodes' for {tmp_path}/t.csv: drop it."
+    )
+
+
+@pytest.mark.parametrize(
     ("content", "read"),
     [
         (["1", "20", "-3"], [1, 20, -3]),
@@ -71,7 +118,7 @@ def test_names_of_a_csv_are_integers_only_if_they_read_back_unchanged(
 ) -> None:
     path = tmp_path / "nodes.csv"
     path.write_text("id,w\n" + "".join(f"{name},1\n" for name in content))
-    assert names(read_table(path, text=["id"]), "id", path).to_pylist() == read
+    assert names(read_table(path, text=["id"]), "id", "t", typed=False).to_pylist() == read
 
 
 @pytest.mark.parametrize(
@@ -90,40 +137,18 @@ def test_names_of_a_csv_are_integers_only_if_they_read_back_unchanged(
 def test_names_of_a_parquet_keep_their_type(tmp_path: Path, column: pa.Array, read: list[Any]) -> None:
     path = tmp_path / "nodes.parquet"
     pq.write_table(pa.table({"id": column}), path)
-    assert names(read_table(path), "id", path).to_pylist() == read
+    assert names(read_table(path), "id", "t", typed=True).to_pylist() == read
 
 
 def test_a_column_of_lists_holds_no_names(tmp_path: Path) -> None:
     path = tmp_path / "nodes.parquet"
     table = pa.table({"label": pa.array([[1], [2]])})
     with pytest.raises(FileError) as caught:
-        names(table, "label", path)
+        names(table, "label", f"{path}", typed=True)
     assert str(caught.value) == (
         f"Column 'label' of {path} must hold text or whole numbers; found the type list<item: int64>: "
         "write one name in every row."
     )
-
-
-@pytest.mark.parametrize(
-    ("values", "numbers"),
-    [
-        (pa.array([1, 2], pa.int8()), [1, 2]),
-        (pa.array([True, False]), [1, 0]),
-        (pa.array([0.5, None]), [0.5, np.nan]),
-        (pa.array([2**63, 2], pa.uint64()), [2.0**63, 2]),
-        (pa.array([1, 2]).cast(pa.decimal128(21, 2)), [1, 2]),
-    ],
-)
-def test_numbers(values: pa.Array, numbers: list[float]) -> None:
-    found = numbers_of(values)
-    assert found is not None
-    assert found.dtype == np.float64
-    np.testing.assert_array_equal(found, numbers)
-
-
-@pytest.mark.parametrize("values", [pa.array(["1"]), pa.array([[1.0]]), pa.array([None]), pa.array([0], pa.date32())])
-def test_what_is_no_number(values: pa.Array) -> None:
-    assert numbers_of(values) is None
 
 
 def test_find_table(tmp_path: Path) -> None:
@@ -137,12 +162,19 @@ def test_find_table(tmp_path: Path) -> None:
     )
     (tmp_path / "nodes.parquet").unlink()
     assert find_table(tmp_path, "nodes") == tmp_path / "nodes.csv"
+    (tmp_path / "nodes.csv").rename(tmp_path / "nodes.xlsx")
+    assert find_table(tmp_path, "nodes") == tmp_path / "nodes.xlsx"
+    with pytest.raises(FileError) as caught:
+        find_table(tmp_path, "edges")
+    assert str(caught.value) == (
+        f"{tmp_path} must hold edges.csv, edges.parquet or edges.xlsx; found nodes.xlsx: add the file of edges."
+    )
 
 
 def test_a_missing_column_is_told_with_the_first_eight_there_are() -> None:
     table = pa.table({f"c{index}": [1] for index in range(9)})
     with pytest.raises(FileError) as caught:
-        column(table, "id", Path("nodes.csv"))
+        raise no_column(table, "id", "nodes.csv", "name a column id")
     assert str(caught.value) == (
         "nodes.csv must have a column 'id'; found the columns c0, c1, c2, c3, c4, c5, c6, c7, …: name a column id."
     )
@@ -163,10 +195,11 @@ def _parquet(compression: str | None = None) -> bytes:
         ("t.parquet", _parquet("zstd")[:1_000] + b"\0" * 1_000 + _parquet("zstd")[2_000:], "must be a Parquet file"),
         ("t.csv", _parquet("zstd"), "must be a CSV file in UTF-8"),
         ("t.csv", b"", "must be a CSV file in UTF-8"),
-        ("t.csv", "id,label\na,Käse\n".encode("cp1252"), "must be a CSV file in UTF-8"),
-        ("t.csv", b"id,label\n" + b"a,x\n" * 5_000 + "b,Käse\n".encode("cp1252"), "must be a CSV file in UTF-8"),
-        ("t.csv", "id,label\na,x\n".encode("utf-16"), "must be a CSV file in UTF-8"),
+        ("t.csv", bytes(range(256)) * 20, "must be a CSV file in UTF-8"),
+        ("t.csv", "id,label\na,x\n".encode("utf-16")[:-1], "must be a CSV file in UTF-8"),
         ("t.csv", b"id,label\na\n", "must be a CSV file in UTF-8"),
+        ("t.xlsx", b"id,label\na,b\n", "must be an .xlsx workbook"),
+        ("t.xlsx", b"", "must be an .xlsx workbook"),
     ],
 )
 def test_a_file_that_is_not_what_its_name_says(tmp_path: Path, name: str, content: bytes, rule: str) -> None:

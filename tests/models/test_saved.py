@@ -32,6 +32,8 @@ def test_round_trip(model: NodeClassifier, classes: list, graph: Graph, tmp_path
     assert type(again) is type(model)
     assert again.get_params() == model.get_params()
     assert again.classes_ == model.classes_
+    assert again.labelled_ == model.labelled_ == dict(zip([0, 1, 2], classes, strict=True))
+    assert again.given_in(graph) == model.labelled_
     np.testing.assert_array_equal(again.predict_proba(graph), model.predict_proba(graph))
 
 
@@ -88,3 +90,59 @@ def test_an_unknown_kind_of_model_lists_the_known_ones(graph: Graph, tmp_path: P
 def test_an_unfitted_model_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="must be fitted before it is saved"):
         save_model(GCN(), tmp_path / "model")
+
+
+def test_a_model_of_an_older_version_knows_no_labels(graph: Graph, tmp_path: Path) -> None:
+    save_model(Ridge().fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
+    path = tmp_path / "model" / "model.json"
+    description = json.loads(path.read_text())
+    del description["labelled"]
+    path.write_text(json.dumps(description))
+    again = load_model(tmp_path / "model")
+    assert again.labelled_ == again.given_in(graph) == {}
+
+
+@pytest.mark.parametrize(
+    "labelled",
+    [
+        {"0": "a"},
+        "text",
+        [[0, 0]],
+        [[0, 2, "x"]],
+        [[0, -1, "x"]],
+        [[0, True, "x"]],
+        [[0, 0, 7]],
+        [[[0], 0, "x"]],
+        [[{"set": [1]}, 0, "x"]],
+        [[0, 0, "x"], [0, 1, "x"]],
+    ],
+)
+def test_labels_that_a_model_cannot_have_been_trained_on(graph: Graph, tmp_path: Path, labelled: object) -> None:
+    save_model(Ridge().fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
+    path = tmp_path / "model" / "model.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"labelled": labelled}))
+    with pytest.raises(ModelError, match="must be an undamaged model of this version"):
+        load_model(tmp_path / "model")
+
+
+def test_ids_that_json_cannot_hold(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    graph = Graph.from_scipy(np.eye(3), np.eye(3), ids=[object(), object(), "c"])
+    save_model(Ridge().fit(graph, graph.ids[:2], ["a", "b"]), tmp_path / "model")
+    assert load_model(tmp_path / "model").labelled_ == {}
+    assert "The model is saved without the labels it was trained on: Names of nodes" in caplog.text
+
+
+def test_labels_are_not_those_of_another_graph_with_the_same_ids(graph: Graph) -> None:
+    model = Ridge().fit(graph, [0, 1, 2], ["a", "b", "b"])
+    other = Graph.from_scipy(graph.adjacency, np.random.default_rng(1).normal(size=(12, 3)))
+    assert model.given_in(other) == {}
+    features = graph.features.copy()
+    features[0] = 7
+    changed = Graph.from_scipy(graph.adjacency, sp.csr_array(features))
+    assert model.given_in(changed) == {0: "a", 1: "b", 2: "b"}
+    smaller = Graph.from_scipy(np.zeros((2, 2)), graph.features[1:3], ids=[1, 99])
+    assert model.given_in(smaller) == {1: "b"}
+
+
+def test_one_class_is_kept_too(graph: Graph) -> None:
+    assert Ridge().fit_or_start(graph, [3, 4], ["a", "a"]).labelled_ == {3: "a", 4: "a"}

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
 import featprop as fp
 from featprop.errors import FileError, GraphError, LabelError, ParameterError
-from featprop.io.sheets import read_labels
+from featprop.io.labels import read_labels
 from featprop.propagation import propagation
 from featprop.selection.learner import ActiveLearner
 from featprop.strategies import available_strategies
@@ -479,3 +480,54 @@ def test_labels_that_were_kept_without_the_rest_are_taken_up(graph: fp.Graph, tm
     assert ActiveLearner.resume(tmp_path / "rounds", graph).labels == {"n00": "red"}
     (tmp_path / "empty").mkdir()
     assert ActiveLearner.at(tmp_path / "empty", graph, "featprop").labels == {}
+
+
+def test_a_series_tells_labels_by_its_index(graph: fp.Graph) -> None:
+    learner = ActiveLearner(graph)
+    learner.tell(pd.Series({"n00": "red", "n01": None, "n09": "green"}))
+    assert learner.labels == {"n00": "red", "n09": "green"}
+    learner.tell(pd.Series(dtype=object))
+    with pytest.raises(GraphError, match=r"nodes told must be ids of the graph; found 1 \('x'\) unknown"):
+        learner.tell(pd.Series({"x": "red"}))
+    assert learner.labels == {"n00": "red", "n09": "green"}
+
+
+def test_a_series_of_numbered_rows_is_not_taken_for_the_first_nodes() -> None:
+    numbered = fp.Graph.from_scipy(sp.csr_array((5, 5)), np.eye(5))
+    learner = ActiveLearner(numbered)
+    learner.ask(2, candidates=[3, 4])
+    with pytest.raises(LabelError, match="a Series whose index numbers its rows, 0 to 1"):
+        learner.tell(pd.Series(["red", "green"]))
+    assert learner.labels == {}
+    learner.tell(pd.Series([1, None, 2, None, None]))
+    assert [repr(label) for label in learner.labels.values()] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        (None, "None"),
+        (["red"], "an object of type list"),
+        (pd.DataFrame({"id": ["n00"], "label": ["red"]}), "an object of type DataFrame"),
+    ],
+)
+def test_labels_that_are_told_in_another_form(graph: fp.Graph, labels: Any, found: str) -> None:
+    with pytest.raises(LabelError) as caught:
+        ActiveLearner(graph).tell(labels)
+    assert str(caught.value) == (
+        f"Labels told must be a dict or a pandas Series by node id; found {found}: "
+        "pass {node: label}, or frame.set_index('id')['label'] of a data frame."
+    )
+
+
+def test_it_tells_how_far_it_is(graph: fp.Graph) -> None:
+    learner = ActiveLearner(graph, "random")
+    assert repr(learner) == "ActiveLearner(random, Ridge: 0 labels of 0 classes, 0 waiting, 0 skipped, 0 rounds)"
+    picks = learner.ask(4).nodes.tolist()
+    learner.tell({picks[0]: "<red>", picks[1]: "green"})
+    learner.skip(picks[2])
+    assert repr(learner) == "ActiveLearner(random, Ridge: 2 labels of 2 classes, 1 waiting, 1 skipped, 1 rounds)"
+    shown = learner._repr_html_()
+    assert "nodes so far" in shown
+    assert "&lt;red&gt;" in shown
+    assert "<red>" not in shown

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import featprop
+from featprop.cli.usage import UsageError, is_help, usage_error
 from featprop.errors import FeatpropError, FileError, reason
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
+    from featprop.tables import Preparation, TableOptions
 
 __all__ = [
     "DeviceOption",
-    "FeaturesOption",
     "ForceOption",
     "GraphArgument",
     "SeedOption",
@@ -27,27 +29,45 @@ __all__ = [
 
 
 class Commands(TyperGroup):
-    """The one place where an error of the library or of the system becomes a message and exit code 2."""
+    """The one place where an error of library, system or command line becomes a message and exit code 2."""
+
+    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Read the options before the command."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except UsageError as error:
+            if is_help(error):
+                raise
+            context: Any = getattr(error, "ctx", None) or SimpleNamespace(parent=None, invoked_subcommand=None)
+            raise _refused(usage_error(error, context)) from error
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
             return super().invoke(ctx)
+        except UsageError as error:
+            if is_help(error):
+                raise
+            told: FeatpropError = usage_error(error, ctx)
         except FeatpropError as error:
-            told: FeatpropError = error
+            told = error
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise
             what, cure = str(error.filename or "A file"), "check the path, your rights there and the room on the disk"
             told = FileError(what, "must be there to be read or written", error.strerror or reason(error), cure)
-        typer.echo(f"Error: {told}", err=True)
-        raise typer.Exit(2)
+        raise _refused(told)
+
+
+def _refused(error: FeatpropError) -> typer.Exit:
+    """Print an error and return the end of the program."""
+    typer.echo(f"Error: {error}", err=True)
+    return typer.Exit(2)
 
 
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -57,14 +77,11 @@ GraphArgument = Annotated[
     Path,
     typer.Argument(
         metavar="GRAPH",
-        help="A folder with nodes.csv and edges.csv (or .parquet), a converted graph, a sparse-graph .npz, "
+        help="A folder with nodes.csv and edges.csv (or .parquet, .xlsx), an .xlsx workbook, a converted graph, a "
+        "sparse-graph .npz, "
         "or the name of a data set such as cora.",
         show_default=False,
     ),
-]
-FeaturesOption = Annotated[
-    list[str] | None,
-    typer.Option("--features", help="A feature column of the nodes, or a pattern such as 'w_*'. Repeatable."),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite --out even if a person typed into it.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
@@ -89,11 +106,13 @@ def main(
     """
 
 
-def read(path: Path, features: list[str] | None) -> Graph:
-    """Read a graph, or load the data set of that name, and say what was read."""
+def read(path: Path, tables: TableOptions, preparation: Preparation | None = None, *, in_short: bool = True) -> Graph:
+    """Read a graph, or load the data set of that name, and say what was read and, `in_short`, of which columns."""
     from featprop.datasets import resolve
 
-    graph = resolve(path, features)
+    graph = resolve(path, tables, preparation)
     size = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features"
     typer.echo(f"Read {size} from {path}", err=True)
+    if in_short and preparation is None and graph.preparation is not None:
+        typer.echo(f"{graph.preparation.in_short()} (featprop inspect {path} tells more)", err=True)
     return graph

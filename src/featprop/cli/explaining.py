@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from featprop.cli.printing import print_table
+from featprop.cli.printing import print_table, print_text
 from featprop.errors import ParameterError
 from featprop.options import options_of
 from featprop.registry import Registry
@@ -39,13 +39,16 @@ def explain(registry: Registry[Any], name: str, facts: Callable[[Any], dict[str,
     """Print what one of them is, further facts, and its options."""
     kind = registry.find(name)
     text, _, parameters = inspect.cleandoc(kind.__doc__ or "").partition("Parameters\n----------")
-    typer.echo(f"{name}: {text.rstrip()}\n")
-    told = [f"{title:<10} {fact}\n" for title, fact in facts(kind).items()]
-    typer.echo("".join(told), nl=bool(told))
+    print_text(f"{name}: {text.rstrip()}")
+    typer.echo()
+    for title, fact in facts(kind).items():
+        print_text(f"{title:<10} {fact}", hang=11)
+    typer.echo("", nl=bool(facts(kind)))
     options = [[option.name, str(option.default), option.demand] for option in options_of(kind).values()]
     if options:
         print_table(["--set", "default", "must be"], options, left={"--set", "default", "must be"})
         for names, meaning in DESCRIBED.findall(parameters.partition("\n\n")[0]):
-            typer.echo(f"\n{names}: {' '.join(meaning.split())}")
+            typer.echo()
+            print_text(f"{names}: {' '.join(meaning.split())}")
     else:
         typer.echo("It has no options.")

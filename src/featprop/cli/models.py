@@ -29,4 +29,5 @@ def models(
         return
     list_all(MODELS, [], lambda _: [])
     typer.echo("\nSettings of one: featprop models NAME")
-    typer.echo("Train it: featprop train GRAPH --labels picks.csv --model NAME --set SETTING=VALUE")
+    typer.echo("Train it:\n  featprop train GRAPH --labels picks.csv --model NAME")
+    typer.echo("Set one of its settings: --set SETTING=VALUE")

@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import featprop
-from featprop.cli.app import DeviceOption, FeaturesOption, ForceOption, GraphArgument, app, read
+from featprop.cli.app import DeviceOption, ForceOption, GraphArgument, app, read
 from featprop.cli.console import showing_progress
+from featprop.cli.label_options import STANDARD_OUTPUT, check_place, place_of
+from featprop.cli.table_options import reads_tables
+
+if TYPE_CHECKING:
+    from featprop.tables import TableOptions
 
 __all__ = ["predict"]
 
 
 @app.command()
+@reads_tables(learnt=True)
 def predict(
     graph: GraphArgument,
+    tables: TableOptions,
     model: Annotated[Path, typer.Option("--model", help="A model folder that featprop train wrote.")] = Path("model"),
-    out: Annotated[Path, typer.Option("--out", "-o", help="The table to write.")] = Path("predictions.csv"),
-    features: FeaturesOption = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The table to write; - for standard output.")] = Path(
+        "predictions.csv"
+    ),
     force: ForceOption = False,
     device: DeviceOption = "cpu",
 ) -> None:
     """Predict the class of every node, with a probability for each class.
 
+    The labels the model was trained on stay as a person gave them.
+
     Example: `featprop predict my-graph/ --model model/ --out predictions.csv`
     """
-    from featprop.io.sheets import check_may_write, write_predictions
+    from featprop.selection import write_predictions
 
-    check_may_write(out, force=force)
+    check_place(out, force=force)
     with showing_progress():
         fitted = featprop.load_model(model, device=device)
-        whole = read(graph, features)
-        probabilities = fitted.predict_proba(whole)
-        write_predictions(out, whole.ids, fitted.classes_, probabilities, force=force)
-    typer.echo(f"Wrote the predicted class of {whole.n_nodes:,} nodes to {out}.")
+        whole = read(graph, tables, fitted.preparation_)
+        write_predictions(place_of(out), fitted, whole, force=force)
+    is_file = out != STANDARD_OUTPUT
+    typer.echo(
+        f"Wrote the predicted class of {whole.n_nodes:,} nodes{f' to {out}' if is_file else ''}.", err=not is_file
+    )

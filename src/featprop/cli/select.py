@@ -6,27 +6,46 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
 
 import typer
 
-from featprop.cli.app import FeaturesOption, ForceOption, GraphArgument, app, read
+from featprop.cli.app import ForceOption, GraphArgument, app, read
 from featprop.cli.console import showing_progress
+from featprop.cli.label_options import (
+    STANDARD_OUTPUT,
+    ClassesOption,
+    OnConflictOption,
+    SkipOption,
+    check_place,
+    listed,
+    place_of,
+    read_sheets,
+)
+from featprop.cli.table_options import reads_tables
 from featprop.errors import ParameterError, first_five
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from featprop.graph import Graph
-    from featprop.io.sheets import LabelSheet
+    from featprop.io.labels import LabelSheet
     from featprop.selection import ActiveLearner
     from featprop.strategies import Strategy
+    from featprop.tables import TableOptions
 
 __all__ = ["select"]
 
 
 @app.command()
+@reads_tables()
 def select(
     graph: GraphArgument,
+    tables: TableOptions,
     budget: Annotated[int, typer.Option("--budget", "-b", help="How many nodes to label.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The labelling sheet to write.")] = Path("picks.csv"),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The labelling sheet to write; - for standard output.")
+    ] = Path("picks.csv"),
     strategy: Annotated[
         str | None,
         typer.Option(
@@ -53,6 +72,18 @@ def select(
         list[Path] | None,
         typer.Option("--labels", help="A table of nodes that are labelled already (id, label). Repeatable."),
     ] = None,
+    classes: ClassesOption = None,
+    skip: SkipOption = None,
+    on_conflict: OnConflictOption = "error",
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--show",
+            metavar="COLUMN,…",
+            help="Columns of the nodes to show in the sheet, with predictions and the neighbours' labels once there "
+            "are labels.",
+        ),
+    ] = None,
     rounds: Annotated[
         Path | None,
         typer.Option(
@@ -63,13 +94,10 @@ def select(
     candidates: Annotated[
         Path | None, typer.Option("--candidates", help="A table of the nodes that may be chosen (id), if not all may.")
     ] = None,
-    description: Annotated[
+    no_description: Annotated[
         bool,
-        typer.Option(
-            "--description/--no-description", help="Measure how many nodes each pick stands for; takes a propagation."
-        ),
-    ] = True,
-    features: FeaturesOption = None,
+        typer.Option("--no-description", help="Do not measure how many nodes each pick stands for."),
+    ] = False,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="The same seed gives the same nodes.", show_default="0")
     ] = None,
@@ -83,13 +111,16 @@ def select(
 
     Example: `featprop select my-graph/ --budget 40 --out picks.csv`
     """
-    from featprop.io.sheets import LabelSheet, check_may_write, read_ids, read_labels, write_picks
+    from featprop.io.answers import read_ids
+    from featprop.io.labels import LabelSheet
     from featprop.options import parse_options
+    from featprop.selection.labelling_sheet import check_shown, write_sheet
     from featprop.selection.learner import alone_at
     from featprop.strategies import DEFAULT_STRATEGY, get_strategy, strategy_class
 
-    check_may_write(out, force=force)
-    if rounds is not None and rounds.resolve() in out.resolve().parents:
+    shown = listed(show)
+    check_place(out, force=force, shown=shown)
+    if rounds is not None and out != STANDARD_OUTPUT and rounds.resolve() in out.resolve().parents:
         raise ParameterError("out", "must not be in the folder of --rounds", f"{out}", "write the sheet elsewhere")
     kind = strategy_class(strategy or DEFAULT_STRATEGY)
     chooser = get_strategy(kind.name, **parse_options(kind, settings or []))
@@ -97,27 +128,40 @@ def select(
         rule, cure = "must be left out with a strategy that looks at none", "leave it out, or choose another strategy"
         raise ParameterError("model", rule, f"{model} with {kind.name}", cure)
     with showing_progress():
-        whole = read(graph, features)
+        whole = read(graph, tables)
+        check_shown(shown, whole)
         if whole.classes and not labels:
             typer.echo(
                 "The graph's own labels are not looked at: pass them with --labels if they should count", err=True
             )
         with alone_at(rounds) if rounds else nullcontext():
             learner = _learner(rounds, whole, chooser, model, seed, is_chosen=bool(strategy or settings))
-            sheet = read_labels(labels, whole, learner.labels.values()) if labels else LabelSheet([], [], [])
+            so_far = learner.labels.values()
+            sheet = read_sheets(labels, whole, so_far, classes, skip, on_conflict) if labels else LabelSheet()
             _tell(learner, sheet)
             if learner.asked:
                 waiting = first_five(learner.asked)
                 typer.echo(f"Asked for and without a label yet, not asked for again: {waiting}", err=True)
             picks = learner.ask(budget, read_ids(candidates, whole) if candidates else None)
-            figures = (picks.represents, picks.spread) if description else (None, None)
-            keep = None if rounds is None else partial(learner.save, rounds)
-            write_picks(out, picks.nodes, *figures, force=force, first=keep)
-    typer.echo(f"Wrote {len(picks):,} nodes to {out}: fill its label column.")
-    if description:
+            known = learner.labels if shown else {}
+            write_sheet(
+                place_of(out),
+                picks,
+                show=shown,
+                labels=known,
+                model=learner.model if len(set(known.values())) > 1 else None,
+                description=not no_description,
+                force=force,
+                first=None if rounds is None else partial(learner.save, rounds),
+            )
+    is_file = out != STANDARD_OUTPUT
+    where, column = (f" to {out}", "its") if is_file else ("", "the")
+    typer.echo(f"Wrote {len(picks):,} nodes{where}: fill {column} label column.", err=not is_file)
+    if not no_description:
         typer.echo(
             "Distance of a node to the nearest one picked or labelled: "
-            f"mean {picks.mean_distance:.4g}, largest {picks.max_distance:.4g}."
+            f"mean {picks.mean_distance:.4g}, largest {picks.max_distance:.4g}.",
+            err=not is_file,
         )
 
 
@@ -151,12 +195,31 @@ def _tell(learner: ActiveLearner, sheet: LabelSheet) -> None:
     """Tell the learner what the sheets say; a label that was changed in a sheet is a correction."""
     told = dict(zip(sheet.nodes, sheet.labels, strict=True))
     before = learner.labels
-    changed = [node for node, label in told.items() if before.get(node, label) != label]
-    for node in changed:
-        learner.correct(node, told[node])
-    learner.tell(told)
+    for annotator in dict.fromkeys(sheet.annotators.get(node, "") for node in (*told, *sheet.skipped)):
+        _tell_of(learner, sheet, told, annotator)
+    now = learner.labels
+    for node in [node for node, label in told.items() if now.get(node) != label]:
+        who = sheet.annotators.get(node, "")
+        learner.log.correct(node, told[node], annotator=who, turn=learner.rounds, key=uuid4().hex)
     if before:
+        changed = [node for node, label in told.items() if before.get(node, label) != label]
         corrections = [f"{node}: {before[node]} is now {told[node]}" for node in changed]
         new = f"{len(set(told) - set(before)):,} new labels"
         typer.echo(f"{new}, corrections: {first_five(corrections) if changed else 'none'}", err=True)
-    learner.asked = list(dict.fromkeys([*learner.asked, *sheet.blank]))
+    answered = {*learner.labels, *learner.skipped}
+    learner.asked = [node for node in dict.fromkeys([*learner.asked, *sheet.blank]) if node not in answered]
+
+
+def _tell_of(learner: ActiveLearner, sheet: LabelSheet, told: dict[Hashable, Hashable], annotator: str) -> None:
+    """Tell the answers of one person, who may have given others before; a skip leaves the label of somebody else."""
+    answers = [act for act in learner.log.answers() if act.kind != "skip"]
+    ours = {act.node: act.label for act in answers if act.annotator == annotator}
+    others = {act.node for act in answers if act.annotator != annotator}
+    said = {node: label for node, label in told.items() if sheet.annotators.get(node, "") == annotator}
+    for node, label in said.items():
+        if ours.get(node, label) != label:
+            learner.correct(node, label, annotator=annotator)
+    learner.tell(said, annotator=annotator)
+    for node, word in sheet.skipped.items():
+        if sheet.annotators.get(node, "") == annotator and node not in others:
+            learner.skip(node, reason=word, annotator=annotator)

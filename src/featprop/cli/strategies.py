@@ -37,7 +37,8 @@ def strategies(
         ],
     )
     typer.echo("\nOptions of one: featprop strategies NAME")
-    typer.echo("Choose by it: featprop select GRAPH --budget 20 --strategy NAME --set OPTION=VALUE")
+    typer.echo("Choose by it: featprop select GRAPH -b 20 --strategy NAME")
+    typer.echo("Set an option of it: --set OPTION=VALUE")
 
 
 def _facts(kind: Any) -> dict[str, str]:

@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 from featprop.datasets.cache import alone_with, graph_folder, raw_folder
@@ -19,6 +18,7 @@ from featprop.io import read_graph
 from featprop.io.atomic import restore_interrupted
 from featprop.io.formats import known_formats
 from featprop.io.native import SOURCE, is_native, open_native, write_native
+from featprop.tables import Preparation, TableOptions
 
 __all__ = ["fetch", "kept_form", "load", "resolve", "whereabouts"]
 
@@ -58,28 +58,32 @@ def fetch(name: str) -> Graph:
         return _fetched(entry)
 
 
-def resolve(source: str | os.PathLike[str], features: Sequence[str] | None = None) -> Graph:
+def resolve(
+    source: str | os.PathLike[str], options: TableOptions | None = None, preparation: Preparation | None = None
+) -> Graph:
     """Return the graph of a path or, if there is nothing at that path, of the data set of that name.
 
     Parameters
     ----------
     source
         A path as `read_graph` takes it, or a name as `load` takes it.
-    features
-        The feature columns of a folder of tables; every numeric one if not given.
+    options
+        What there is to say of its tables.
+    preparation
+        How its columns become features, where a model learnt that before.
     """
     name = os.fspath(source)
     restore_interrupted(Path(source))
     if Path(source).exists():
-        return read_graph(source, features)
+        return read_graph(source, options=options, preparation=preparation)
     if not is_known(name):
         close = close_names(name)
         cure = f"check the path, or take the data set {' or '.join(close)}" if close else "check the path"
         rule = f"must be {known_formats()}, or the name of a data set"
         raise FileError(name, rule, "no such file or folder", cure)
-    if features is not None:
-        cure = f"leave --features out for {name}"
-        raise ParameterError("features", "must name columns of a nodes table", ", ".join(features), cure)
+    if options is not None and options != TableOptions():
+        named = ", ".join(f"--{each}" for each in options.to_jsonable())
+        raise ParameterError(named, "must be about a table of nodes or edges", name, f"leave it out for {name}")
     return load(name)
 
 

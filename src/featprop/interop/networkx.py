@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.errors import GraphError, MissingExtraError, reason
+from featprop.errors import GraphError, MissingExtraError
 from featprop.interop.raw import RawGraph
 from featprop.matrix import Features, dense
 
@@ -68,12 +68,33 @@ def to_networkx(
 def _features_of(graph: nx.Graph, node: Hashable, features: str | Sequence[str]) -> NDArray[Any]:
     attributes = graph.nodes[node]
     names = [features] if isinstance(features, str) else list(features)
-    for name in names:
-        if name not in attributes:
-            found = f"none at node {node!r}, which has {', '.join(map(str, attributes)) or 'no attribute'}"
-            raise GraphError(f"Node attribute {name!r}", "must be there for every node", found, "name another")
+    return np.concatenate([_numbers(attributes, name, node) for name in names])
+
+
+def _numbers(attributes: Mapping[Any, Any], name: str, node: Hashable) -> NDArray[Any]:
+    """Return the numbers of one attribute of a node; text, None and nothing are errors that say what to do."""
+    what = f"Node attribute {name!r}"
+    if name not in attributes:
+        found = f"none at node {node!r}, which has {', '.join(map(str, attributes)) or 'no attribute'}"
+        numeric = [str(key) for key, value in attributes.items() if _is_numeric(value)]
+        cure = f"call Graph.from_networkx(graph, features={numeric})" if numeric else "set it to numbers for every node"
+        raise GraphError(what, "must be there for every node", found, cure)
+    value = attributes[name]
+    if value is None:
+        raise GraphError(what, "must be numbers", f"None at node {node!r}", "fill it, or leave the attribute out")
+    if not _is_numeric(value):
+        cure = "encode it as numbers, or put the nodes into a table for Graph.from_pandas, which does"
+        raise GraphError(what, "must be numbers", f"{_shortened(value)} at node {node!r}", cure)
+    return np.ravel(np.asarray(value, dtype=np.float32))
+
+
+def _is_numeric(value: Any) -> bool:
     try:
-        return np.concatenate([np.ravel(np.asarray(attributes[name], dtype=np.float32)) for name in names])
-    except (ValueError, TypeError) as error:
-        found = f"{reason(error)}, at node {node!r}"
-        raise GraphError("Features", "must be numbers", found, "encode them as numbers") from error
+        return np.asarray(value).dtype.kind in "biuf"
+    except ValueError:
+        return False
+
+
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,21 +11,46 @@ from numpy.typing import NDArray
 
 from featprop.errors import GraphError, MissingExtraError
 from featprop.interop.raw import RawGraph
+from featprop.interop.recognise import is_a
 from featprop.matrix import Features, dense
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-__all__ = ["raw_from_pyg", "to_pyg"]
+__all__ = ["check_is_data", "raw_from_pyg", "to_pyg"]
+
+log = logging.getLogger(__name__)
+
+INSTEAD = {
+    "HeteroData": "pass data.to_homogeneous(), or choose one node type and its edges",
+    "Batch": "pass one of batch.to_data_list(), or Data(x=batch.x, edge_index=batch.edge_index) for all as one",
+    "TemporalData": "pass a Data with the edges of one time",
+    "Dataset": "pass one of its graphs, such as dataset[0]",
+}
+"""What of PyTorch Geometric is no graph with one kind of nodes, and what to pass in its place."""
+
+
+def check_is_data(data: Any) -> None:
+    """Refuse what is not one graph with one kind of nodes, and say what to pass."""
+    for name, cure in INSTEAD.items():
+        if is_a(data, "torch_geometric", name):
+            raise GraphError("The graph", "must be one Data of PyG", f"a {name}", cure)
+    if not is_a(data, "torch_geometric", "Data"):
+        found = f"an object of type {type(data).__name__}"
+        raise GraphError("The graph", "must be one Data of PyG", found, "pass a torch_geometric.data.Data")
 
 
 def raw_from_pyg(data: Data) -> RawGraph:
-    """Take the edges, `x`, `y` and, where present, `edge_weight` of a `Data`."""
+    """Take the edges, `x`, `y` and the weights of a `Data`: `edge_weight`, or an `edge_attr` of one number an edge."""
+    check_is_data(data)
     if data.edge_index is None or data.x is None:
         missing = "edge_index" if data.edge_index is None else "x"
         raise GraphError("Data", "must have edge_index and x", f"no {missing}", f"set data.{missing}")
+    if not is_a(data.x, "torch", "Tensor"):
+        found, cure = f"an object of type {type(data.x).__name__}", "encode text as numbers, one column a word or value"
+        raise GraphError("data.x", "must be a tensor of numbers", found, cure)
     source, target = data.edge_index.cpu().numpy()
-    weights = data.edge_weight
+    weights = _weights(data)
     labels = data.y
     if labels is not None:
         labels = labels.squeeze(-1) if labels.dim() == 2 and labels.size(1) == 1 else labels
@@ -36,7 +62,7 @@ def raw_from_pyg(data: Data) -> RawGraph:
         source=source,
         target=target,
         features=_features(data.x),
-        weights=None if weights is None else weights.reshape(-1).cpu().numpy(),
+        weights=weights,
         labels=labels,
     )
 
@@ -60,6 +86,23 @@ def to_pyg(
     if labels is not None:
         data.y = torch.from_numpy(labels.copy())
     return data
+
+
+def _weights(data: Data) -> NDArray[Any] | None:
+    if data.edge_weight is not None:
+        return np.asarray(data.edge_weight.detach().reshape(-1).cpu().numpy())
+    attributes = data.edge_attr
+    if not is_a(attributes, "torch", "Tensor"):
+        return None
+    if attributes.dim() > 1 and attributes.shape[1:].numel() != 1:
+        log.info("edge_attr has %s columns and is not looked at", f"{attributes.shape[1:].numel():,}")
+        return None
+    weights = np.asarray(attributes.detach().reshape(-1).cpu().numpy())
+    if weights.dtype.kind not in "biuf" or not np.all(np.isfinite(weights) & (weights >= 0)):
+        log.warning("edge_attr holds negative or missing numbers and is not taken as the weight of the edges")
+        return None
+    log.info("edge_attr is taken as the weight of the edges")
+    return weights
 
 
 def _features(x: Any) -> Any:

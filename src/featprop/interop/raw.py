@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from featprop.tables import Preparation
+
 __all__ = ["RawGraph"]
 
 
@@ -33,6 +35,13 @@ class RawGraph:
         The name of each feature column, if it has one.
     table
         The table of the nodes as it came, a row a node: what a person can read of them.
+    preparation
+        How its columns became features.
+    scaled
+        Whether weights are divided by their mean.
+    repeated
+        What an edge weighs that is there several times: the largest weight (``"max"``), the ``"sum"`` or the
+        ``"count"``.
     """
 
     source: NDArray[np.integer[Any]]
@@ -43,3 +52,6 @@ class RawGraph:
     labels: Any = None
     feature_names: tuple[str, ...] | None = None
     table: pa.Table | None = None
+    preparation: Preparation | None = None
+    scaled: bool = False
+    repeated: str = "max"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from featprop.graph import Graph
 from featprop.registry import Registry
+from featprop.tables import Preparation, TableOptions
 
 __all__ = ["FORMATS", "Format", "known_formats", "register_format"]
 
@@ -35,13 +35,16 @@ class Format(ABC):
         """Say by a quick look whether this is the format of a file or folder; there may be nothing at `place`."""
 
     @abstractmethod
-    def read(self, place: Path, features: Sequence[str] | None) -> Graph:
+    def read(self, place: Path, options: TableOptions, preparation: Preparation | None = None) -> Graph:
         """Read the graph.
 
         Parameters
         ----------
-        features
-            Names or patterns (``w_*``) of the columns to take; None for all, and always None without `has_columns`.
+        options
+            What the user says of its tables; nothing without `has_columns`.
+        preparation
+            How its columns become features, where a model learnt that before; a graph without columns has no use for
+            it.
         """
 
 

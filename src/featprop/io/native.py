@@ -2,13 +2,14 @@
 
 ::
 
-    graph.json              what is here: counts, classes, names of features
+    graph.json              what is here: counts, classes, names of features, how columns became features
     adjacency.indptr.npy    the CSR matrix of the edges, each in both directions
     adjacency.indices.npy
     adjacency.data.npy
     features.npy            or features.indptr.npy, features.indices.npy and features.data.npy if sparse
     labels.npy              index into classes, -1 where unknown; absent if no label is known
     ids.npy                 integer ids; ids.text.npy and ids.ends.npy for any other; absent for 0..n-1
+    table.arrow             the table of the nodes as it came; absent if there was none
     checked.json            the state of these files when they were checked (`featprop.io.stamps`)
 
 The arrays are mapped read-only into memory and loaded page by page as they are used. A folder that changed since it was
@@ -18,13 +19,14 @@ written or checked is checked once when it is opened; after that the time does n
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -37,6 +39,7 @@ from featprop.io.native_checks import check_arrays
 from featprop.io.stamps import STAMP, file_states, is_stamped, stamp, stamp_written
 from featprop.names import from_jsonable, name_from_text, name_to_text, to_jsonable
 from featprop.progress import tracked
+from featprop.tables import Preparation, TableOptions
 
 __all__ = [
     "SOURCE",
@@ -59,7 +62,8 @@ SOURCE = "source.json"
 PARTS = ("indptr", "indices", "data")
 ARRAYS = ("features", "labels", "ids", "ids.text", "ids.ends")
 MATRICES = tuple(f"{name}.{part}" for name in ("adjacency", "features") for part in PARTS)
-OWN = frozenset({DESCRIPTION, SOURCE, STAMP, *(f"{name}.npy" for name in ARRAYS + MATRICES)})
+TABLE = "table.arrow"
+OWN = frozenset({DESCRIPTION, SOURCE, STAMP, TABLE, *(f"{name}.npy" for name in ARRAYS + MATRICES)})
 """Every file that may be in such a folder."""
 
 
@@ -73,7 +77,7 @@ class Native(Format):
         """Say whether there is a ``graph.json``."""
         return is_native(place)
 
-    def read(self, place: Path, features: Sequence[str] | None) -> Graph:  # noqa: ARG002
+    def read(self, place: Path, options: TableOptions, preparation: Preparation | None = None) -> Graph:  # noqa: ARG002
         """Open the folder."""
         return open_native(place)
 
@@ -102,6 +106,8 @@ def write_native(graph: Graph, folder: Path, *, force: bool = False) -> None:
     with writing_native(folder) as temporary:
         for name, array in tracked(arrays.items(), f"writing {folder.name}", len(arrays)):
             np.save(temporary / f"{name}.npy", array, allow_pickle=False)
+        if graph.table is not None:
+            _write_table(temporary / TABLE, graph.table)
         write_description(
             temporary,
             nodes=graph.n_nodes,
@@ -109,6 +115,8 @@ def write_native(graph: Graph, folder: Path, *, force: bool = False) -> None:
             ids=kind,
             classes=graph.classes,
             feature_names=graph.feature_names,
+            preparation=graph.preparation,
+            repairs=graph.repairs,
         )
 
 
@@ -128,6 +136,8 @@ def write_description(
     ids: str = "range",
     classes: Iterable[Hashable] = (),
     feature_names: Iterable[str] | None = None,
+    preparation: Preparation | None = None,
+    repairs: Iterable[str] = (),
 ) -> None:
     """Write ``graph.json``, the last file of a folder whose arrays are there already."""
     description = {
@@ -138,6 +148,8 @@ def write_description(
         "ids": ids,
         "classes": [to_jsonable(name) for name in classes],
         "feature_names": None if feature_names is None else list(feature_names),
+        "preparation": None if preparation is None else preparation.to_jsonable(),
+        "repairs": list(repairs),
     }
     text = json.dumps(description, ensure_ascii=False, indent=1)
     (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
@@ -151,9 +163,20 @@ def open_native(folder: Path) -> Graph:
         graph = _mapped(folder, json.loads((folder / DESCRIPTION).read_text(encoding="utf-8")))
         if not is_stamped(folder, states):
             check_arrays(graph)
+            if graph.table is not None:
+                graph.table.validate(full=True)
             stamp(folder, states)
         return graph
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+        pa.ArrowException,
+    ) as error:
         rule = f"must be a whole graph in format {VERSION} of featprop"
         raise FileError(f"{folder}", rule, f"this: {reason(error)}", "write it again with featprop convert") from error
 
@@ -179,7 +202,7 @@ def _mapped(folder: Path, description: dict[str, Any]) -> Graph:
     nodes, columns = (_count(description, name) for name in ("nodes", "features"))
     is_sparse, is_labelled = ((folder / name).exists() for name in ("features.data.npy", "labels.npy"))
     classes = tuple(from_jsonable(name) for name in description["classes"])
-    names = description["feature_names"]
+    names, preparation = description["feature_names"], description.get("preparation")
     if len(set(classes)) != len(classes) or (names is not None and len(names) != columns):
         raise ValueError(f"{len(names or ())} names of {columns} features, or repeated classes")
     return Graph(
@@ -189,7 +212,24 @@ def _mapped(folder: Path, description: dict[str, Any]) -> Graph:
         _array(folder, "labels", "i8", (nodes,)) if is_labelled else None,
         classes,
         None if names is None else tuple(str(name) for name in names),
+        _read_table(folder / TABLE, nodes) if (folder / TABLE).exists() else None,
+        None if preparation is None else Preparation.from_jsonable(preparation),
+        tuple(str(repair) for repair in description.get("repairs", ())),
     )
+
+
+def _write_table(path: Path, table: pa.Table) -> None:
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _read_table(path: Path, rows: int) -> pa.Table:
+    """Map the table of the nodes into memory."""
+    with pa.memory_map(str(path)) as file:
+        table = pa.ipc.open_file(file).read_all()
+    if table.num_rows != rows:
+        raise ValueError(f"{path.name} of {table.num_rows:,} rows, not {rows:,}")
+    return table
 
 
 def _count(description: dict[str, Any], name: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from featprop.graph import Graph
 from featprop.interop.raw import RawGraph
 from featprop.io.archive import AGAIN, NpzArchive, opened_npz
 from featprop.io.formats import Format, register_format
+from featprop.tables import Preparation, TableOptions
 
 __all__ = ["Npz", "raw_from_npz"]
 
@@ -29,7 +29,7 @@ class Npz(Format):
         """Say whether it is a file of that ending."""
         return place.suffix.lower() == ".npz" and place.is_file()
 
-    def read(self, place: Path, features: Sequence[str] | None) -> Graph:  # noqa: ARG002
+    def read(self, place: Path, options: TableOptions, preparation: Preparation | None = None) -> Graph:  # noqa: ARG002
         """Read the file."""
         return Graph.from_raw(raw_from_npz(place))
 

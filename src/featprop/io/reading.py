@@ -5,36 +5,53 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
 from featprop.io.formats import FORMATS, Format, known_formats
+from featprop.tables import Preparation, TableOptions
 
 __all__ = ["read_graph"]
 
 log = logging.getLogger(__name__)
 
 
-def read_graph(path: str | os.PathLike[str], features: Sequence[str] | None = None) -> Graph:
-    """Read a graph from a folder of tables, a sparse-graph ``.npz`` or a folder that ``featprop convert`` wrote.
+def read_graph(
+    path: str | os.PathLike[str],
+    features: Sequence[str] | None = None,
+    *,
+    options: TableOptions | None = None,
+    preparation: Preparation | None = None,
+) -> Graph:
+    """Read a graph from two tables, a sparse-graph ``.npz`` or a folder that ``featprop convert`` wrote.
 
     Parameters
     ----------
     path
-        A folder with ``nodes.csv`` or ``nodes.parquet`` (``id``, numeric feature columns or one list column,
-        optional ``label``) and ``edges.csv`` or ``edges.parquet`` (``source``, ``target``, optional ``weight``;
-        or the first two columns), an ``.npz`` in the layout of CoraFull, a folder in featprop's own format,
-        which opens at once whatever its size, or any other format that is registered (`featprop.io.formats`).
+        A folder with ``nodes.csv`` and ``edges.csv`` (or ``.parquet``, ``.xlsx``), a workbook with these two sheets, an
+        ``.npz`` in the layout of CoraFull, a folder in featprop's own format, which opens at once whatever its size,
+        or any other format that is registered (`featprop.io.formats`).
     features
-        Names or patterns (``w_*``) of the feature columns of a folder of tables; every numeric one if not given.
+        Names or patterns (``w_*``) of the columns of tables that become features; all that can if not given.
+    options
+        What else there is to say of tables: how columns are called, what they are, what edges weigh.
+    preparation
+        How columns become features, where a model learnt that before: its ``preparation_``.
     """
     place = Path(path)
     found = _format_of(place)
-    if features is not None and not found.has_columns:
-        cure = f"leave --features out for {found.description}"
-        raise ParameterError("features", "must name columns of a nodes table", ", ".join(features), cure)
-    return found.read(place, features)
+    said = options or TableOptions()
+    if features is not None:
+        said = replace(said, features=tuple(features))
+    if not found.has_columns and said != TableOptions():
+        named = ", ".join(f"--{name}" for name in said.to_jsonable())
+        cure = f"leave it out for {found.description}"
+        raise ParameterError(named, "must be about a table of nodes or edges", "a graph without tables", cure)
+    if preparation is not None:
+        said = said.or_else(preparation.options)
+    return found.read(place, said, preparation)
 
 
 def _format_of(place: Path) -> Format:

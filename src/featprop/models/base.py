@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,11 +17,20 @@ from scipy.special import softmax
 from featprop.deprecation import warn_of_old_name
 from featprop.errors import LabelError, ModelError, first_five, unknown_choice
 from featprop.graph import Graph, as_array, is_missing, plain, sorted_classes
-from featprop.matrix import Features
+from featprop.html import bars, card
+from featprop.interop.pandas import check_same_order
+from featprop.io.given import GraphLike, as_graph
+from featprop.matrix import Features, as_dense
 from featprop.options import check_options, options_of
 from featprop.propagation import Propagation
+from featprop.tables import Preparation
 
 __all__ = ["NodeClassifier"]
+
+log = logging.getLogger(__name__)
+
+BLOCK = 1 << 22
+"""Numbers that are made dense at a time."""
 
 
 class NodeClassifier(ABC):
@@ -35,6 +48,12 @@ class NodeClassifier(ABC):
         The number of features seen in `fit`.
     feature_names_in_ : tuple of str or None
         Their names, if they have any.
+    preparation_ : Preparation or None
+        How the columns of a table became them: done again, by name, with every other table.
+    labelled_ : mapping
+        The labels it was trained on: the class of each labelled node, by id.
+    labelled_rows_ : tuple of str
+        A digest of the features of each of these nodes, by which another graph with the same ids is known.
     """
 
     kind: ClassVar[str] = "model"
@@ -43,6 +62,9 @@ class NodeClassifier(ABC):
     classes_: tuple[Hashable, ...] = ()
     n_features_in_: int = 0
     feature_names_in_: tuple[str, ...] | None = None
+    preparation_: Preparation | None = None
+    labelled_: Mapping[Hashable, Hashable] = MappingProxyType({})
+    labelled_rows_: tuple[str, ...] = ()
 
     @abstractmethod
     def learn(self, propagation: Propagation, nodes: NDArray[np.intp], targets: NDArray[np.int64]) -> None:
@@ -67,19 +89,21 @@ class NodeClassifier(ABC):
     def start(self, propagation: Propagation) -> None:  # noqa: B027
         """Make ready without learning, where there is one class only, which is predicted everywhere."""
 
-    def fit(self, graph: Graph, nodes: Iterable[Hashable], labels: Iterable[Hashable]) -> Self:
+    def fit(self, graph: GraphLike, nodes: Iterable[Hashable], labels: Iterable[Hashable]) -> Self:
         """Learn from the labels of some nodes.
 
         Parameters
         ----------
         graph
-            The graph.
+            The graph: a `Graph`, a PyG `Data`, a NetworkX graph or a path, here as in every method.
         nodes
-            The ids of the labelled nodes.
+            The ids of the labelled nodes, or a `Selection` of them.
         labels
-            The class of each, by name.
+            The class of each, by name, in the order of the nodes.
         """
         check_options(self)
+        check_same_order(nodes, labels)
+        graph = as_graph(graph)
         positions, names = graph.positions(nodes), plain(labels)
         _check_labels(graph, positions, names)
         classes = sorted_classes(names)
@@ -90,18 +114,22 @@ class NodeClassifier(ABC):
         targets = np.array([code_of[name] for name in names], dtype=np.int64)
         fresh = self.fresh()
         fresh.describe(graph, classes)
+        fresh._keep_labels(graph, positions, names)
         fresh.learn(Propagation.of(graph), positions, targets)
         return self._become(fresh)
 
-    def fit_or_start(self, graph: Graph, nodes: Iterable[Hashable], labels: Iterable[Hashable]) -> Self:
+    def fit_or_start(self, graph: GraphLike, nodes: Iterable[Hashable], labels: Iterable[Hashable]) -> Self:
         """Fit to the labels; with one class only, which nothing can be learnt from, start and no more."""
-        names = plain(labels)
+        graph, names = as_graph(graph), plain(labels)
         classes = sorted_classes(names)
         if len(classes) != 1:
             return self.fit(graph, nodes, names)
         check_options(self)
+        positions = graph.positions(nodes)
+        _check_labels(graph, positions, names)
         fresh = self.fresh()
         fresh.describe(graph, classes)
+        fresh._keep_labels(graph, positions, names)
         fresh.start(Propagation.of(graph))
         return self._become(fresh)
 
@@ -114,15 +142,40 @@ class NodeClassifier(ABC):
         """Take down what the model is of: the classes and the features."""
         self.classes_ = classes
         self.n_features_in_, self.feature_names_in_ = graph.n_features, graph.feature_names
+        self.preparation_ = graph.preparation
 
-    def decision_function(self, graph: Graph) -> NDArray[np.float32]:
+    def _keep_labels(self, graph: Graph, positions: NDArray[np.intp], names: list[Hashable]) -> None:
+        self.labelled_ = dict(zip(graph.ids[positions].tolist(), names, strict=True))
+        self.labelled_rows_ = _digests(graph, positions)
+
+    def given_in(self, graph: Graph) -> dict[Hashable, Hashable]:
+        """Return the labels it was trained on that are of nodes of this graph.
+
+        Where nodes are only counted, 0, 1, 2, …, and mostly have other features than those of the training, the numbers
+        mean other nodes: none of the labels is of them.
+        """
+        known = set(graph.ids.tolist())
+        there = {node: label for node, label in self.labelled_.items() if node in known}
+        if graph.table is not None or not _are_counted(graph.ids):
+            return there
+        seen = dict(zip(self.labelled_, self.labelled_rows_, strict=True))
+        rows = zip(there, _digests(self.fitting(graph), graph.positions(there)), strict=True)
+        if 2 * sum(seen[node] == row for node, row in rows) >= len(there):
+            return there
+        told = (
+            "The graph is another than the model was trained on, by the features of its nodes: %s labels do not count"
+        )
+        log.warning(told, f"{len(there):,}")
+        return {}
+
+    def decision_function(self, graph: GraphLike) -> NDArray[np.float32]:
         """Return the score of each class for every node, shape (nodes, classes)."""
-        self._check_fits(graph)
+        fitting = self.fitting(graph)
         if len(self.classes_) == 1:
-            return np.zeros((graph.n_nodes, 1), dtype=np.float32)
-        return self.scores(Propagation.of(graph))
+            return np.zeros((fitting.n_nodes, 1), dtype=np.float32)
+        return self.scores(Propagation.of(fitting))
 
-    def predict_proba(self, graph: Graph) -> NDArray[np.float32]:
+    def predict_proba(self, graph: GraphLike) -> NDArray[np.float32]:
         """Return the probability of each class for every node, shape (nodes, classes)."""
         return self.probabilities(self.decision_function(graph))
 
@@ -130,16 +183,15 @@ class NodeClassifier(ABC):
         """Return the probabilities that scores stand for, one row a node: their softmax where nothing else is said."""
         return np.asarray(softmax(scores, axis=1))
 
-    def predict(self, graph: Graph) -> NDArray[Any]:
+    def predict(self, graph: GraphLike) -> NDArray[Any]:
         """Return the likeliest class of every node, by name."""
         best = self.decision_function(graph).argmax(axis=1)
         names: NDArray[Any] = as_array(self.classes_)[best]
         return names
 
-    def representation(self, graph: Graph) -> Features:
+    def representation(self, graph: GraphLike) -> Features:
         """Return the rows that stand for the nodes inside the model, its last hidden layer for one."""
-        self._check_fits(graph)
-        return self.representation_of(Propagation.of(graph))
+        return self.representation_of(Propagation.of(self.fitting(graph)))
 
     def outputs(self, graph: Graph, wanted: Collection[str]) -> dict[str, Features]:
         """Return what a strategy wants of probabilities, hidden and logits (`featprop.strategies.OUTPUTS`)."""
@@ -186,25 +238,74 @@ class NodeClassifier(ABC):
         told = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items() if value != defaults[name])
         return f"{type(self).__name__}({told})"
 
-    def decision(self, graph: Graph) -> Any:
+    def _repr_html_(self) -> str:
+        facts: list[tuple[str, object]] = [(name, repr(value)) for name, value in self.get_params().items()]
+        if not self.is_fitted:
+            return card(repr(self), [*facts, ("fitted", "no")])
+        names = self.feature_names_in_
+        facts += [
+            ("features", first_five(names) if names else f"{self.n_features_in_:,}"),
+            ("classes", first_five(self.classes_)),
+        ]
+        labels = Counter(self.labelled_.values())
+        counts = [(str(name), labels[name]) for name in self.classes_] if labels else []
+        return card(repr(self), facts, bars("labels by class", counts))
+
+    def decision(self, graph: GraphLike) -> Any:
         """Return the scores as a PyTorch tensor, under the old name of `decision_function`."""
         import torch
 
         warn_of_old_name("decision", "decision_function")
         return torch.from_numpy(self.decision_function(graph))
 
-    def _check_fits(self, graph: Graph) -> None:
+    def fitting(self, graph: GraphLike) -> Graph:
+        """Return the graph with features made of its table as the model knows them, or say why there are none."""
+        read = as_graph(graph, self.preparation_)
         if not self.is_fitted:
             raise ModelError("The model", "must be fitted before it predicts", "an unfitted one", "call fit first")
+        fitting = self._prepared(read)
         cure = "use the graph and the --features it was trained on, or train a model on this one"
-        if graph.n_features != self.n_features_in_:
-            rule = f"must be for a graph of {graph.n_features:,} features"
+        if fitting.n_features != self.n_features_in_:
+            rule = f"must be for a graph of {fitting.n_features:,} features"
             raise ModelError("The model", rule, f"one trained on {self.n_features_in_:,}", cure)
         names = self.feature_names_in_
-        if names and graph.feature_names and names != graph.feature_names:
-            other = [f"{a} for {b}" for a, b in zip(names, graph.feature_names, strict=True) if a != b]
+        if names and fitting.feature_names and names != fitting.feature_names:
+            other = [f"{a} for {b}" for a, b in zip(names, fitting.feature_names, strict=True) if a != b]
             rule = "must be for a graph of the same feature columns in the same order"
             raise ModelError("The model", rule, f"{first_five(other)} different", cure)
+        return fitting
+
+    def _prepared(self, graph: Graph) -> Graph:
+        """Return the graph with its columns prepared as they were for the model; raw numbers are not prepared ones."""
+        if self.preparation_ is not None:
+            if graph.preparation is None and not self.preparation_.takes_numbers_as_they_are:
+                rule, found = "must be for a graph with the table it learnt from", "a graph without one"
+                raise ModelError("The model", rule, found, "pass tables, or train a model on this graph")
+            return graph.prepared(self.preparation_)
+        if graph.preparation is None or graph.preparation.takes_numbers_as_they_are:
+            return graph
+        if self.feature_names_in_ is None:
+            rule, found = (
+                "must be for features that are prepared as its own",
+                "columns that are, where its own were not",
+            )
+            raise ModelError("The model", rule, found, "read the tables with raw, or train a model on this graph")
+        return graph.prepared(Preparation.of_plain_columns(self.feature_names_in_))
+
+
+def _are_counted(ids: NDArray[Any]) -> bool:
+    """Say whether nodes have no names but their places."""
+    return ids.dtype.kind in "iu" and bool(np.array_equal(ids, np.arange(len(ids))))
+
+
+def _digests(graph: Graph, positions: NDArray[np.intp]) -> tuple[str, ...]:
+    """Return a few digits for the features of each node: the same for the same features, hardly ever for others."""
+    digests: list[str] = []
+    size = max(1, BLOCK // graph.n_features)
+    for start in range(0, len(positions), size):
+        rows = np.ascontiguousarray(as_dense(graph.features[positions[start : start + size]]))
+        digests += [hashlib.blake2b(row.data, digest_size=4).hexdigest() for row in rows]
+    return tuple(digests)
 
 
 def _check_labels(graph: Graph, positions: NDArray[np.intp], names: list[Hashable]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,11 @@ from featprop.models.base import NodeClassifier
 from featprop.models.registry import MODELS, get_model, model_class
 from featprop.names import from_jsonable, to_jsonable
 from featprop.options import options_of, settings_of
+from featprop.tables import Preparation
 
 __all__ = ["check_may_hold_model", "load_model", "save_model"]
+
+log = logging.getLogger(__name__)
 
 DESCRIPTION = "model.json"
 WEIGHTS = "weights.safetensors"
@@ -40,6 +45,8 @@ def save_model(model: NodeClassifier, path: str | os.PathLike[str]) -> None:
         "classes": [to_jsonable(name) for name in model.classes_],
         "n_features": model.n_features_in_,
         "feature_names": None if model.feature_names_in_ is None else list(model.feature_names_in_),
+        "preparation": None if model.preparation_ is None else model.preparation_.to_jsonable(),
+        "labelled": _described_labels(model),
     }
     with replacing_folder(folder) as temporary:
         (temporary / DESCRIPTION).write_text(json.dumps(description, indent=2, ensure_ascii=False), encoding="utf-8")
@@ -70,7 +77,16 @@ def load_model(path: str | os.PathLike[str], device: str = "cpu") -> NodeClassif
         return _restored(description, load_file(folder / WEIGHTS), device)
     except FeatpropError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError, RuntimeError, OSError, SafetensorError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RuntimeError,
+        ArithmeticError,
+        OSError,
+        SafetensorError,
+    ) as error:
         rule, found = "must be an undamaged model of this version", f"this: {reason(error)}"
         raise ModelError(f"{folder}", rule, found, "train it again") from error
 
@@ -98,5 +114,41 @@ def _restored(description: dict[str, Any], tensors: dict[str, Any], device: str)
     model.n_features_in_ = int(description["n_features"])
     names = description["feature_names"]
     model.feature_names_in_ = None if names is None else tuple(names)
+    if names is not None and (not isinstance(names, list) or len(names) != model.n_features_in_):
+        raise ValueError(f"names of other features than {model.n_features_in_}")
+    preparation = description.get("preparation")
+    model.preparation_ = None if preparation is None else Preparation.from_jsonable(preparation)
+    _restore_labels(model, description.get("labelled", []))
     model.restore(tensors)
     return model
+
+
+def _described_labels(model: NodeClassifier) -> list[list[Any]]:
+    """Return the labels the model was trained on, each as id, index of its class and digest of its features.
+
+    Ids that JSON cannot hold are no reason not to save the model: it is saved without these labels.
+    """
+    code_of = {name: code for code, name in enumerate(model.classes_)}
+    try:
+        ids = [to_jsonable(node) for node in model.labelled_]
+    except ParameterError as error:
+        log.warning("The model is saved without the labels it was trained on: %s", error)
+        return []
+    codes = [code_of[name] for name in model.labelled_.values()]
+    return [list(parts) for parts in zip(ids, codes, model.labelled_rows_, strict=True)]
+
+
+def _restore_labels(model: NodeClassifier, kept: Any) -> None:
+    """Take up what `_described_labels` returned; models of older versions have none."""
+    if not isinstance(kept, list):
+        raise ValueError("labels that are no list")
+    labels: dict[Hashable, Hashable] = {}
+    rows = []
+    for node, code, row in kept:
+        if type(code) is not int or not 0 <= code < len(model.classes_) or not isinstance(row, str):
+            raise ValueError(f"a label that is none of the classes: {code!r}")
+        labels[from_jsonable(node)] = model.classes_[code]
+        rows.append(row)
+    if len(labels) < len(rows):
+        raise ValueError("two labels for one node")
+    model.labelled_, model.labelled_rows_ = labels, tuple(rows)

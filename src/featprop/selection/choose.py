@@ -8,8 +8,7 @@ labels there will be after it. So the nodes of a published result come back with
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,70 +16,14 @@ from numpy.typing import NDArray
 
 from featprop.errors import LabelError, ParameterError
 from featprop.graph import Graph, plain, sorted_classes
+from featprop.interop.pandas import check_same_order
+from featprop.io.given import GraphLike, as_graph
 from featprop.models import NodeClassifier, model_of_seed
 from featprop.options import check_options, owner
-from featprop.selection.coverage import BOUND_LAYERS, Coverage, coverage
+from featprop.selection.picks import Selection
 from featprop.strategies import DEFAULT_STRATEGY, Situation, Strategy, get_strategy
 
-__all__ = ["Choice", "Selection", "choose", "select", "situate"]
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """The nodes to label, in the order they were picked, and how well they stand for the graph.
-
-    How well they do is measured when it is first asked for: choosing at random propagates nothing.
-
-    Attributes
-    ----------
-    nodes
-        The ids of the picked nodes, as the user named them.
-    positions
-        Their positions in the graph.
-    labelled
-        The positions of the nodes that were labelled already.
-    """
-
-    nodes: NDArray[Any]
-    positions: NDArray[np.intp]
-    labelled: NDArray[np.intp]
-    _graph: Graph = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    @cached_property
-    def _coverage(self) -> Coverage:
-        return coverage(self._graph, np.concatenate([self.positions, self.labelled]), BOUND_LAYERS)
-
-    @property
-    def represents(self) -> NDArray[np.int64]:
-        """For each pick, how many nodes it is the nearest pick of, itself included.
-
-        Nodes nearest to one that is labelled already are represented by that one.
-        """
-        return np.bincount(self._coverage.nearest, minlength=len(self))[: len(self)]
-
-    @property
-    def spread(self) -> NDArray[np.float64]:
-        """For each pick, the mean distance of the nodes it represents."""
-        nearest, distances = self._coverage.nearest, self._coverage.distances
-        return np.bincount(nearest, weights=distances, minlength=len(self))[: len(self)] / self.represents
-
-    @property
-    def mean_distance(self) -> float:
-        """Over all nodes, the mean distance to the nearest pick or labelled node: the term of Theorem 1."""
-        return self._coverage.mean_distance
-
-    @property
-    def max_distance(self) -> float:
-        """Over all nodes, the largest distance to the nearest pick or labelled node: the term of Theorem 2."""
-        return self._coverage.max_distance
-
-    @property
-    def nearest(self) -> NDArray[np.intp]:
-        """For each node of the graph, the index of the pick that represents it, -1 if a labelled node does."""
-        return np.where(self._coverage.nearest < len(self), self._coverage.nearest, -1)
+__all__ = ["Choice", "choose", "select", "situate"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +43,7 @@ class Choice:
 
 
 def select(
-    graph: Graph,
+    graph: GraphLike,
     budget: int,
     *,
     strategy: str | Strategy = DEFAULT_STRATEGY,
@@ -116,7 +59,7 @@ def select(
     Parameters
     ----------
     graph
-        The graph. Labels it carries are not looked at.
+        The graph: a `Graph`, a PyG `Data`, a NetworkX graph or a path. Labels it carries are not looked at.
     budget
         How many nodes to choose.
     strategy
@@ -137,9 +80,10 @@ def select(
         The same seed gives the same nodes.
     """
     chooser = get_strategy(strategy) if isinstance(strategy, str) else strategy
-    situation = situate(graph, chooser, labelled, labels, exclude, candidates, model, seed)
+    whole = as_graph(graph)
+    situation = situate(whole, chooser, labelled, labels, exclude, candidates, model, seed)
     picks = choose(chooser, situation, budget, seed).picks
-    return Selection(graph.ids[picks], picks, situation.labelled, situation.graph)
+    return Selection(whole.ids[picks], picks, situation.labelled, situation.graph)
 
 
 def situate(
@@ -204,7 +148,8 @@ def _checked_labels(
     graph: Graph, labelled: Iterable[Hashable], labels: Iterable[Hashable] | None, columns: tuple[Hashable, ...]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], tuple[Hashable, ...]]:
     """Return positions, class codes and classes; the classes a model has as its `columns` come first."""
-    ids = list(labelled)
+    check_same_order(labelled, labels)
+    ids = plain(labelled)
     if labels is None:
         return graph.positions(dict.fromkeys(ids), "labelled nodes"), np.empty(0, dtype=np.int64), columns
     names = plain(labels)

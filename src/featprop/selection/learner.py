@@ -6,31 +6,40 @@ program. What people say is kept in a label log; what strategy and model carry o
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
 import shutil
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from featprop.deprecation import warn_of_old_name
-from featprop.errors import FeatpropError, FileError, reason
+from featprop.errors import FeatpropError, FileError, LabelError, reason
 from featprop.graph import Graph, plain
+from featprop.html import bars, card
+from featprop.interop.pandas import is_series, known_of
 from featprop.io.atomic import replacing_file
 from featprop.io.foreign import foreign_entries
+from featprop.io.given import GraphLike, as_graph
 from featprop.io.locks import held_lock
 from featprop.io.sheets import write_labels
 from featprop.labelling import LabelLog
 from featprop.models import MODELS, NodeClassifier, get_model, load_model, model_of_seed, save_model
 from featprop.names import from_jsonable, to_jsonable
 from featprop.options import settings_of
-from featprop.selection.choose import Selection, select
+from featprop.selection.choose import select
+from featprop.selection.picks import Selection
 from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_strategy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["ActiveLearner"]
 
@@ -52,7 +61,7 @@ class ActiveLearner:
     Parameters
     ----------
     graph
-        The graph. Labels it carries are not looked at.
+        The graph: a `Graph`, a PyG `Data`, a NetworkX graph or a path. Labels it carries are not looked at.
     strategy
         The name of a strategy, or one with options of its own.
     model
@@ -73,13 +82,13 @@ class ActiveLearner:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: GraphLike,
         strategy: str | Strategy = DEFAULT_STRATEGY,
         *,
         model: str | NodeClassifier | None = None,
         seed: int = 0,
     ) -> None:
-        self.graph = graph
+        self.graph = as_graph(graph)
         self.strategy = get_strategy(strategy) if isinstance(strategy, str) else strategy
         self.seed = seed
         self.log = LabelLog()
@@ -117,7 +126,7 @@ class ActiveLearner:
         labels, strategy = self.labels, self.strategy
         if strategy.needs and not labels:
             strategy = get_strategy(DEFAULT_STRATEGY)
-            what = f"{self.strategy.name or type(self.strategy).__name__} looks at a model and there are no labels yet"
+            what = f"{self._strategy_name} looks at a model and there are no labels yet"
             log.info("%s: these nodes are chosen by %s", what, DEFAULT_STRATEGY)
         several = len(set(labels.values())) > 1
         picks = select(
@@ -135,8 +144,23 @@ class ActiveLearner:
         self.rounds += 1
         return picks
 
-    def tell(self, labels: Mapping[Hashable, Hashable], *, annotator: str = "") -> None:
-        """Take the labels of nodes, asked for or not; one that is labelled otherwise already is an error."""
+    def tell(self, labels: Mapping[Hashable, Hashable] | pd.Series[Any], *, annotator: str = "") -> None:
+        """Take the labels of nodes, asked for or not; one that is labelled otherwise already is an error.
+
+        Parameters
+        ----------
+        labels
+            The class of each node by its id, or a pandas series of classes whose index is the ids; what is missing in a
+            series is left out.
+        annotator
+            Who says so.
+        """
+        if is_series(labels):
+            labels = known_of(labels, self.graph.n_nodes, self.asked)
+        if not isinstance(labels, Mapping):
+            found = "None" if labels is None else f"an object of type {type(labels).__name__}"
+            cure = "pass {node: label}, or frame.set_index('id')['label'] of a data frame"
+            raise LabelError("Labels told", "must be a dict or a pandas Series by node id", found, cure)
         told = dict(zip(self._ids(labels, "nodes told"), plain(labels.values()), strict=True))
         self.log.tell(told, annotator=annotator, turn=self.rounds)
         self.asked = [node for node in self.asked if node not in told]
@@ -211,6 +235,7 @@ class ActiveLearner:
         record = {
             "format": FORMAT,
             "graph": _size(self.graph),
+            "columns": _columns(self.graph),
             "strategy": {"name": STRATEGIES.name_of(self.strategy), "options": settings_of(self.strategy)},
             "state": self.strategy.state(),
             "model": {"name": self.model_name, "settings": settings_of(self._settings)},
@@ -235,9 +260,9 @@ class ActiveLearner:
             temporary.write_text(text, encoding="utf-8")
 
     @classmethod
-    def resume(cls, path: str | os.PathLike[str], graph: Graph, *, device: str = "cpu") -> ActiveLearner:
+    def resume(cls, path: str | os.PathLike[str], graph: GraphLike, *, device: str = "cpu") -> ActiveLearner:
         """Read what `save` wrote, for the same graph."""
-        folder = Path(path)
+        folder, graph = Path(path), as_graph(graph)
         if not (folder / RECORD).is_file():
             found = f"no {RECORD}" if folder.is_dir() else "no such folder"
             raise FileError(f"{folder}", f"must be a saved learner with a {RECORD}", found, "save one there first")
@@ -245,6 +270,9 @@ class ActiveLearner:
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
             if record["format"] not in (1, FORMAT):
                 raise ValueError(f"format {record['format']}, not {FORMAT}")
+            if record.get("columns", _columns(graph)) != _columns(graph):
+                rule, cure = "must be resumed with the columns it was saved with", "pass the same options about tables"
+                raise FileError(f"{folder}", rule, "other features", cure)
             if record["graph"] != _size(graph):
                 rule, cure = "must be resumed with the graph it was saved with", "use that graph"
                 raise FileError(f"{folder}", rule, f"{_words(record['graph'])} then, {_words(_size(graph))} now", cure)
@@ -283,14 +311,14 @@ class ActiveLearner:
     def at(
         cls,
         path: str | os.PathLike[str],
-        graph: Graph,
+        graph: GraphLike,
         strategy: str | Strategy,
         *,
         model: NodeClassifier | None = None,
         seed: int = 0,
     ) -> ActiveLearner:
         """Take up the rounds kept in a folder, or start new ones there: with the labels, if only they were kept."""
-        folder = Path(path)
+        folder, graph = Path(path), as_graph(graph)
         check_may_hold_learner(folder)
         if (folder / RECORD).exists():
             return cls.resume(folder, graph)
@@ -299,6 +327,30 @@ class ActiveLearner:
             learner.log = LabelLog(folder / LABELS)
             learner.graph.positions([*learner.labels, *learner.skipped], f"ids in {folder}")
         return learner
+
+    def __repr__(self) -> str:
+        labels = self.labels
+        said = f"{len(labels):,} labels of {len(set(labels.values())):,} classes"
+        return (
+            f"ActiveLearner({self._strategy_name}, {type(self._settings).__name__}: {said}, "
+            f"{len(self.asked):,} waiting, {len(self.skipped):,} skipped, {self.rounds:,} rounds)"
+        )
+
+    def _repr_html_(self) -> str:
+        labels = self.labels
+        facts = [
+            ("graph", repr(self.graph)),
+            ("strategy", self._strategy_name),
+            ("model", repr(self._settings)),
+            ("rounds", f"{self.rounds:,}"),
+        ]
+        progress = [("labelled", len(labels)), ("waiting for a label", len(self.asked)), ("skipped", len(self.skipped))]
+        classes = [(str(name), count) for name, count in Counter(labels.values()).most_common()]
+        return card("ActiveLearner", facts, bars("nodes so far", progress), bars("labels by class", classes))
+
+    @property
+    def _strategy_name(self) -> str:
+        return self.strategy.name or type(self.strategy).__name__
 
     def cannot_label(self, *nodes: Hashable) -> None:
         """Skip nodes, under the old name of `skip`."""
@@ -361,6 +413,13 @@ def _name(value: Any) -> Hashable:
 
 def _size(graph: Graph) -> dict[str, int]:
     return {"nodes": graph.n_nodes, "edges": graph.n_edges, "features": graph.n_features}
+
+
+def _columns(graph: Graph) -> str:
+    """Return a digest of the names of the features; empty where they have none."""
+    if graph.feature_names is None:
+        return ""
+    return hashlib.blake2b("\0".join(graph.feature_names).encode(), digest_size=8).hexdigest()
 
 
 def _words(size: dict[str, int]) -> str:

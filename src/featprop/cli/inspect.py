@@ -1,0 +1,82 @@
+"""``featprop inspect``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from featprop.cli.app import GraphArgument, app, read
+from featprop.cli.console import showing_progress
+from featprop.cli.table_options import reads_tables
+
+if TYPE_CHECKING:
+    from featprop.graph import Graph
+    from featprop.tables import TableOptions
+
+__all__ = ["inspect"]
+
+
+@app.command()
+@reads_tables()
+def inspect(graph: GraphArgument, tables: TableOptions) -> None:
+    """Say what is in a graph: each column of its nodes and what becomes of it, and the facts about its edges.
+
+    Nothing is written. What the other commands would use is what is printed here: change it with `--features`,
+    `--column`, `--source` and `--target`, and pass the same options to them.
+
+    Example: `featprop inspect my-graph/`
+    """
+    from featprop.cli.printing import print_table
+
+    with showing_progress():
+        whole = read(graph, tables, in_short=False)
+    if whole.preparation is not None:
+        rows = [
+            [
+                column.name,
+                column.kind,
+                column.values,
+                f"{column.missing:.1%}" if column.missing else "",
+                f"{column.features:,}" if column.features else "",
+                column.becomes,
+            ]
+            for column in whole.preparation.columns
+        ]
+        titles = ["column", "kind", "values", "missing", "features", "becomes"]
+        print_table(titles, rows, left={"column", "kind", "values", "becomes"})
+        typer.echo("")
+    facts = _facts(whole)
+    width = max(map(len, facts))
+    for name, fact in facts.items():
+        typer.echo(f"{name:<{width}}  {fact}")
+
+
+def _facts(graph: Graph) -> dict[str, str]:
+    """Return what there is to know of a graph, a line each."""
+    import numpy as np
+    from scipy.sparse.csgraph import connected_components
+
+    degrees = np.diff(graph.adjacency.indptr)
+    count, parts = connected_components(graph.adjacency, directed=False)
+    largest = int(np.bincount(parts).max())
+    isolated = int(np.count_nonzero(degrees == 0))
+    weights = graph.adjacency.data
+    facts = {
+        "nodes": f"{graph.n_nodes:,}",
+        "edges": f"{graph.n_edges:,}"
+        + (f", weights {weights.min():.4g} to {weights.max():.4g}" if weights.size and (weights != 1).any() else ""),
+        "components": f"{count:,}" + (f", the largest of {largest:,} nodes" if count > 1 else ""),
+        "isolated nodes": f"{isolated:,}",
+        "degrees": f"mean {degrees.mean():.3g}, median {np.median(degrees):.3g}, largest {degrees.max():,}",
+        "features": f"{graph.n_features:,}",
+        "repairs": "; ".join(graph.repairs) or "none",
+    }
+    if graph.labels is not None:
+        known = graph.labels[graph.labels >= 0]
+        counts = np.bincount(known, minlength=len(graph.classes)).tolist()
+        told = [f"{count:,} {name}" for name, count in zip(graph.classes[:8], counts, strict=False)]
+        facts["labels"] = f"{known.size:,} of {len(graph.classes)} classes: {', '.join(told)}" + (
+            ", …" if len(graph.classes) > 8 else ""
+        )
+    return facts

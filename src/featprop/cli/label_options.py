@@ -1,0 +1,96 @@
+"""The options by which commands read labels, and where their tables go."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable
+
+    from featprop.graph import Graph
+    from featprop.io.labels import LabelSheet
+
+__all__ = [
+    "STANDARD_OUTPUT",
+    "ClassesOption",
+    "OnConflictOption",
+    "SkipOption",
+    "check_place",
+    "listed",
+    "place_of",
+    "read_sheets",
+]
+
+LABELS = "Your labels"
+
+ClassesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--classes",
+        metavar="A,B,…",
+        help="The classes there may be: any other label is an error.",
+        rich_help_panel=LABELS,
+    ),
+]
+SkipOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--skip",
+        metavar="WORD",
+        help="A further word for a node that cannot be labelled, besides skip, ?, n/a, don't know and the like. "
+        "Repeatable.",
+        rich_help_panel=LABELS,
+    ),
+]
+OnConflictOption = Annotated[
+    str,
+    typer.Option(
+        "--on-conflict",
+        metavar="RULE",
+        help="What to do where a node has different labels: error, majority, or latest for the last sheet and row.",
+        rich_help_panel=LABELS,
+    ),
+]
+
+STANDARD_OUTPUT = Path("-")
+
+
+def listed(values: Iterable[str] | None) -> list[str]:
+    """Return the names of an option that takes several, with commas or repeated."""
+    named = [name.strip() for value in values or () for name in value.split(",")]
+    return list(dict.fromkeys(name for name in named if name))
+
+
+def read_sheets(
+    paths: list[Path] | None,
+    graph: Graph,
+    so_far: Collection[Hashable],
+    classes: list[str] | None,
+    skip: list[str] | None,
+    on_conflict: str,
+) -> LabelSheet:
+    """Read label files, or the graph's own labels where there are none, as the options say."""
+    from featprop.io.label_words import SKIP_WORDS
+    from featprop.io.labels import labels_of, read_labels
+
+    allowed, skip_words = None if classes is None else listed(classes), [*SKIP_WORDS, *(skip or [])]
+    if not paths:
+        return labels_of(graph, allowed=allowed, skip_words=skip_words)
+    return read_labels(paths, graph, so_far, allowed=allowed, skip_words=skip_words, on_conflict=on_conflict)
+
+
+def check_place(out: Path, *, force: bool, shown: Collection[str] = ()) -> None:
+    """Refuse an output that must not be written; ``-`` is standard output, which may."""
+    from featprop.io.overwriting import check_may_write
+
+    if out != STANDARD_OUTPUT:
+        check_may_write(out, force=force, shown=shown)
+
+
+def place_of(out: Path) -> Path | BinaryIO:
+    """Return the file to write, or standard output for ``-``."""
+    return sys.stdout.buffer if out == STANDARD_OUTPUT else out

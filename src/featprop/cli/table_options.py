@@ -1,0 +1,158 @@
+"""The options of every command that reads a user's tables."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from featprop.errors import ParameterError
+
+__all__ = ["reads_tables"]
+
+TABLES = "Your tables"
+OPTIONS: dict[str, tuple[Any, Any]] = {
+    "features": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                help="A column that becomes a feature, or a pattern such as 'w_*'. Repeatable. Default: all that can.",
+                rich_help_panel=TABLES,
+            ),
+        ],
+        None,
+    ),
+    "column": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                metavar="NAME=KIND",
+                help="What a column is: number, flag, category, date, text, vector, or out, to leave it out.",
+                rich_help_panel=TABLES,
+            ),
+        ],
+        None,
+    ),
+    "raw": (
+        Annotated[
+            bool, typer.Option("--raw", help="Take numeric columns as they are, no others.", rich_help_panel=TABLES)
+        ],
+        False,
+    ),
+    "id_": (
+        Annotated[
+            str | None,
+            typer.Option("--id", metavar="COLUMN", help="The column that names the nodes.", rich_help_panel=TABLES),
+        ],
+        None,
+    ),
+    "label": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--label", metavar="COLUMN", help="The column of the nodes' own labels.", rich_help_panel=TABLES
+            ),
+        ],
+        None,
+    ),
+    "source": (
+        Annotated[
+            str | None,
+            typer.Option(metavar="COLUMN", help="The column of the edges' first end.", rich_help_panel=TABLES),
+        ],
+        None,
+    ),
+    "target": (
+        Annotated[
+            str | None, typer.Option(metavar="COLUMN", help="The column of their other end.", rich_help_panel=TABLES)
+        ],
+        None,
+    ),
+    "weight": (
+        Annotated[
+            str | None,
+            typer.Option(metavar="COLUMN", help="The column of the edges' weights.", rich_help_panel=TABLES),
+        ],
+        None,
+    ),
+    "weights": (
+        Annotated[
+            str | None,
+            typer.Option(
+                metavar="mean|raw|none",
+                help="Divide the weights of the edges by their mean, take them as they are, or ignore them.",
+                show_default="mean",
+                rich_help_panel=TABLES,
+            ),
+        ],
+        None,
+    ),
+    "repeated": (
+        Annotated[
+            str | None,
+            typer.Option(
+                metavar="max|sum|count",
+                help="What an edge weighs that is there several times.",
+                show_default="max",
+                rich_help_panel=TABLES,
+            ),
+        ],
+        None,
+    ),
+}
+
+
+LEARNT = ("features", "column", "raw")
+"""What a model knows already."""
+
+
+def reads_tables(*, learnt: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options about tables; it gets them as one `TableOptions`, its argument ``tables``.
+
+    Parameters
+    ----------
+    learnt
+        Whether what columns become is known from a model, and not to be said again.
+    """
+    options = {name: option for name, option in OPTIONS.items() if not (learnt and name in LEARNT)}
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command)
+        hints = get_type_hints(command, localns={"TableOptions": Any}, include_extras=True)
+
+        @functools.wraps(command)
+        def wrapped(**given: Any) -> None:
+            said = {name: given.pop(name) for name in options}
+            command(**given, tables=_options(**said))
+
+        parameters = [
+            parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+            for name, parameter in own.parameters.items()
+            if name != "tables"
+        ]
+        parameters += [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in options.items()
+        ]
+        wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        del wrapped.__wrapped__
+        return wrapped
+
+    return decorated
+
+
+def _options(id_: str | None, column: list[str] | None = None, **said: Any) -> Any:
+    from featprop.tables import TableOptions
+
+    kinds = {}
+    for each in column or []:
+        name, found, kind = each.rpartition("=")
+        if not found or not name:
+            raise ParameterError("--column", "must be NAME=KIND", repr(each), "write --column age=number, for example")
+        kinds[name] = kind
+    given = {name: value for name, value in said.items() if value is not None}
+    return TableOptions(id=id_, columns=kinds, **given)

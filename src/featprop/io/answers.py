@@ -1,0 +1,181 @@
+"""What people wrote into tables: of which node, what, and who, before anybody asks what the words mean.
+
+Any table with the columns ``id`` and ``label`` will do. In one that featprop wrote as predictions the labels are the
+model's, but for the rows that a person changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from featprop.errors import GraphError
+from featprop.graph import Graph
+from featprop.io.predictions import Predictions
+from featprop.io.tables import read_table
+from featprop.tables.looks import plain_column
+from featprop.tables.naming import ID_NAMES, find_column, name_of, names, no_column
+
+__all__ = ["Answer", "Answers", "read_answers", "read_ids"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one row says.
+
+    Attributes
+    ----------
+    node
+        The id, as the graph has it.
+    written
+        The label as it stands there, text without blanks around it; with the type it has where there are types.
+    who
+        The annotator the row names, or else the table; None of a label that is only kept there from before.
+    annotator
+        The annotator the row names; empty where it names nobody.
+    is_typed
+        Whether the table tells text and numbers apart, as Parquet does.
+    """
+
+    node: Hashable
+    written: Hashable
+    who: str | None
+    annotator: str = ""
+    is_typed: bool = False
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one table says.
+
+    Attributes
+    ----------
+    answers
+        What was written.
+    blank
+        The nodes whose rows were left empty, where that means anything: not in a table of all the nodes.
+    remark
+        What a person should know of the table, if anything.
+    n_predictions
+        How many predictions it holds; 0 for a table of any other kind.
+    """
+
+    answers: list[Answer]
+    blank: list[Hashable]
+    remark: str = ""
+    n_predictions: int = 0
+
+
+def read_answers(path: Path, graph: Graph) -> Answers:
+    """Read a table of labels."""
+    table = read_table(path, text=None)
+    id_column, label_column = _id_column(table, graph, path), _column_named(table, ("label",), path)
+    nodes = _nodes(table, id_column, graph, path)
+    written = [_stripped(value) for value in names(table, label_column, f"{path}", typed=_is_typed(path)).to_pylist()]
+    annotators = _annotators(table, path)
+    filled = [row for row in range(len(nodes)) if nodes[row] is not None or written[row] is not None]
+    graph.positions([nodes[row] for row in filled], f"ids in {path}")
+    predictions = Predictions.of(table, label_column)
+    if predictions is not None:
+        return _corrections(predictions, nodes, annotators, filled, path)
+    answers, blank = [], []
+    for row in filled:
+        node, label, annotator = nodes[row], written[row], annotators[row]
+        if label is None:
+            blank.append(node)
+        else:
+            answers.append(Answer(node, label, annotator or str(path), annotator, _is_typed(path)))
+    lists_all = "rank" not in table.column_names and len({nodes[row] for row in filled}) == graph.n_nodes
+    return Answers(answers, [] if lists_all else blank)
+
+
+def _corrections(
+    predictions: Predictions,
+    nodes: Sequence[Hashable | None],
+    annotators: Sequence[str],
+    rows: Iterable[int],
+    path: Path,
+) -> Answers:
+    """Return what people changed in a table of predictions, and the labels it keeps from before."""
+    answers, corrected, kept, total = [], 0, 0, 0
+    for row in rows:
+        total += 1
+        word, is_new = predictions.answer(row)
+        if word is not None:
+            corrected, kept = corrected + is_new, kept + (not is_new)
+            who = annotators[row] or str(path)
+            answers.append(Answer(nodes[row], word, who if is_new else None, annotators[row]))
+    remark = f"{path} holds predictions: a person corrected {corrected:,} of {total:,}"
+    if kept:
+        remark += f" and had given {kept:,} labels before"
+    return Answers(answers, [], f"{remark}; only these count as labels", total)
+
+
+def read_ids(path: Path, graph: Graph) -> list[Hashable]:
+    """Read the nodes that a table with an ``id`` column lists, each once, in its order."""
+    table = read_table(path, text=None)
+    nodes = _nodes(table, _id_column(table, graph, path), graph, path)
+    listed = [node for node in nodes if node is not None]
+    if not listed:
+        raise GraphError(f"{path}", "must list at least one node", "none", "fill the id column")
+    graph.positions(listed, f"ids in {path}")
+    return list(dict.fromkeys(listed))
+
+
+def _id_column(table: pa.Table, graph: Graph, path: Path) -> str:
+    """Return the column that names nodes: called as in the graph's own table, or as usual."""
+    own = graph.preparation.options.id if graph.preparation is not None else None
+    return own if own is not None and own in table.column_names else _column_named(table, ID_NAMES, path)
+
+
+def _column_named(table: pa.Table, usual: Sequence[str], path: Path) -> str:
+    found = find_column(table, usual, f"{path}")
+    if found is None:
+        raise no_column(table, usual[0], f"{path}", f"name a column {usual[0]}")
+    return found
+
+
+def _annotators(table: pa.Table, path: Path) -> list[str]:
+    """Return who filled each row, empty text where nobody is named."""
+    name = find_column(table, ("annotator",), f"{path}")
+    if name is None:
+        return [""] * table.num_rows
+    return ["" if who is None else str(who).strip() for who in plain_column(table, name).to_pylist()]
+
+
+def _stripped(value: str | int | None) -> str | int | None:
+    return value.strip() or None if isinstance(value, str) else value
+
+
+def _is_typed(path: Path) -> bool:
+    """Say whether a file tells text from numbers."""
+    return path.suffix.lower() == ".parquet"
+
+
+def _nodes(table: pa.Table, title: str, graph: Graph, path: Path) -> list[Hashable | None]:
+    """Return the ids of the graph that are written so, with the types they have there: ``(0, 1)`` may be a tuple.
+
+    Parquet has types: a value that is an id of the graph is that one. Whatever else is written like two ids of the
+    graph, the number 1 and the text 1, is an error. What is no id comes back as it is, nothing as None.
+    """
+    written = names(table, title, f"{path}", typed=_is_typed(path)).to_pylist()
+    if graph.ids.dtype.kind in "iu":
+        return [name_of(name) if isinstance(name, str) else name for name in written]
+    values = plain_column(table, title).to_pylist()
+    known = {node: node for node in graph.ids.tolist()} if _is_typed(path) else {}
+    wanted = {str(name) for name in written if name is not None}
+    stands_for: dict[str, list[Hashable]] = {}
+    for node in graph.ids.tolist():
+        if (text := str(node)) in wanted:
+            stands_for.setdefault(text, []).append(node)
+    nodes: list[Hashable | None] = []
+    for value, name in zip(values, written, strict=True):
+        possible = [known[value]] if value in known else stands_for.get(str(name), [name])
+        if name is not None and len(possible) > 1:
+            found = f"{name}, which is {' and '.join(map(repr, possible))}"
+            raise GraphError(f"ids in {path}", "must stand for one id of the graph each", found, "rename the nodes")
+        nodes.append(None if name is None else possible[0])
+    return nodes

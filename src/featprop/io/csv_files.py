@@ -1,0 +1,132 @@
+"""CSV files as people and programs export them: any common delimiter, any common encoding, codes kept as text."""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from featprop.io.encodings import encoding_of
+from featprop.tables.numbers import decimal_comma
+
+__all__ = ["read_csv"]
+
+log = logging.getLogger(__name__)
+
+DELIMITERS = ",;\t|"
+
+START = 1 << 20
+"""How many bytes are looked at before the whole file is read."""
+
+BLOCKS = (START, 1 << 26)
+"""How many bytes are read at once; the second is for files whose rows are longer than the first."""
+
+CODE = r"^\s*[+-]?(?:0[0-9xX]|[0-9]{19})"
+"""Digits that would not come back from a number: ``01234``, ``0x1F``, more of them than 64 bits hold."""
+
+DOTTED = r"^\s*[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+\s*$"
+"""A number with a dot before three digits, which beside decimal commas stands between thousands."""
+
+OTHERWISE_DOTTED = r"\.(?:[0-9]{0,2}|[0-9]{4,})(?:[^0-9]|$)|^\s*[+-]?(?:0|[0-9]{4,})?\."
+
+
+def read_csv(path: Path, text: Collection[str] | None) -> pa.Table:
+    """Read a CSV file; columns get the type that all their values have, text if they have none in common.
+
+    Parameters
+    ----------
+    text
+        The columns to read as text; None for all.
+    """
+    from pyarrow import csv
+
+    encoding = encoding_of(path)
+    delimiter, skip = _layout(path, encoding)
+    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    for block in BLOCKS:
+        options = csv.ReadOptions(encoding=encoding.replace("utf-8", "utf8"), skip_rows=skip, block_size=block)
+        try:
+            table = _read(path, text, options, parse)
+            break
+        except pa.ArrowInvalid:
+            if block == BLOCKS[-1] or path.stat().st_size <= block:
+                raise
+    if encoding != "utf-8":
+        log.info("read %s as %s", path, encoding)
+    return table
+
+
+def _read(path: Path, text: Collection[str] | None, options: Any, parse: Any) -> pa.Table:
+    from pyarrow import csv
+
+    written = csv.open_csv(path, options, parse).schema.names
+    as_text = [name for name in written if text is None or name.strip() in text]
+    if text is not None:
+        as_text += _codes(path, written, options, parse)
+    convert = csv.ConvertOptions(column_types=dict.fromkeys(as_text, pa.string()), strings_can_be_null=False)
+    table = csv.read_csv(path, options, parse, convert)
+    whole = [field.name for field in table.schema if pa.types.is_integer(field.type)]
+    if text is None or not whole or path.stat().st_size <= options.block_size:
+        return table
+    late = _late_codes(path, whole, options, parse)
+    if not late:
+        return table
+    convert.column_types = dict.fromkeys([*as_text, *late], pa.string())
+    return csv.read_csv(path, options, parse, convert)
+
+
+def _late_codes(path: Path, whole: list[str], options: Any, parse: Any) -> list[str]:
+    """Return the columns of whole numbers that somewhere in the file have digits which a number would not keep."""
+    from pyarrow import csv
+
+    convert = csv.ConvertOptions(column_types=dict.fromkeys(whole, pa.string()), include_columns=whole)
+    found: set[str] = set()
+    for batch in csv.open_csv(path, options, parse, convert):
+        is_code = _any(batch.columns, CODE) if batch.num_rows else np.zeros(len(whole), dtype=bool)
+        found |= {whole[place] for place in np.flatnonzero(is_code)}
+    return sorted(found)
+
+
+def _layout(path: Path, encoding: str) -> tuple[str, int]:
+    """Return the delimiter and how many lines stand before the header.
+
+    The delimiter is the one that occurs most in the header outside quotes, unless the line ``sep=;`` names it.
+    """
+    with path.open("rb") as file:
+        start = codecs.getincrementaldecoder(encoding)().decode(file.read(START)).lstrip("\ufeff")
+    named = re.match(r'"?sep=(.)"?\r?\n', start, re.IGNORECASE)
+    if named:
+        return named[1], 1
+    unquoted = re.sub(r'"[^"]*"', "", start.lstrip("\r\n"))
+    header = re.split(r"[\r\n]", unquoted, maxsplit=1)[0]
+    return max(DELIMITERS, key=header.count), 0
+
+
+def _codes(path: Path, written: list[str], options: Any, parse: Any) -> list[str]:
+    """Return the columns that read as numbers but are not: by the values of the first block."""
+    from pyarrow import csv
+
+    convert = csv.ConvertOptions(column_types=dict.fromkeys(written, pa.string()))
+    try:
+        first = csv.open_csv(path, options, parse, convert).read_next_batch()
+    except StopIteration:
+        return []
+    columns = first.columns
+    is_code = _any(columns, CODE)
+    if parse.delimiter != "," and any(decimal_comma(columns[place]) for place in np.flatnonzero(_any(columns, ","))):
+        is_code |= _any(columns, DOTTED) & ~_any(columns, OTHERWISE_DOTTED)
+    return [written[place] for place in np.flatnonzero(is_code)]
+
+
+def _any(columns: list[pa.Array], pattern: str) -> NDArray[np.bool_]:
+    """Say of each column whether a value fits the pattern; all at once, for there may be a hundred thousand."""
+    fits = pc.match_substring_regex(pa.concat_arrays(columns), pattern).to_numpy(zero_copy_only=False)
+    return np.asarray(fits.reshape(len(columns), -1).any(axis=1))

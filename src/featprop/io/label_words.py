@@ -1,0 +1,159 @@
+"""What the words in a label column mean: a class, one of several spellings of a class, or that somebody could not say.
+
+A word that is written as a known class is that class. Words that differ in case, blanks or the zeros of a number are
+one class: the known one, or else the spelling met most often. Nothing else is changed; what looks like a slip is told.
+The graph's own label column may be as untidy as any sheet: its classes lend their spelling, and no more.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+
+from featprop.errors import LabelError, first_five
+from featprop.io.answers import Answer
+from featprop.spelling import closest, form_of
+from featprop.tables.naming import name_of
+
+__all__ = ["SKIP_WORDS", "classes_of", "skip_forms", "tell_of_slips"]
+
+log = logging.getLogger(__name__)
+
+SKIP_WORDS: tuple[str, ...] = (
+    *("skip", "?", "??", "n/a", "na", "-", "don't know", "dont know", "dk", "idk"),
+    *("unsure", "not sure", "can't tell", "cannot tell"),
+)
+"""What people write where they cannot say, in any case; a class of that name is a class."""
+
+RARE = 5
+"""A class with so many times fewer labels than another, or with one, may be a misspelling of it."""
+SHORTEST = 4
+"""Letters of a word that can be told from a slip of another."""
+
+
+def skip_forms(skip_words: Iterable[str], known: Iterable[Hashable]) -> set[str]:
+    """Return the forms of the words for a node that cannot be labelled, but for those that are classes."""
+    return {form_of(word) for word in skip_words} - {form_of(name) for name in known}
+
+
+def classes_of(
+    answers: Sequence[Answer], known: Sequence[Collection[Hashable]], allowed: Sequence[Hashable] | None
+) -> list[Hashable]:
+    """Return the class that each answer names.
+
+    Parameters
+    ----------
+    answers
+        What people wrote; none of it a skip.
+    known
+        Classes there are so far, in groups of which the first counts most.
+    allowed
+        The only classes there may be; None if there may be others.
+    """
+    groups = known if allowed is None else [allowed]
+    of_text = {str(name): name for group in reversed(groups) for name in group}
+    names = [_name(answer, of_text) for answer in answers]
+    counts: Counter[Hashable] = Counter(names)
+    of_form: dict[str, Hashable] = {}
+    for group in (*groups, counts):
+        for name in sorted(group, key=lambda name: -counts[name]):
+            of_form.setdefault(form_of(name), name)
+    read_as = {name: name if name in (allowed or ()) else of_form[form_of(name)] for name in counts}
+    if allowed is not None:
+        _check_allowed(answers, [read_as[name] for name in names], allowed)
+    _tell_merged(read_as, counts)
+    return [read_as[name] for name in names]
+
+
+def tell_of_slips(
+    labels: Mapping[Hashable, Hashable],
+    meant: Collection[Hashable],
+    before: Mapping[Hashable, int],
+    own: Mapping[Hashable, int],
+) -> None:
+    """Warn of classes that look like another one misspelt, and of those with one label.
+
+    Parameters
+    ----------
+    labels
+        The label of each node.
+    meant
+        Classes that are no slips.
+    before, own
+        How many labels classes have besides these: those told before, and the graph's own, which are not used.
+    """
+    nodes_of: dict[Hashable, list[Hashable]] = {}
+    for node, name in labels.items():
+        nodes_of.setdefault(name, []).append(node)
+    counts = Counter(labels.values()) | Counter(before) | Counter(own)
+    slips = {name: _misspelt(name, counts, meant) for name in nodes_of if name not in meant}
+    for name, right in slips.items():
+        if right is not None:
+            nodes = nodes_of[name]
+            where = f"node {nodes[0]!r}" if len(nodes) == 1 else f"{_labels(len(nodes))}, first at node {nodes[0]!r}"
+            cure = "correct it if it is a slip; --classes refuses what you do not name"
+            log.warning("Label %r (%s) is close to %r (%s): %s", name, where, right, _labels(counts[right]), cure)
+    alone = [
+        f"{name!r} at node {nodes[0]!r}"
+        for name, nodes in nodes_of.items()
+        if len(nodes) == 1 and name not in before and slips.get(name) is None
+    ]
+    if alone:
+        cure = "label more nodes of it, or correct it if it is a slip"
+        log.warning("Classes with one label only: %s: %s", first_five(alone), cure)
+
+
+def _labels(count: int) -> str:
+    return "1 label" if count == 1 else f"{count:,} labels"
+
+
+def _name(answer: Answer, of_text: dict[str, Hashable]) -> Hashable:
+    """Return a word as the class that is written so, or else as a number or text by itself, or with the type it has."""
+    text = str(answer.written)
+    if answer.is_typed:
+        return answer.written if answer.written in of_text.values() else of_text.get(text, answer.written)
+    return of_text.get(text, name_of(text))
+
+
+def _check_allowed(answers: Sequence[Answer], classes: Sequence[Hashable], allowed: Sequence[Hashable]) -> None:
+    strange = []
+    for answer, name in zip(answers, classes, strict=True):
+        if name not in allowed:
+            near = closest(name, allowed, cutoff=0.6)
+            hint = "" if near is None else f", closest {near!r}"
+            strange.append(f"{name!r} of node {answer.node!r}{hint}")
+    if strange:
+        rule = f"must be among {', '.join(map(str, allowed))}"
+        cure = "correct them, name the class in --classes too, or pass --skip WORD for a word that is no class"
+        raise LabelError("Labels", rule, first_five(strange), cure)
+
+
+def _tell_merged(read_as: dict[Hashable, Hashable], counts: Counter[Hashable]) -> None:
+    merged: dict[Hashable, list[str]] = {}
+    for name, meant in read_as.items():
+        if name != meant or type(name) is not type(meant):
+            merged.setdefault(meant, []).append(f"{name!r} ({counts[name]:,})")
+    for meant, others in merged.items():
+        log.info("Labels written in several ways are one class: %s read as %r", ", ".join(others), meant)
+
+
+def _misspelt(name: Hashable, counts: Counter[Hashable], meant: Collection[Hashable]) -> Hashable | None:
+    """Return the class that a rare one is probably a misspelling of.
+
+    Words that differ in digits are not, ``class 1`` and ``class 2``, nor those of which one holds the other: ``valid``
+    and ``invalid``, ``male`` and ``female``.
+    """
+    if not isinstance(name, str) or len(name) < SHORTEST:
+        return None
+    enough = 2 if counts[name] == 1 else RARE * counts[name]
+    usual = [other for other in dict.fromkeys([*counts, *meant]) if counts[other] >= enough or other in meant]
+    return closest(name, [other for other in usual if isinstance(other, str) and _may_be_meant(name, other)])
+
+
+def _may_be_meant(word: str, other: str) -> bool:
+    digits = [re.findall(r"\d+", each) for each in (word, other)]
+    one, two = form_of(word), form_of(other)
+    is_part = abs(len(one) - len(two)) > 1 and (one in two or two in one)
+    return one != two and digits[0] == digits[1] and not is_part

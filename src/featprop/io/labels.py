@@ -1,0 +1,156 @@
+"""Filled sheets as labels: one label a node, of classes that somebody meant."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from featprop.errors import LabelError, ParameterError, first_five
+from featprop.graph import Graph
+from featprop.io.agreement import Agreement, agreement_of, check_on_conflict, settled
+from featprop.io.answers import Answer, Answers, read_answers
+from featprop.io.label_words import SKIP_WORDS, classes_of, skip_forms, tell_of_slips
+from featprop.spelling import form_of
+from featprop.tables.naming import name_of
+
+__all__ = ["LabelSheet", "labels_of", "read_labels"]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class LabelSheet:
+    """What people have said of nodes.
+
+    Attributes
+    ----------
+    nodes, labels
+        The ids with a label and the label of each.
+    blank
+        The ids that are listed without an answer: they were asked for.
+    skipped
+        The ids that somebody could not label and nobody did, and the word for it.
+    annotators
+        Who gave the answer that counts, where a sheet says so.
+    agreement
+        How far several people agree; None if no node has answers of several.
+    """
+
+    nodes: list[Hashable] = field(default_factory=list)
+    labels: list[Hashable] = field(default_factory=list)
+    blank: list[Hashable] = field(default_factory=list)
+    skipped: dict[Hashable, str] = field(default_factory=dict)
+    annotators: dict[Hashable, str] = field(default_factory=dict)
+    agreement: Agreement | None = None
+
+
+def read_labels(
+    paths: Sequence[Path],
+    graph: Graph,
+    classes: Iterable[Hashable] = (),
+    *,
+    allowed: Iterable[Hashable] | None = None,
+    skip_words: Iterable[str] = SKIP_WORDS,
+    on_conflict: str = "error",
+) -> LabelSheet:
+    """Read one or several tables with the columns ``id`` and ``label`` into one set of labels.
+
+    A label that is written as one of the `classes` known so far, or of the graph's own, is that one, whatever its type.
+    Any other is a number or text by itself, so a class has one name in every sheet: ``1`` is 1, ``007`` is text. Case,
+    blanks and the zeros of ``1.0`` make no other class. What was merged, left out or looks like a slip is in the log.
+
+    Parameters
+    ----------
+    paths
+        The tables. In one of predictions the rows count that a person corrected, and the labels `given` before.
+    graph
+        The graph whose nodes they are.
+    classes
+        The classes of the labels so far, each as often as it is a label.
+    allowed
+        The only classes there may be, if there may be no others.
+    skip_words
+        What somebody writes who cannot say, unless it is one of `classes` or `allowed`.
+    on_conflict
+        What counts where a node has different labels: ``"error"``, ``"majority"`` or ``"latest"``.
+    """
+    check_on_conflict(on_conflict)
+    tables = [read_answers(path, graph) for path in paths]
+    what = " and ".join(str(path) for path in paths)
+    answers = [answer for table in tables for answer in table.answers]
+    if not answers:
+        raise _nothing(tables, what)
+    for remark in filter(None, (table.remark for table in tables)):
+        log.info("%s", remark)
+    own = Counter(name for name in graph.class_names() if name is not None)
+    sheet = _sheet(answers, Counter(classes), own, allowed, skip_words, on_conflict, what)
+    answered = {*sheet.nodes, *sheet.skipped}
+    blank = dict.fromkeys(node for table in tables for node in table.blank)
+    return replace(sheet, blank=[node for node in blank if node not in answered])
+
+
+def labels_of(
+    graph: Graph, *, allowed: Iterable[Hashable] | None = None, skip_words: Iterable[str] = SKIP_WORDS
+) -> LabelSheet:
+    """Read the graph's own labels like those of a sheet; the arguments are those of `read_labels`."""
+    named = zip(graph.ids.tolist(), graph.class_names(), strict=True)
+    answers = [Answer(node, name, None, is_typed=True) for node, name in named if name is not None]
+    if not answers:
+        found = "no --labels, and no label in the graph's own label column"
+        raise LabelError("Training", "must have labels", found, "pass --labels picks.csv")
+    return _sheet(answers, Counter(), Counter(), allowed, skip_words, "error", "The graph")
+
+
+def _sheet(
+    answers: Sequence[Answer],
+    before: Mapping[Hashable, int],
+    own: Mapping[Hashable, int],
+    allowed: Iterable[Hashable] | None,
+    skip_words: Iterable[str],
+    on_conflict: str,
+    what: str,
+) -> LabelSheet:
+    """Return what answers say, given how many labels classes have from before and in the graph; see `read_labels`."""
+    permitted = None if allowed is None else _named(allowed, [*own, *before])
+    meant = before if permitted is None else permitted
+    no_classes = skip_forms(skip_words, meant)
+    skip_word = {word: form_of(word) in no_classes for word in {answer.written for answer in answers}}
+    told = [answer for answer in answers if not skip_word[answer.written]]
+    said = list(zip(told, classes_of(told, [before, own], permitted), strict=True))
+    agreement = agreement_of(said)
+    if agreement is not None:
+        log.info("%s", agreement)
+    counts, settlements = settled(said, on_conflict, what)
+    if settlements:
+        log.info("Different labels for one node, settled by %s: %s", on_conflict, first_five(settlements))
+    labels = {node: name for node, (_, name) in counts.items()}
+    tell_of_slips(labels, list(meant), before, own)
+    skips = {answer.node: answer for answer in answers if skip_word[answer.written] and answer.node not in labels}
+    skipped = {node: str(answer.written) for node, answer in skips.items()}
+    if skipped:
+        log.info("Skips, not labels: %s", first_five([f"{node!r}: {word}" for node, word in skipped.items()]))
+    people = {node: answer.annotator for node, (answer, _) in counts.items()}
+    people |= {node: answer.annotator for node, answer in skips.items()}
+    annotators = {node: name for node, name in people.items() if name}
+    return LabelSheet(list(labels), list(labels.values()), [], skipped, annotators, agreement)
+
+
+def _named(allowed: Iterable[Hashable], known: Iterable[Hashable]) -> list[Hashable]:
+    """Return the classes that may be, with the types they have: text is a known class or, if it is one, a number."""
+    of_text = {str(name): name for name in known}
+    named = [of_text.get(name, name_of(name)) if isinstance(name, str) else name for name in allowed]
+    if not named:
+        raise ParameterError("classes", "must name the classes there may be", "none", "name them: --classes a,b,c")
+    return list(dict.fromkeys(named))
+
+
+def _nothing(tables: Iterable[Answers], what: str) -> LabelError:
+    predictions = sum(table.n_predictions for table in tables)
+    if predictions:
+        rule, found = "must hold labels that a person gave", f"{predictions:,} predictions and none of them corrected"
+        cure = "correct the label column where the model is wrong, or pass the sheet that was filled"
+        return LabelError(what, rule, found, cure)
+    return LabelError(what, "must have at least one label filled in", "none", "fill the label column")

@@ -1,0 +1,77 @@
+"""What a person typed is never overwritten unasked: which files featprop may write over, and which not."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from featprop.errors import FileError, ParameterError, first_five
+from featprop.io.predictions import Predictions
+
+__all__ = ["MADE_COLUMNS", "check_may_write"]
+
+MADE_COLUMNS = ("represents", "spread", "mean_distance", "prediction", "confidence", "neighbours")
+"""What featprop says of the nodes in a labelling sheet; `mean_distance` is what it called `spread` before."""
+
+NOT_OURS = "a file that featprop did not write"
+
+
+def check_may_write(
+    path: Path, *, force: bool, shown: Collection[str] = (), given: Collection[str] | None = None
+) -> None:
+    """Refuse to write over a file unless featprop made it and no person has typed labels into it.
+
+    Parameters
+    ----------
+    shown
+        Columns of the nodes that the new sheet has too: a sheet with others would lose them.
+    given
+        The ids whose labels the new predictions keep, as they are written; None if that is not known yet.
+    """
+    if path.suffix.lower() != ".csv":
+        raise ParameterError("out", "must end in .csv", f"{path.name!r}", f"write to {path.stem}.csv")
+    if path.is_dir():
+        raise FileError(f"{path}", "must be a file", "a folder", "choose another --out")
+    if force or not path.exists():
+        return
+    found = _worth_keeping(path, shown, given)
+    if found:
+        raise FileError(f"{path}", "must not be overwritten", found, "choose another --out or pass --force")
+
+
+def _worth_keeping(path: Path, shown: Collection[str], given: Collection[str] | None) -> str | None:
+    """Say what in an existing file must not be lost, or None if featprop can make it again."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        try:
+            titles, *rows = csv.reader(file)
+        except (csv.Error, ValueError):
+            return NOT_OURS
+    if len(set(titles)) < len(titles):
+        return NOT_OURS
+    rows = [[*row, *[""] * (len(titles) - len(row))] for row in rows if row]
+    if titles[:2] == ["rank", "id"] and titles[-1] == "label":
+        strange = set(titles[2:-1]) - {*MADE_COLUMNS, *shown}
+        if strange:
+            return f"columns that this run does not write: {', '.join(sorted(strange))}"
+        typed = [row[1] for row in rows if row[len(titles) - 1]]
+    elif Predictions.has_layout(titles):
+        typed = _typed_into(titles, rows, given)
+    else:
+        return NOT_OURS
+    return f"labels that a person typed: {first_five(typed)}" if typed else None
+
+
+def _typed_into(titles: Sequence[str], rows: Sequence[Sequence[str]], given: Collection[str] | None) -> list[str]:
+    """Return the ids of the predictions that a person changed, or whose label nobody would know any more."""
+    columns = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(titles))]
+    predictions = Predictions.of(pa.table(columns, names=list(titles)))
+    assert predictions is not None
+    typed = []
+    for number, row in enumerate(rows):
+        label, is_new = predictions.answer(number)
+        if is_new or (label is not None and given is not None and row[0] not in given):
+            typed.append(row[0])
+    return typed

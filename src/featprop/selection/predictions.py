@@ -1,0 +1,95 @@
+"""Predictions as a table one can act on: what a person said stands, and what to doubt is said."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.errors import first_five
+from featprop.graph import Graph
+from featprop.io.sheets import Place, write_prediction_table
+from featprop.models import NodeClassifier
+from featprop.selection.coverage import coverage
+
+__all__ = ["write_predictions"]
+
+log = logging.getLogger(__name__)
+
+NEARLY_ALL = 0.95
+"""Of the nodes: a class predicted for so many is told, unless so many labels are of it nearly."""
+MANY = 0.2
+"""Of the labels: a model that contradicts so many is told, if they are three at least."""
+FEWEST = 3
+
+
+def write_predictions(
+    path: str | os.PathLike[str] | BinaryIO, model: NodeClassifier, graph: Graph, *, force: bool = False
+) -> None:
+    """Write the class of every node, what a person had given, how sure the model is, and how far the next label is.
+
+    A label that the model was trained on is the node's label, whatever the model says. What makes the predictions
+    doubtful is in the log.
+
+    Parameters
+    ----------
+    path
+        The file, or a stream open for bytes.
+    model
+        A fitted model.
+    graph
+        The graph, that of the training or another of the same features.
+    force
+        Write over what a person typed.
+    """
+    place: Place = Path(path) if isinstance(path, str | os.PathLike) else path
+    probabilities = model.predict_proba(graph)
+    given = np.full(graph.n_nodes, -1, dtype=np.intp)
+    known = model.given_in(graph)
+    code_of = {name: code for code, name in enumerate(model.classes_)}
+    labelled = graph.positions(known)
+    given[labelled] = [code_of[name] for name in known.values()]
+    for remark in _doubts(model.classes_, probabilities.argmax(axis=1), given, graph):
+        log.warning("%s", remark)
+    write_prediction_table(
+        place,
+        graph.ids,
+        model.classes_,
+        probabilities,
+        given=given,
+        distances=coverage(model.fitting(graph), labelled).distances if labelled.size else None,
+        isolated=np.diff(graph.adjacency.indptr) == 0,
+        force=force,
+    )
+
+
+def _doubts(classes: Sequence[Hashable], best: NDArray[np.intp], given: NDArray[np.intp], graph: Graph) -> list[str]:
+    """Say what is strange in predictions: nearly all of one class, or not what the labels say."""
+    doubts = []
+    labels = np.flatnonzero(given >= 0)
+    shares = np.bincount(best, minlength=len(classes)) / len(best)
+    top = int(shares.argmax())
+    share_of_labels = float(np.mean(given[labels] == top)) if labels.size else 0.0
+    if len(classes) > 1 and shares[top] >= NEARLY_ALL and share_of_labels < shares[top] - (1 - NEARLY_ALL):
+        of_labels = f", which has {share_of_labels:.0%} of the labels" if labels.size else ""
+        doubts.append(
+            f"{shares[top]:.0%} of the nodes are predicted as {classes[top]!r}{of_labels}: look at the features "
+            "with featprop inspect, and label more nodes of the other classes"
+        )
+    nowhere = [classes[code] for code in range(len(classes)) if shares[code] == 0]
+    if nowhere:
+        doubts.append(f"Classes that are predicted for no node: {first_five(nowhere)}")
+    wrong = labels[best[labels] != given[labels]]
+    if len(wrong) >= FEWEST and len(wrong) >= MANY * len(labels):
+        ids = graph.ids.tolist()
+        listed = [f"{ids[node]!r}: {classes[given[node]]}, not {classes[best[node]]}" for node in wrong.tolist()]
+        doubts.append(
+            f"The model contradicts labels it was trained on, {first_five(listed)} of {len(labels):,}, which stay as "
+            "they are: check them, and whether the features tell the classes apart"
+        )
+    return doubts

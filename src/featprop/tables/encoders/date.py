@@ -1,0 +1,182 @@
+"""Dates and times: where they lie in time, and the month, weekday and hour where these vary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from featprop.matrix import Features
+from featprop.tables.encoders.base import MARK, Encoder, LeftOutError, has_many_missing, named, robust, stacked, text_of
+
+__all__ = ["DateEncoder", "dates_in"]
+
+FORMATS = (
+    "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M",
+    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S",
+    "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%d-%m-%Y", "%d %b %Y",
+    "%b %d, %Y", "%Y%m%dT%H%M%S", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y",
+)  # fmt: skip
+"""How dates are written; of two that fit alike the first counts, so days come before months."""
+ENOUGH = 0.9
+"""The share of the values that must be dates."""
+DAY = 86_400.0
+YEAR_1000 = -30_610_224_000.0
+"""In seconds since 1970."""
+SHORT = r"^[0-9]{2}[./][0-9]{2}[./][0-9]{2}$"
+"""A date with a year of two digits; ``1.2.0`` is a version."""
+PARTS_OF_SECONDS = (r"([0-9]{2}:[0-9]{2}:[0-9]{2})[.,][0-9]+", r"\1")
+ZONE = (r"([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)\s*(?:Z|[+-][0-9]{2}:?[0-9]{2})$", r"\1")
+"""What is left out of times: it tells little, and is written in many ways."""
+CYCLES = {"month": 12, "weekday": 7, "hour": 24}
+LESSER = 0.3
+"""How long the circle of a cycle is beside the usual distance in time."""
+FARTHEST = 6.0
+
+
+def dates_in(values: pa.Array, form: str | None = None) -> tuple[NDArray[np.float64], str] | None:
+    """Return seconds since 1970, NaN where there is no date, and how they are written; None if most are no dates.
+
+    Parameters
+    ----------
+    form
+        How they are written, where that is known already.
+    """
+    kind = values.type
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        whole = values.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.int64())
+        return pc.fill_null(whole.cast(pa.float64(), safe=False), np.nan).to_numpy(zero_copy_only=False) / 1e6, ""
+    if not pa.types.is_string(kind):
+        return None
+    text = text_of(values)
+    for what, instead in PARTS_OF_SECONDS, ZONE:
+        text = pc.replace_substring_regex(text, what, instead)
+    known = len(text) - text.null_count
+    best, best_form = np.full(len(text), np.nan), ""
+    forms = FORMATS if not form else (form, *FORMATS)
+    for each in forms:
+        seconds = _seconds(text, each)
+        if np.count_nonzero(~np.isnan(seconds)) > np.count_nonzero(~np.isnan(best)):
+            best, best_form = seconds, each
+        if np.count_nonzero(~np.isnan(best)) == known or (best_form and each == form and _is_most(best, known)):
+            break
+    return (best, best_form) if _is_most(best, known) or (form is not None and best_form) else None
+
+
+def _is_most(seconds: NDArray[np.float64], known: int) -> bool:
+    return bool(known and np.count_nonzero(~np.isnan(seconds)) >= ENOUGH * known)
+
+
+def _seconds(text: pa.Array, form: str) -> NDArray[np.float64]:
+    """Return the seconds of dates that are written so; a year of two digits is none of four."""
+    found = pc.strptime(text, form, "s", error_is_null=True).cast(pa.int64()).cast(pa.float64(), safe=False)
+    seconds = np.asarray(pc.fill_null(found, np.nan).to_numpy(zero_copy_only=False)).copy()
+    seconds[seconds < YEAR_1000] = np.nan
+    if form.endswith("%y"):
+        seconds[~np.asarray(pc.fill_null(pc.match_substring_regex(text, SHORT), False))] = np.nan
+    return seconds
+
+
+@dataclass(frozen=True)
+class DateEncoder(Encoder):
+    """A date.
+
+    Attributes
+    ----------
+    form
+        How dates are written in text, as `strptime` has it; empty where the table has a type for them.
+    centre, spread
+        The middle date and the usual distance from it, in seconds.
+    cycles
+        Which of month, weekday and hour vary: each is a point on a circle, two features.
+    marked
+        Whether there is a last feature which says that the date is missing.
+    """
+
+    kind: ClassVar[str] = "date"
+    unread_are: ClassVar[str] = "values that are no dates count as missing"
+
+    form: str
+    centre: float
+    spread: float
+    cycles: tuple[str, ...]
+    marked: bool
+
+    @classmethod
+    def learn(cls, columns: Sequence[pa.Array], names: Sequence[str]) -> Self:
+        """Learn how dates are written and where they lie."""
+        found = dates_in(columns[0])
+        if found is None:
+            raise LeftOutError(f"{names[0]} holds no dates")
+        seconds, form = found
+        missing = np.isnan(seconds)
+        known = seconds[~missing]
+        if known.size < 2:
+            raise LeftOutError("empty")
+        centre, spread = robust(known)
+        varying = tuple(name for name, turns in _turns(known).items() if len(np.unique(turns)) > 1)
+        return cls(form, centre, spread, varying, has_many_missing(missing))
+
+    def apply(self, columns: Sequence[pa.Array | None], rows: int) -> Features:
+        """Return the distance in time, the cycles, and the mark."""
+        seconds = np.full(rows, np.nan)
+        if columns[0] is not None and (found := dates_in(columns[0], self.form)) is not None:
+            seconds = found[0]
+        missing = np.isnan(seconds)
+        known = np.where(missing, self.centre, seconds)
+        features = [np.clip((known - self.centre) / self.spread, -FARTHEST, FARTHEST)]
+        turns = _turns(known)
+        for name in self.cycles:
+            angle = 2 * np.pi * turns[name] / CYCLES[name]
+            features += [np.where(missing, 0.0, LESSER * part) for part in (np.sin(angle), np.cos(angle))]
+        return stacked(*features, *([MARK * missing] if self.marked else []))
+
+    def unread(self, columns: Sequence[pa.Array | None]) -> list[str]:
+        """Return what is no date."""
+        values = columns[0]
+        if values is None or values.null_count == len(values):
+            return []
+        found = dates_in(values, self.form)
+        if found is None:
+            return named(values, np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False)))
+        if not pa.types.is_string(values.type):
+            return []
+        known = text_of(values).is_valid().to_numpy(zero_copy_only=False)
+        return named(values, np.flatnonzero(known & np.isnan(found[0])))
+
+    def titles(self, name: str) -> list[str]:
+        """Return the name of the column and of each part."""
+        parts = [f"{name} {cycle} {part}" for cycle in self.cycles for part in ("sine", "cosine")]
+        return [name, *parts, *([f"{name} is missing"] if self.marked else [])]
+
+    def settings(self) -> dict[str, Any]:
+        """Return all of it."""
+        return asdict(self)
+
+    @classmethod
+    def restored(cls, settings: dict[str, Any]) -> Self:
+        """Check and take it."""
+        found = cls(**settings | {"cycles": tuple(settings["cycles"])})
+        if found.form not in ("", *FORMATS) or not set(found.cycles) <= set(CYCLES) or found.spread <= 0:
+            raise ValueError("a date that cannot be scaled")
+        if not (np.isfinite(found.centre) and isinstance(found.marked, bool)):
+            raise ValueError("a date that cannot be scaled")
+        return found
+
+    @property
+    def words(self) -> str:
+        """Say what of it counts."""
+        first = f"position in time{f' ({self.form})' if self.form else ''}"
+        return ", ".join([first, *self.cycles, *(["missing marked"] if self.marked else [])])
+
+
+def _turns(seconds: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    """Return month, weekday and hour of each time."""
+    days = np.floor(seconds / DAY)
+    months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+    return {"month": months % 12, "weekday": (days + 3) % 7, "hour": np.floor((seconds - days * DAY) / 3600)}

@@ -1,0 +1,74 @@
+"""Columns that only number the rows: what pandas, R and spreadsheets add to a table of their own accord."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Collection
+
+import numpy as np
+import pyarrow as pa
+
+from featprop.errors import first_five
+
+__all__ = ["numbers_the_rows", "without_index"]
+
+log = logging.getLogger(__name__)
+
+ADDED = re.compile(r"__index_level_\d+__|Unnamed: 0|")
+"""Names that pandas gives to an index that has none; its CSV files leave the name of the first column empty."""
+
+POSSIBLE = re.compile(
+    r"index|level_\d+|idx|row|rows?[ _.]?(?:id|names?|nr|num|number|no)|nr\.?|no\.|#|\.\.\.\d+|X(?:\.\d+)?|V1"
+    r"|Unnamed: [\d.]+(?:_level_\d+)?",
+)
+"""Names that such a column may have, and a column of values too."""
+
+FEWEST = 3
+"""Rows that a column of such a name must number before it counts as an index."""
+
+
+def without_index(table: pa.Table, keep: Collection[str] = ()) -> tuple[pa.Table, list[str]]:
+    """Leave out the columns that only number the rows, and say which.
+
+    A column without a name in the first place and ``__index_level_0__`` are left out whatever they hold; one named
+    ``index``, ``row``, ``X`` and the like only if it holds 0, 1, 2, … or 1, 2, 3, ….
+
+    Parameters
+    ----------
+    keep
+        Columns that stay, such as the one of the ids.
+
+    Returns
+    -------
+    tuple
+        The other columns, and the names of those left out.
+    """
+    dropped = [
+        name
+        for place, (name, values) in enumerate(zip(table.column_names, table.columns, strict=True))
+        if name not in keep and (_is_added(name, place) or (_may_number(name) and numbers_the_rows(values)))
+    ]
+    if dropped:
+        log.info("index columns left out: %s", first_five([name or "the unnamed one" for name in dropped]))
+    kept = [place for place, name in enumerate(table.column_names) if name not in dropped]
+    return table.select(kept) if dropped else table, dropped
+
+
+def _is_added(name: str, place: int) -> bool:
+    return ADDED.fullmatch(name) is not None and (place == 0 or name.startswith("__"))
+
+
+def _may_number(name: str) -> bool:
+    return any(POSSIBLE.fullmatch(form) for form in (name, name.lower()))
+
+
+def numbers_the_rows(values: pa.ChunkedArray) -> bool:
+    """Say whether a column counts the rows from 0 or 1."""
+    if len(values) < FEWEST or values.null_count:
+        return False
+    try:
+        numbers = values.cast(pa.int64()).to_numpy()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+    return numbers[0] in (0, 1) and np.array_equal(numbers - numbers[0], np.arange(len(numbers)))

@@ -1,0 +1,256 @@
+"""Columns of numbers, whatever they are written like: ``1.234,50 €``, ``(12.50)``, ``12 %``, ``1'234.5``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from featprop.tables.currencies import SIGNS, currency_of
+from featprop.tables.missing import is_missing
+
+__all__ = ["ENOUGH", "Numbers", "decimal_comma", "numbers_in", "numbers_of"]
+
+ENOUGH = 0.9
+"""The share of the values that must be numbers for a column of text to be one of numbers."""
+
+FEW = 5
+"""Values of which one may be odd, though that is more than the share."""
+
+WITH_UNIT = r"^[-+−]?[0-9][0-9.,' ]*?\s?(?P<unit>[\p{L}µ°²³/]{1,6}\.?)$"
+UNITS = 2000
+"""Values that are looked at for a unit."""
+
+NOT_FINITE = ("inf", "+inf", "-inf", "infinity", "-infinity", "+infinity", "-nan", "∞", "-∞")
+"""Words for numbers that nothing can be computed with: they count as missing."""
+
+SPACES = " \t\u00a0\u2007\u2009\u202f"
+MINUS = r"\-−–"
+GROUPS = SPACES + "'’"
+"""What may stand between thousands in either reading, beside the comma or the point."""
+
+CURRENCY = rf"(?:{'|'.join(map(re.escape, SIGNS))}|\p{{Sc}})"
+EXPONENT = r"(?:[eE][-+]?[0-9]+)?"
+BODY = rf"[.,]?[0-9](?:[0-9.,{GROUPS}]*[0-9.])?{EXPONENT}"
+BARE = rf"^[-+]?{BODY}$"
+DRESSED = (
+    rf"^(?P<before>(?:[(+{MINUS}{SPACES}]|{CURRENCY})*)(?P<body>{BODY})(?P<after>(?:[)%{MINUS}{SPACES}]|{CURRENCY})*)$"
+)
+CODE = r"^[-+]?0[0-9]+$"
+
+
+def _reading(point: str, comma: str) -> str:
+    """Return the pattern of numbers with this decimal point and this comma between thousands, or lakhs."""
+    thousands = rf"[1-9][0-9]{{0,2}}(?:[{comma}{GROUPS}][0-9]{{3}})+|[1-9][0-9]?(?:{comma}[0-9]{{2}})+{comma}[0-9]{{3}}"
+    return rf"^[-+]?(?:[0-9]+|{thousands})?(?:{point}[0-9]*)?{EXPONENT}$"
+
+
+WITH_POINT, WITH_COMMA = _reading(r"\.", ","), _reading(",", r"\.")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A column of text that was read as numbers.
+
+    Parameters
+    ----------
+    values
+        The numbers, NaN where a value is missing or odd.
+    odd
+        Positions of the values that are neither a number nor missing.
+    how
+        What was done to read them, in a word or two each: ``"decimal comma"``, ``"currency €"``, ``"percent"``.
+    n_missing
+        How many values are missing.
+    """
+
+    values: NDArray[np.float64]
+    odd: NDArray[np.int64]
+    how: tuple[str, ...]
+    n_missing: int
+
+
+def numbers_of(values: pa.Array) -> NDArray[Any] | None:
+    """Return a numeric or boolean column as float64 with NaN for missing values; None if it is neither."""
+    kind = values.type
+    if pa.types.is_boolean(kind):
+        values = values.cast(pa.uint8())
+    elif pa.types.is_duration(kind) or pa.types.is_time64(kind):
+        values = values.cast(pa.int64())
+    elif pa.types.is_time32(kind):
+        values = values.cast(pa.int32())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        return None
+    filled = pc.fill_null(values.cast(pa.float64(), safe=False), float("nan"))
+    return np.asarray(filled.to_numpy(zero_copy_only=False))
+
+
+def numbers_in(
+    values: pa.Array, comma: bool | None = None, *, padded: bool = False, least: float = ENOUGH
+) -> Numbers | None:
+    """Read a column of numbers, or of text as numbers; None if it is one of words, or of codes such as ``01234``.
+
+    Whether a comma is the decimal one or stands between thousands is decided for the whole column: by the values that
+    can be read in one way only (``3,5``, ``1,234,567``, ``1.234,5``), then by the hint, then for thousands.
+    Amounts may lack the sign of the currency, but the rarer of two currencies, of percent and plain numbers, is odd.
+
+    Parameters
+    ----------
+    comma
+        Whether a comma is a decimal one where the values do not tell, None if nothing is known.
+    padded
+        Whether digits after a leading zero are a number all the same.
+    least
+        The share of the values that must be numbers.
+    """
+    plain = numbers_of(values)
+    if plain is not None:
+        finite = np.where(np.isfinite(plain), plain, np.nan)
+        return Numbers(finite, np.empty(0, np.int64), (), int(np.isnan(finite).sum()))
+    texts = _texts(values)
+    if texts is None:
+        return None
+    texts, unit = _without_unit(texts)
+    missing = _mask(is_missing(texts)) | _mask(pc.is_in(pc.utf8_lower(texts), pa.array(NOT_FINITE, texts.type)))
+    if missing.all() or (not padded and _mask(pc.match_substring_regex(texts, CODE)).any()):
+        return None
+    bodies, signs, units = _undressed(texts, missing)
+    told = _told(bodies)
+    has_comma = told if told is not None else bool(comma)
+    fits = _mask(pc.match_substring_regex(bodies, WITH_COMMA if has_comma else WITH_POINT))
+    cleaned, grouped = _cleaned(bodies.filter(pa.array(fits)), has_comma)
+    numbers = np.full(len(texts), np.nan)
+    numbers[fits] = cleaned.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    numbers *= signs
+    is_percent, currency = _odd_units_left_out(numbers, units)
+    numbers[~np.isfinite(numbers)] = np.nan
+    known = np.count_nonzero(~missing)
+    odd = known - np.count_nonzero(~np.isnan(numbers))
+    if odd > (1 - least) * known and not (odd == 1 and known >= FEW):
+        return None
+    how = {
+        "decimal comma": has_comma and bool(pc.any(pc.match_substring(bodies, ",")).as_py()),
+        "thousands separators": grouped,
+        f"currency {currency}": currency is not None,
+        "percent": is_percent,
+        f"unit {unit}": unit is not None,
+    }
+    return Numbers(
+        values=numbers / 100 if is_percent else numbers,
+        odd=np.flatnonzero(np.isnan(numbers) & ~missing),
+        how=tuple(words for words, done in how.items() if done),
+        n_missing=int(missing.sum()),
+    )
+
+
+def decimal_comma(values: pa.Array) -> bool | None:
+    """Say whether a column of numbers as text has decimal commas; None if it holds none or they do not tell.
+
+    What one column tells is a hint for the others of its file.
+    """
+    texts = _texts(values)
+    if texts is None or numbers_in(texts, padded=True) is None:
+        return None
+    return _told(_undressed(texts, _mask(is_missing(texts)))[0])
+
+
+def _texts(values: pa.Array) -> pa.Array | None:
+    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+        return None
+    return pc.utf8_trim_whitespace(values.cast(pa.large_string()))
+
+
+def _without_unit(texts: pa.Array) -> tuple[pa.Array, str | None]:
+    """Take a unit off that nearly all numbers have, ``343 S.`` or ``-70 dBm``, and return it."""
+    with_unit = pc.drop_null(pc.extract_regex(texts[:UNITS], WITH_UNIT))
+    if len(with_unit) < ENOUGH * (len(texts[:UNITS]) - texts[:UNITS].null_count) or not len(with_unit):
+        return texts, None
+    (unit, _), *others = Counter(with_unit.field("unit").to_pylist()).most_common(2)
+    if unit in SIGNS or (others and others[0][1] > (1 - ENOUGH) * len(with_unit)):
+        return texts, None
+    return pc.replace_substring_regex(texts, rf"(^[-+−]?[0-9].*?)\s*{re.escape(unit)}$", r"\1"), str(unit)
+
+
+def _undressed(texts: pa.Array, missing: NDArray[np.bool_]) -> tuple[pa.Array, NDArray[np.float64], NDArray[Any]]:
+    """Take signs, brackets, currencies and percent off: return the digits (null if there are none), signs and units."""
+    bare = _mask(pc.match_substring_regex(texts, BARE))
+    signs, units = np.ones(len(texts)), np.full(len(texts), "", dtype=object)
+    bodies = pc.if_else(pa.array(bare), texts, pa.scalar(None, texts.type))
+    dressed = np.flatnonzero(~bare & ~missing)
+    found = pc.extract_regex(texts.take(pa.array(dressed)), DRESSED)
+    matched = _mask(found.is_valid())
+    dressed, found = dressed[matched], found.filter(pa.array(matched))
+    if not dressed.size:
+        return bodies, signs, units
+    before, after = (pc.struct_field(found, side).dictionary_encode() for side in ("before", "after"))
+    pairs = before.indices.to_numpy().astype(np.int64) * len(after.dictionary) + after.indices.to_numpy()
+    kinds, which = np.unique(pairs, return_inverse=True)
+    clothes = [_clothes(*(side.as_py() for side in _pair(kind, before, after))) for kind in kinds]
+    signs[dressed] = np.array([sign for sign, _ in clothes])[which]
+    units[dressed] = np.array([unit for _, unit in clothes], dtype=object)[which]
+    mask = np.zeros(len(texts), dtype=bool)
+    mask[dressed] = True
+    return pc.replace_with_mask(bodies, pa.array(mask), pc.struct_field(found, "body")), signs, units
+
+
+def _pair(kind: int, before: pa.Array, after: pa.Array) -> tuple[pa.Scalar, pa.Scalar]:
+    first, second = divmod(int(kind), len(after.dictionary))
+    return before.dictionary[first], after.dictionary[second]
+
+
+def _clothes(before: str, after: str) -> tuple[float, str]:
+    """Return the sign and the unit that stand around a number; NaN for a sign that makes no sense."""
+    around = re.sub(f"[{SPACES}]", "", before), re.sub(f"[{SPACES}]", "", after)
+    marks = "".join(around)
+    minus, brackets = len(re.findall(f"[{MINUS}]", marks)), (marks.count("("), marks.count(")"))
+    written = {re.sub(rf"[+()%{MINUS}]", "", side) for side in around} - {""}
+    percent = marks.count("%")
+    amounts = {currency_of(name) for name in written}
+    wrong = brackets not in ((0, 0), (1, 1)) or minus + marks.count("+") + brackets[0] > 1
+    if wrong or percent + len(amounts) > 1:
+        return float("nan"), ""
+    return (-1.0 if minus or brackets[0] else 1.0), "%" if percent else next(iter(written), "")
+
+
+def _told(bodies: pa.Array) -> bool | None:
+    """Say whether the comma is the decimal one, by the values that can be read in one way only; None if none tells."""
+    point, comma = (_mask(pc.match_substring_regex(bodies, reading)) for reading in (WITH_POINT, WITH_COMMA))
+    for_comma, for_point = np.count_nonzero(comma & ~point), np.count_nonzero(point & ~comma)
+    return None if for_comma == for_point else bool(for_comma > for_point)
+
+
+def _cleaned(bodies: pa.Array, has_comma: bool) -> tuple[pa.Array, bool]:
+    """Return digits with a decimal point only, and whether anything stood between thousands."""
+    grouped = False
+    for mark in ("." if has_comma else ",") + GROUPS:
+        if pc.any(pc.match_substring(bodies, mark)).as_py():
+            bodies, grouped = pc.replace_substring(bodies, mark, ""), True
+    return pc.replace_substring(bodies, ",", ".") if has_comma else bodies, grouped
+
+
+def _odd_units_left_out(numbers: NDArray[np.float64], units: NDArray[Any]) -> tuple[bool, str | None]:
+    """Set the numbers of the rarer units to NaN; return whether the others are percent, and their currency if any."""
+    read = ~np.isnan(numbers)
+    counts = Counter(units[read].tolist())
+    if not counts.keys() - {""}:
+        return False, None
+    is_percent = 2 * counts["%"] > counts.total()
+    amounts: Counter[str] = Counter()
+    for unit in counts.keys() - {"", "%"}:
+        amounts[currency_of(unit)] += counts[unit]
+    common = amounts.most_common(1)[0][0] if amounts and not is_percent else None
+    same: list[str] = [unit for unit in counts if common and currency_of(unit) == common]
+    fitting = ["%"] if is_percent else [*same, ""]
+    numbers[read & ~np.isin(units, fitting) & (numbers != 0)] = np.nan
+    return is_percent, max(same, key=counts.__getitem__) if same else None
+
+
+def _mask(values: pa.Array) -> NDArray[np.bool_]:
+    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), dtype=bool)

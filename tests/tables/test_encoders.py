@@ -1,0 +1,221 @@
+"""Each kind of column: solved by hand, beside scikit-learn, and what is not there or not known."""
+
+import datetime as dt
+import json
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import OneHotEncoder, RobustScaler
+
+from featprop.matrix import dense
+from featprop.tables.encoders import ENCODERS, Encoder, LeftOutError
+from featprop.tables.encoders.base import MARK
+from featprop.tables.encoders.category import LIMIT, SHARED
+
+
+def learnt(kind: str, values: Sequence[object] | pa.Array) -> Encoder:
+    return ENCODERS[kind].learn([_array(values)], ["x"])
+
+
+def applied(encoder: Encoder, values: Sequence[object] | pa.Array | None, rows: int = 3) -> np.ndarray:
+    array = None if values is None else _array(values)
+    return dense(encoder.apply([array], rows if array is None else len(array)))
+
+
+def _array(values: Sequence[object] | pa.Array) -> pa.Array:
+    return values if isinstance(values, pa.Array) else pa.array(values)
+
+
+def test_numbers_by_hand() -> None:
+    values = [10.0, 20.0, 30.0, 40.0, 50.0]
+    encoder = learnt("number", values)
+    spread = 20 / 1.349
+    np.testing.assert_allclose(applied(encoder, values)[:, 0], (np.array(values) - 30) / spread, rtol=1e-6)
+    assert applied(encoder, [None, 30.0])[:, 0].tolist() == [0.0, 0.0]
+    assert applied(encoder, None).tolist() == [[0.0]] * 3
+
+
+@given(st.lists(st.integers(-50, 50).map(float), min_size=4, max_size=30, unique=True))
+def test_numbers_are_scikit_learns_robust_ones(values: list[float]) -> None:
+    try:
+        encoder = learnt("number", values)
+    except LeftOutError:
+        return
+    column = np.array(values)[:, None]
+    theirs = RobustScaler(unit_variance=True).fit(column)
+    if np.ptp(np.quantile(column, [0.25, 0.75])) == 0:
+        return
+    wanted = theirs.transform(column)
+    wanted = np.arcsinh(wanted) if encoder.settings()["logarithm"] else np.clip(wanted, -6, 6)
+    np.testing.assert_allclose(applied(encoder, values), wanted, rtol=1e-3, atol=1e-3)
+
+
+def test_a_few_huge_numbers_do_not_move_the_others() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(50, 10, 1000)
+    spoilt = values.copy()
+    spoilt[:5] = 1e300
+    ours, theirs = (applied(learnt("number", each.tolist()), each.tolist()) for each in (values, spoilt))
+    np.testing.assert_allclose(ours[5:], theirs[5:], atol=0.05)
+    assert theirs.max() == 6
+
+
+def test_money_is_taken_to_its_logarithm() -> None:
+    values = np.exp(np.random.default_rng(0).normal(9, 2, 1000))
+    encoder = learnt("number", values.tolist())
+    assert encoder.words.startswith("logarithm")
+    features = applied(encoder, values.tolist())[:, 0]
+    assert abs(features).max() < 10
+    assert np.array_equal(np.argsort(features), np.argsort(values))
+
+
+def test_many_missing_numbers_are_marked_and_few_are_not() -> None:
+    many, few = [None, 1.0, 2.0, 3.0], [None, *map(float, range(30))]
+    assert applied(learnt("number", many), many)[:, 1].tolist() == [MARK, 0, 0, 0]
+    assert learnt("number", many).titles("age") == ["age", "age is missing"]
+    assert applied(learnt("number", few), few).shape == (31, 1)
+
+
+def test_flags_by_hand() -> None:
+    values = ["Yes", "no", "no", "NO "]
+    encoder = learnt("flag", values)
+    assert applied(encoder, values)[:, 0].tolist() == [0.75, -0.25, -0.25, -0.25]
+    assert applied(encoder, ["yes", None, "perhaps"])[:, 0].tolist() == [0.75, 0, 0]
+    assert encoder.unread([_array(["yes", None, "perhaps"])]) == ["'perhaps'"]
+    assert applied(learnt("flag", [1, 2, 2, None]), [2, 1])[:, 0].tolist() == pytest.approx([1 / 3, -2 / 3])
+    assert applied(learnt("flag", [True, False]), ["true", "False"])[:, 0].tolist() == [0.5, -0.5]
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "D"]), min_size=2, max_size=40))
+def test_few_categories_are_scikit_learns_one_hot(values: list[str]) -> None:
+    if len(set(values)) < 2:
+        with pytest.raises(LeftOutError):
+            learnt("category", values)
+        return
+    column = np.array([value.lower() for value in values])[:, None]
+    wanted = OneHotEncoder(sparse_output=False).fit_transform(column)
+    np.testing.assert_array_equal(applied(learnt("category", values), values), wanted)
+
+
+def test_categories_not_seen_before_count_as_nothing_and_are_named() -> None:
+    encoder = learnt("category", ["a", "b", "B", None])
+    assert applied(encoder, ["b", "z", None]).tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 1]]
+    assert encoder.unread([_array(["b", "z", None])]) == ["z"]
+    assert encoder.titles("x") == ["x=a", "x=b", "x=(missing)"]
+
+
+def test_many_categories_share_features() -> None:
+    values = [f"city {place}" for place in range(LIMIT + 1)] * 2
+    encoder = learnt("category", values)
+    features = applied(encoder, values)
+    assert features.shape == (len(values), SHARED)
+    assert (features.sum(axis=1) == 1).all()
+    np.testing.assert_array_equal(features[: LIMIT + 1], features[LIMIT + 1 :])
+    assert applied(encoder, ["City 3 "]).tolist() == [features[3].tolist()]
+
+
+def test_whole_numbers_are_one_category_whatever_their_type() -> None:
+    encoder = learnt("category", [1, 2, 3])
+    assert applied(encoder, pa.array([2.0, None])).tolist() == applied(encoder, ["2", ""]).tolist()
+
+
+def test_dates_by_hand() -> None:
+    values = ["01.01.2020", "02.01.2020", "03.01.2020", "04.01.2020", "05.01.2020"]
+    encoder = learnt("date", values)
+    features = applied(encoder, values)
+    assert encoder.titles("d") == ["d", "d weekday sine", "d weekday cosine"]
+    np.testing.assert_allclose(features[:, 0], (np.arange(5) - 2) / (2 / 1.349), rtol=1e-5)
+    angle = 2 * math.pi * 2 / 7
+    np.testing.assert_allclose(features[0, 1:], [0.3 * math.sin(angle), 0.3 * math.cos(angle)], rtol=1e-5)
+    typed = pa.array([dt.date(2020, 1, 3), None])
+    np.testing.assert_allclose(applied(encoder, typed)[0], features[2], atol=1e-6)
+    assert applied(encoder, typed)[1].tolist() == [0, 0, 0]
+
+
+def test_days_come_before_months_unless_a_value_says_otherwise() -> None:
+    assert "%d/%m/%Y" in learnt("date", ["01/02/2020", "03/04/2020"]).words
+    assert "%m/%d/%Y" in learnt("date", ["01/02/2020", "03/14/2020"]).words
+
+
+def test_text_is_scikit_learns_tf_idf() -> None:
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice([f"word{place}" for place in range(30)], size=8)) for _ in range(50)]
+    theirs = TfidfVectorizer(sublinear_tf=True, min_df=2, max_df=0.9)
+    wanted = theirs.fit_transform(texts).toarray()
+    np.testing.assert_allclose(applied(learnt("text", texts), texts), wanted, atol=1e-5)
+    assert applied(learnt("text", texts), ["nothing of this", None]).sum() == 0
+
+
+def test_lists_stay_as_they_are_and_missing_ones_are_their_mean() -> None:
+    encoder = learnt("vector", [[1.0, 2.0], [3.0, 4.0], None])
+    assert applied(encoder, [[1.0, 2.0], None, [5.0, None]]).tolist() == [[1, 2], [2, 3], [5, 3]]
+    assert applied(encoder, ["[1, 2]", "[3 4]"]).tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(LeftOutError, match="several lengths"):
+        learnt("vector", [[1.0], [1.0, 2.0]])
+
+
+def test_groups_stay_as_they_are() -> None:
+    columns = [pa.array([0, 2, 0]), pa.array([1.5, None, 0])]
+    encoder = ENCODERS["columns"].learn(columns, ["w_0", "w_1"])
+    assert dense(encoder.apply([*columns], 3)).tolist() == [[0, 1.5], [2, 0], [0, 0]]
+    assert dense(encoder.apply([None, columns[1]], 3)).tolist() == [[0, 1.5], [0, 0], [0, 0]]
+
+
+VALUES = {
+    "number": [1.0, 2.0, 3.5, None],
+    "flag": ["yes", "no", None, "no"],
+    "category": ["a", "b", "c", None],
+    "date": ["2020-01-01", "2021-05-03", None, "2020-02-02"],
+    "text": ["one two three", "two three four", "", "five six two"],
+    "vector": [[1.0], [2.0], None, [3.0]],
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_what_was_learnt_comes_back_from_json(kind: str) -> None:
+    encoder = learnt(kind, VALUES[kind])
+    again = ENCODERS[kind].restored(json.loads(json.dumps(encoder.settings())))
+    np.testing.assert_array_equal(applied(again, VALUES[kind]), applied(encoder, VALUES[kind]))
+    assert again.titles("x") == encoder.titles("x")
+    assert len(again.titles("x")) == applied(again, VALUES[kind]).shape[1]
+    assert again.words == encoder.words
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_a_row_does_not_depend_on_the_others(kind: str) -> None:
+    encoder = learnt(kind, VALUES[kind])
+    whole = applied(encoder, VALUES[kind])
+    kept = pa.array(VALUES[kind])
+    for place in range(4):
+        np.testing.assert_allclose(applied(encoder, kept[place : place + 1])[0], whole[place], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("number", {"spread": 0.0}),
+        ("number", {"centre": float("nan")}),
+        ("number", {"marked": 1}),
+        ("flag", {"share": 2.0}),
+        ("flag", {"low": 3}),
+        ("category", {"values": [1, 2]}),
+        ("category", {"values": ["x"] * 100}),
+        ("date", {"form": "%q"}),
+        ("date", {"cycles": ["year"]}),
+        ("date", {"spread": -1.0}),
+        ("text", {"rarity": [1.0]}),
+        ("text", {"words": [1, 2, 3]}),
+        ("vector", {"fill": []}),
+        ("vector", {"fill": [[1.0]]}),
+    ],
+)
+def test_damaged_settings_are_refused(kind: str, change: dict[str, object]) -> None:
+    settings = learnt(kind, VALUES[kind]).settings() | change
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        ENCODERS[kind].restored(settings)
