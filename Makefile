@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: demo test paper check bench bench-default bench-kmedoids bench-strategies clean
+.PHONY: demo test paper check bench bench-default bench-kmedoids bench-labelling bench-strategies clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo
@@ -37,6 +37,9 @@ bench: $(INSTALLED)  ## what is measured against what
 bench-kmedoids: $(INSTALLED)  ## K-Medoids beside kmedoids, scikit-learn, faiss and BanditPAM
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
 	$(BIN)/python benchmarks/kmedoids.py
+
+bench-labelling: $(INSTALLED)  ## the labelling page: 64 people for a minute, and the server killed 50 times
+	$(BIN)/python benchmarks/labelling.py
 
 bench-strategies: $(INSTALLED)  ## time and memory of every strategy
 	$(BIN)/python benchmarks/strategies.py

@@ -154,6 +154,6 @@ def test_every_command_and_strategy_is_documented() -> None:
     pages = README + "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
     for command in app.registered_commands:
         assert command.callback is not None
-        assert f"featprop {command.callback.__name__}" in pages
+        assert f"featprop {command.name or command.callback.__name__}" in pages
     for name in available_strategies():
         assert f"`{name}`" in pages

@@ -25,6 +25,7 @@ ORDER = [
     ["selection"],
     ["transforms"],
     ["drawing"],
+    ["page"],
     ["experiments"],
     ["cli"],
     ["__main__"],

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ModelError, ParameterError
     from featprop.graph import Graph
     from featprop.io import Format, read_graph, register_format
-    from featprop.labelling import LabelLog
+    from featprop.labelling import LabelLog, export_labels, import_labels
     from featprop.models import GCN, SGC, NodeClassifier, Ridge, available_models, get_model, load_model
     from featprop.models import register_model, save_model
     from featprop.propagation import propagate
@@ -42,7 +42,7 @@ _NAMES = {
     "errors": "FeatpropError FileError GraphError LabelError MissingExtraError ModelError ParameterError",
     "graph": "Graph",
     "io": "Format read_graph register_format",
-    "labelling": "LabelLog",
+    "labelling": "LabelLog export_labels import_labels",
     "models": "GCN SGC NodeClassifier Ridge available_models get_model load_model register_model save_model",
     "propagation": "propagate",
     "selection": "ActiveLearner Selection select write_predictions",
@@ -56,8 +56,8 @@ __all__ = [
     "GCN", "SGC", "ActiveLearner", "FeatPropSplit", "FeatpropError", "FileError", "Format", "Graph", "GraphError",
     "KMedoids", "LabelError", "LabelLog", "MissingExtraError", "ModelError", "NodeClassifier", "ParameterError",
     "Preparation", "Ridge", "ScoreStrategy", "Selection", "Situation", "Strategy", "TableOptions", "available_models",
-    "available_strategies",
-    "get_model", "get_strategy", "k_medoids", "load_model", "propagate", "read_graph", "register_format",
+    "available_strategies", "export_labels", "get_model", "get_strategy", "import_labels", "k_medoids", "load_model",
+    "propagate", "read_graph", "register_format",
     "register_model", "register_strategy", "save_model", "select", "write_predictions",
 ]
 # fmt: on

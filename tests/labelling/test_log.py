@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from featprop.errors import FileError, LabelError, ParameterError
 from featprop.labelling import LabelLog
+from featprop.labelling.log import Told
 
 
 def test_a_day_of_labelling_by_hand() -> None:
@@ -212,6 +213,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from featprop.labelling import LabelLog
+from featprop.labelling.log import Told
 log = LabelLog(Path(sys.argv[1]))
 for number in range(100_000):
     log.tell({f"{sys.argv[2]} {number}": "ok"})
@@ -283,3 +285,200 @@ def test_another_database_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="must be a label log that can be read and written"):
         LabelLog(tmp_path / "nowhere" / "labels.sqlite")
+
+
+def test_a_verdict_counts_until_it_is_undone_or_settled_anew() -> None:
+    log = LabelLog()
+    log.tell({"a": "ok"}, annotator="ada")
+    log.adjudicate("a", "fraud", annotator="grace", turn=3, key="v1")
+    log.adjudicate("a", "fraud", annotator="grace", turn=3, key="v1")
+    log.adjudicate("a", "fraud", annotator="grace")
+    assert [act.kind for act in log.acts()] == ["label", "adjudicate"], "nothing is written twice"
+    log.correct("a", "review", annotator="ada")
+    log.tell({"a": "review"}, annotator="edsger")
+    assert log.labels() == {"a": "fraud"}
+    assert [act.annotator for act in log.answers()] == ["ada", "edsger"], "a verdict is not somebody's own answer"
+    assert [act.kind for act in log.holding()] == ["adjudicate", "correct", "label"]
+    log.adjudicate("a", "ok", annotator="ada")
+    assert log.labels() == {"a": "ok"}
+    assert log.undo(annotator="ada").kind == "adjudicate"
+    assert log.labels() == {"a": "fraud"}
+    assert log.undo(annotator="grace").round == 3
+    assert log.labels() == {"a": "review"}
+    with pytest.raises(LabelError, match="must be a class"):
+        log.adjudicate("a", None)
+    with pytest.raises(LabelError, match="must be used once"):
+        log.adjudicate("b", "ok", key="v1")
+
+
+def test_a_verdict_alone_is_a_label() -> None:
+    log = LabelLog()
+    log.adjudicate("a", "ok", annotator="ada")
+    assert (log.labels(), log.answers()) == ({"a": "ok"}, [])
+    with pytest.raises(LabelError, match="must have a label to correct"):
+        log.correct("a", "fraud", annotator="ada")
+    log.tell({"a": "fraud"}, annotator="ada")
+    assert log.labels() == {"a": "ok"}
+    seen = log.last
+    log.adjudicate("a", "fraud", annotator="ada")
+    assert log.last > seen, "a model must learn of it"
+
+
+def test_what_is_known_of_a_node_and_of_a_key() -> None:
+    log = LabelLog()
+    log.tell({"a": "ok", "b": "ok"}, annotator="ada", keys={"a": "k"})
+    log.correct("a", "fraud", annotator="ada")
+    log.skip("a", annotator="grace")
+    log.adjudicate("a", "ok", annotator="grace")
+    log.note("a", "hm", annotator="edsger")
+    assert [(act.annotator, act.kind) for act in log.answers_of("a")] == [("ada", "correct"), ("grace", "skip")]
+    assert log.answers_of("c") == []
+    assert (log.has("k"), log.has("l")) == (True, False)
+
+
+FIRST_FORMAT = """
+CREATE TABLE acts (
+    number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, time TEXT NOT NULL, annotator TEXT NOT NULL,
+    round INTEGER NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('label', 'correct', 'skip', 'undo', 'note')),
+    node TEXT NOT NULL, label TEXT, text TEXT NOT NULL, undoes INTEGER REFERENCES acts (number)
+);
+CREATE INDEX acts_of_node ON acts (node);
+CREATE INDEX acts_undone ON acts (undoes);
+CREATE TRIGGER acts_stay BEFORE UPDATE ON acts BEGIN SELECT RAISE(ABORT, 'an act is never changed'); END;
+CREATE TRIGGER acts_last BEFORE DELETE ON acts BEGIN SELECT RAISE(ABORT, 'an act is never deleted'); END;
+CREATE VIEW standing AS
+    SELECT * FROM acts AS act
+    WHERE kind IN ('label', 'correct', 'skip') AND NOT EXISTS (SELECT 1 FROM acts WHERE undoes = act.number);
+CREATE VIEW answers AS
+    SELECT * FROM standing WHERE number IN (SELECT max(number) FROM standing GROUP BY node, annotator);
+PRAGMA application_id = 1717920116;
+PRAGMA user_version = 1;
+INSERT INTO acts VALUES
+    (1, 'k1', '2026-01-01T10:00:00.000+00:00', 'ada', 1, 'label', '"a"', '"ok"', '', NULL),
+    (2, 'k2', '2026-01-01T10:00:01.000+00:00', 'ada', 1, 'correct', '"a"', '1', '', NULL),
+    (4, 'k4', '2026-01-01T10:00:02.000+00:00', 'ada', 1, 'undo', '"a"', NULL, '', 2),
+    (5, 'k5', '2026-01-01T10:00:03.000+00:00', '', 2, 'skip', '{"tuple": [0, 1]}', NULL, 'odd', NULL),
+    (9, 'k9', '2026-01-01T10:00:04.000+00:00', '', 2, 'note', '"b"', NULL, 'hm', NULL);
+"""
+
+
+def objects_in(path: Path) -> list[tuple[str, str, str]]:
+    connection = sqlite3.connect(path)
+    try:
+        return sorted(connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall())
+    finally:
+        connection.close()
+
+
+def old_log(path: Path) -> list[Any]:
+    connection = sqlite3.connect(path)
+    connection.executescript(FIRST_FORMAT)
+    rows = connection.execute("SELECT * FROM acts ORDER BY number").fetchall()
+    connection.close()
+    return rows
+
+
+def test_a_log_of_the_first_format_keeps_every_act(tmp_path: Path) -> None:
+    path = tmp_path / "labels.sqlite"
+    before = old_log(path)
+    for _ in range(2):
+        with LabelLog(path) as log:
+            assert log._connection.execute("SELECT * FROM acts ORDER BY number").fetchall() == before
+            assert log.labels() == {"a": "ok"}
+            assert log.skips() == {(0, 1): "odd"}
+            assert log.notes() == [("b", "hm")]
+    with LabelLog(tmp_path / "new.sqlite"):
+        pass
+    assert objects_in(path) == objects_in(tmp_path / "new.sqlite"), "tables, views, indexes and triggers of a new one"
+    test_an_act_cannot_be_changed_or_deleted(tmp_path)
+    with LabelLog(path) as log:
+        log.adjudicate("a", "fraud")
+        assert log.acts()[-1].number > 9
+        assert log.labels()["a"] == "fraud"
+
+
+def test_two_processes_bring_an_old_log_up_to_date_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "labels.sqlite"
+    old_log(path)
+    program = WRITER.replace("100_000", "5")
+    processes = [
+        subprocess.Popen([sys.executable, "-c", program, str(path), who], stdout=subprocess.DEVNULL) for who in "ab"
+    ]
+    assert [process.wait(timeout=120) for process in processes] == [0, 0]
+    with LabelLog(path) as log:
+        assert len(log.acts()) == 5 + 10
+
+
+def test_an_old_log_that_cannot_be_brought_up_to_date_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "labels.sqlite"
+    old_log(path)
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE verdicts (x)")
+    connection.close()
+    before = objects_in(path)
+    with pytest.raises(FileError, match="must be a label log that can be read and written"):
+        LabelLog(path)
+    assert objects_in(path) == before
+
+
+def test_a_log_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "labels.sqlite"
+    with LabelLog(path) as log:
+        log._connection.execute("PRAGMA user_version = 3")
+    with pytest.raises(FileError, match="must be a label log of this version; found version 3 of one"):
+        LabelLog(path)
+
+
+NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
+
+
+def told(label: str | None, key: str, time: dt.datetime | None = NOON, **changes: Any) -> Told:
+    kind = "skip" if label is None else "label"
+    return Told(
+        **{"kind": kind, "node": "a", "label": label, "text": "", "annotator": "ada", "key": key, "time": time}
+        | changes
+    )
+
+
+def test_what_happened_elsewhere_is_taken_once_with_its_time() -> None:
+    log = LabelLog()
+    acts = [told("ok", "1"), told(None, "2", kind="note", text="hm"), told("x", "3", kind="adjudicate")]
+    assert log.take_over(acts) == ["taken"] * 3
+    assert {act.time for act in log.acts()} == {NOON}
+    assert log.take_over(acts) == ["repeated"] * 3
+    assert log.take_over([told("ok", "other key", None)]) == ["repeated"], "it holds already"
+    assert (log.labels(), len(log.acts())) == ({"a": "x"}, 3)
+
+
+def test_what_happened_elsewhere_does_not_undo_what_was_said_since() -> None:
+    log = LabelLog()
+    assert log.take_over([told("ok", "1")]) == ["taken"]
+    log.correct("a", "fraud", annotator="ada")
+    assert log.take_over([told("ok", "1")]) == ["superseded"], "sent again"
+    assert log.take_over([told("review", "2")]) == ["superseded"], "older than what holds"
+    assert log.take_over([told("ok", "3")]) == ["superseded"], "that very act, under another key"
+    assert log.take_over([told("review", "4", annotator="grace")]) == ["taken"], "somebody else's"
+    assert log.take_over([told("review", "5", None)]) == ["taken"], "one without a time is of now"
+    assert log.undo(annotator="ada").kind == "correct"
+    assert log.undo(annotator="grace").label == "review"
+    assert log.take_over([told("review", "6", annotator="grace")]) == ["superseded"], "what was undone stays undone"
+
+
+def test_an_answer_that_was_edited_in_a_file_is_a_correction_of_now() -> None:
+    log = LabelLog()
+    log.take_over([told("ok", "1")])
+    assert log.take_over([told("fraud", "2")]) == ["taken"]
+    (answer,) = log.answers()
+    assert (answer.kind, answer.label) == ("correct", "fraud")
+    assert answer.time > NOON
+    assert log.take_over([told("ok", "1"), told("fraud", "2")]) == ["superseded", "repeated"]
+    assert log.take_over([told(None, "3", None, text="why")]) == ["taken"]
+    assert log.take_over([told("fraud", "4", None)]) == ["taken"]
+    assert log.answers()[0].kind == "label", "there is nothing to correct after a skip"
+
+
+def test_what_happened_elsewhere_comes_all_or_none() -> None:
+    log = LabelLog()
+    with pytest.raises(ParameterError):
+        log.take_over([told("ok", "1"), told("ok", "2", node=object())])
+    assert log.acts() == []

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 __all__ = [
     "STANDARD_OUTPUT",
     "ClassesOption",
+    "LogArgument",
     "OnConflictOption",
     "SkipOption",
     "check_place",
+    "counted",
     "listed",
+    "log_at",
     "place_of",
     "read_sheets",
 ]
@@ -56,7 +59,34 @@ OnConflictOption = Annotated[
     ),
 ]
 
+LogArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="LOG",
+        help="A label log, such as my-graph.labels, or a folder of select --rounds.",
+        show_default=False,
+    ),
+]
+
 STANDARD_OUTPUT = Path("-")
+
+
+def counted(count: int, what: str) -> str:
+    """Write how many there are of something: ``"1 label"``, ``"2,000 labels"``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def log_at(path: Path) -> Path:
+    """Return the file of a label log, which is in the folder where rounds are kept."""
+    from featprop.errors import FileError
+    from featprop.selection.learner import LABELS
+
+    if not path.is_dir():
+        return path
+    if not (path / LABELS).is_file():
+        rule, found = "must be a label log or a folder of select --rounds", f"a folder without {LABELS}"
+        raise FileError(f"{path}", rule, found, "check the path")
+    return path / LABELS
 
 
 def listed(values: Iterable[str] | None) -> list[str]:

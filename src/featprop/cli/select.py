@@ -192,7 +192,10 @@ def _learner(
 
 
 def _tell(learner: ActiveLearner, sheet: LabelSheet) -> None:
-    """Tell the learner what the sheets say; a label that was changed in a sheet is a correction."""
+    """Tell the learner what the sheets say: one label a node, which counts even where more people had said another.
+
+    A label that was changed in a sheet is a correction.
+    """
     told = dict(zip(sheet.nodes, sheet.labels, strict=True))
     before = learner.labels
     for annotator in dict.fromkeys(sheet.annotators.get(node, "") for node in (*told, *sheet.skipped)):
@@ -200,7 +203,7 @@ def _tell(learner: ActiveLearner, sheet: LabelSheet) -> None:
     now = learner.labels
     for node in [node for node, label in told.items() if now.get(node) != label]:
         who = sheet.annotators.get(node, "")
-        learner.log.correct(node, told[node], annotator=who, turn=learner.rounds, key=uuid4().hex)
+        learner.log.adjudicate(node, told[node], annotator=who, turn=learner.rounds, key=uuid4().hex)
     if before:
         changed = [node for node, label in told.items() if before.get(node, label) != label]
         corrections = [f"{node}: {before[node]} is now {told[node]}" for node in changed]

@@ -79,6 +79,7 @@ class DemoFolder:
                 f"Report: {self.page}",
                 f"Graph:  {self.graph}, and its true labels in {self.labels}",
                 f"Next:   featprop select {self.graph} --budget {budget} --out picks.csv",
+                f"Page:   featprop label {self.graph} --classes 0,1,2,3,4,5,6,7,8,9",
             ]
         )
 

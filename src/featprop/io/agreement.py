@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from featprop.errors import LabelError, first_five, unknown_choice
 from featprop.io.answers import Answer
 
-__all__ = ["ON_CONFLICT", "Agreement", "agreement_of", "check_on_conflict", "settled"]
+__all__ = ["ON_CONFLICT", "Agreement", "agreement_of", "check_on_conflict", "leaders", "settled"]
 
 ON_CONFLICT = ("error", "majority", "latest")
 SHOWN = 3
@@ -55,7 +55,7 @@ def agreement_of(said: Sequence[Said]) -> Agreement | None:
     """Measure how far those agree who answered for the same nodes; None if nobody did."""
     answers: dict[Hashable, dict[str, Hashable]] = {}
     for answer, name in said:
-        if answer.who is not None:
+        if answer.who is not None and not answer.is_verdict:
             answers.setdefault(answer.node, {})[answer.who] = name
     shared = [given for given in answers.values() if len(given) > 1]
     if not shared:
@@ -91,8 +91,8 @@ def settled(said: Sequence[Said], rule: str, what: str) -> tuple[dict[Hashable, 
     said
         The answers, later ones last.
     rule
-        Of different answers, ``"latest"`` takes the last and ``"majority"`` what most people said, each of whom has one
-        vote for a label; ``"error"`` is one.
+        Of different answers, where nobody settled them by a verdict, ``"latest"`` takes the last and ``"majority"``
+        what most people said, each of whom has one vote for a label; ``"error"`` is one.
     what
         What was read, for the error.
     """
@@ -101,7 +101,8 @@ def settled(said: Sequence[Said], rule: str, what: str) -> tuple[dict[Hashable, 
         of_node.setdefault(each[0].node, []).append(each)
     counts: dict[Hashable, Said] = {}
     open_, told = [], []
-    for node, answers in of_node.items():
+    for node, all_answers in of_node.items():
+        answers = [pair for pair in all_answers if pair[0].is_verdict] or all_answers
         name: Hashable | None = answers[-1][1]
         is_split = len({given for _, given in answers}) > 1
         if is_split and rule != "latest":
@@ -123,9 +124,15 @@ def settled(said: Sequence[Said], rule: str, what: str) -> tuple[dict[Hashable, 
 
 def _majority(answers: Sequence[Said]) -> Hashable | None:
     """Return the label that most people gave a node, None for a tie."""
-    votes = Counter(name for _, name in {(answer.who, name) for answer, name in answers})
-    (first, most), (_, second) = votes.most_common(2)
-    return first if most > second else None
+    first, *others = leaders(name for _, name in {(answer.who, name) for answer, name in answers})
+    return None if others else first
+
+
+def leaders(votes: Iterable[Hashable]) -> list[Hashable]:
+    """Return what has the most votes: several where there is a tie."""
+    counts = Counter(votes)
+    most = max(counts.values())
+    return [name for name, count in counts.items() if count == most]
 
 
 def _told(node: Hashable, answers: Sequence[Said]) -> str:

@@ -38,6 +38,8 @@ class Answer:
         The annotator the row names; empty where it names nobody.
     is_typed
         Whether the table tells text and numbers apart, as Parquet does.
+    is_verdict
+        Whether it settles what others answered, as a row of an export of the label log may.
     """
 
     node: Hashable
@@ -45,6 +47,7 @@ class Answer:
     who: str | None
     annotator: str = ""
     is_typed: bool = False
+    is_verdict: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ def read_answers(path: Path, graph: Graph) -> Answers:
     id_column, label_column = _id_column(table, graph, path), _column_named(table, ("label",), path)
     nodes = _nodes(table, id_column, graph, path)
     written = [_stripped(value) for value in names(table, label_column, f"{path}", typed=_is_typed(path)).to_pylist()]
-    annotators = _annotators(table, path)
+    annotators, kinds = _texts(table, "annotator", path), _texts(table, "kind", path)
+    written = ["skip" if kind == "skip" and word is None else word for kind, word in zip(kinds, written, strict=True)]
     filled = [row for row in range(len(nodes)) if nodes[row] is not None or written[row] is not None]
     graph.positions([nodes[row] for row in filled], f"ids in {path}")
     predictions = Predictions.of(table, label_column)
@@ -84,10 +88,11 @@ def read_answers(path: Path, graph: Graph) -> Answers:
     answers, blank = [], []
     for row in filled:
         node, label, annotator = nodes[row], written[row], annotators[row]
-        if label is None:
+        if label is not None:
+            is_verdict = kinds[row] == "adjudicate"
+            answers.append(Answer(node, label, annotator or str(path), annotator, _is_typed(path), is_verdict))
+        elif kinds[row] != "note":
             blank.append(node)
-        else:
-            answers.append(Answer(node, label, annotator or str(path), annotator, _is_typed(path)))
     lists_all = "rank" not in table.column_names and len({nodes[row] for row in filled}) == graph.n_nodes
     return Answers(answers, [] if lists_all else blank)
 
@@ -138,12 +143,12 @@ def _column_named(table: pa.Table, usual: Sequence[str], path: Path) -> str:
     return found
 
 
-def _annotators(table: pa.Table, path: Path) -> list[str]:
-    """Return who filled each row, empty text where nobody is named."""
-    name = find_column(table, ("annotator",), f"{path}")
+def _texts(table: pa.Table, title: str, path: Path) -> list[str]:
+    """Return what a column says of each row, empty text where it says nothing or is not there."""
+    name = find_column(table, (title,), f"{path}")
     if name is None:
         return [""] * table.num_rows
-    return ["" if who is None else str(who).strip() for who in plain_column(table, name).to_pylist()]
+    return ["" if text is None else str(text).strip() for text in plain_column(table, name).to_pylist()]
 
 
 def _stripped(value: str | int | None) -> str | int | None:

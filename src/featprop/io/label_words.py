@@ -12,12 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
-from featprop.errors import LabelError, first_five
+from featprop.errors import LabelError, ParameterError, first_five
 from featprop.io.answers import Answer
 from featprop.spelling import closest, form_of
 from featprop.tables.naming import name_of
 
-__all__ = ["SKIP_WORDS", "classes_of", "skip_forms", "tell_of_slips"]
+__all__ = ["SKIP_WORDS", "classes_of", "named_classes", "skip_forms", "tell_of_slips"]
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +36,15 @@ SHORTEST = 4
 def skip_forms(skip_words: Iterable[str], known: Iterable[Hashable]) -> set[str]:
     """Return the forms of the words for a node that cannot be labelled, but for those that are classes."""
     return {form_of(word) for word in skip_words} - {form_of(name) for name in known}
+
+
+def named_classes(allowed: Iterable[Hashable], known: Iterable[Hashable]) -> list[Hashable]:
+    """Return the classes that may be, with the types they have: text is a known class or, if it is one, a number."""
+    of_text = {str(name): name for name in known}
+    named = [of_text.get(name, name_of(name)) if isinstance(name, str) else name for name in allowed]
+    if not named:
+        raise ParameterError("classes", "must name the classes there may be", "none", "name them: --classes a,b,c")
+    return list(dict.fromkeys(named))
 
 
 def classes_of(

@@ -8,13 +8,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from featprop.errors import LabelError, ParameterError, first_five
+from featprop.errors import LabelError, first_five
 from featprop.graph import Graph
 from featprop.io.agreement import Agreement, agreement_of, check_on_conflict, settled
 from featprop.io.answers import Answer, Answers, read_answers
-from featprop.io.label_words import SKIP_WORDS, classes_of, skip_forms, tell_of_slips
+from featprop.io.label_words import SKIP_WORDS, classes_of, named_classes, skip_forms, tell_of_slips
 from featprop.spelling import form_of
-from featprop.tables.naming import name_of
 
 __all__ = ["LabelSheet", "labels_of", "read_labels"]
 
@@ -114,7 +113,7 @@ def _sheet(
     what: str,
 ) -> LabelSheet:
     """Return what answers say, given how many labels classes have from before and in the graph; see `read_labels`."""
-    permitted = None if allowed is None else _named(allowed, [*own, *before])
+    permitted = None if allowed is None else named_classes(allowed, [*own, *before])
     meant = before if permitted is None else permitted
     no_classes = skip_forms(skip_words, meant)
     skip_word = {word: form_of(word) in no_classes for word in {answer.written for answer in answers}}
@@ -136,15 +135,6 @@ def _sheet(
     people |= {node: answer.annotator for node, answer in skips.items()}
     annotators = {node: name for node, name in people.items() if name}
     return LabelSheet(list(labels), list(labels.values()), [], skipped, annotators, agreement)
-
-
-def _named(allowed: Iterable[Hashable], known: Iterable[Hashable]) -> list[Hashable]:
-    """Return the classes that may be, with the types they have: text is a known class or, if it is one, a number."""
-    of_text = {str(name): name for name in known}
-    named = [of_text.get(name, name_of(name)) if isinstance(name, str) else name for name in allowed]
-    if not named:
-        raise ParameterError("classes", "must name the classes there may be", "none", "name them: --classes a,b,c")
-    return list(dict.fromkeys(named))
 
 
 def _nothing(tables: Iterable[Answers], what: str) -> LabelError:

@@ -12,7 +12,12 @@ __all__ = ["held_lock"]
 
 
 @contextmanager
-def held_lock(path: Path, what: str) -> Iterator[None]:
+def held_lock(
+    path: Path,
+    what: str,
+    rule: str = "must be written by one run at a time",
+    cure: str = "wait for it, or choose another --out",
+) -> Iterator[None]:
     """Hold the lock file for the length of the block; another process that holds it is an error.
 
     The system lets go of the lock when the process ends, however it ends.
@@ -23,6 +28,8 @@ def held_lock(path: Path, what: str) -> Iterator[None]:
         The lock file.
     what
         What it guards, for the message.
+    rule, cure
+        What to say of another process that holds it.
     """
     from filelock import FileLock, Timeout
 
@@ -30,8 +37,7 @@ def held_lock(path: Path, what: str) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout as error:
-        rule = "must be written by one run at a time"
-        raise FileError(what, rule, "another run at work there", "wait for it, or choose another --out") from error
+        raise FileError(what, rule, "another run at work there", cure) from error
     try:
         yield
     finally:

@@ -1,10 +1,11 @@
 """The label log: every act of a person in one SQLite file, never changed and never lost.
 
-An act (label, correction, skip, undo, note) is a row of the table ``acts``; a trigger refuses to change or delete one.
-What holds now is a view: ``answers`` has the last act that stands for each node and annotator. The file is in WAL mode
-with ``synchronous=FULL``, there is one writer connection, and each write is a transaction of its own that takes the
-lock at once, so an act is on the disk before the call returns. Every act has a key of its own: the same act sent again
-under its key changes nothing, whatever was done in between.
+An act (label, correction, skip, verdict, undo, note) is a row of the table ``acts``; a trigger refuses to change or
+delete one. What holds now is a view: ``answers`` has the last act that stands for each node and annotator, ``verdicts``
+the last one that settled a node. Which label counts where people differ is said in `featprop.labelling.agreement`. The
+file is in WAL mode with ``synchronous=FULL``, there is one writer connection, and each write is a transaction of its
+own that takes the lock at once, so an act is on the disk before the call returns. Every act has a key of its own: the
+same act sent again under its key changes nothing, whatever was done in between.
 
 Nodes and labels are kept as JSON with their types (`featprop.names`).
 """
@@ -16,7 +17,7 @@ import logging
 import sqlite3
 import threading
 import uuid
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,13 +25,15 @@ from typing import Any, NamedTuple, Self
 
 from featprop.errors import FileError, LabelError, reason
 from featprop.graph import is_missing
+from featprop.labelling.agreement import consensus
 from featprop.names import name_from_text, name_to_text
 
-__all__ = ["Act", "LabelLog"]
+__all__ = ["Act", "LabelLog", "Told"]
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
+"""Of the file; the first had no verdicts."""
 APPLICATION = 0x66656174
 """``feat``: by this SQLite, and `file`, know whose file it is."""
 PATIENCE = 10_000
@@ -42,7 +45,7 @@ CREATE TABLE acts (
     time TEXT NOT NULL,
     annotator TEXT NOT NULL,
     round INTEGER NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('label', 'correct', 'skip', 'undo', 'note')),
+    kind TEXT NOT NULL CHECK (kind IN ('label', 'correct', 'skip', 'adjudicate', 'undo', 'note')),
     node TEXT NOT NULL,
     label TEXT,
     text TEXT NOT NULL,
@@ -54,12 +57,26 @@ CREATE TRIGGER acts_stay BEFORE UPDATE ON acts BEGIN SELECT RAISE(ABORT, 'an act
 CREATE TRIGGER acts_last BEFORE DELETE ON acts BEGIN SELECT RAISE(ABORT, 'an act is never deleted'); END;
 CREATE VIEW standing AS
     SELECT * FROM acts AS act
-    WHERE kind IN ('label', 'correct', 'skip') AND NOT EXISTS (SELECT 1 FROM acts WHERE undoes = act.number);
+    WHERE kind NOT IN ('undo', 'note') AND NOT EXISTS (SELECT 1 FROM acts WHERE undoes = act.number);
 CREATE VIEW answers AS
-    SELECT * FROM standing WHERE number IN (SELECT max(number) FROM standing GROUP BY node, annotator);
+    SELECT * FROM standing
+    WHERE number IN (SELECT max(number) FROM standing WHERE kind != 'adjudicate' GROUP BY node, annotator);
+CREATE VIEW verdicts AS
+    SELECT * FROM standing
+    WHERE number IN (SELECT max(number) FROM standing WHERE kind = 'adjudicate' GROUP BY node);
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {FORMAT};
 """
+FROM_FIRST = """
+DROP VIEW answers;
+DROP VIEW standing;
+DROP TRIGGER acts_stay;
+DROP TRIGGER acts_last;
+DROP INDEX acts_of_node;
+DROP INDEX acts_undone;
+ALTER TABLE acts RENAME TO old_acts;
+"""
+"""What makes room in a file of the first format for the schema of now; the old acts are copied after that."""
 COLUMNS = "number, key, time, annotator, round, kind, node, label, text, undoes"
 
 
@@ -80,11 +97,11 @@ class Act:
     round
         How many times nodes had been asked for by then.
     kind
-        ``"label"``, ``"correct"``, ``"skip"``, ``"undo"`` or ``"note"``.
+        ``"label"``, ``"correct"``, ``"skip"``, ``"adjudicate"``, ``"undo"`` or ``"note"``.
     node
         Of what.
     label
-        The class, of a label or a correction.
+        The class, of a label, a correction or a verdict.
     text
         The reason of a skip, or the note.
     undoes
@@ -101,6 +118,37 @@ class Act:
     label: Hashable | None
     text: str
     undoes: int | None
+
+
+@dataclass(frozen=True)
+class Told:
+    """An act that happened elsewhere: in another log or another tool.
+
+    Attributes
+    ----------
+    kind
+        ``"label"``, ``"skip"``, ``"adjudicate"`` or ``"note"``.
+    node, label, text, annotator
+        As of an `Act`.
+    key
+        What makes it distinct.
+    time
+        When, if that is known.
+    """
+
+    kind: str
+    node: Hashable
+    label: Hashable | None
+    text: str
+    annotator: str
+    key: str
+    time: dt.datetime | None = None
+
+    def is_said_by(self, act: Act | None) -> bool:
+        """Say whether an act of the same annotator and node says the same; a label may be a correction there."""
+        if act is None or self.kind != ("label" if act.kind == "correct" else act.kind):
+            return False
+        return _same(act.label, self.label) and (self.kind == "label" or act.text == self.text)
 
 
 class _Act(NamedTuple):
@@ -143,18 +191,29 @@ class LabelLog:
         known = ask("PRAGMA application_id").fetchone()[0]
         empty = ask("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         version = ask("PRAGMA user_version").fetchone()[0]
-        if not empty and (known, version) != (APPLICATION, FORMAT):
+        if not empty and (known != APPLICATION or version not in (1, FORMAT)):
             found = f"version {version} of one" if known == APPLICATION else "another database"
             raise FileError(f"{self.path}", "must be a label log of this version", found, "choose another file")
         mode = ask("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode not in ("wal", "memory"):
             log.info("%s: no write-ahead log on this file system, a journal is kept instead (%s)", self.path, mode)
         ask("PRAGMA synchronous = FULL")
-        if empty:
+        if empty or version != FORMAT:
             with self._writing():
-                if ask("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                    for statement in _statements(SCHEMA):
-                        ask(statement)
+                self._make()
+
+    def _make(self) -> None:
+        """Make the tables, or those of now out of those of the first format, unless another process just did."""
+        ask = self._connection.execute
+        version = ask("PRAGMA user_version").fetchone()[0]
+        if version == FORMAT:
+            return
+        for statement in _statements((FROM_FIRST if version else "") + SCHEMA):
+            ask(statement)
+        if version:
+            ask(f"INSERT INTO acts ({COLUMNS}) SELECT {COLUMNS} FROM old_acts ORDER BY number")
+            ask("DROP TABLE old_acts")
+            log.info("%s: a label log of version %d, made one of version %d", self.path, version, FORMAT)
 
     def tell(
         self, labels: Mapping[Hashable, Hashable], *, annotator: str = "", turn: int = 0, keys: Mapping[Any, str] = {}
@@ -210,6 +269,17 @@ class LabelLog:
             if not self._was_sent(act, key) and (is_new or key is not None):
                 self._write(act, turn, key)
 
+    def adjudicate(
+        self, node: Hashable, label: Hashable, *, annotator: str = "", turn: int = 0, key: str | None = None
+    ) -> None:
+        """Settle what a node is: this counts, whatever anybody answers, until it is undone or settled anew."""
+        _check_classes({node: label})
+        with self._writing():
+            act, before = _Act("adjudicate", annotator, node, label), self._verdict(node)
+            is_new = before is None or before.annotator != annotator or not _same(before.label, label)
+            if not self._was_sent(act, key) and (is_new or key is not None):
+                self._write(act, turn, key)
+
     def note(self, node: Hashable, text: str, *, annotator: str = "", turn: int = 0, key: str | None = None) -> None:
         """Write something down about a node."""
         with self._writing():
@@ -231,22 +301,54 @@ class LabelLog:
                 self._write(_Act("undo", annotator, None), turn, key)
             return last[0] if last else None
 
+    def take_over(self, told: Iterable[Told]) -> list[str]:
+        """Take acts that happened elsewhere, all of them or none, with the times they have.
+
+        Returns what became of each: ``"taken"``; ``"repeated"``, which is what holds already; or ``"superseded"``,
+        which was said here before, or earlier than what holds, and stays as it is.
+        """
+        with self._writing():
+            return [self._take_over(each) for each in told]
+
+    def has(self, key: str) -> bool:
+        """Say whether there is an act of that key."""
+        return bool(self._select("SELECT {} FROM acts WHERE key = ?", key))
+
     def acts(self) -> list[Act]:
         """Return everything that was ever done, in order."""
         return self._select("SELECT {} FROM acts ORDER BY number")
 
     def answers(self) -> list[Act]:
         """Return what holds now, an answer for each node and annotator, in the order the nodes first came up."""
-        first = "(SELECT min(number) FROM acts WHERE acts.node = answers.node)"
-        return self._select(f"SELECT {{}} FROM answers ORDER BY {first}, number")
+        return self._in_order("SELECT * FROM answers")
+
+    def answers_of(self, node: Hashable) -> list[Act]:
+        """Return what holds now of one node, an answer for each annotator; it takes no longer in a long log."""
+        query = "SELECT {} FROM standing WHERE node = ? AND kind != 'adjudicate' ORDER BY number"
+        return list({act.annotator: act for act in self._select(query, name_to_text(node))}.values())
+
+    def holding_of(self, node: Hashable) -> list[Act]:
+        """Return the answers and the verdict that hold now of one node; it takes no longer in a long log."""
+        query = "SELECT {} FROM standing WHERE node = ? ORDER BY number"
+        held = {(act.kind == "adjudicate" or act.annotator): act for act in self._select(query, name_to_text(node))}
+        return list(held.values())
+
+    def holding(self) -> list[Act]:
+        """Return the answers and the verdicts that hold now, in the order the nodes first came up."""
+        return self._in_order("SELECT * FROM answers UNION ALL SELECT * FROM verdicts")
 
     def labels(self) -> dict[Hashable, Hashable]:
-        """Return the label of each node that has one; of several annotators, the last to answer counts."""
-        return {node: act.label for node, act in self._latest().items() if act.kind != "skip"}
+        """Return the label of each node that has one: the verdict, or else what most annotators say, or the latest."""
+        return consensus(self.holding()).labels
 
     def skips(self) -> dict[Hashable, str]:
-        """Return the nodes that cannot be labelled, and why."""
-        return {node: act.text for node, act in self._latest().items() if act.kind == "skip"}
+        """Return the nodes that cannot be labelled, as everybody says who answered, and why."""
+        return consensus(self.holding()).skips
+
+    def notes_of(self, node: Hashable) -> list[Act]:
+        """Return what was written down about one node; it takes no longer in a long log."""
+        query = "SELECT {} FROM acts WHERE node = ? AND kind = 'note' ORDER BY number"
+        return self._select(query, name_to_text(node))
 
     def notes(self) -> list[tuple[Hashable, str]]:
         """Return what was written down about nodes."""
@@ -286,16 +388,40 @@ class LabelLog:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _latest(self) -> dict[Hashable, Act]:
-        latest: dict[Hashable, Act] = {}
-        for act in self.answers():
-            if act.node not in latest or latest[act.node].number < act.number:
-                latest[act.node] = act
-        return latest
+    def _in_order(self, acts: str) -> list[Act]:
+        first = "(SELECT min(number) FROM acts WHERE acts.node = held.node)"
+        return self._select(f"SELECT {{}} FROM ({acts}) AS held ORDER BY {first}, number")
+
+    def _take_over(self, told: Told) -> str:
+        """Take an act that happened elsewhere, inside a transaction, and return what became of it."""
+        query = "SELECT {} FROM acts WHERE node = ? AND annotator = ? AND kind != 'undo'"
+        said = self._select(query, name_to_text(told.node), told.annotator)
+        alike = [act for act in said if told.is_said_by(act)]
+        if told.kind == "note":
+            before = alike[0] if alike else None
+        else:
+            is_verdict = told.kind == "adjudicate"
+            before = self._verdict(told.node) if is_verdict else self._answer(told.node, told.annotator)
+        if before is not None and before.annotator == told.annotator and told.is_said_by(before):
+            return "repeated"
+        is_older = before is not None and told.time is not None and told.time < before.time
+        if is_older or self.has(told.key) or any(act.time == told.time for act in alike):
+            return "superseded"
+        is_correction = told.kind == "label" and before is not None and before.kind != "skip"
+        was_edited = before is not None and before.time == told.time
+        act = _Act("correct" if is_correction else told.kind, told.annotator, told.node, told.label, told.text)
+        self._write(act, 0, told.key, None if was_edited else told.time)
+        return "taken"
 
     def _answer(self, node: Hashable, annotator: str) -> Act | None:
-        query = "SELECT {} FROM standing WHERE node = ? AND annotator = ? ORDER BY number DESC LIMIT 1"
+        which = "node = ? AND annotator = ? AND kind != 'adjudicate'"
+        query = f"SELECT {{}} FROM standing WHERE {which} ORDER BY number DESC LIMIT 1"
         found = self._select(query, name_to_text(node), annotator)
+        return found[0] if found else None
+
+    def _verdict(self, node: Hashable) -> Act | None:
+        query = "SELECT {} FROM standing WHERE node = ? AND kind = 'adjudicate' ORDER BY number DESC LIMIT 1"
+        found = self._select(query, name_to_text(node))
         return found[0] if found else None
 
     def _was_sent(self, act: _Act, key: str | None) -> bool:
@@ -308,13 +434,13 @@ class LabelLog:
             raise LabelError("The key of an act", "must be used once", found, "make a new key for each act")
         return sent is not None
 
-    def _write(self, act: _Act, turn: int, key: str | None) -> None:
-        """Write one act, inside a transaction."""
-        now = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+    def _write(self, act: _Act, turn: int, key: str | None, time: dt.datetime | None = None) -> None:
+        """Write one act, inside a transaction: one of now, or of another time."""
+        when = (time or dt.datetime.now(dt.UTC)).astimezone(dt.UTC).isoformat(timespec="milliseconds")
         self._connection.execute(
             "INSERT INTO acts (key, time, round, kind, annotator, node, label, text, undoes) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (key or uuid.uuid4().hex, now, turn, *act.row),
+            (key or uuid.uuid4().hex, when, turn, *act.row),
         )
 
     def _select(self, query: str, *values: object) -> list[Act]:

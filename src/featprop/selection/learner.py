@@ -166,7 +166,7 @@ class ActiveLearner:
         self.asked = [node for node in self.asked if node not in told]
 
     def correct(self, node: Hashable, label: Hashable, *, annotator: str = "") -> None:
-        """Change the label of a node that has one; where somebody else gave it, this is one more answer."""
+        """Change the label of a node that has one; where others gave it, this is one more answer, and most count."""
         (node,), (label,) = self._ids([node]), plain([label])
         ours = any(act.node == node and act.annotator == annotator for act in self.log.answers())
         if ours or node not in self.labels:
@@ -175,7 +175,7 @@ class ActiveLearner:
             self.log.tell({node: label}, annotator=annotator, turn=self.rounds)
 
     def skip(self, *nodes: Hashable, reason: str = "", annotator: str = "") -> None:
-        """Mark nodes that nobody can label; a label such a node has is dropped."""
+        """Mark nodes that cannot be labelled; a label that the annotator gave one is dropped, that of others stays."""
         marked = self._ids(nodes)
         for node in marked:
             self.log.skip(node, reason, annotator=annotator, turn=self.rounds)
@@ -189,7 +189,7 @@ class ActiveLearner:
         act = self.log.undo(annotator=annotator, turn=self.rounds)
         if act is None:
             return None
-        if act.node not in {answer.node for answer in self.log.answers()} and act.node not in self.asked:
+        if act.node not in {held.node for held in self.log.holding()} and act.node not in self.asked:
             self.asked.append(act.node)
         return act.node
 
@@ -294,7 +294,7 @@ class ActiveLearner:
         learner.log = LabelLog(folder / LABELS)
         if record["format"] == 1:
             _take_over(record, learner.log)
-        answered = {act.node for act in learner.log.answers()}
+        answered = {act.node for act in learner.log.holding()}
         learner.asked = [name for name in map(_name, record["asked"]) if name not in answered]
         graph.positions([*learner.labels, *learner.asked, *learner.skipped], f"ids in {folder}")
         if "device" in learner._settings.get_params():

@@ -1,0 +1,108 @@
+"""``featprop import``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from featprop.cli.app import app, read
+from featprop.cli.console import showing_progress
+from featprop.cli.label_options import LogArgument, counted, listed, log_at
+from featprop.cli.table_options import reads_tables
+from featprop.errors import first_five
+
+if TYPE_CHECKING:
+    from featprop.graph import Graph
+    from featprop.labelling import Imported, LabelLog
+    from featprop.tables import TableOptions
+
+__all__ = ["import_"]
+
+
+@app.command("import")
+@reads_tables()
+def import_(
+    labels: LogArgument,
+    tables: TableOptions,
+    results: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="What Label Studio (JSON, JSON_MIN, CSV), doccano (JSONL) or featprop wrote, or a sheet (id, label).",
+            show_default=False,
+        ),
+    ],
+    graph: Annotated[
+        Path | None,
+        typer.Option("--graph", metavar="GRAPH", help="The graph: answers on other nodes are left out."),
+    ] = None,
+    classes: Annotated[
+        list[str] | None,
+        typer.Option("--classes", metavar="A,B,…", help="The classes there may be: other labels are left out."),
+    ] = None,
+    annotator: Annotated[
+        str, typer.Option("--annotator", metavar="NAME", help="Who answered, where the file does not say.")
+    ] = "",
+) -> None:
+    """Take what people answered in another tool into a label log, which is made if it is not there.
+
+    Unknown nodes and classes are named and left out, the rest is taken. The same file taken twice changes nothing.
+
+    Example: `featprop import my-graph.labels results.json`
+    """
+    from featprop.labelling import import_labels
+    from featprop.labelling.agreement import alpha, disagreements
+    from featprop.selection.learner import alone_at
+
+    place, allowed = log_at(labels), None if classes is None else listed(classes)
+    with showing_progress(), alone_at(labels) if labels.is_dir() else nullcontext():
+        whole = None if graph is None else read(graph, tables)
+        with _opened(place) as log:
+            done = import_labels(log, results, whole, allowed, annotator=annotator.strip())
+            agreed, apart = alpha(log.holding()), disagreements(log.holding())
+    _tell(done, whole, results, labels)
+    if agreed is not None:
+        open_ = f"nodes with different labels that nobody settled: {len(apart):,}"
+        typer.echo(f"Krippendorff's alpha: {agreed:.2f}; {open_}.")
+
+
+@contextmanager
+def _opened(place: Path) -> Iterator[LabelLog]:
+    """Open a label log, or make one that goes again when nothing can be taken into it."""
+    from featprop.labelling import LabelLog
+
+    is_new = not place.exists()
+    try:
+        with LabelLog(place) as log:
+            yield log
+    except BaseException:
+        if is_new:
+            place.unlink(missing_ok=True)
+        raise
+
+
+def _tell(done: Imported, graph: Graph | None, results: Path, labels: Path) -> None:
+    from featprop.tables.near import did_you_mean
+
+    sizes = [counted(done.taken, "label"), counted(done.skipped, "skip"), counted(done.notes, "note")]
+    typer.echo(f"Took {sizes[0]}, {sizes[1]} and {sizes[2]} from {results} into {labels}.")
+    for count, what in [
+        (done.repeated, "In the log already"),
+        (done.superseded, "Said before or changed since, left as it is in the log"),
+        (done.unanswered, "Without an answer"),
+    ]:
+        if count:
+            typer.echo(f"{what}: {count:,}.")
+    if done.unknown_nodes:
+        advice = None if graph is None else did_you_mean(done.unknown_nodes, graph.ids.tolist())
+        strange = first_five([repr(node) for node in done.unknown_nodes])
+        typer.echo(f"Nodes that are not in the graph, left out: {strange}{f': {advice}' if advice else ''}", err=True)
+    if done.unknown_classes:
+        strange = first_five([repr(name) for name in done.unknown_classes])
+        typer.echo(f"Labels that are none of the classes, left out: {strange}", err=True)
+    if done.unclear:
+        typer.echo(f"Not understood, left out: {first_five(done.unclear)}", err=True)

@@ -1,0 +1,262 @@
+"""``featprop label``."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import importlib.util
+import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from featprop.cli.app import GraphArgument, SeedOption, app, read
+from featprop.cli.console import showing_progress
+from featprop.cli.label_options import listed
+from featprop.cli.table_options import reads_tables
+from featprop.errors import FileError, MissingExtraError, ParameterError
+
+if TYPE_CHECKING:
+    from featprop.tables import TableOptions
+
+__all__ = ["label"]
+
+NEEDED = ("fastapi", "uvicorn", "jinja2", "python_multipart")
+"""What the extra `label` installs."""
+LONGEST = 100
+"""Letters of the name of an annotator."""
+BACKLOG = 128
+
+
+@app.command()
+@reads_tables()
+def label(
+    graph: GraphArgument,
+    tables: TableOptions,
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", "-b", min=1, help="How many labels are wanted.", show_default="no end"),
+    ] = None,
+    classes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--classes",
+            metavar="A,B,…",
+            help="The classes, in the order of their keys. Without it people add them as they go.",
+        ),
+    ] = None,
+    may_add: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--may-add",
+            metavar="NAME",
+            help="An annotator who may add to --classes. Repeatable.",
+        ),
+    ] = None,
+    annotator: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--annotator", metavar="NAME", help="Somebody who labels, with an address of their own. Repeatable."
+        ),
+    ] = None,
+    overlap: Annotated[
+        int, typer.Option("--overlap", min=1, help="How many people are asked for a shared node, a fifth of them.")
+    ] = 1,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", help="The label log to go on with or begin.", show_default="GRAPH.labels"),
+    ] = None,
+    blind: Annotated[
+        bool, typer.Option("--blind", help="Hide what the model thinks until somebody asks for it.")
+    ] = False,
+    images: Annotated[
+        Path | None,
+        typer.Option("--images", metavar="FOLDER", help="The folder of the pictures that a column names."),
+    ] = None,
+    host: Annotated[
+        str, typer.Option("--host", help="Where to listen: 0.0.0.0 lets other machines in, who have an address.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="The port to listen at; 0 takes a free one.")
+    ] = 8765,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the browser.")] = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Label nodes in the browser: each in its graph, one key an answer, the next from a model that learns meanwhile.
+
+    Prints an address for each annotator, with a token that lets them in. Every answer is in the label log before the
+    next node appears; started again, it goes on where people stopped. Ctrl-C ends it.
+
+    Example: `featprop label my-graph/ --budget 100 --classes ok,review,fraud`
+    """
+    for needed in NEEDED:
+        if importlib.util.find_spec(needed) is None:
+            raise MissingExtraError("featprop label", "label", needed)
+    from featprop.io.locks import held_lock
+    from featprop.labelling import LabelLog
+    from featprop.page.desk import Desk
+    from featprop.page.security import Hosts, Tokens
+    from featprop.page.server import application, serve
+
+    people = _people(annotator)
+    adding = _adding(may_add, people, classes)
+    if images is not None and not images.is_dir():
+        raise FileError(f"{images}", "must be the folder of the pictures", "no such folder", "check --images")
+    place = labels if labels is not None else _beside(graph)
+    in_use = "stop it, or choose another file with --labels"
+    with (
+        held_lock(place.with_name(f"{place.name}.lock"), f"{place}", "must be at one server at a time", in_use),
+        _listening(host, port) as listener,
+        LabelLog(place) as log,
+        _until_interrupted(),
+    ):
+        with showing_progress():
+            whole = read(graph, tables)
+            desk = Desk(
+                whole,
+                log,
+                classes=_classes(classes, whole.classes),
+                annotators=people,
+                overlap=overlap,
+                budget=budget,
+                blind=blind,
+                open_classes=bool(adding),
+                seed=seed,
+            )
+        bound, tokens = listener.getsockname()[1], Tokens(people)
+        page = application(desk, tokens, hosts=Hosts.of(host), port=bound, images=images, adding=adding)
+        addresses = [f"http://{_reachable(host)}:{bound}/?token={tokens.of(name)}" for name in people]
+        with contextlib.closing(desk):
+            typer.echo("Choosing the first nodes to ask for", err=True)
+            desk.start()
+            typer.echo(f"Answers are kept in {place}. Ctrl-C ends; what was answered stays.", err=True)
+            for name, address in zip(people, addresses, strict=True):
+                typer.echo(f"{name}\n{address}" if name else address)
+            sys.stdout.flush()
+            with _opened(addresses[0]) if len(people) == 1 and not no_browser else contextlib.nullcontext():
+                serve(page, listener)
+    typer.echo(f"Ended. The answers are in {place}; featprop export {place} takes them out.", err=True)
+
+
+def _people(annotator: list[str] | None) -> list[str]:
+    """Return who labels: the names given, or one person without a name."""
+    people = [" ".join(name.split()) for name in annotator or []]
+    for name in people:
+        if not name or len(name) > LONGEST or not name.isprintable() or people.count(name) > 1:
+            rule = f"must be different names of at most {LONGEST} letters"
+            raise ParameterError("--annotator", rule, repr(name[: LONGEST + 1]), "name each person once")
+    return people or [""]
+
+
+def _adding(may_add: list[str] | None, people: list[str], classes: list[str] | None) -> list[str]:
+    """Return who may add a class: those named, or else everybody unless the classes were named."""
+    for name in may_add or []:
+        if name not in people:
+            rule = f"must be one of the annotators ({', '.join(filter(None, people)) or 'none is named'})"
+            raise ParameterError("--may-add", rule, repr(name), "name them with --annotator, too")
+    return may_add if may_add else [] if classes else people
+
+
+def _classes(classes: list[str] | None, own: tuple[Any, ...]) -> list[Any]:
+    """Return the classes with the types they have in the graph, or else its own."""
+    from featprop.io.label_words import named_classes
+
+    return list(own) if classes is None else named_classes(listed(classes), own)
+
+
+def _beside(graph: Path) -> Path:
+    """Return where the label log of a graph is: beside it, or here for a data set that is known by its name."""
+    if graph.is_dir():
+        whole = graph.resolve()
+        return (
+            whole.with_name(f"{whole.name}.labels")
+            if graph.name in ("", "..")
+            else graph.with_name(f"{graph.name}.labels")
+        )
+    return graph.with_suffix(".labels") if graph.exists() else Path(f"{graph.name}.labels")
+
+
+@contextlib.contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Listen at a port, which nobody else listens at.
+
+    The protocol is named with the address: asyncio sends without delay only from sockets that say they are of TCP.
+    """
+    bare = host.removeprefix("[").removesuffix("]")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            bare, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        found, cure = f"{host!r} ({error.strerror or error})", "name an address of this machine"
+        raise ParameterError("--host", "must be an address to listen at", found, cure) from error
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(address)
+        except OSError as error:
+            found, cure = f"{host}:{port} ({error.strerror or error})", "choose another --port, or 0 for a free one"
+            raise ParameterError("--host and --port", "must be a place to listen at", found, cure) from error
+        listener.listen(BACKLOG)
+        yield listener
+    finally:
+        listener.close()
+
+
+def _reachable(host: str) -> str:
+    """Return how a browser calls this machine: its own address where it listens at all of them."""
+    from featprop.page.security import is_unspecified
+
+    name = _own_address(":" in host) if is_unspecified(host) else host.removeprefix("[").removesuffix("]")
+    return f"[{name}]" if ":" in name else name
+
+
+def _own_address(is_ipv6: bool) -> str:
+    """Return the address other machines see; nothing is sent to find out."""
+    family, far = (socket.AF_INET6, "2001:db8::1") if is_ipv6 else (socket.AF_INET, "192.0.2.1")
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((far, 9))
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "::1" if is_ipv6 else "127.0.0.1"
+
+
+@contextlib.contextmanager
+def _opened(address: str) -> Iterator[None]:
+    """Open the browser at a file that leads on to the address: the list of processes does not show the token so."""
+    if sys.platform.startswith("linux") and not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))):
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="featprop-", ignore_cleanup_errors=True) as folder:
+        page = Path(folder) / "label.html"
+        page.touch(mode=0o600)
+        to = html.escape(address)
+        page.write_text(
+            f'<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+            f'<meta http-equiv="refresh" content="0; url={to}"><title>featprop</title><a href="{to}">Label</a>\n',
+            encoding="utf-8",
+        )
+        threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
+        yield
+
+
+@contextlib.contextmanager
+def _until_interrupted() -> Iterator[None]:
+    """Leave the block quietly at Ctrl-C, or when the process is told to end."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,148 @@
+"""What was heard in a file, taken into a label log: of nodes that there are, of classes that there may be, once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from featprop.graph import Graph
+from featprop.io.answers import Answer
+from featprop.io.label_words import SKIP_WORDS, classes_of, named_classes, skip_forms
+from featprop.labelling.exchange.said import Heard, Said, written
+from featprop.labelling.log import LabelLog, Told
+from featprop.names import name_to_text
+from featprop.spelling import form_of
+
+__all__ = ["Imported", "take"]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What became of the answers in a file.
+
+    Attributes
+    ----------
+    taken
+        Labels and verdicts that were taken.
+    skipped
+        Skips that were taken: nodes that somebody could not label.
+    notes
+        Notes that were taken.
+    repeated
+        How much of it was in the log already.
+    superseded
+        How much of it was said before, or earlier than what the same person says now, and stays as it is in the log.
+    unanswered
+        How many nodes the file lists without an answer.
+    unknown_nodes
+        The nodes that the graph does not have.
+    unknown_classes
+        The labels that are no classes, as they are written.
+    unclear
+        What else was left out, in a few words each.
+    """
+
+    taken: int = 0
+    skipped: int = 0
+    notes: int = 0
+    repeated: int = 0
+    superseded: int = 0
+    unanswered: int = 0
+    unknown_nodes: tuple[Hashable, ...] = ()
+    unknown_classes: tuple[Hashable, ...] = ()
+    unclear: tuple[str, ...] = ()
+
+
+def take(
+    log: LabelLog, heard: Heard, graph: Graph | None, classes: Iterable[Hashable] | None, annotator: str
+) -> Imported:
+    """Take what was heard into a log; the arguments are those of `featprop.labelling.exchange.import_labels`."""
+    of_nodes, strange_nodes = _with_nodes(heard.said, log, graph)
+    of_classes, strange_classes = _with_classes(of_nodes, log, graph, classes)
+    told = [_told(each, annotator) for each in of_classes]
+    became = log.take_over(told)
+    taken = Counter(each.kind for each, what in zip(told, became, strict=True) if what == "taken")
+    return Imported(
+        taken=taken["label"] + taken["adjudicate"],
+        skipped=taken["skip"],
+        notes=taken["note"],
+        repeated=became.count("repeated"),
+        superseded=became.count("superseded"),
+        unanswered=heard.unanswered,
+        unknown_nodes=strange_nodes,
+        unknown_classes=strange_classes,
+        unclear=tuple(heard.unclear),
+    )
+
+
+def _with_nodes(
+    said: Sequence[Said], log: LabelLog, graph: Graph | None
+) -> tuple[list[tuple[Hashable, Said]], tuple[Hashable, ...]]:
+    """Return what was said with the node it is about, and the nodes that there are not.
+
+    A node is found by its name, or else by how the name is written, if only one is written so: ``"7"`` may be 7.
+    Without a graph, nodes that the log does not know are taken as they are.
+    """
+    known = graph.ids.tolist() if graph is not None else list(dict.fromkeys(act.node for act in log.acts()))
+    by_name = {name: name for name in known if name is not None}
+    by_text: dict[str, list[Hashable]] = {}
+    for name in by_name:
+        by_text.setdefault(str(name), []).append(name)
+    found: list[tuple[Hashable, Said]] = []
+    strange: dict[Hashable, None] = {}
+    for each in said:
+        alike = by_text.get(str(each.node).strip(), [])
+        if each.node in by_name:
+            found.append((by_name[each.node], each))
+        elif len(alike) == 1:
+            found.append((alike[0], each))
+        elif graph is None:
+            found.append((each.node, each))
+        else:
+            strange[each.node] = None
+    return found, tuple(strange)
+
+
+def _with_classes(
+    said: Sequence[tuple[Hashable, Said]], log: LabelLog, graph: Graph | None, classes: Iterable[Hashable] | None
+) -> tuple[list[tuple[Hashable, Said, Hashable | None]], tuple[Hashable, ...]]:
+    """Return what was said with the class that is meant, None for a skip or a note; and labels that are no classes."""
+    before = Counter(act.label for act in log.holding() if act.label is not None)
+    own = () if graph is None else graph.classes
+    allowed = None if classes is None else named_classes(classes, [*own, *before])
+    no_classes = skip_forms(SKIP_WORDS, before if allowed is None else allowed)
+    forms = None if allowed is None else {form_of(name) for name in allowed}
+    labels: list[int] = []
+    kept: list[tuple[Hashable, Said, Hashable | None]] = []
+    strange: dict[Hashable, None] = {}
+    for node, each in said:
+        if each.label is None or (each.by_hand and form_of(each.label) in no_classes):
+            kept.append((node, each, None))
+        elif forms is None or form_of(each.label) in forms:
+            labels.append(len(kept))
+            kept.append((node, each, each.label))
+        else:
+            strange[each.label] = None
+    answers = [_answer(kept[place][1]) for place in labels]
+    for place, name in zip(labels, classes_of(answers, [before, own], allowed), strict=True):
+        kept[place] = (*kept[place][:2], name)
+    return kept, tuple(strange)
+
+
+def _answer(said: Said) -> Answer:
+    assert said.label is not None
+    return Answer(said.node, said.label, said.annotator, is_typed=not isinstance(said.label, str))
+
+
+def _told(heard: tuple[Hashable, Said, Hashable | None], annotator: str) -> Told:
+    node, said, label = heard
+    is_word = label is None and said.label is not None
+    kind, text = ("skip", str(said.label)) if is_word else (said.kind, said.text)
+    who = said.annotator or annotator
+    named = None if label is None else name_to_text(label)
+    content = [kind, name_to_text(node), named, text, who, written(said.time), said.mark]
+    digest = hashlib.blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
+    return Told(kind, node, label, text, who, f"import {digest}", said.time)

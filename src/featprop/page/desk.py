@@ -1,0 +1,504 @@
+"""What the page does, without HTTP: who is asked what next, and what becomes of an answer.
+
+An answer is on the disk before the call returns. The next question comes from the last ranking that was finished, so
+it is there at once; the model learns meanwhile (`featprop.page.trainer`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.errors import LabelError, ParameterError, unknown_choice
+from featprop.graph import Graph, is_missing
+from featprop.labelling import Act, LabelLog
+from featprop.labelling.agreement import Consensus, Disagreement, alpha, consensus, disagreements
+from featprop.models import DEFAULT_MODEL
+from featprop.names import name_to_text
+from featprop.page.leases import Leases
+from featprop.page.trainer import Ranking, Snapshot, Trainer
+from featprop.strategies import DEFAULT_STRATEGY, strategy_class
+from featprop.tables.naming import name_of
+
+__all__ = ["Desk", "Prediction", "Progress", "Question"]
+
+AHEAD = 10
+"""Nodes ranked at least, and for each person four more: whoever is quick never waits."""
+MOST = 100
+"""Nodes ranked at most for few people."""
+SHARED = 0.2
+"""The share of the nodes that several people are asked for, where they are to overlap."""
+CLASSES = 1000
+"""How many classes there may be."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A node that somebody is asked for.
+
+    Attributes
+    ----------
+    node
+        Its id.
+    rank
+        Its place in the ranking, from 1; 0 for one that was not ranked.
+    represents
+        How many nodes it stands for, where that is known.
+    why
+        Why it is asked for, in a sentence.
+    """
+
+    node: Hashable
+    rank: int
+    represents: int | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the model thinks of a node."""
+
+    label: Hashable
+    confidence: float
+    probabilities: dict[Hashable, float]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the labelling is.
+
+    Attributes
+    ----------
+    labelled, skipped, nodes
+        Nodes with a label, nodes nobody could label, all of them.
+    budget
+        How many labels are wanted, None if nothing was said.
+    classes
+        Labels of each class.
+    annotators
+        Answers of each person.
+    hours
+        Answers in each hour, by its beginning.
+    seen
+        How many of the labels the model has learnt from.
+    alpha
+        Krippendorff's alpha of those whom several people answered; None if it is not defined.
+    coverage
+        The mean distance of a node to the nearest labelled one, by how many labels there were.
+    training
+        What the model is at: ``"waiting"`` or ``"training"``.
+    failure
+        What went wrong with the last training; empty if nothing did.
+    """
+
+    labelled: int
+    skipped: int
+    nodes: int
+    budget: int | None
+    classes: dict[Hashable, int]
+    annotators: dict[str, int]
+    hours: dict[dt.datetime, int]
+    seen: int
+    alpha: float | None
+    coverage: list[tuple[int, float]] = field(default_factory=list)
+    training: str = "waiting"
+    failure: str = ""
+
+
+class Desk:
+    """The desk at which people label a graph.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    log
+        Where every act is kept.
+    classes
+        The classes there may be, in the order of their keys; those of the log are added.
+    annotators
+        Who may answer.
+    overlap
+        How many people are asked for each of the shared nodes, a fifth of all.
+    budget
+        How many labels are wanted; nobody is asked any more when they are there.
+    blind
+        Whether what the model thinks is hidden until somebody asks for it.
+    open_classes
+        Whether people may add classes.
+    seed
+        Decides which nodes are shared, and whatever chance has a part in.
+    strategy, model
+        The names of what chooses and what is trained.
+    clock
+        The clock of the leases.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        log: LabelLog,
+        *,
+        classes: Sequence[Hashable] = (),
+        annotators: Sequence[str] = ("",),
+        overlap: int = 1,
+        budget: int | None = None,
+        blind: bool = False,
+        open_classes: bool = True,
+        seed: int = 0,
+        strategy: str = DEFAULT_STRATEGY,
+        model: str = DEFAULT_MODEL,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if overlap < 1 or overlap > max(1, len(annotators)):
+            rule = f"must be from 1 to {max(1, len(annotators))}, the number of annotators"
+            raise ParameterError("overlap", rule, overlap, "name more people with --annotator")
+        if budget is not None and budget < 1:
+            raise ParameterError("budget", "must be at least 1", budget, "pass another number")
+        strategy_class(strategy)
+        self.graph, self.log = graph, log
+        self.annotators, self.overlap, self.budget = tuple(annotators), overlap, budget
+        self.blind, self.open_classes, self.seed = blind, open_classes, seed
+        self.ranking: Ranking | None = None
+        self.round = 0
+        self._lock = threading.RLock()
+        self._leases = Leases(clock)
+        self._answers: dict[Hashable, dict[str, Act]] = {}
+        self._verdicts: dict[Hashable, Act] = {}
+        self._known: tuple[int, Consensus] = (-1, Consensus({}, {}))
+        self._version = 0
+        self._others = np.random.default_rng(seed).permutation(graph.n_nodes)
+        self._passed = 0
+        self._coverage: list[tuple[int, float]] = []
+        self._first = threading.Event()
+        self._load()
+        known = [*classes, *(label for label in self.standing().labels.values() if label not in classes)]
+        self.classes: list[Hashable] = list(dict.fromkeys(known))
+        self._trainer = Trainer(graph, strategy, model, seed, self._snapshot, self._take)
+
+    def start(self, patience: float | None = None) -> None:
+        """Have the model begin, and wait for the first ranking: `patience` seconds at most, if that is given."""
+        self._trainer.start()
+        waited = 0.0
+        while not self._first.wait(0.1) and not self._trainer.failure and (patience is None or waited < patience):
+            waited += 0.1
+
+    def close(self) -> None:
+        """End the training; everything that was said is in the log."""
+        self._trainer.close()
+
+    def next(self, annotator: str) -> Question | None:
+        """Return what somebody is asked for, the same until they answer; None if nothing is left for them."""
+        self._check(annotator)
+        with self._lock:
+            node = self._leases.of(annotator)
+            if node is not None and not self._is_answered(node, annotator):
+                return self._question(node)
+            if self.budget is not None and len(self._labelled()) >= self.budget:
+                self._leases.give_back(annotator)
+                return None
+            node = self._next_node(annotator)
+            if node is None:
+                self._leases.give_back(annotator)
+                return None
+            self._leases.take(annotator, node)
+            return self._question(node)
+
+    def label(self, annotator: str, node: Hashable, label: Hashable, key: str) -> None:
+        """Take a label, or another label for a node that they have answered before."""
+        self._check(annotator)
+        (node,) = self._ids([node])
+        label = self._class(label)
+        with self._lock:
+            if not self.log.has(key):
+                before = self._answers.get(node, {}).get(annotator)
+                if before is not None and before.kind != "skip" and before.label != label:
+                    self.log.correct(node, label, annotator=annotator, turn=self.round, key=key)
+                else:
+                    self.log.tell({node: label}, annotator=annotator, turn=self.round, keys={node: key})
+            self._answered(annotator, node)
+
+    def skip(self, annotator: str, node: Hashable, reason: str, key: str) -> None:
+        """Take that somebody cannot label a node, and why."""
+        self._check(annotator)
+        (node,) = self._ids([node])
+        with self._lock:
+            if not self.log.has(key):
+                self.log.skip(node, reason, annotator=annotator, turn=self.round, key=key)
+            self._answered(annotator, node)
+
+    def undo(self, annotator: str, key: str) -> Hashable | None:
+        """Take back somebody's last answer: its node becomes their question again; None if there is none."""
+        self._check(annotator)
+        with self._lock:
+            act = self.log.undo(annotator=annotator, turn=self.round, key=key)
+            if act is None:
+                return None
+            self._reload(act.node)
+            if annotator not in self._answers.get(act.node, {}):
+                self._leases.take(annotator, act.node)
+            self._trainer.call()
+            return act.node
+
+    def note(self, annotator: str, node: Hashable, text: str, key: str) -> None:
+        """Write something down about a node."""
+        self._check(annotator)
+        (node,) = self._ids([node])
+        if not self.log.has(key):
+            self.log.note(node, text, annotator=annotator, turn=self.round, key=key)
+
+    def adjudicate(self, annotator: str, node: Hashable, label: Hashable, key: str) -> None:
+        """Settle what a node is where people disagree."""
+        self._check(annotator)
+        (node,) = self._ids([node])
+        label = self._class(label)
+        with self._lock:
+            if not self.log.has(key):
+                self.log.adjudicate(node, label, annotator=annotator, turn=self.round, key=key)
+            self._answered(annotator, node)
+
+    def heartbeat(self, annotator: str, node: Hashable) -> bool:
+        """Keep a question in somebody's hand; False if it is no longer theirs."""
+        self._check(annotator)
+        with self._lock:
+            return self._leases.renew(annotator, self._ids([node])[0])
+
+    def add_class(self, name: str) -> Hashable:
+        """Add a class and return it as it is kept: a number if it is written as one."""
+        if not self.open_classes:
+            rule, cure = "must be among those that were named at the start", "ask for it to be added with --classes"
+            raise ParameterError("class", rule, repr(name), cure)
+        text = " ".join(name.split())
+        if is_missing(text):
+            raise ParameterError("class", "must have a name", repr(name), "type one")
+        with self._lock:
+            alike = [known for known in self.classes if str(known).casefold() == text.casefold()]
+            if not alike and len(self.classes) >= CLASSES:
+                raise ParameterError("classes", f"must be at most {CLASSES:,}", len(self.classes) + 1, "use fewer")
+            if not alike:
+                self.classes.append(name_of(text))
+            return alike[0] if alike else self.classes[-1]
+
+    def history(self, annotator: str, limit: int = 50) -> list[Act]:
+        """Return somebody's answers that stand, the newest first."""
+        self._check(annotator)
+        with self._lock:
+            mine = [acts[annotator] for acts in self._answers.values() if annotator in acts]
+        return sorted(mine, key=lambda act: act.number, reverse=True)[:limit]
+
+    def disagreements(self) -> list[Disagreement]:
+        """Return the nodes that people answered differently and nobody has settled."""
+        return disagreements(self._acts())
+
+    def standing(self) -> Consensus:
+        """Return what counts of all answers, from memory: reading a long log takes too long for a page."""
+        with self._lock:
+            if self._known[0] != self._version:
+                self._known = self._version, consensus(self._acts())
+            return self._known[1]
+
+    def _acts(self) -> list[Act]:
+        with self._lock:
+            return [*(act for acts in self._answers.values() for act in acts.values()), *self._verdicts.values()]
+
+    def progress(self) -> Progress:
+        """Say how far the labelling is."""
+        standing = self.standing()
+        labels = standing.labels
+        with self._lock:
+            answers = [act for acts in self._answers.values() for act in acts.values()]
+            ranking = self.ranking
+        hours = Counter(act.time.replace(minute=0, second=0, microsecond=0) for act in answers)
+        counts = Counter(labels.values())
+        return Progress(
+            labelled=len(labels),
+            skipped=len(standing.skips),
+            nodes=self.graph.n_nodes,
+            budget=self.budget,
+            classes={name: counts[name] for name in self.classes},
+            annotators={name: sum(act.annotator == name for act in answers) for name in self.annotators},
+            hours=dict(sorted(hours.items())),
+            seen=0 if ranking is None else min(ranking.n_labels, len(labels)),
+            alpha=alpha(answers) if len(self.annotators) > 1 else None,
+            coverage=list(self._coverage),
+            training=self._trainer.state,
+            failure=self._trainer.failure,
+        )
+
+    def prediction(self, node: Hashable) -> Prediction | None:
+        """Return what the model thinks of a node; None as long as it knows nothing."""
+        ranking = self.ranking
+        if ranking is None or ranking.probabilities is None:
+            return None
+        row = ranking.probabilities[self.graph.positions([node])[0]].tolist()
+        best = int(np.argmax(row))
+        return Prediction(ranking.classes[best], row[best], dict(zip(ranking.classes, row, strict=True)))
+
+    @property
+    def predictions(self) -> NDArray[np.intp] | None:
+        """For each node the index of its likeliest class in the model's `classes`; None without a model."""
+        ranking = self.ranking
+        return None if ranking is None or ranking.probabilities is None else ranking.probabilities.argmax(axis=1)
+
+    def doubtful(self, limit: int = 20) -> list[tuple[Hashable, Prediction]]:
+        """Return the nodes without an answer that the model is least sure of."""
+        ranking = self.ranking
+        if ranking is None or ranking.probabilities is None:
+            return []
+        return self._predicted(np.argsort(ranking.probabilities.max(axis=1), kind="stable"), limit)
+
+    def contradicted(self, limit: int = 20) -> list[tuple[Hashable, Prediction]]:
+        """Return the nodes without an answer whose neighbours most say that they are something else."""
+        ranking = self.ranking
+        if ranking is None or ranking.probabilities is None:
+            return []
+        around = self.graph.adjacency @ ranking.probabilities
+        weights = np.asarray(around.sum(axis=1))
+        best = ranking.probabilities.argmax(axis=1)
+        rows = np.arange(len(best))
+        against = np.where(weights > 0, 1 - around[rows, best] / np.maximum(weights, 1e-30), 0.0)
+        return self._predicted(np.argsort(-against * ranking.probabilities[rows, best], kind="stable"), limit)
+
+    def represented(self, node: Hashable) -> NDArray[np.intp]:
+        """Return the positions of the nodes that a node in the ranking stands for; none for any other."""
+        ranking = self.ranking
+        if ranking is None:
+            return np.empty(0, dtype=np.intp)
+        place = np.flatnonzero(ranking.nodes == self.graph.positions([node])[0])
+        return np.flatnonzero(ranking.nearest == place[0]) if place.size else np.empty(0, dtype=np.intp)
+
+    def _predicted(self, order: NDArray[np.intp], limit: int) -> list[tuple[Hashable, Prediction]]:
+        found: list[tuple[Hashable, Prediction]] = []
+        for position in order.tolist():
+            node = self._id(position)
+            if node in self._answers:
+                continue
+            prediction = self.prediction(node)
+            if prediction is not None:
+                found.append((node, prediction))
+            if len(found) == limit:
+                break
+        return found
+
+    def _load(self) -> None:
+        """Take up what the log says."""
+        held = self.log.holding()
+        self._ids({act.node for act in held})
+        for act in held:
+            self._keep(act)
+
+    def _reload(self, node: Hashable) -> None:
+        self._answers.pop(node, None)
+        self._verdicts.pop(node, None)
+        for act in self.log.holding_of(node):
+            self._keep(act)
+        self._version += 1
+
+    def _keep(self, act: Act) -> None:
+        if act.kind == "adjudicate":
+            self._verdicts[act.node] = act
+        else:
+            self._answers.setdefault(act.node, {})[act.annotator] = act
+
+    def _answered(self, annotator: str, node: Hashable) -> None:
+        self._reload(node)
+        if self._leases.of(annotator) == node:
+            self._leases.give_back(annotator)
+        self._trainer.call()
+
+    def _labelled(self) -> set[Hashable]:
+        return {node for node, acts in self._answers.items() if any(act.kind != "skip" for act in acts.values())}
+
+    def _is_answered(self, node: Hashable, annotator: str) -> bool:
+        return annotator in self._answers.get(node, {})
+
+    def _wanted(self, node: Hashable) -> int:
+        """Return how many people are to answer a node: by a hash, so that it does not change from day to day."""
+        if self.overlap == 1:
+            return 1
+        digest = hashlib.blake2b(f"{self.seed};{name_to_text(node)}".encode(), digest_size=4).digest()
+        return self.overlap if int.from_bytes(digest) < SHARED * 2**32 else 1
+
+    def _next_node(self, annotator: str) -> Hashable | None:
+        """Return the first node of the ranking, or else any, that this person may be asked for."""
+        in_hand = self._leases.nodes()
+        for node in self._in_order():
+            acts = self._answers.get(node, {})
+            if annotator not in acts and len(acts) + in_hand.get(node, 0) < self._wanted(node):
+                return node
+        return None
+
+    def _in_order(self) -> Iterator[Hashable]:
+        """Yield nodes that others were to answer too, then those of the ranking, then all others in a fixed order."""
+        if self.overlap > 1:
+            yield from [node for node, acts in self._answers.items() if len(acts) < self._wanted(node)]
+        for position in [] if self.ranking is None else self.ranking.nodes.tolist():
+            yield self._id(position)
+        while self._passed < len(self._others) and self._is_done(self._id(self._others[self._passed])):
+            self._passed += 1
+        for place in range(self._passed, len(self._others)):
+            yield self._id(self._others[place])
+
+    def _is_done(self, node: Hashable) -> bool:
+        return len(self._answers.get(node, {})) >= self._wanted(node)
+
+    def _id(self, position: int) -> Hashable:
+        name = self.graph.ids[position]
+        found: Hashable = name.item() if hasattr(name, "item") else name
+        return found
+
+    def _question(self, node: Hashable) -> Question:
+        ranking = self.ranking
+        if ranking is not None:
+            place = np.flatnonzero(ranking.nodes == self.graph.positions([node])[0])
+            if place.size:
+                rank, stands = int(place[0]) + 1, int(ranking.represents[place[0]])
+                known = "of those the model is unsure of" if ranking.classes else "of all nodes"
+                others = f"{stands:,} nodes {known} are nearest to it" if stands > 1 else "no other is like it"
+                return Question(node, rank, stands, f"Number {rank} in the ranking: {others}.")
+        if len(self._answers.get(node, {})) > 0:
+            return Question(node, 0, None, "Somebody else has answered it too: answers are compared.")
+        return Question(node, 0, None, "The next ranking is not ready yet: this is any node without an answer.")
+
+    def _snapshot(self) -> Snapshot:
+        labels = consensus(self._acts(), self._held).labels
+        with self._lock:
+            out = tuple(node for node in self._answers if node not in labels)
+        wanted = max(AHEAD + 4 * len(self.annotators), min(MOST, len(labels) // 2))
+        return Snapshot(labels, out, wanted, self.log.last)
+
+    def _held(self, node: Hashable) -> dict[Hashable, float] | None:
+        """Return what the model holds of a node, which decides where as many people say one thing as another."""
+        prediction = self.prediction(node)
+        return None if prediction is None else prediction.probabilities
+
+    def _take(self, ranking: Ranking) -> None:
+        with self._lock:
+            self.ranking = ranking
+            self.round += 1
+            if ranking.n_labels:
+                self._coverage.append((ranking.n_labels, ranking.mean_distance))
+        self._first.set()
+
+    def _check(self, annotator: str) -> None:
+        if annotator not in self.annotators:
+            raise unknown_choice("annotator", annotator, self.annotators)
+
+    def _class(self, label: Hashable) -> Hashable:
+        for known in self.classes:
+            if known == label or str(known) == str(label):
+                return known
+        choices = ", ".join(map(str, self.classes[:10])) or "none yet"
+        raise LabelError("label", f"must be one of the classes ({choices})", repr(label), "add the class first")
+
+    def _ids(self, nodes: Collection[Hashable] | Iterator[Hashable]) -> list[Hashable]:
+        ids: list[Hashable] = self.graph.ids[self.graph.positions(nodes)].tolist()
+        return ids

@@ -1,0 +1,204 @@
+"""The pages people see, and the forms on them: each does what the API does, without any script."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Hashable, Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from featprop.drawing.templates import rendered
+from featprop.errors import ParameterError
+from featprop.names import name_to_text
+from featprop.page.addresses import name_in, node_address, node_in
+from featprop.page.api import check_may_add, who
+from featprop.page.bodies import KEY, NAME, NOTE, REASON
+from featprop.page.class_marks import class_style
+from featprop.page.curve import curve
+from featprop.page.desk import Desk
+from featprop.page.downloads import DOWNLOADS
+from featprop.page.showing import Showing
+
+__all__ = ["REASONS", "pages"]
+
+REASONS = ("unsure", "bad data", "none fits", "conflict")
+"""Why a node cannot be labelled, on buttons."""
+DIGITS = "1234567890"
+"""The keys of the first classes."""
+TITLES = {
+    "question": "Label",
+    "history": "Your answers",
+    "progress": "Progress",
+    "disagreements": "Disagreements",
+    "predictions": "Predictions",
+    "downloads": "Downloads",
+    "help": "Help",
+}
+PLACES = {name: "/" if name == "question" else f"/{name}" for name in TITLES}
+LISTED = 200
+"""Answers of one's own that are listed."""
+
+NodeForm = Annotated[str, Form(max_length=2000)]
+LabelForm = Annotated[str, Form(max_length=2000)]
+KeyForm = Annotated[str, Form(min_length=1, max_length=KEY)]
+BackForm = Annotated[str, Form(max_length=20)]
+
+
+def pages(desk: Desk, showing: Showing, adding: Collection[str]) -> APIRouter:
+    """Return the routes of the pages and their forms; the arguments are those of `featprop.page.api.api`."""
+    routes = APIRouter(include_in_schema=False)
+
+    def page(request: Request, name: str, **values: Any) -> HTMLResponse:
+        annotator = who(request)
+        common = {
+            "places": {place: (PLACES[place], title) for place, title in TITLES.items()},
+            "name": name,
+            "annotator": annotator,
+            "several": len(desk.annotators) > 1,
+            "choices": choices(desk.classes),
+            "new_key": new_key,
+            "text_of": name_to_text,
+            "address_of": node_address,
+            "title_of": showing.title,
+            "may_add": annotator in adding,
+            "is_blind": desk.blind,
+            "limits": {"reason": REASON, "note": NOTE, "name": NAME},
+        }
+        return HTMLResponse(rendered(f"page/templates/{name}.html.j2", **common, **values))
+
+    @routes.get("/")
+    def question(request: Request, suggestion: bool = False) -> HTMLResponse:
+        asked = desk.next(who(request))
+        shown = suggestion or not desk.blind
+        view = None if asked is None else showing.view(asked.node, who(request), suggestion=shown)
+        before = desk.history(who(request), 1)
+        return page(
+            request,
+            "question",
+            progress=desk.progress(),
+            asked=asked,
+            view=view,
+            shown=shown,
+            last=before[0] if before else None,
+            reasons=REASONS,
+        )
+
+    @routes.get("/status")
+    def status(request: Request) -> HTMLResponse:
+        return page(request, "status", progress=desk.progress())
+
+    @routes.get("/nodes/{name:path}")
+    def node(request: Request, name: str, suggestion: bool = False) -> HTMLResponse:
+        shown = suggestion or not desk.blind
+        view = showing.view(node_in(desk.graph, name), who(request), suggestion=shown)
+        return page(request, "node", view=view, shown=shown)
+
+    @routes.get("/history")
+    def history(request: Request) -> HTMLResponse:
+        return page(request, "history", acts=desk.history(who(request), LISTED), listed=LISTED)
+
+    @routes.get("/progress")
+    def progress(request: Request) -> HTMLResponse:
+        found = desk.progress()
+        return page(request, "progress", progress=found, curve=curve(found.coverage))
+
+    @routes.get("/disagreements")
+    def disagreements(request: Request) -> HTMLResponse:
+        return page(request, "disagreements", found=desk.disagreements(), predicted=desk.prediction)
+
+    @routes.get("/predictions")
+    def predictions(request: Request, suggestion: bool = False) -> HTMLResponse:
+        shown = suggestion or not desk.blind
+        doubtful, contradicted = (desk.doubtful(), desk.contradicted()) if shown else ([], [])
+        return page(request, "predictions", shown=shown, doubtful=doubtful, contradicted=contradicted)
+
+    @routes.get("/downloads")
+    def downloads(request: Request) -> HTMLResponse:
+        return page(request, "downloads", kinds=DOWNLOADS)
+
+    @routes.get("/help")
+    def help_page(request: Request) -> HTMLResponse:
+        return page(request, "help", reasons=REASONS)
+
+    @routes.post("/labels")
+    def label(
+        request: Request, node: NodeForm, label: LabelForm, key: KeyForm, back: BackForm = "question"
+    ) -> Response:
+        found = node_in(desk.graph, node)
+        desk.label(who(request), found, name_in(label), key)
+        return _back_to(back, found)
+
+    @routes.post("/skips")
+    def skip(
+        request: Request,
+        node: NodeForm,
+        key: KeyForm,
+        reason: Annotated[str, Form(max_length=REASON)] = "",
+        back: BackForm = "question",
+    ) -> Response:
+        found = node_in(desk.graph, node)
+        desk.skip(who(request), found, reason.strip(), key)
+        return _back_to(back, found)
+
+    @routes.post("/undo")
+    def undo(request: Request, key: KeyForm) -> Response:
+        desk.undo(who(request), key)
+        return _back_to("question")
+
+    @routes.post("/notes")
+    def note(
+        request: Request,
+        node: NodeForm,
+        text: Annotated[str, Form(max_length=NOTE)],
+        key: KeyForm,
+        back: BackForm = "question",
+    ) -> Response:
+        found = node_in(desk.graph, node)
+        if not text.strip():
+            raise ParameterError("A note", "must say something", "nothing", "type it, or leave it")
+        desk.note(who(request), found, text.strip(), key)
+        return _back_to(back, found)
+
+    @routes.post("/classes")
+    def add_class(request: Request, name: Annotated[str, Form(max_length=NAME)]) -> Response:
+        check_may_add(who(request), adding)
+        desk.add_class(name)
+        return _back_to("question")
+
+    @routes.post("/adjudications")
+    def adjudicate(request: Request, node: NodeForm, label: LabelForm, key: KeyForm) -> Response:
+        desk.adjudicate(who(request), node_in(desk.graph, node), name_in(label), key)
+        return _back_to("disagreements")
+
+    return routes
+
+
+def choices(classes: Sequence[Hashable]) -> list[dict[str, str]]:
+    """Return the classes as buttons need them: name, text in the form, key of the first ten, colour.
+
+    Classes that are digits have themselves as keys.
+    """
+    own = [str(name) for name in classes]
+    keys = own if all(len(name) == 1 and name in DIGITS for name in own) else DIGITS
+    return [
+        {
+            "name": str(name),
+            "text": name_to_text(name),
+            "key": keys[place] if place < len(keys) else "",
+            "style": class_style(place),
+        }
+        for place, name in enumerate(classes)
+    ]
+
+
+def new_key() -> str:
+    """Return a key for an act: a form that is sent twice is one act."""
+    return secrets.token_hex(16)
+
+
+def _back_to(place: str, node: Hashable = None) -> RedirectResponse:
+    """Lead on after a form: to one of our own places, never to an address that was sent."""
+    where = node_address(node) if place == "node" else PLACES.get(place, "/")
+    return RedirectResponse(where, status_code=303)

@@ -1,0 +1,224 @@
+"""What is shown of a node: its card, its neighbourhood, and what people and the model say of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from featprop.labelling import Act
+from featprop.labelling.agreement import Consensus
+from featprop.names import name_to_text, to_jsonable
+from featprop.page.addresses import node_address
+from featprop.page.card import Card, card_of, picture_of, title_of
+from featprop.page.desk import Desk, Prediction
+from featprop.page.neighbourhood import Neighbourhood, neighbourhood_of
+from featprop.page.sketch import drawn
+from featprop.page.sketch_rows import LegendLine, Row, legend, rows
+
+__all__ = ["Showing", "View", "jsonable_act", "jsonable_prediction", "jsonable_view"]
+
+NO_CLASS = -1
+
+
+@dataclass(frozen=True)
+class View:
+    """A node as a person sees it.
+
+    Attributes
+    ----------
+    node
+        Its id.
+    card
+        What there is to read.
+    picture
+        What there is to look at, if its features are the pixels of a picture.
+    neighbourhood
+        What it is connected with.
+    drawing
+        That as SVG.
+    rows
+        And as the rows of a table.
+    legend
+        The classes of all neighbours.
+    answer
+        What the person who looks has said of it, if anything.
+    notes
+        What they have noted.
+    prediction
+        What the model thinks, if that may be seen and there is a model.
+    """
+
+    node: Hashable
+    card: Card
+    picture: Markup | None
+    neighbourhood: Neighbourhood
+    drawing: Markup
+    rows: list[Row]
+    legend: list[LegendLine]
+    answer: Act | None
+    notes: list[str]
+    prediction: Prediction | None
+
+    @property
+    def text(self) -> str:
+        """The id as forms carry it."""
+        return name_to_text(self.node)
+
+    @property
+    def address(self) -> str:
+        """Where its card is."""
+        return node_address(self.node)
+
+
+class Showing:
+    """Makes views of the nodes of a graph.
+
+    Parameters
+    ----------
+    desk
+        What people and the model say.
+    images
+        The folder of the pictures, if the nodes have some.
+    """
+
+    def __init__(self, desk: Desk, images: Path | None = None) -> None:
+        self.desk, self.images = desk, images
+        self._lock = threading.Lock()
+        self._known: tuple[Consensus | None, dict[int, int]] = (None, {})
+
+    def view(self, node: Hashable, annotator: str, *, suggestion: bool) -> View:
+        """Return a node as `annotator` sees it, with what the model thinks if `suggestion` says so."""
+        desk = self.desk
+        position = int(desk.graph.positions([node])[0])
+        classes = [str(name) for name in desk.classes]
+        answer = next((act for act in desk.log.answers_of(node) if act.annotator == annotator), None)
+        around = neighbourhood_of(
+            desk.graph,
+            position,
+            labels=self._labels() if answer is not None else self._labels_without(position),
+            predictions=self._predictions() if suggestion else None,
+            stands_for=set(desk.represented(node).tolist()),
+            seed=desk.seed,
+        )
+        pictures = partial(picture_of, desk.graph) if picture_of(desk.graph, position) is not None else None
+        called = partial(title_of, desk.graph)
+        card = card_of(desk.graph, position, self.images)
+        return View(
+            node,
+            card,
+            None if card.picture is None else Markup(card.picture),
+            around,
+            Markup(drawn(around, called, classes, self._link, pictures)),
+            rows(around, called, classes, self._link),
+            legend(around, classes),
+            answer,
+            [act.text for act in desk.log.notes_of(node) if act.annotator == annotator],
+            desk.prediction(node) if suggestion else None,
+        )
+
+    def title(self, node: Hashable) -> str:
+        """Return what a node is called."""
+        return title_of(self.desk.graph, int(self.desk.graph.positions([node])[0]))
+
+    def _labels_without(self, position: int) -> dict[int, int]:
+        """Return the labels but for that of a node: nobody is to see what others say before they have answered."""
+        labels = self._labels()
+        return {node: code for node, code in labels.items() if node != position} if position in labels else labels
+
+    def _labels(self) -> dict[int, int]:
+        """Return the class of each labelled node, both as numbers; made anew when somebody has answered."""
+        with self._lock:
+            standing = self.desk.standing()
+            if self._known[0] is not standing:
+                labels = standing.labels
+                codes = {name: code for code, name in enumerate(self.desk.classes)}
+                positions = self.desk.graph.positions(labels).tolist()
+                named = zip(positions, labels.values(), strict=True)
+                self._known = standing, {position: codes[name] for position, name in named if name in codes}
+            return self._known[1]
+
+    def _predictions(self) -> NDArray[np.intp] | None:
+        """Return the class that the model thinks each node has, as a number."""
+        ranking = self.desk.ranking
+        if ranking is None or ranking.probabilities is None:
+            return None
+        codes = {name: code for code, name in enumerate(self.desk.classes)}
+        order = np.array([codes.get(name, NO_CLASS) for name in ranking.classes], dtype=np.intp)
+        best: NDArray[np.intp] = order[ranking.probabilities.argmax(axis=1)]
+        return best
+
+    def _link(self, position: int) -> str:
+        return node_address(self.desk.graph.ids[[position]].tolist()[0])
+
+
+def jsonable_view(view: View) -> dict[str, Any]:
+    """Return a view as the API gives it."""
+    return {
+        "node": to_jsonable(view.node),
+        "address": view.address,
+        "title": view.card.title,
+        "fields": [
+            {
+                "name": field.name,
+                "kind": field.kind,
+                "text": field.text,
+                "note": field.note,
+                "place": field.place,
+                "href": field.href,
+            }
+            for field in view.card.fields
+        ],
+        "neighbours": {
+            "total": view.neighbourhood.total,
+            "shown": [
+                {
+                    "name": row.name,
+                    "address": row.href,
+                    "ring": row.ring,
+                    "via": row.via,
+                    "label": row.label,
+                    "how": row.how,
+                    "weight": row.weight,
+                    "stands_for": row.stands_for,
+                }
+                for row in view.rows
+            ],
+            "classes": [
+                {"class": line.name, "labelled": line.labelled, "predicted": line.predicted} for line in view.legend
+            ],
+        },
+        "answer": None if view.answer is None else jsonable_act(view.answer),
+        "notes": view.notes,
+        "prediction": None if view.prediction is None else jsonable_prediction(view.prediction),
+    }
+
+
+def jsonable_act(act: Act) -> dict[str, Any]:
+    """Return an act as the API gives it."""
+    return {
+        "node": to_jsonable(act.node),
+        "kind": act.kind,
+        "label": to_jsonable(act.label),
+        "text": act.text,
+        "time": act.time.isoformat(),
+        "annotator": act.annotator,
+    }
+
+
+def jsonable_prediction(prediction: Prediction) -> dict[str, Any]:
+    """Return a prediction as the API gives it: classes as a list of pairs, as their names need not be text."""
+    return {
+        "label": to_jsonable(prediction.label),
+        "confidence": prediction.confidence,
+        "probabilities": [
+            {"class": to_jsonable(name), "probability": share} for name, share in prediction.probabilities.items()
+        ],
+    }

@@ -1,0 +1,362 @@
+// What the page does beyond plain forms: one key is label, save, next. An answer is kept in the tab until the server has
+// said that it is on the disk, and is sent again under the same key if it could not be said.
+"use strict";
+
+const PENDING = "featprop-pending";
+const KEYS = "featprop-keys";
+const DELAYS = [1, 2, 4, 8, 15];
+const BEAT = 60_000;
+
+let pending = null;
+let finding = false;
+
+const find = (selector) => document.querySelector(selector);
+const question = () => find("#question");
+const isTyping = (target) => target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null;
+const hasKeys = () => localStorage.getItem(KEYS) !== "off";
+
+function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function say(text) {
+  find("#live").textContent = text;
+}
+
+function trouble(text, again) {
+  const bar = find("#trouble");
+  bar.hidden = !text;
+  bar.textContent = text || "";
+  if (text && again) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Try now";
+    button.addEventListener("click", again);
+    bar.append(button);
+  }
+}
+
+// Sending an act
+
+function act(path, body, said) {
+  if (pending) {
+    say("The last answer is still being saved.");
+    return;
+  }
+  pending = { path, body, said, annotator: document.body.dataset.annotator };
+  sessionStorage.setItem(PENDING, JSON.stringify(pending));
+  document.body.classList.add("busy");
+  attempt(0);
+}
+
+function forget() {
+  pending = null;
+  sessionStorage.removeItem(PENDING);
+  document.body.classList.remove("busy");
+}
+
+async function attempt(count) {
+  let sentence;
+  try {
+    const answer = await fetch(pending.path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(pending.body),
+      signal: AbortSignal.timeout(20_000),
+    });
+    if (answer.ok) {
+      const said = pending.said;
+      forget();
+      trouble("");
+      await refresh();
+      say(`${said} Next: ${find("#title").textContent}`);
+      return;
+    }
+    sentence = (await answer.json().catch(() => ({}))).error || `The server answered ${answer.status}.`;
+    if (answer.status === 401) {
+      trouble("Not saved: the server was started anew. Open your new address in this tab, and the answer is sent.");
+      return;
+    }
+    if (answer.status < 500) {
+      forget();
+      trouble(`Not saved: ${sentence}`);
+      find("#question")?.querySelector(".chosen")?.classList.remove("chosen");
+      return;
+    }
+  } catch {
+    sentence = "The server does not answer.";
+  }
+  const wait = DELAYS[Math.min(count, DELAYS.length - 1)];
+  let timer = 0;
+  const again = () => {
+    clearTimeout(timer);
+    attempt(count + 1);
+  };
+  timer = setTimeout(again, 1000 * wait);
+  trouble(`Not saved yet, trying again in ${wait} s: ${sentence}`, again);
+}
+
+async function refresh() {
+  const answer = await fetch("/", { signal: AbortSignal.timeout(20_000) }).catch(() => null);
+  if (!answer || !answer.ok) {
+    trouble("The answer is saved, but the next question could not be fetched.", () => location.assign("/"));
+    return;
+  }
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const id of ["status", "question"]) {
+    find(`#${id}`).replaceWith(page.getElementById(id));
+  }
+  document.title = page.title;
+  showKeys();
+  window.scrollTo(0, 0);
+  if (finding && find("#find")) {
+    find("#find").focus({ preventScroll: true });
+  } else {
+    find("#title").focus({ preventScroll: true });
+  }
+}
+
+// Forms become requests
+
+const SAID = {
+  labels: (form, button) => `Saved: ${find("#title").textContent} is ${button?.dataset.name}.`,
+  skips: () => `Skipped: ${find("#title").textContent}.`,
+  undo: () => "Taken back.",
+  notes: () => "Note saved.",
+  classes: (form) => `Added the class ${form.elements.name.value}.`,
+};
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const kind = form.dataset.act;
+  if (!kind || !question()) {
+    return;
+  }
+  event.preventDefault();
+  const fields = Object.fromEntries(new FormData(form, event.submitter));
+  const body = {};
+  for (const [name, value] of Object.entries(fields)) {
+    body[name] = name === "node" || name === "label" ? JSON.parse(value) : value;
+  }
+  if ("key" in body) {
+    body.key = newKey();
+  }
+  if (kind === "labels" && !("label" in body)) {
+    return;
+  }
+  if (!pending) {
+    event.submitter?.classList.add("chosen");
+  }
+  act(`/api/${kind}`, body, SAID[kind](form, event.submitter));
+});
+
+// Keys
+
+function press(element) {
+  element?.click();
+  return Boolean(element);
+}
+
+function unfold(id) {
+  const details = find(id);
+  if (!details) {
+    return false;
+  }
+  for (const other of document.querySelectorAll(".pop[open]")) {
+    other.open = false;
+  }
+  details.open = true;
+  details.querySelector("textarea, button, input:not([type=hidden])").focus({ preventScroll: true });
+  return true;
+}
+
+function digitOf(event) {
+  if (/^[0-9]$/.test(event.key)) {
+    return event.key;
+  }
+  const place = /^Digit([0-9])$/.exec(event.code); // keyboards that have their digits under Shift
+  return place && !event.shiftKey && event.key.length === 1 ? place[1] : null;
+}
+
+function onKey(event) {
+  const digit = digitOf(event);
+  if (digit !== null) {
+    const reasons = find("#skip[open]");
+    return press((reasons || find("#choices"))?.querySelector(`button[data-key="${digit}"]`));
+  }
+  switch (event.key) {
+    case "s":
+      return unfold("#skip");
+    case "u":
+      return press(find("#undo:enabled"));
+    case "n":
+      return unfold("#note");
+    case "m":
+      return press(find("#show-suggestion"));
+    case "/":
+      find("#find")?.focus({ preventScroll: true });
+      return Boolean(find("#find"));
+    case "?":
+      help();
+      return true;
+    default:
+      return false;
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing || !question()) {
+    return;
+  }
+  if (event.key === "Escape") {
+    for (const details of document.querySelectorAll(".pop[open]")) {
+      details.open = false;
+    }
+    if (document.activeElement?.id === "find") {
+      finding = false;
+      document.activeElement.value = "";
+      narrow();
+    }
+    document.activeElement?.blur();
+    return;
+  }
+  if (event.ctrlKey && event.key === "Enter" && event.target.id === "text") {
+    event.target.form.requestSubmit();
+    return;
+  }
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !hasKeys() || find("dialog[open]")) {
+    return;
+  }
+  if (onKey(event)) {
+    event.preventDefault();
+  }
+});
+
+function showKeys() {
+  const button = find("#keys");
+  if (button) {
+    button.hidden = false;
+    button.setAttribute("aria-pressed", String(hasKeys()));
+    button.textContent = hasKeys() ? "Shortcuts are on" : "Shortcuts are off";
+  }
+  document.body.classList.toggle("keys-off", !hasKeys());
+}
+
+document.addEventListener("click", (event) => {
+  if (event.target.id === "keys") {
+    localStorage.setItem(KEYS, hasKeys() ? "off" : "on");
+    showKeys();
+    say(event.target.textContent);
+  }
+  for (const details of document.querySelectorAll(".pop[open]")) {
+    if (!details.contains(event.target)) {
+      details.open = false;
+    }
+  }
+});
+
+async function help() {
+  let dialog = find("dialog");
+  if (!dialog) {
+    const answer = await fetch("/help");
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    dialog = document.createElement("dialog");
+    dialog.setAttribute("aria-label", "Help");
+    const close = document.createElement("button");
+    close.type = "button";
+    close.textContent = "Close";
+    close.addEventListener("click", () => dialog.close());
+    close.autofocus = true;
+    dialog.append(close, page.getElementById("help"));
+    document.body.append(dialog);
+  }
+  if (!dialog.open) {
+    dialog.showModal();
+  }
+}
+
+// More than ten classes: find one by its letters in order
+
+function fits(name, wanted) {
+  let from = 0;
+  for (const letter of wanted) {
+    from = name.indexOf(letter, from) + 1;
+    if (from === 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+function narrow() {
+  const wanted = find("#find").value.trim().toLowerCase();
+  const buttons = [...document.querySelectorAll("#choices button")];
+  const left = [];
+  for (const button of buttons) {
+    const name = button.dataset.name.toLowerCase();
+    button.hidden = !fits(name, wanted);
+    button.classList.remove("first");
+    if (!button.hidden) {
+      left.push([name.startsWith(wanted) ? 0 : name.includes(wanted) ? 1 : 2, left.length, button]);
+    }
+  }
+  left.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
+  const first = wanted && left.length ? left[0][2] : null;
+  first?.classList.add("first");
+  find("#found").textContent = wanted ? (first ? `${left.length} fit, Enter: ${first.dataset.name}` : "None fits.") : "";
+  return first;
+}
+
+document.addEventListener("input", (event) => {
+  if (event.target.id === "find") {
+    narrow();
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.id !== "find" || event.key !== "Enter" || event.isComposing) {
+    return;
+  }
+  event.preventDefault();
+  const first = event.repeat ? null : narrow();
+  if (first) {
+    finding = true;
+    first.click();
+  }
+});
+
+// While somebody looks at a question it stays theirs, and the numbers stay true
+
+async function beat() {
+  const node = question()?.dataset.node;
+  if (!node || document.hidden || pending) {
+    return;
+  }
+  const body = JSON.stringify({ node: JSON.parse(node) });
+  const headers = { "Content-Type": "application/json" };
+  const beaten = await fetch("/api/heartbeat", { method: "POST", headers, body }).catch(() => null);
+  if (beaten?.ok && !(await beaten.json()).held) {
+    say("You had this node for long: somebody else may have it now. Your answer still counts.");
+  }
+  const answer = await fetch("/status").catch(() => null);
+  if (answer?.ok && !pending) {
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    find("#status").replaceWith(page.getElementById("status"));
+  }
+}
+
+window.addEventListener("beforeunload", (event) => {
+  if (pending) {
+    event.preventDefault();
+  }
+});
+
+if (question()) {
+  setInterval(beat, BEAT);
+  const kept = JSON.parse(sessionStorage.getItem(PENDING) || "null");
+  if (kept && kept.annotator === document.body.dataset.annotator) {
+    pending = kept;
+    attempt(0);
+  }
+}
+showKeys();

@@ -1,0 +1,248 @@
+"""The model behind the page: it learns in a process of its own, from a snapshot, and hands back a ranking.
+
+At most one training is at work and one is due: labels that come while it works are in the next one. A training that
+fails, or a process that dies, is told and tried again with the next labels; it never holds up an answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.errors import FeatpropError, reason
+from featprop.graph import Graph
+
+__all__ = ["Ranking", "Snapshot", "Trainer"]
+
+log = logging.getLogger(__name__)
+
+POLITE = 5
+"""How much the process gives way to the one that answers people."""
+PATIENCE = 0.2
+"""Seconds between two looks at a process that works."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What there is to learn from.
+
+    Attributes
+    ----------
+    labels
+        The class of each labelled node, by id.
+    out
+        Ids of nodes that are not to be asked for.
+    wanted
+        How many nodes to rank.
+    last
+        The number of the last act it knows of.
+    """
+
+    labels: Mapping[Hashable, Hashable]
+    out: tuple[Hashable, ...]
+    wanted: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What was learnt.
+
+    Attributes
+    ----------
+    nodes
+        Positions of the nodes to ask for, the most useful first.
+    represents
+        How many nodes each of them stands for.
+    nearest
+        For each node of the graph, which of them it is nearest to, -1 for a labelled one.
+    n_labels
+        How many labels it knows of.
+    mean_distance
+        The mean distance of a node to the nearest labelled one; NaN without labels.
+    classes
+        The classes that the model tells apart; none before there are labels of two classes.
+    probabilities
+        Of each class, a row a node; None without a model.
+    """
+
+    nodes: NDArray[np.intp]
+    represents: NDArray[np.int64]
+    nearest: NDArray[np.intp]
+    n_labels: int
+    mean_distance: float
+    classes: tuple[Hashable, ...] = ()
+    probabilities: NDArray[np.float32] | None = None
+
+
+class Trainer:
+    """Keeps a ranking up to date.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    strategy, model
+        The names of what chooses and what is trained.
+    seed
+        The same seed and labels give the same ranking.
+    snapshot
+        Returns what there is to learn from now.
+    finished
+        Is handed each ranking.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        strategy: str,
+        model: str,
+        seed: int,
+        snapshot: Callable[[], Snapshot],
+        finished: Callable[[Ranking], None],
+    ) -> None:
+        self._work = (replace(graph.without_labels(), table=None), strategy, model, seed)
+        self._snapshot, self._finished = snapshot, finished
+        self._due = threading.Condition()
+        self._is_due, self._closing = False, False
+        self._process: Any = None
+        self._pipe: Connection | None = None
+        self._thread = threading.Thread(target=self._tend, name="featprop-trainer", daemon=True)
+        self.state = "waiting"
+        self.failure = ""
+
+    def start(self) -> None:
+        """Begin; the first ranking is due at once."""
+        self.call()
+        self._thread.start()
+
+    def call(self) -> None:
+        """Say that there is something new to learn from."""
+        with self._due:
+            self._is_due = True
+            self._due.notify()
+
+    def close(self) -> None:
+        """End the process, whatever it is at."""
+        with self._due:
+            self._closing = True
+            self._due.notify()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._end()
+
+    def _tend(self) -> None:
+        while True:
+            with self._due:
+                while not (self._is_due or self._closing):
+                    self._due.wait()
+                if self._closing:
+                    return
+                self._is_due = False
+            self.state = "training"
+            try:
+                ranking = self._ask(self._snapshot())
+                if ranking is not None:
+                    self._finished(ranking)
+                    self.failure = ""
+            except Exception as error:  # whatever goes wrong here must not stop the answers of people
+                self.failure = str(error) if isinstance(error, FeatpropError) else f"{type(error).__name__}: {error}"
+                log.warning("The model could not be trained on the last labels: %s", self.failure)
+                self._end()
+            self.state = "waiting"
+
+    def _ask(self, snapshot: Snapshot) -> Ranking | None:
+        """Have the process learn; None if the page closes meanwhile."""
+        if self._process is None or not self._process.is_alive():
+            self._begin()
+        assert self._pipe is not None
+        self._pipe.send(snapshot)
+        while not self._pipe.poll(PATIENCE):
+            if self._closing:
+                return None
+            if not self._process.is_alive():
+                raise RuntimeError(f"the process ended with {self._process.exitcode}")
+        answer = self._pipe.recv()
+        if isinstance(answer, str):
+            raise RuntimeError(answer)
+        found: Ranking = answer
+        return found
+
+    def _begin(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_learn, args=(theirs, *self._work), name="featprop-model", daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def _end(self) -> None:
+        if self._process is not None and self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        if self._pipe is not None:
+            self._pipe.close()
+        self._process = self._pipe = None
+
+
+def _learn(pipe: Connection, graph: Graph, strategy: str, model: str, seed: int) -> None:
+    """Answer each snapshot with a ranking, or with a sentence about what went wrong, until nobody asks any more."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(POLITE)
+    while True:
+        try:
+            snapshot = pipe.recv()
+        except (EOFError, OSError, KeyboardInterrupt):
+            return
+        try:
+            answer: Ranking | str = ranked(graph, strategy, model, seed, snapshot)
+        except KeyboardInterrupt:
+            return
+        except Exception as error:  # told to the process that answers people, which goes on
+            answer = str(error) if isinstance(error, FeatpropError) else f"{type(error).__name__}: {reason(error)}"
+        try:
+            pipe.send(answer)
+        except OSError:
+            return
+
+
+def ranked(graph: Graph, strategy: str, model: str, seed: int, snapshot: Snapshot) -> Ranking:
+    """Fit the model to the labels of a snapshot, where there are two classes, and rank the next nodes."""
+    from featprop.models import model_of_seed
+    from featprop.selection import coverage, select
+    from featprop.strategies import DEFAULT_STRATEGY, strategy_class
+
+    nodes, labels = list(snapshot.labels), list(snapshot.labels.values())
+    several = len(set(labels)) > 1
+    fitted = model_of_seed(seed, model).fit(graph, nodes, labels) if several else None
+    chooser = DEFAULT_STRATEGY if strategy_class(strategy).needs and fitted is None else strategy
+    looks = fitted is not None and strategy_class(chooser).looks_at_model()
+    left = graph.n_nodes - len(set(graph.positions([*nodes, *snapshot.out]).tolist()))
+    positions = graph.positions(nodes)
+    distances = coverage(graph, positions).mean_distance if nodes else float("nan")
+    probabilities = None if fitted is None else fitted.predict_proba(graph)
+    classes = () if fitted is None else fitted.classes_
+    if left == 0:
+        empty = np.empty(0, dtype=np.intp)
+        nearest = np.full(graph.n_nodes, -1, dtype=np.intp)
+        return Ranking(empty, empty.astype(np.int64), nearest, len(nodes), distances, classes, probabilities)
+    picks = select(
+        graph,
+        min(snapshot.wanted, left),
+        strategy=chooser,
+        labelled=nodes,
+        labels=labels if looks else None,
+        exclude=snapshot.out,
+        model=fitted if looks else None,
+        seed=seed,
+    )
+    return Ranking(picks.positions, picks.represents, picks.nearest, len(nodes), distances, classes, probabilities)

@@ -1,0 +1,217 @@
+"""``featprop export`` and ``featprop import``."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from featprop.labelling import LabelLog
+from featprop.selection.learner import alone_at
+
+Run = Callable[..., Any]
+
+
+def ok(result: Any) -> Any:
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def refused(result: Any) -> str:
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    return str(result.stderr.splitlines()[-1])
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    """A label log of two people."""
+    path = tmp_path / "my.labels"
+    with LabelLog(path) as log:
+        log.tell({"a": "left", "b": "left", "c": "right"}, annotator="ada")
+        log.tell({"a": "right"}, annotator="grace")
+        log.skip("d", "blurred", annotator="grace")
+    return path
+
+
+def labels_in(path: str) -> dict[Any, Any]:
+    with LabelLog(Path(path)) as log:
+        return log.labels()
+
+
+def test_out_and_in_again(run: Run, labels: Path) -> None:
+    for name, file in [("csv", "labels.csv"), ("jsonl", "labels.jsonl"), ("label-studio", "labels.json")]:
+        done = ok(run("export", "my.labels", "--format", name))
+        assert done.stdout == f"Wrote 5 answers on 4 nodes by 2 annotators to {file}.\n"
+        done = ok(run("import", f"{name}.labels", file))
+        assert done.stdout.splitlines() == [
+            f"Took 4 labels, 1 skip and 0 notes from {file} into {name}.labels.",
+            "Krippendorff's alpha: 0.00; nodes with different labels that nobody settled: 1.",
+        ]
+        assert labels_in(f"{name}.labels") == labels_in("my.labels")
+        assert "In the log already: 5." in ok(run("import", f"{name}.labels", file)).stdout
+
+
+def test_to_standard_output(run: Run, labels: Path) -> None:
+    done = ok(run("export", "my.labels", "--out", "-"))
+    assert [row["id"] for row in csv.DictReader(io.StringIO(done.stdout))] == ["a", "a", "b", "c", "d"]
+    assert done.stderr == "Wrote 5 answers on 4 nodes by 2 annotators.\n"
+    assert not Path("-").exists()
+
+
+def test_label_studio_with_graph_nodes_and_configuration(run: Run, labels: Path, write_folder: Any) -> None:
+    write_folder()
+    Path("picks.csv").write_text("rank,id,label\n1,e,\n", encoding="utf-8")
+    words = ["export", "my.labels", "--format", "label-studio", "--graph", "graph", "--nodes", "picks.csv"]
+    done = ok(run(*words, "--out", "tasks.json", "--config", "config.xml", "--classes", "left,right,up"))
+    assert done.stdout.splitlines() == [
+        "Wrote 5 answers on 4 nodes by 2 annotators and 1 further node to tasks.json.",
+        "Wrote the labelling configuration to config.xml.",
+    ]
+    tasks = json.loads(Path("tasks.json").read_text(encoding="utf-8"))
+    assert [task["data"]["node_id"] for task in tasks] == list("abcde")
+    assert tasks[4]["annotations"] == []
+    assert tasks[4]["predictions"][0]["result"][0]["value"]["choices"][0] in ("left", "right")
+    assert Path("config.xml").read_text(encoding="utf-8").count("<Choice ") == 3
+    ok(run(*words, "--out", "tasks.json", "--config", "config.xml", "--classes", "left,right,up"))
+    told = refused(run(*words, "--out", "tasks.json", "--config", "config.xml"))
+    assert told == (
+        "Error: config.xml must not be overwritten; found another configuration: "
+        "choose another --config or pass --force."
+    )
+    ok(run(*words, "--out", "tasks.json", "--config", "config.xml", "--force"))
+
+
+def test_tasks_before_anybody_said_anything(run: Run, write_folder: Any) -> None:
+    write_folder()
+    Path("picks.csv").write_text("rank,id,label\n1,e,\n2,b,\n", encoding="utf-8")
+    words = ["--format", "label-studio", "--graph", "graph", "--nodes", "picks.csv", "--config", "config.xml"]
+    ok(run("export", "my.labels", *words))
+    assert not Path("my.labels").exists()
+    assert len(json.loads(Path("labels.json").read_text(encoding="utf-8"))) == 2
+
+
+def test_what_is_left_out_is_said(run: Run, write_folder: Any) -> None:
+    write_folder()
+    Path("labels.csv").write_text("id,label\na,left\nB,left\nc,rigth\nd,?\ne,\n", encoding="utf-8")
+    done = ok(
+        run("import", "my.labels", "labels.csv", "--graph", "graph", "--classes", "left,right", "--annotator", "ada")
+    )
+    assert done.stdout.splitlines() == [
+        "Took 1 label, 1 skip and 0 notes from labels.csv into my.labels.",
+        "Without an answer: 1.",
+    ]
+    told = done.stderr.splitlines()
+    assert "Nodes that are not in the graph, left out: 1 ('B'): did you mean 'b'?" in told
+    assert "Labels that are none of the classes, left out: 1 ('rigth')" in told
+    with LabelLog(Path("my.labels")) as log:
+        assert {act.annotator for act in log.acts()} == {"ada"}
+
+
+def test_a_folder_of_rounds(run: Run, write_folder: Any) -> None:
+    write_folder()
+    ok(run("select", "graph", "-b", 2, "--rounds", "rounds"))
+    nodes = [row["id"] for row in csv.DictReader(Path("picks.csv").read_text(encoding="utf-8").splitlines())]
+    Path("told.csv").write_text(f"id,label\n{nodes[0]},x\n{nodes[1]},y\n", encoding="utf-8")
+    ok(run("import", "rounds", "told.csv", "--graph", "graph"))
+    assert labels_in("rounds/labels.sqlite") == dict(zip(nodes, "xy", strict=True))
+    ok(run("export", "rounds", "--out", "out.csv"))
+    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--out", "more.csv"))
+    with alone_at(Path("rounds")):
+        told = refused(run("import", "rounds", "told.csv"))
+    assert told.startswith("Error: rounds must be written by one run at a time")
+
+
+def test_what_a_person_typed_is_not_lost(run: Run, labels: Path) -> None:
+    ok(run("export", "my.labels"))
+    text = Path("labels.csv").read_text(encoding="utf-8")
+    Path("labels.csv").write_text(text + "e,right,ada,,,\n", encoding="utf-8")
+    told = refused(run("export", "my.labels"))
+    assert told == (
+        "Error: labels.csv must not be overwritten; found answers that are not in the label log: "
+        "1 (label of node e): choose another --out or pass --force."
+    )
+    ok(run("import", "my.labels", "labels.csv"))
+    assert labels_in("my.labels")["e"] == "right"
+    ok(run("export", "my.labels", "--force"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            "export nowhere.labels",
+            "nowhere.labels must be a label log; found no such file: "
+            "check the path, or list nodes to label with --nodes.",
+        ),
+        (
+            "export .",
+            ". must be a label log or a folder of select --rounds; found a folder without labels.sqlite: "
+            "check the path.",
+        ),
+        ("export text.csv", "text.csv must be a label log that can be read and written; found file is not a database"),
+        (
+            "export my.labels --format xml",
+            "format must be one of csv, jsonl, label-studio; found 'xml': choose one of them.",
+        ),
+        (
+            "export my.labels --format jsonl -o x.csv",
+            "out must end in .jsonl for the format jsonl; found 'x.csv': write to x.jsonl.",
+        ),
+        ("export my.labels --config c.xml", "config must go with --format label-studio; found csv: leave it out."),
+        (
+            "export my.labels --classes a",
+            "classes must go with --config; found no --config: leave it out, or add --config FILE.",
+        ),
+        ("export my.labels --nodes text.csv", "nodes must go with --graph; found no --graph: add --graph GRAPH."),
+        (
+            "export my.labels --format label-studio --config c.txt",
+            "config must end in .xml; found 'c.txt': write to c.xml.",
+        ),
+        ("import new.labels nowhere.json", "nowhere.json must be a file; found no such file: check the path."),
+        (
+            "import new.labels text.csv",
+            "text.csv must have a column 'id'; found the columns some text: name a column id.",
+        ),
+        ("import new.labels text.json", "text.json must be JSON or JSON lines, undamaged; found this: Expecting value"),
+        ("import nowhere/new.labels x.csv", "nowhere/new.labels must be a label log that can be read and written"),
+    ],
+)
+def test_bad_input(
+    run: Run, labels: Path, words: str, message: str, contents: Callable[[], dict[str, bytes | None]]
+) -> None:
+    Path("text.csv").write_text("some text\n1\n", encoding="utf-8")
+    Path("text.json").write_text("some text", encoding="utf-8")
+    Path("x.csv").write_text("id,label\na,b\n", encoding="utf-8")
+    before = contents()
+    assert refused(run(*words.split())).startswith(f"Error: {message}")
+    assert contents() == before
+
+
+def test_a_model_is_trained_on_an_export_as_the_log_has_it(run: Run, labels: Path, write_folder: Any) -> None:
+    write_folder()
+    with LabelLog(labels) as log:
+        log.tell({"a": "right"}, annotator="edsger")
+        log.adjudicate("a", "left", annotator="ada")
+        log.note("e", "no answer", annotator="ada")
+    ok(run("export", "my.labels"))
+    for rule in ("error", "majority", "latest"):
+        done = ok(run("train", "graph", "--labels", "labels.csv", "--on-conflict", rule))
+        assert "Trained on 3 labels of 2 classes: 2 left, 1 right." in done.stdout, "the verdict counts, not most votes"
+    assert "Skips, not labels: 1 ('d': skip)" in done.stderr
+    assert "1 node has several answers, 0 of them one label (0%)" in done.stderr, "a verdict is no answer of one's own"
+
+
+def test_what_the_sheets_of_a_round_settle_counts_against_most_votes(run: Run, write_folder: Any) -> None:
+    write_folder()
+    Path("first.csv").write_text("id,label,annotator\na,x,ada\na,x,grace\nc,y,ada\n", encoding="utf-8")
+    ok(run("select", "graph", "-b", 1, "--rounds", "rounds", "--labels", "first.csv"))
+    with LabelLog(Path("rounds/labels.sqlite")) as log:
+        log.tell({"a": "x"}, annotator="edsger")
+    Path("second.csv").write_text("id,label,annotator\na,y,grace\n", encoding="utf-8")
+    words = ["--labels", "first.csv", "--labels", "second.csv", "--on-conflict", "latest", "--out", "more.csv"]
+    ok(run("select", "graph", "-b", 1, "--rounds", "rounds", *words))
+    assert labels_in("rounds/labels.sqlite")["a"] == "y"

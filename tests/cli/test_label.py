@@ -1,0 +1,303 @@
+"""``featprop label`` as a person starts it: in a process of its own, on a real port."""
+
+import contextlib
+import importlib.util
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from featprop.labelling import LabelLog
+
+Start = Callable[..., "Started"]
+
+
+class Started:
+    """A server in a process of its own."""
+
+    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "featprop", "label", *arguments],
+            cwd=folder,
+            env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.lines: list[str] = []
+
+    def address(self) -> str:
+        """The next address that is printed."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip("\n"))
+            if line.startswith("http://"):
+                return line.strip()
+        raise AssertionError(self.process.communicate()[1])
+
+    def visit(self) -> httpx.Client:
+        client = httpx.Client(base_url=self.address().partition("/?")[0], timeout=30)
+        client.headers["Authorization"] = f"Bearer {self.lines[-1].partition('token=')[2]}"
+        return client
+
+    def close(self) -> None:
+        """End it whatever it is at."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdout, self.process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def end(self, by: int = signal.SIGINT) -> tuple[int, str]:
+        """Tell it to end, and return how it did and what it said."""
+        self.process.send_signal(by)
+        said = self.process.communicate(timeout=60)
+        return self.process.returncode, said[1]
+
+
+@pytest.fixture
+def start(graph_folder: Path, tmp_path: Path) -> Iterator[Start]:
+    made: list[Started] = []
+
+    def begin(*arguments: str, **environment: str) -> Started:
+        made.append(Started(tmp_path, "blobs", "--no-browser", "--port", "0", *arguments, **environment))
+        return made[-1]
+
+    yield begin
+    for started in made:
+        started.close()
+
+
+def test_it_prints_an_address_takes_labels_and_goes_on_where_people_stopped(start: Start, tmp_path: Path) -> None:
+    first = start("--classes", "a,b,c", "--budget", "5")
+    with first.visit() as client:
+        assert len(first.lines) == 1
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", first.lines[0])
+        node = client.get("/api/next").json()["node"]
+        assert client.post("/api/labels", json={"node": node, "label": "b", "key": "1"}).status_code == 200
+    code, said = first.end()
+    assert code == 0
+    assert "Answers are kept in blobs.labels" in said
+    assert "Traceback" not in said
+    assert "token" not in said
+    again = start()
+    with again.visit() as client:
+        asked = client.get("/api/next").json()
+        assert asked["node"] != node
+        assert asked["classes"] == ["a", "b", "c"]
+        assert client.get("/api/progress").json()["labelled"] == 1
+        assert client.get("/api/progress").json()["budget"] is None
+    assert again.lines != first.lines
+    assert again.end(signal.SIGTERM)[0] == 0
+    with LabelLog(tmp_path / "blobs.labels") as log:
+        assert log.labels() == {node: "b"}
+
+
+def test_a_killed_server_has_lost_nothing_it_said_it_had(start: Start, tmp_path: Path) -> None:
+    server = start("--classes", "a,b,c", "--labels", "mine.labels")
+    said = {}
+    with server.visit() as client:
+        for place in range(20):
+            node = client.get("/api/next").json()["node"]
+            client.post("/api/labels", json={"node": node, "label": "a", "key": f"{place}"})
+            said[node] = "a"
+        server.close()
+    again = start("--labels", "mine.labels", "--classes", "a,b,c")
+    with again.visit() as client:
+        client.post("/api/labels", json={"node": list(said)[-1], "label": "a", "key": "19"})
+        assert client.get("/api/progress").json()["labelled"] == 20
+    again.end()
+    with LabelLog(tmp_path / "mine.labels") as log:
+        assert (log.labels(), len(log.acts())) == (said, 20)
+
+
+def test_a_second_server_on_the_same_file_is_refused_by_name(start: Start) -> None:
+    first = start()
+    first.address()
+    second = start()
+    code = second.process.wait(timeout=60)
+    assert second.process.stderr is not None
+    said = second.process.stderr.read()
+    assert code == 2
+    assert said.startswith(
+        "Error: blobs.labels must be at one server at a time; found another run at work there: stop it"
+    )
+    first.end()
+    third = start()
+    assert third.address()
+
+
+def test_each_annotator_has_an_address_under_their_name(start: Start) -> None:
+    server = start("--annotator", "ada", "--annotator", "grace", "--overlap", "2", "--classes", "a,b")
+    ada, grace = server.address(), server.address()
+    assert server.lines == ["ada", ada, "grace", grace]
+    assert ada != grace
+    for address, name in ((ada, "ada"), (grace, "grace")):
+        with httpx.Client(follow_redirects=True, timeout=30) as client:
+            page = client.get(address)
+            assert f'<p class="who" title="Who you are here">{name}</p>' in page.text
+            assert page.url.query == b""
+
+
+def test_an_address_of_another_family(start: Start) -> None:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        pytest.skip("no IPv6 here")
+    server = start("--host", "::1")
+    with server.visit() as client:
+        assert server.lines[-1].startswith("http://[::1]:")
+        assert client.get("/api/next").status_code == 200
+
+
+def test_all_addresses_are_open_to_those_with_a_token(start: Start) -> None:
+    server = start("--host", "0.0.0.0")
+    with server.visit() as client:
+        assert "0.0.0.0" not in server.lines[-1]
+        assert client.get("/api/next").status_code == 200
+        assert client.get("/api/next", headers={"Host": "evil.example"}).status_code == 403
+        assert client.get("/api/next", headers={"Authorization": ""}).status_code == 401
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the browser is a shell script")
+def test_the_browser_is_opened_without_the_token_in_the_list_of_processes(start: Start, tmp_path: Path) -> None:
+    browser = tmp_path / "browser.sh"
+    browser.write_text('#!/bin/sh\necho "$1" > "$0.opened"\ncp "${1#file://}" "$0.page"\n', encoding="utf-8")
+    browser.chmod(0o700)
+    server = Started(tmp_path, "blobs", "--port", "0", BROWSER=f"{browser} %s")
+    try:
+        address = server.address()
+        page = tmp_path / "browser.sh.page"
+        until = time.monotonic() + 30
+        while not page.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        opened = (tmp_path / "browser.sh.opened").read_text(encoding="utf-8").strip()
+        assert opened.startswith("file://")
+        assert address.partition("token=")[2] not in opened
+        file = Path(opened.removeprefix("file://"))
+        assert file.stat().st_mode & 0o077 == 0
+        assert file.parent.stat().st_mode & 0o077 == 0
+        time.sleep(0.1)
+        assert f'content="0; url={address}"' in page.read_text(encoding="utf-8")
+    finally:
+        assert server.end()[0] == 0
+    assert not file.exists()
+
+
+def test_the_classes_of_the_graph_are_the_classes(start: Start) -> None:
+    with start().visit() as client:
+        assert client.get("/api/next").json()["classes"] == ["a", "b", "c"]
+
+
+def test_who_may_add_a_class(start: Start) -> None:
+    server = start("--classes", "a,b", "--annotator", "ada", "--annotator", "grace", "--may-add", "grace")
+    with server.visit() as ada, server.visit() as grace:
+        assert ada.post("/api/classes", json={"name": "new"}).status_code == 403
+        assert grace.post("/api/classes", json={"name": "new"}).json()["classes"] == ["a", "b", "new"]
+
+
+def test_pictures_and_blindness_are_passed_on(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "a.png").write_bytes(b"png")
+    with start("--images", "pictures", "--blind").visit() as client:
+        assert client.get("/images/a.png").content == b"png"
+        assert "Show what the model thinks" in client.get("/").text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--annotator", "ada", "--annotator", "ada"], "--annotator must be different names"),
+        (["--annotator", " "], "--annotator must be different names"),
+        (["--overlap", "2"], "overlap must be from 1 to 1, the number of annotators"),
+        (["--overlap", "0"], "--overlap must be at least 1"),
+        (["--budget", "0"], "--budget must be at least 1"),
+        (["--port", "70000"], "--port must be at most 65535"),
+        (["--images", "nowhere"], "nowhere must be the folder of the pictures; found no such folder"),
+        (["--may-add", "eve"], "--may-add must be one of the annotators"),
+        (["--classes", ","], "classes must name"),
+        (["--host", "no.such.host.invalid"], "--host must be an address to listen at"),
+        (["--host", "192.0.2.1"], "--host and --port must be a place to listen at"),
+        (["--labels", "blobs/nodes.csv"], "blobs/nodes.csv must be a label log"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(
+    run: Callable[..., Any], graph_folder: Path, arguments: list[str], sentence: str
+) -> None:
+    result = run("label", "blobs", "--no-browser", "--port", "0", *arguments)
+    assert result.exit_code == 2
+    error = [line for line in result.output.splitlines() if line.startswith("Error: ")]
+    assert len(error) == 1
+    assert sentence in error[0]
+
+
+def test_a_port_that_is_taken_is_said(run: Callable[..., Any], graph_folder: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        result = run("label", "blobs", "--no-browser", "--port", other.getsockname()[1])
+    assert result.exit_code == 2
+    assert "choose another --port, or 0 for a free one" in result.output
+
+
+def test_a_log_of_another_graph_is_refused(run: Callable[..., Any], graph_folder: Path, tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "blobs.labels") as log:
+        log.tell({"somewhere else": "a"})
+    result = run("label", "blobs", "--no-browser", "--port", "0")
+    assert result.exit_code == 2
+    assert "must be ids of the graph" in result.output
+
+
+@pytest.mark.parametrize("missing", ["fastapi", "uvicorn", "jinja2", "python_multipart"])
+def test_the_extra_is_named(
+    run: Callable[..., Any], graph_folder: Path, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    there = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == missing else there(name, *rest)
+    )
+    result = run("label", "blobs")
+    assert result.exit_code == 2
+    assert f"featprop label needs the package {missing}" in result.output
+    assert "pip install 'featprop[label]'" in result.output
+
+
+@pytest.mark.parametrize(
+    ("graph", "log"),
+    [
+        ("some/my-graph", "some/my-graph.labels"),
+        ("some/v1.2/", "some/v1.2.labels"),
+        ("g.npz", "g.labels"),
+        ("cora", "cora.labels"),
+    ],
+)
+def test_the_log_lies_beside_the_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graph: str, log: str) -> None:
+    from featprop.cli.label import _beside
+
+    monkeypatch.chdir(tmp_path)
+    for folder in ("some/my-graph", "some/v1.2"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "g.npz").touch()
+    assert _beside(Path(graph)) == Path(log)
+    monkeypatch.chdir(tmp_path / "some" / "my-graph")
+    assert _beside(Path()) == tmp_path / "some" / "my-graph.labels"
+    with contextlib.suppress(OSError):
+        shutil.rmtree(tmp_path / "some")
+
+
+def test_answers_are_sent_without_delay() -> None:
+    from featprop.cli.label import _listening
+
+    with _listening("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP

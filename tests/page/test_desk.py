@@ -1,0 +1,287 @@
+"""The desk: who is asked what next, what an answer does, and that nothing a person says is lost or doubled."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featprop.errors import FeatpropError, LabelError, ParameterError
+from featprop.graph import Graph
+from featprop.labelling import LabelLog
+from featprop.page.desk import AHEAD, Desk
+from featprop.page.leases import LEASE
+from featprop.page.trainer import Snapshot, ranked
+
+N = 60
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    generator = np.random.default_rng(0)
+    classes = np.arange(N) % 3
+    features = 2 * np.eye(3)[classes] + generator.normal(size=(N, 3))
+    near = (classes[:, None] == classes[None]) & (generator.random((N, N)) < 0.2)
+    return Graph.from_scipy(sp.csr_array(np.triu(near, 1).astype(float)), features, ids=[f"n{i}" for i in range(N)])
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+Make = Callable[..., Desk]
+
+
+@pytest.fixture
+def make(graph: Graph, tmp_path: Path) -> Iterator[Make]:
+    """Return desks on one file; their model is not started unless a test does."""
+    opened: list[Desk] = []
+
+    def desk(**options: object) -> Desk:
+        found = Desk(graph, LabelLog(tmp_path / "a.labels"), **({"classes": ["a", "b", "c"]} | options))
+        opened.append(found)
+        return found
+
+    yield desk
+    for each in opened:
+        each.close()
+        each.log.close()
+
+
+def with_ranking(desk: Desk, wanted: int = 10) -> Desk:
+    desk._take(ranked(desk.graph, "featprop-diffused", "ridge", 0, Snapshot(desk.log.labels(), (), wanted, 0)))
+    return desk
+
+
+def test_the_question_stays_until_it_is_answered_and_is_the_best_ranked(make: Make) -> None:
+    desk = with_ranking(make())
+    first = desk.next("")
+    assert first is not None
+    assert first.node == desk.graph.ids[desk.ranking.nodes[0]]
+    assert (first.rank, first.represents) == (1, int(desk.ranking.represents[0]))
+    assert desk.next("") == first
+    desk.label("", first.node, "a", "k1")
+    second = desk.next("")
+    assert second is not None
+    assert second.rank == 2
+    assert desk.log.labels() == {first.node: "a"}
+
+
+def test_an_answer_is_on_the_disk_when_the_call_returns(make: Make, tmp_path: Path) -> None:
+    desk = with_ranking(make())
+    question = desk.next("")
+    desk.label("", question.node, "b", "k1")
+    with LabelLog(tmp_path / "a.labels") as other:
+        assert other.labels() == {question.node: "b"}
+
+
+def test_the_same_key_again_changes_nothing(make: Make) -> None:
+    desk = with_ranking(make())
+    desk.label("", "n1", "a", "k1")
+    desk.label("", "n1", "b", "k2")
+    desk.label("", "n1", "a", "k1")
+    desk.skip("", "n2", "unsure", "k3")
+    desk.skip("", "n2", "unsure", "k3")
+    assert [(act.kind, act.label) for act in desk.log.acts()] == [("label", "a"), ("correct", "b"), ("skip", None)]
+    assert desk.log.labels() == {"n1": "b"}
+
+
+def test_undo_asks_again(make: Make) -> None:
+    desk = with_ranking(make())
+    question = desk.next("")
+    desk.label("", question.node, "a", "k1")
+    assert desk.undo("", "k2") == question.node
+    assert desk.undo("", "k2") == question.node
+    assert desk.log.labels() == {}
+    assert desk.next("").node == question.node
+    assert desk.undo("", "k3") is None
+
+
+def test_a_skipped_node_does_not_come_back_and_nobody_waits_while_nodes_are_left(make: Make) -> None:
+    desk = with_ranking(make(), wanted=2)
+    asked = []
+    while (question := desk.next("")) is not None:
+        asked.append(question.node)
+        desk.skip("", question.node, "unsure", f"k{len(asked)}")
+    assert sorted(asked) == sorted(desk.graph.ids.tolist())
+
+
+def test_before_any_ranking_there_is_a_question_too(make: Make) -> None:
+    assert "not ready" in make().next("").why
+
+
+def test_a_budget_ends_the_questions(make: Make) -> None:
+    desk = with_ranking(make(budget=2))
+    for key in "ab":
+        desk.label("", desk.next("").node, "a", key)
+    assert desk.next("") is None
+
+
+def test_two_people_never_get_one_node(make: Make) -> None:
+    desk = with_ranking(make(annotators=["ada", "grace"]))
+    seen: list[object] = []
+    for turn in range(N // 2):
+        for name in ("ada", "grace"):
+            question = desk.next(name)
+            seen.append(question.node)
+        for name in ("ada", "grace"):
+            desk.label(name, desk.next(name).node, "a", f"{name}{turn}")
+    assert len(set(seen)) == len(seen) == N
+    assert desk.next("ada") is None
+
+
+def test_overlap_gives_a_share_to_several_people(make: Make) -> None:
+    desk = with_ranking(make(annotators=["ada", "grace"], overlap=2))
+    for name in ("ada", "grace"):
+        turn = 0
+        while (question := desk.next(name)) is not None:
+            desk.label(name, question.node, "a", f"{name}{turn}")
+            turn += 1
+    answers = desk.log.answers()
+    both = len(answers) - len({act.node for act in answers})
+    assert len({act.node for act in answers}) == N
+    assert 3 <= both <= 25
+
+
+def test_a_lease_runs_out_and_a_late_answer_still_counts(make: Make) -> None:
+    clock = Clock()
+    desk = with_ranking(make(annotators=["ada", "grace"], clock=clock))
+    question = desk.next("ada")
+    assert desk.next("grace").node != question.node
+    clock.now = LEASE - 1
+    assert desk.heartbeat("ada", question.node)
+    clock.now = 2 * LEASE - 2
+    assert desk.next("ada") == question
+    clock.now = 4 * LEASE
+    assert not desk.heartbeat("ada", question.node)
+    assert desk.next("grace").node == question.node
+    desk.label("ada", question.node, "a", "late")
+    assert desk.log.labels() == {question.node: "a"}
+
+
+def test_starting_again_goes_on(make: Make) -> None:
+    desk = with_ranking(make())
+    desk.label("", "n3", "c", "k1")
+    desk.skip("", "n4", "unsure", "k2")
+    again = with_ranking(make(classes=[]))
+    assert again.classes == ["c"]
+    assert [act.node for act in again.history("")] == ["n4", "n3"]
+    assert again.next("").node not in ("n3", "n4")
+
+
+def test_disagreements_are_settled(make: Make) -> None:
+    desk = with_ranking(make(annotators=["ada", "grace"]))
+    desk.label("ada", "n1", "a", "k1")
+    desk.label("grace", "n1", "b", "k2")
+    assert [each.node for each in desk.disagreements()] == ["n1"]
+    desk.adjudicate("grace", "n1", "c", "k3")
+    assert desk.disagreements() == []
+    assert desk.log.labels() == {"n1": "c"}
+
+
+def test_classes(make: Make) -> None:
+    desk = make()
+    assert desk.add_class("  new   one ") == "new one"
+    assert desk.add_class("A") == "a"
+    assert desk.add_class("7") == 7
+    assert desk.classes == ["a", "b", "c", "new one", 7]
+    desk.label("", "n1", "7", "k1")
+    assert desk.log.labels() == {"n1": 7}
+    with pytest.raises(LabelError, match="must be one of the classes"):
+        desk.label("", "n1", "zebra", "k2")
+    with pytest.raises(ParameterError, match="named at the start"):
+        make(open_classes=False).add_class("x")
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda desk: desk.next("eve"),
+        lambda desk: desk.label("eve", "n1", "a", "k"),
+        lambda desk: desk.label("", "nowhere", "a", "k"),
+        lambda desk: desk.skip("", "nowhere", "", "k"),
+        lambda desk: desk.note("eve", "n1", "x", "k"),
+        lambda desk: desk.undo("eve", "k"),
+    ],
+)
+def test_who_or_what_is_not_there(make: Make, act: Callable[[Desk], object]) -> None:
+    desk = make()
+    with pytest.raises(FeatpropError):
+        act(desk)
+    assert desk.log.acts() == []
+
+
+def test_the_model_learns_while_people_label(make: Make, graph: Graph) -> None:
+    desk = make()
+    desk.start()
+    assert desk.ranking is not None
+    assert len(desk.ranking.nodes) >= AHEAD
+    for turn in range(12):
+        node = desk.next("").node
+        desk.label("", node, "abc"[int(str(node)[1:]) % 3], f"k{turn}")
+    deadline = time.monotonic() + 30
+    while desk.progress().seen < 12 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    progress = desk.progress()
+    assert (progress.seen, progress.labelled, progress.failure) == (12, 12, "")
+    assert sum(progress.classes.values()) == 12
+    assert progress.coverage[-1][0] == 12
+    right = [desk.prediction(node).label == "abc"[int(node[1:]) % 3] for node in graph.ids.tolist()]
+    assert np.mean(right) > 0.8
+    unsure = [prediction.confidence for _, prediction in desk.doubtful(5)]
+    assert unsure == sorted(unsure)
+    assert len(desk.contradicted(5)) == 5
+    assert not {node for node, _ in desk.doubtful(50)} & set(desk.log.labels())
+    question = desk.next("")
+    assert len(desk.represented(question.node)) == question.represents
+
+
+def test_a_training_that_dies_is_told_and_labels_go_on(make: Make) -> None:
+    desk = make()
+    desk.start()
+    trainer = desk._trainer
+    trainer._process.kill()
+    trainer._process.join()
+    for turn in range(3):
+        desk.label("", desk.next("").node, "abc"[turn], f"k{turn}")
+    deadline = time.monotonic() + 30
+    while desk.progress().seen < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert desk.progress().seen == 3
+    assert len(desk.log.labels()) == 3
+
+
+def test_a_training_that_fails_never_holds_up_a_label(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = make()
+    monkeypatch.setattr(desk._trainer, "_ask", lambda snapshot: 1 / 0)
+    desk.start(patience=1)
+    desk.label("", desk.next("").node, "a", "k1")
+    assert len(desk.log.labels()) == 1
+    assert "division" in desk.progress().failure
+
+
+def test_many_at_once(make: Make) -> None:
+    names = [f"p{place}" for place in range(8)]
+    desk = with_ranking(make(annotators=names))
+
+    def work(name: str) -> None:
+        turn = 0
+        while (question := desk.next(name)) is not None:
+            desk.label(name, question.node, "a", f"{name}-{turn}")
+            desk.label(name, question.node, "a", f"{name}-{turn}")
+            turn += 1
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    acts = desk.log.acts()
+    assert len(acts) == len({act.node for act in acts}) == N
