@@ -13,6 +13,7 @@ ORDER = [
     ["registry"],
     ["tables"],
     ["interop"],
+    ["adjacency"],
     ["graph"],
     ["io"],
     ["datasets"],

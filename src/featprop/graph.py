@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +15,14 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from featprop.adjacency import symmetric_adjacency
 from featprop.errors import GraphError, first_five, unknown_choice
 from featprop.html import bars, card
 from featprop.interop.networkx import raw_from_networkx, to_networkx
 from featprop.interop.pandas import Frame, table_of
+from featprop.interop.plain import as_array, is_missing, plain, sorted_classes
 from featprop.interop.pyg import raw_from_pyg, to_pyg
 from featprop.interop.raw import RawGraph
-from featprop.interop.recognise import is_a
 from featprop.interop.tables import raw_from_tables
 from featprop.matrix import Features, dense, smaller
 from featprop.names import name_to_text
@@ -37,9 +35,7 @@ if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-__all__ = ["UNKNOWN", "Graph", "as_array", "is_missing", "plain", "sorted_classes"]
-
-log = logging.getLogger(__name__)
+__all__ = ["UNKNOWN", "Graph"]
 
 _COMPUTING = threading.RLock()
 """Held while something is computed once: two threads that ask for it wait for one."""
@@ -100,7 +96,7 @@ class Graph:
         n = features.shape[0]
         ids = _checked_ids(raw.ids, n)
         _check_finite(features, ids, raw.feature_names)
-        adjacency, repairs = _symmetric_adjacency(raw, ids)
+        adjacency, repairs = symmetric_adjacency(raw, ids)
         labels, classes = _encoded(raw.labels, n)
         for array in (*_arrays(adjacency), *_arrays(features), ids, *([] if labels is None else [labels])):
             array.flags.writeable = False
@@ -379,74 +375,6 @@ def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
     return names
 
 
-def _symmetric_adjacency(raw: RawGraph, ids: NDArray[Any]) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """Drop self loops and zero weights, make one edge of repeated ones and let each run both ways.
-
-    What several edges between the same nodes weigh does not depend on their order. Returns what was mended, too, which
-    goes to the log.
-    """
-    n = len(ids)
-    values = np.ones(len(raw.source), np.float32) if raw.weights is None else _checked_weights(raw.weights)
-    ends = np.stack([np.asarray(raw.source, dtype=np.int64), np.asarray(raw.target, dtype=np.int64)])
-    if ends.size and (ends.min() < 0 or ends.max() >= n):
-        found = f"the position {ends.max() if ends.max() >= n else ends.min()}"
-        raise GraphError("Edges", f"must join positions 0 to {n - 1:,}", found, "add the node or drop the edge")
-    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
-    if bad.size:
-        a, b = (ids.tolist()[end] for end in ends[:, bad[0]])
-        found = f"{values[bad[0]]} at the edge from {a!r} to {b!r} ({bad.size:,} in all)"
-        raise GraphError("Edge weights", "must be numbers of at least 0", found, "drop or mend those edges")
-
-    loops, zeros = ends[0] == ends[1], values == 0
-    kept = ~(loops | zeros)
-    one_way = _merged(ends[0, kept] * n + ends[1, kept], values[kept], n, raw.repeated)
-    other_way = sp.csr_array(one_way.T)
-    both_ways = sp.csr_array(one_way.maximum(other_way) if raw.repeated == "max" else one_way + other_way)
-    both_ways.sort_indices()
-    repeats = int(np.count_nonzero(kept)) - one_way.nnz
-    merged = {"max": "dropped, the largest weight of each counts", "sum": "made one, weights added", "count": "counted"}
-    mended = [
-        (int(np.count_nonzero(loops)), "self loops dropped"),
-        (int(np.count_nonzero(zeros & ~loops)), "edges of weight 0 dropped"),
-        (repeats, f"repeated edges {merged[raw.repeated]}"),
-        (int(both_ways.nnz - one_way.nnz), "edges given in one direction only made to run both ways"),
-    ]
-    repairs = [f"{count:,} {what}" for count, what in mended if count]
-    if raw.scaled and both_ways.nnz and (both_ways.data != both_ways.data[0]).any():
-        mean = float(both_ways.data.mean(dtype=np.float64))
-        both_ways.data = (both_ways.data / mean).astype(np.float32)
-        repairs.append(f"weights divided by their mean, {mean:.4g}")
-    elif raw.scaled:
-        both_ways.data[:] = 1
-    for what in repairs:
-        log.info("%s", what)
-    return both_ways, tuple(repairs)
-
-
-def _merged(keys: NDArray[np.int64], values: NDArray[np.float32], n: int, repeated: str) -> sp.csr_array:
-    """Return the edges from row to column, each once, weighing what the rule says."""
-    order = np.argsort(keys, kind="stable")
-    keys, values = keys[order], values[order]
-    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if keys.size else keys
-    if not keys.size:
-        weights = values
-    elif repeated == "max":
-        weights = np.maximum.reduceat(values, first)
-    elif repeated == "sum":
-        weights = np.add.reduceat(values, first, dtype=np.float64).astype(np.float32)
-    else:
-        weights = np.diff(np.append(first, len(keys))).astype(np.float32)
-    return sp.csr_array((weights, np.divmod(keys[first], n)), shape=(n, n))
-
-
-def _checked_weights(weights: NDArray[Any]) -> NDArray[np.float32]:
-    values = np.asarray(weights)
-    if values.dtype.kind not in "biuf":
-        raise GraphError("Edge weights", "must be numbers", f"the type {values.dtype}", "write each as a number")
-    with np.errstate(over="ignore"):
-        return values.astype(np.float32)
-
-
 def _encoded(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hashable, ...]]:
     """Turn class names into codes; None, NaN and, in an integer array, negative numbers are unknown."""
     if labels is None:
@@ -465,46 +393,3 @@ def _encoded(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hasha
     code_of = {name: code for code, name in enumerate(classes)}
     codes[:] = [UNKNOWN if is_missing(name) else code_of[name] for name in listed]
     return codes, classes
-
-
-def sorted_classes(names: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """Return the distinct class names, sorted by type and then by value."""
-    distinct = set(names)
-    try:
-        return tuple(sorted(distinct, key=lambda name: (type(name).__name__, name)))
-    except TypeError:
-        return tuple(sorted(distinct, key=repr))
-
-
-def is_missing(name: object) -> bool:
-    """Return whether a class name says that the class is not known: None, empty text, NaN or what pandas has for it."""
-    if name is None or type(name).__name__ in ("NAType", "NaTType"):
-        return True
-    return name == "" or (isinstance(name, float) and name != name)
-
-
-def plain(values: Iterable[Any]) -> list[Any]:
-    """Return ids or class names as Python objects, where NumPy, pandas or Arrow hide them in scalars or an array.
-
-    What is missing in a pandas series or index is None.
-    """
-    if is_a(values, "pandas", "DataFrame"):
-        rule, found = "must be one column", "a DataFrame"
-        raise GraphError("Ids and class names", rule, found, "pass one of its columns, such as frame['id']")
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return list(values.to_pylist())
-    listed = values.tolist() if hasattr(values, "tolist") else values
-    isna = getattr(values, "isna", None)
-    missing = repeat(False) if isna is None else isna()
-    return [
-        None if gone else value.item() if isinstance(value, np.generic) else value
-        for value, gone in zip(listed, missing, strict=False)
-    ]
-
-
-def as_array(values: Sequence[Hashable]) -> NDArray[Any]:
-    """Return ids or class names as an array: of 64-bit integers if all are, of objects otherwise."""
-    if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
-        with contextlib.suppress(OverflowError):
-            return np.array(values, dtype=np.int64)
-    return np.fromiter(values, dtype=object, count=len(values))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from featprop.errors import FileError, LabelError, ParameterError
 from featprop.labelling import LabelLog
-from featprop.labelling.log import Told
+from featprop.labelling.acts import Told
 
 
 def test_a_day_of_labelling_by_hand() -> None:
@@ -213,7 +213,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from featprop.labelling import LabelLog
-from featprop.labelling.log import Told
+from featprop.labelling.acts import Told
 log = LabelLog(Path(sys.argv[1]))
 for number in range(100_000):
     log.tell({f"{sys.argv[2]} {number}": "ok"})
@@ -331,8 +331,8 @@ def test_what_is_known_of_a_node_and_of_a_key() -> None:
     log.skip("a", annotator="grace")
     log.adjudicate("a", "ok", annotator="grace")
     log.note("a", "hm", annotator="edsger")
-    assert [(act.annotator, act.kind) for act in log.answers_of("a")] == [("ada", "correct"), ("grace", "skip")]
-    assert log.answers_of("c") == []
+    assert [(act.annotator, act.kind) for act in log.holding_of("a")] == [("ada", "correct"), ("grace", "skip")]
+    assert log.holding_of("c") == []
     assert (log.has("k"), log.has("l")) == (True, False)
 
 

@@ -56,7 +56,7 @@ def make(graph: Graph, tmp_path: Path) -> Iterator[Make]:
 
 
 def with_ranking(desk: Desk, wanted: int = 10) -> Desk:
-    desk._take(ranked(desk.graph, "featprop-diffused", "ridge", 0, Snapshot(desk.log.labels(), (), wanted, 0)))
+    desk._take(ranked(desk.graph, "featprop-diffused", "ridge", 0, Snapshot(desk.log.labels(), (), wanted)))
     return desk
 
 

@@ -31,7 +31,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import FileError, first_five, reason
-from featprop.graph import Graph, as_array
+from featprop.graph import Graph
+from featprop.interop.plain import as_array
 from featprop.io.atomic import replacing_folder, restore_interrupted
 from featprop.io.foreign import foreign_entries
 from featprop.io.formats import Format, register_format

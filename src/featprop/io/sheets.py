@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from featprop.graph import as_array
+from featprop.interop.plain import as_array
 from featprop.io.atomic import replacing_file
 from featprop.io.overwriting import MADE_COLUMNS, check_may_write
 from featprop.io.predictions import PREDICTION_COLUMNS, PROBABILITY

@@ -26,7 +26,7 @@ from featprop.io.agreement import leaders
 from featprop.names import name_to_text
 
 if TYPE_CHECKING:
-    from featprop.labelling.log import Act
+    from featprop.labelling.acts import Act
 
 __all__ = ["Consensus", "Disagreement", "alpha", "consensus", "disagreements", "krippendorff_alpha"]
 

@@ -19,152 +19,22 @@ import threading
 import uuid
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from featprop.errors import FileError, LabelError, reason
-from featprop.graph import is_missing
+from featprop.interop.plain import is_missing
+from featprop.labelling.acts import Act, NewAct, Told, act_of, same
 from featprop.labelling.agreement import consensus
-from featprop.names import name_from_text, name_to_text
+from featprop.labelling.schema import APPLICATION, COLUMNS, FORMAT, FROM_FIRST, SCHEMA, statements
+from featprop.names import name_to_text
 
-__all__ = ["Act", "LabelLog", "Told"]
+__all__ = ["LabelLog"]
 
 log = logging.getLogger(__name__)
 
-FORMAT = 2
-"""Of the file; the first had no verdicts."""
-APPLICATION = 0x66656174
-"""``feat``: by this SQLite, and `file`, know whose file it is."""
 PATIENCE = 10_000
 """Milliseconds to wait for another process that is writing."""
-SCHEMA = f"""
-CREATE TABLE acts (
-    number INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,
-    time TEXT NOT NULL,
-    annotator TEXT NOT NULL,
-    round INTEGER NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('label', 'correct', 'skip', 'adjudicate', 'undo', 'note')),
-    node TEXT NOT NULL,
-    label TEXT,
-    text TEXT NOT NULL,
-    undoes INTEGER REFERENCES acts (number)
-);
-CREATE INDEX acts_of_node ON acts (node);
-CREATE INDEX acts_undone ON acts (undoes);
-CREATE TRIGGER acts_stay BEFORE UPDATE ON acts BEGIN SELECT RAISE(ABORT, 'an act is never changed'); END;
-CREATE TRIGGER acts_last BEFORE DELETE ON acts BEGIN SELECT RAISE(ABORT, 'an act is never deleted'); END;
-CREATE VIEW standing AS
-    SELECT * FROM acts AS act
-    WHERE kind NOT IN ('undo', 'note') AND NOT EXISTS (SELECT 1 FROM acts WHERE undoes = act.number);
-CREATE VIEW answers AS
-    SELECT * FROM standing
-    WHERE number IN (SELECT max(number) FROM standing WHERE kind != 'adjudicate' GROUP BY node, annotator);
-CREATE VIEW verdicts AS
-    SELECT * FROM standing
-    WHERE number IN (SELECT max(number) FROM standing WHERE kind = 'adjudicate' GROUP BY node);
-PRAGMA application_id = {APPLICATION};
-PRAGMA user_version = {FORMAT};
-"""
-FROM_FIRST = """
-DROP VIEW answers;
-DROP VIEW standing;
-DROP TRIGGER acts_stay;
-DROP TRIGGER acts_last;
-DROP INDEX acts_of_node;
-DROP INDEX acts_undone;
-ALTER TABLE acts RENAME TO old_acts;
-"""
-"""What makes room in a file of the first format for the schema of now; the old acts are copied after that."""
-COLUMNS = "number, key, time, annotator, round, kind, node, label, text, undoes"
-
-
-@dataclass(frozen=True)
-class Act:
-    """One act of a person.
-
-    Attributes
-    ----------
-    number
-        Its place in the log, from 1.
-    key
-        What makes it distinct: the same act under the same key is written once.
-    time
-        When, in UTC.
-    annotator
-        Who; empty where nobody was named.
-    round
-        How many times nodes had been asked for by then.
-    kind
-        ``"label"``, ``"correct"``, ``"skip"``, ``"adjudicate"``, ``"undo"`` or ``"note"``.
-    node
-        Of what.
-    label
-        The class, of a label, a correction or a verdict.
-    text
-        The reason of a skip, or the note.
-    undoes
-        The number of the act that an undo takes back.
-    """
-
-    number: int
-    key: str
-    time: dt.datetime
-    annotator: str
-    round: int
-    kind: str
-    node: Hashable
-    label: Hashable | None
-    text: str
-    undoes: int | None
-
-
-@dataclass(frozen=True)
-class Told:
-    """An act that happened elsewhere: in another log or another tool.
-
-    Attributes
-    ----------
-    kind
-        ``"label"``, ``"skip"``, ``"adjudicate"`` or ``"note"``.
-    node, label, text, annotator
-        As of an `Act`.
-    key
-        What makes it distinct.
-    time
-        When, if that is known.
-    """
-
-    kind: str
-    node: Hashable
-    label: Hashable | None
-    text: str
-    annotator: str
-    key: str
-    time: dt.datetime | None = None
-
-    def is_said_by(self, act: Act | None) -> bool:
-        """Say whether an act of the same annotator and node says the same; a label may be a correction there."""
-        if act is None or self.kind != ("label" if act.kind == "correct" else act.kind):
-            return False
-        return _same(act.label, self.label) and (self.kind == "label" or act.text == self.text)
-
-
-class _Act(NamedTuple):
-    """An act that is to be written."""
-
-    kind: str
-    annotator: str
-    node: Hashable
-    label: Hashable | None = None
-    text: str = ""
-    undoes: int | None = None
-
-    @property
-    def row(self) -> tuple[Any, ...]:
-        label = None if self.label is None else name_to_text(self.label)
-        return self.kind, self.annotator, name_to_text(self.node), label, self.text, self.undoes
 
 
 class LabelLog:
@@ -208,7 +78,7 @@ class LabelLog:
         version = ask("PRAGMA user_version").fetchone()[0]
         if version == FORMAT:
             return
-        for statement in _statements((FROM_FIRST if version else "") + SCHEMA):
+        for statement in statements((FROM_FIRST if version else "") + SCHEMA):
             ask(statement)
         if version:
             ask(f"INSERT INTO acts ({COLUMNS}) SELECT {COLUMNS} FROM old_acts ORDER BY number")
@@ -234,11 +104,11 @@ class LabelLog:
         _check_classes(labels)
         with self._writing():
             for node, label in labels.items():
-                act = _Act("label", annotator, node, label)
+                act = NewAct("label", annotator, node, label)
                 if self._was_sent(act, keys.get(node)):
                     continue
                 before = self._answer(node, annotator)
-                if before is not None and before.kind != "skip" and not _same(before.label, label):
+                if before is not None and before.kind != "skip" and not same(before.label, label):
                     found, cure = f"{before.label!r} and {label!r} for node {node!r}", "call correct to change it"
                     raise LabelError("labels", "must give a node one label", found, cure)
                 if before is None or before.kind == "skip" or node in keys:
@@ -250,13 +120,13 @@ class LabelLog:
         """Change the label the annotator gave a node."""
         _check_classes({node: label})
         with self._writing():
-            act = _Act("correct", annotator, node, label)
+            act = NewAct("correct", annotator, node, label)
             if self._was_sent(act, key):
                 return
             before = self._answer(node, annotator)
             if before is None or before.kind == "skip":
                 raise LabelError(f"Node {node!r}", "must have a label to correct", "none", "call tell to give it one")
-            if key is not None or not _same(before.label, label):
+            if key is not None or not same(before.label, label):
                 self._write(act, turn, key)
 
     def skip(
@@ -264,7 +134,7 @@ class LabelLog:
     ) -> None:
         """Say that a node cannot be labelled, and why; a label the annotator gave it no longer holds."""
         with self._writing():
-            act, before = _Act("skip", annotator, node, text=reason), self._answer(node, annotator)
+            act, before = NewAct("skip", annotator, node, text=reason), self._answer(node, annotator)
             is_new = before is None or (before.kind, before.text) != ("skip", reason)
             if not self._was_sent(act, key) and (is_new or key is not None):
                 self._write(act, turn, key)
@@ -275,15 +145,15 @@ class LabelLog:
         """Settle what a node is: this counts, whatever anybody answers, until it is undone or settled anew."""
         _check_classes({node: label})
         with self._writing():
-            act, before = _Act("adjudicate", annotator, node, label), self._verdict(node)
-            is_new = before is None or before.annotator != annotator or not _same(before.label, label)
+            act, before = NewAct("adjudicate", annotator, node, label), self._verdict(node)
+            is_new = before is None or before.annotator != annotator or not same(before.label, label)
             if not self._was_sent(act, key) and (is_new or key is not None):
                 self._write(act, turn, key)
 
     def note(self, node: Hashable, text: str, *, annotator: str = "", turn: int = 0, key: str | None = None) -> None:
         """Write something down about a node."""
         with self._writing():
-            act = _Act("note", annotator, node, text=text)
+            act = NewAct("note", annotator, node, text=text)
             if not self._was_sent(act, key):
                 self._write(act, turn, key)
 
@@ -291,14 +161,14 @@ class LabelLog:
         """Take back the last act of the annotator that stands and return it; None if there is none."""
         with self._writing():
             for sent in self._select("SELECT {} FROM acts WHERE key = ?", key):
-                self._was_sent(_Act("undo", annotator, sent.node, undoes=sent.undoes), key)
+                self._was_sent(NewAct("undo", annotator, sent.node, undoes=sent.undoes), key)
                 undone = self._select("SELECT {} FROM acts WHERE number = ?", sent.undoes)
                 return undone[0] if undone else None
             last = self._select("SELECT {} FROM standing WHERE annotator = ? ORDER BY number DESC LIMIT 1", annotator)
             if last:
-                self._write(_Act("undo", annotator, last[0].node, undoes=last[0].number), turn, key)
+                self._write(NewAct("undo", annotator, last[0].node, undoes=last[0].number), turn, key)
             elif key is not None:
-                self._write(_Act("undo", annotator, None), turn, key)
+                self._write(NewAct("undo", annotator, None), turn, key)
             return last[0] if last else None
 
     def take_over(self, told: Iterable[Told]) -> list[str]:
@@ -321,11 +191,6 @@ class LabelLog:
     def answers(self) -> list[Act]:
         """Return what holds now, an answer for each node and annotator, in the order the nodes first came up."""
         return self._in_order("SELECT * FROM answers")
-
-    def answers_of(self, node: Hashable) -> list[Act]:
-        """Return what holds now of one node, an answer for each annotator; it takes no longer in a long log."""
-        query = "SELECT {} FROM standing WHERE node = ? AND kind != 'adjudicate' ORDER BY number"
-        return list({act.annotator: act for act in self._select(query, name_to_text(node))}.values())
 
     def holding_of(self, node: Hashable) -> list[Act]:
         """Return the answers and the verdict that hold now of one node; it takes no longer in a long log."""
@@ -409,7 +274,7 @@ class LabelLog:
             return "superseded"
         is_correction = told.kind == "label" and before is not None and before.kind != "skip"
         was_edited = before is not None and before.time == told.time
-        act = _Act("correct" if is_correction else told.kind, told.annotator, told.node, told.label, told.text)
+        act = NewAct("correct" if is_correction else told.kind, told.annotator, told.node, told.label, told.text)
         self._write(act, 0, told.key, None if was_edited else told.time)
         return "taken"
 
@@ -424,7 +289,7 @@ class LabelLog:
         found = self._select(query, name_to_text(node))
         return found[0] if found else None
 
-    def _was_sent(self, act: _Act, key: str | None) -> bool:
+    def _was_sent(self, act: NewAct, key: str | None) -> bool:
         """Say whether this very act is there under its key already; another one under that key is an error."""
         sent = self._connection.execute(
             "SELECT kind, annotator, node, label, text, undoes FROM acts WHERE key = ?", (key,)
@@ -434,7 +299,7 @@ class LabelLog:
             raise LabelError("The key of an act", "must be used once", found, "make a new key for each act")
         return sent is not None
 
-    def _write(self, act: _Act, turn: int, key: str | None, time: dt.datetime | None = None) -> None:
+    def _write(self, act: NewAct, turn: int, key: str | None, time: dt.datetime | None = None) -> None:
         """Write one act, inside a transaction: one of now, or of another time."""
         when = (time or dt.datetime.now(dt.UTC)).astimezone(dt.UTC).isoformat(timespec="milliseconds")
         self._connection.execute(
@@ -447,7 +312,7 @@ class LabelLog:
         with self._lock:
             try:
                 rows = self._connection.execute(query.format(COLUMNS), values).fetchall()
-                return [_act(row) for row in rows]
+                return [act_of(row) for row in rows]
             except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
                 raise self._damaged(error) from error
 
@@ -472,28 +337,6 @@ class LabelLog:
             "look at its disk and folder, then try again",
         )
         return FileError(f"{self.path}", rule, reason(error), cure)
-
-
-def _act(row: tuple[Any, ...]) -> Act:
-    number, key, time, annotator, turn, kind, node, label, text, undoes = row
-    name = None if label is None else name_from_text(label)
-    when = dt.datetime.fromisoformat(time)
-    return Act(number, key, when, annotator, turn, kind, name_from_text(node), name, text, undoes)
-
-
-def _same(label: Hashable, other: Hashable) -> bool:
-    """Say whether two labels are equal and of one type: 1 and 1.0 are two."""
-    return label == other and type(label) is type(other)
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Cut a script into statements; `executescript` would end the transaction."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
 
 
 def _check_classes(labels: Mapping[Hashable, Hashable]) -> None:

@@ -16,9 +16,10 @@ from scipy.special import softmax
 
 from featprop.deprecation import warn_of_old_name
 from featprop.errors import LabelError, ModelError, first_five, unknown_choice
-from featprop.graph import Graph, as_array, is_missing, plain, sorted_classes
+from featprop.graph import Graph
 from featprop.html import bars, card
 from featprop.interop.pandas import check_same_order
+from featprop.interop.plain import as_array, is_missing, plain, sorted_classes
 from featprop.io.given import GraphLike, as_graph
 from featprop.matrix import Features, as_dense
 from featprop.options import check_options, options_of

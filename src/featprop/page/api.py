@@ -16,9 +16,10 @@ from featprop.errors import ParameterError
 from featprop.names import to_jsonable
 from featprop.page.addresses import named, node_address, node_in, node_of
 from featprop.page.bodies import Heartbeat, Labelling, NewClass, Note, Skipping, Undoing
-from featprop.page.desk import Desk, Progress, Question
+from featprop.page.desk import Desk
 from featprop.page.downloads import download
 from featprop.page.replies import Refusal
+from featprop.page.reports import Progress, Question
 from featprop.page.showing import Showing, jsonable_act, jsonable_prediction, jsonable_view
 
 __all__ = ["api", "check_may_add", "who"]

@@ -6,29 +6,30 @@ it is there at once; the model learns meanwhile (`featprop.page.trainer`).
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import LabelError, ParameterError, unknown_choice
-from featprop.graph import Graph, is_missing
+from featprop.graph import Graph
+from featprop.interop.plain import is_missing
 from featprop.labelling import Act, LabelLog
 from featprop.labelling.agreement import Consensus, Disagreement, alpha, consensus, disagreements
 from featprop.models import DEFAULT_MODEL
 from featprop.names import name_to_text
+from featprop.page.answers import Answers
 from featprop.page.leases import Leases
+from featprop.page.reports import Prediction, Progress, Question
 from featprop.page.trainer import Ranking, Snapshot, Trainer
 from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 from featprop.tables.naming import name_of
 
-__all__ = ["Desk", "Prediction", "Progress", "Question"]
+__all__ = ["Desk"]
 
 AHEAD = 10
 """Nodes ranked at least, and for each person four more: whoever is quick never waits."""
@@ -38,79 +39,6 @@ SHARED = 0.2
 """The share of the nodes that several people are asked for, where they are to overlap."""
 CLASSES = 1000
 """How many classes there may be."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """A node that somebody is asked for.
-
-    Attributes
-    ----------
-    node
-        Its id.
-    rank
-        Its place in the ranking, from 1; 0 for one that was not ranked.
-    represents
-        How many nodes it stands for, where that is known.
-    why
-        Why it is asked for, in a sentence.
-    """
-
-    node: Hashable
-    rank: int
-    represents: int | None
-    why: str
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What the model thinks of a node."""
-
-    label: Hashable
-    confidence: float
-    probabilities: dict[Hashable, float]
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far the labelling is.
-
-    Attributes
-    ----------
-    labelled, skipped, nodes
-        Nodes with a label, nodes nobody could label, all of them.
-    budget
-        How many labels are wanted, None if nothing was said.
-    classes
-        Labels of each class.
-    annotators
-        Answers of each person.
-    hours
-        Answers in each hour, by its beginning.
-    seen
-        How many of the labels the model has learnt from.
-    alpha
-        Krippendorff's alpha of those whom several people answered; None if it is not defined.
-    coverage
-        The mean distance of a node to the nearest labelled one, by how many labels there were.
-    training
-        What the model is at: ``"waiting"`` or ``"training"``.
-    failure
-        What went wrong with the last training; empty if nothing did.
-    """
-
-    labelled: int
-    skipped: int
-    nodes: int
-    budget: int | None
-    classes: dict[Hashable, int]
-    annotators: dict[str, int]
-    hours: dict[dt.datetime, int]
-    seen: int
-    alpha: float | None
-    coverage: list[tuple[int, float]] = field(default_factory=list)
-    training: str = "waiting"
-    failure: str = ""
 
 
 class Desk:
@@ -171,15 +99,12 @@ class Desk:
         self.round = 0
         self._lock = threading.RLock()
         self._leases = Leases(clock)
-        self._answers: dict[Hashable, dict[str, Act]] = {}
-        self._verdicts: dict[Hashable, Act] = {}
-        self._known: tuple[int, Consensus] = (-1, Consensus({}, {}))
-        self._version = 0
+        self._answers = Answers(log)
+        self._ids(set(self._answers.nodes))
         self._others = np.random.default_rng(seed).permutation(graph.n_nodes)
         self._passed = 0
         self._coverage: list[tuple[int, float]] = []
         self._first = threading.Event()
-        self._load()
         known = [*classes, *(label for label in self.standing().labels.values() if label not in classes)]
         self.classes: list[Hashable] = list(dict.fromkeys(known))
         self._trainer = Trainer(graph, strategy, model, seed, self._snapshot, self._take)
@@ -202,7 +127,7 @@ class Desk:
             node = self._leases.of(annotator)
             if node is not None and not self._is_answered(node, annotator):
                 return self._question(node)
-            if self.budget is not None and len(self._labelled()) >= self.budget:
+            if self.budget is not None and len(self._answers.standing.labels) >= self.budget:
                 self._leases.give_back(annotator)
                 return None
             node = self._next_node(annotator)
@@ -219,7 +144,7 @@ class Desk:
         label = self._class(label)
         with self._lock:
             if not self.log.has(key):
-                before = self._answers.get(node, {}).get(annotator)
+                before = self._answers.of(node).get(annotator)
                 if before is not None and before.kind != "skip" and before.label != label:
                     self.log.correct(node, label, annotator=annotator, turn=self.round, key=key)
                 else:
@@ -242,8 +167,8 @@ class Desk:
             act = self.log.undo(annotator=annotator, turn=self.round, key=key)
             if act is None:
                 return None
-            self._reload(act.node)
-            if annotator not in self._answers.get(act.node, {}):
+            self._answers.reload(act.node)
+            if annotator not in self._answers.of(act.node):
                 self._leases.take(annotator, act.node)
             self._trainer.call()
             return act.node
@@ -291,30 +216,30 @@ class Desk:
         """Return somebody's answers that stand, the newest first."""
         self._check(annotator)
         with self._lock:
-            mine = [acts[annotator] for acts in self._answers.values() if annotator in acts]
+            mine = [act for act in self._answers.given if act.annotator == annotator]
         return sorted(mine, key=lambda act: act.number, reverse=True)[:limit]
 
     def disagreements(self) -> list[Disagreement]:
         """Return the nodes that people answered differently and nobody has settled."""
-        return disagreements(self._acts())
+        with self._lock:
+            return disagreements(self._answers.acts)
 
     def standing(self) -> Consensus:
-        """Return what counts of all answers, from memory: reading a long log takes too long for a page."""
+        """Return what counts of all answers."""
         with self._lock:
-            if self._known[0] != self._version:
-                self._known = self._version, consensus(self._acts())
-            return self._known[1]
+            return self._answers.standing
 
-    def _acts(self) -> list[Act]:
+    def answer(self, annotator: str, node: Hashable) -> Act | None:
+        """Return somebody's answer to a node, if they gave one."""
         with self._lock:
-            return [*(act for acts in self._answers.values() for act in acts.values()), *self._verdicts.values()]
+            return self._answers.of(node).get(annotator)
 
     def progress(self) -> Progress:
         """Say how far the labelling is."""
         standing = self.standing()
         labels = standing.labels
         with self._lock:
-            answers = [act for acts in self._answers.values() for act in acts.values()]
+            answers = self._answers.given
             ranking = self.ranking
         hours = Counter(act.time.replace(minute=0, second=0, microsecond=0) for act in answers)
         counts = Counter(labels.values())
@@ -341,12 +266,6 @@ class Desk:
         row = ranking.probabilities[self.graph.positions([node])[0]].tolist()
         best = int(np.argmax(row))
         return Prediction(ranking.classes[best], row[best], dict(zip(ranking.classes, row, strict=True)))
-
-    @property
-    def predictions(self) -> NDArray[np.intp] | None:
-        """For each node the index of its likeliest class in the model's `classes`; None without a model."""
-        ranking = self.ranking
-        return None if ranking is None or ranking.probabilities is None else ranking.probabilities.argmax(axis=1)
 
     def doubtful(self, limit: int = 20) -> list[tuple[Hashable, Prediction]]:
         """Return the nodes without an answer that the model is least sure of."""
@@ -379,7 +298,7 @@ class Desk:
         found: list[tuple[Hashable, Prediction]] = []
         for position in order.tolist():
             node = self._id(position)
-            if node in self._answers:
+            if self._answers.of(node):
                 continue
             prediction = self.prediction(node)
             if prediction is not None:
@@ -388,37 +307,14 @@ class Desk:
                 break
         return found
 
-    def _load(self) -> None:
-        """Take up what the log says."""
-        held = self.log.holding()
-        self._ids({act.node for act in held})
-        for act in held:
-            self._keep(act)
-
-    def _reload(self, node: Hashable) -> None:
-        self._answers.pop(node, None)
-        self._verdicts.pop(node, None)
-        for act in self.log.holding_of(node):
-            self._keep(act)
-        self._version += 1
-
-    def _keep(self, act: Act) -> None:
-        if act.kind == "adjudicate":
-            self._verdicts[act.node] = act
-        else:
-            self._answers.setdefault(act.node, {})[act.annotator] = act
-
     def _answered(self, annotator: str, node: Hashable) -> None:
-        self._reload(node)
+        self._answers.reload(node)
         if self._leases.of(annotator) == node:
             self._leases.give_back(annotator)
         self._trainer.call()
 
-    def _labelled(self) -> set[Hashable]:
-        return {node for node, acts in self._answers.items() if any(act.kind != "skip" for act in acts.values())}
-
     def _is_answered(self, node: Hashable, annotator: str) -> bool:
-        return annotator in self._answers.get(node, {})
+        return annotator in self._answers.of(node)
 
     def _wanted(self, node: Hashable) -> int:
         """Return how many people are to answer a node: by a hash, so that it does not change from day to day."""
@@ -431,7 +327,7 @@ class Desk:
         """Return the first node of the ranking, or else any, that this person may be asked for."""
         in_hand = self._leases.nodes()
         for node in self._in_order():
-            acts = self._answers.get(node, {})
+            acts = self._answers.of(node)
             if annotator not in acts and len(acts) + in_hand.get(node, 0) < self._wanted(node):
                 return node
         return None
@@ -439,7 +335,7 @@ class Desk:
     def _in_order(self) -> Iterator[Hashable]:
         """Yield nodes that others were to answer too, then those of the ranking, then all others in a fixed order."""
         if self.overlap > 1:
-            yield from [node for node, acts in self._answers.items() if len(acts) < self._wanted(node)]
+            yield from [node for node in self._answers.nodes if not self._is_done(node)]
         for position in [] if self.ranking is None else self.ranking.nodes.tolist():
             yield self._id(position)
         while self._passed < len(self._others) and self._is_done(self._id(self._others[self._passed])):
@@ -448,7 +344,7 @@ class Desk:
             yield self._id(self._others[place])
 
     def _is_done(self, node: Hashable) -> bool:
-        return len(self._answers.get(node, {})) >= self._wanted(node)
+        return len(self._answers.of(node)) >= self._wanted(node)
 
     def _id(self, position: int) -> Hashable:
         name = self.graph.ids[position]
@@ -464,16 +360,16 @@ class Desk:
                 known = "of those the model is unsure of" if ranking.classes else "of all nodes"
                 others = f"{stands:,} nodes {known} are nearest to it" if stands > 1 else "no other is like it"
                 return Question(node, rank, stands, f"Number {rank} in the ranking: {others}.")
-        if len(self._answers.get(node, {})) > 0:
+        if len(self._answers.of(node)) > 0:
             return Question(node, 0, None, "Somebody else has answered it too: answers are compared.")
         return Question(node, 0, None, "The next ranking is not ready yet: this is any node without an answer.")
 
     def _snapshot(self) -> Snapshot:
-        labels = consensus(self._acts(), self._held).labels
         with self._lock:
-            out = tuple(node for node in self._answers if node not in labels)
+            labels = consensus(self._answers.acts, self._held).labels
+            out = tuple(node for node in self._answers.nodes if node not in labels)
         wanted = max(AHEAD + 4 * len(self.annotators), min(MOST, len(labels) // 2))
-        return Snapshot(labels, out, wanted, self.log.last)
+        return Snapshot(labels, out, wanted)
 
     def _held(self, node: Hashable) -> dict[Hashable, float] | None:
         """Return what the model holds of a node, which decides where as many people say one thing as another."""

@@ -35,10 +35,6 @@ class Leases:
             self.give_back(annotator)
         return self._node_of.get(annotator)
 
-    def taken(self, node: Hashable) -> set[str]:
-        """Return who has a node in hand."""
-        return {annotator for annotator in list(self._node_of) if self.of(annotator) == node}
-
     def nodes(self) -> dict[Hashable, int]:
         """Return the nodes that are in hand, and in how many."""
         counts: dict[Hashable, int] = {}

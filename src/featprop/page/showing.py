@@ -18,8 +18,9 @@ from featprop.labelling.agreement import Consensus
 from featprop.names import name_to_text, to_jsonable
 from featprop.page.addresses import node_address
 from featprop.page.card import Card, card_of, picture_of, title_of
-from featprop.page.desk import Desk, Prediction
+from featprop.page.desk import Desk
 from featprop.page.neighbourhood import Neighbourhood, neighbourhood_of
+from featprop.page.reports import Prediction
 from featprop.page.sketch import drawn
 from featprop.page.sketch_rows import LegendLine, Row, legend, rows
 
@@ -99,7 +100,7 @@ class Showing:
         desk = self.desk
         position = int(desk.graph.positions([node])[0])
         classes = [str(name) for name in desk.classes]
-        answer = next((act for act in desk.log.answers_of(node) if act.annotator == annotator), None)
+        answer = desk.answer(annotator, node)
         around = neighbourhood_of(
             desk.graph,
             position,

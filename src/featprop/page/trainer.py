@@ -44,14 +44,11 @@ class Snapshot:
         Ids of nodes that are not to be asked for.
     wanted
         How many nodes to rank.
-    last
-        The number of the last act it knows of.
     """
 
     labels: Mapping[Hashable, Hashable]
     out: tuple[Hashable, ...]
     wanted: int
-    last: int
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import LabelError, ParameterError
-from featprop.graph import Graph, plain, sorted_classes
+from featprop.graph import Graph
 from featprop.interop.pandas import check_same_order
+from featprop.interop.plain import plain, sorted_classes
 from featprop.io.given import GraphLike, as_graph
 from featprop.models import NodeClassifier, model_of_seed
 from featprop.options import check_options, owner

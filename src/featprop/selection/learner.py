@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from featprop.deprecation import warn_of_old_name
 from featprop.errors import FeatpropError, FileError, LabelError, reason
-from featprop.graph import Graph, plain
+from featprop.graph import Graph
 from featprop.html import bars, card
 from featprop.interop.pandas import is_series, known_of
+from featprop.interop.plain import plain
 from featprop.io.atomic import replacing_file
 from featprop.io.foreign import foreign_entries
 from featprop.io.given import GraphLike, as_graph

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from featprop.errors import FeatpropError, FileError, ParameterError, first_five, unknown_choice
-from featprop.graph import Graph, sorted_classes
+from featprop.graph import Graph
+from featprop.interop.plain import sorted_classes
 from featprop.io.label_words import named_classes
 from featprop.labelling.exchange import jsonl, label_studio, sheets
 from featprop.labelling.exchange.description import Description

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from featprop.graph import Graph
 from featprop.io.answers import Answer
 from featprop.io.label_words import SKIP_WORDS, classes_of, named_classes, skip_forms
+from featprop.labelling.acts import Told
 from featprop.labelling.exchange.said import Heard, Said, written
-from featprop.labelling.log import LabelLog, Told
+from featprop.labelling.log import LabelLog
 from featprop.names import name_to_text
 from featprop.spelling import form_of
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,18 @@ from numpy.typing import NDArray
 from featprop.matrix import Features
 from featprop.tables.missing import is_blank
 
-__all__ = ["MANY", "MARK", "Encoder", "LeftOutError", "has_many_missing", "named", "robust", "stacked", "text_of"]
+__all__ = [
+    "MANY",
+    "MARK",
+    "Encoder",
+    "LeftOutError",
+    "has_many_missing",
+    "named",
+    "robust",
+    "stacked",
+    "text_of",
+    "with_mark",
+]
 
 MANY = 0.2
 """From this share on missing values get a feature of their own."""
@@ -63,9 +75,9 @@ class Encoder(ABC):
     def titles(self, name: str) -> list[str]:
         """Return a name for each feature."""
 
-    @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """Return what was learnt, as `json` writes it."""
+        """Return what was learnt, as `json` writes it: all fields, unless it says otherwise."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 
     @classmethod
     @abstractmethod
@@ -99,6 +111,11 @@ def robust(values: NDArray[np.float64]) -> tuple[float, float]:
     if not (spread > 0 and np.isfinite(spread)):
         raise LeftOutError("the same everywhere")
     return float(middle), float(spread)
+
+
+def with_mark(name: str, marked: bool) -> list[str]:
+    """Return the name of a feature, and of the one that says that it is missing if there is one."""
+    return [name, f"{name} is missing"] if marked else [name]
 
 
 def stacked(*columns: NDArray[Any]) -> NDArray[np.float32]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -82,10 +82,6 @@ class CategoryEncoder(Encoder):
         """Return the column and its value."""
         values = [f"#{place}" for place in range(SHARED)] if self.values is None else list(self.values)
         return [f"{name}={value}" for value in values + [MISSING] * self.marked]
-
-    def settings(self) -> dict[str, Any]:
-        """Return all of it."""
-        return asdict(self)
 
     @classmethod
     def restored(cls, settings: dict[str, Any]) -> Self:

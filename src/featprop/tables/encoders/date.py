@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -153,10 +153,6 @@ class DateEncoder(Encoder):
         """Return the name of the column and of each part."""
         parts = [f"{name} {cycle} {part}" for cycle in self.cycles for part in ("sine", "cosine")]
         return [name, *parts, *([f"{name} is missing"] if self.marked else [])]
-
-    def settings(self) -> dict[str, Any]:
-        """Return all of it."""
-        return asdict(self)
 
     @classmethod
     def restored(cls, settings: dict[str, Any]) -> Self:

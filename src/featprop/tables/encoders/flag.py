@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featprop.matrix import Features
-from featprop.tables.encoders.base import MARK, Encoder, LeftOutError, has_many_missing, stacked, text_of
+from featprop.tables.encoders.base import MARK, Encoder, LeftOutError, has_many_missing, stacked, text_of, with_mark
 from featprop.tables.missing import is_missing
 from featprop.tables.numbers import numbers_in
 
@@ -101,11 +101,7 @@ class FlagEncoder(Encoder):
 
     def titles(self, name: str) -> list[str]:
         """Return the name of the column, and that of the mark."""
-        return [name, f"{name} is missing"] if self.marked else [name]
-
-    def settings(self) -> dict[str, Any]:
-        """Return all of it."""
-        return asdict(self)
+        return with_mark(name, self.marked)
 
     @classmethod
     def restored(cls, settings: dict[str, Any]) -> Self:

@@ -1,0 +1,113 @@
+"""Acts of people: as they stand in a log, as they are to be written, and as another tool tells them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from featprop.names import name_from_text, name_to_text
+
+__all__ = ["Act", "NewAct", "Told", "act_of", "same"]
+
+
+@dataclass(frozen=True)
+class Act:
+    """One act of a person.
+
+    Attributes
+    ----------
+    number
+        Its place in the log, from 1.
+    key
+        What makes it distinct: the same act under the same key is written once.
+    time
+        When, in UTC.
+    annotator
+        Who; empty where nobody was named.
+    round
+        How many times nodes had been asked for by then.
+    kind
+        ``"label"``, ``"correct"``, ``"skip"``, ``"adjudicate"``, ``"undo"`` or ``"note"``.
+    node
+        Of what.
+    label
+        The class, of a label, a correction or a verdict.
+    text
+        The reason of a skip, or the note.
+    undoes
+        The number of the act that an undo takes back.
+    """
+
+    number: int
+    key: str
+    time: dt.datetime
+    annotator: str
+    round: int
+    kind: str
+    node: Hashable
+    label: Hashable | None
+    text: str
+    undoes: int | None
+
+
+@dataclass(frozen=True)
+class Told:
+    """An act that happened elsewhere: in another log or another tool.
+
+    Attributes
+    ----------
+    kind
+        ``"label"``, ``"skip"``, ``"adjudicate"`` or ``"note"``.
+    node, label, text, annotator
+        As of an `Act`.
+    key
+        What makes it distinct.
+    time
+        When, if that is known.
+    """
+
+    kind: str
+    node: Hashable
+    label: Hashable | None
+    text: str
+    annotator: str
+    key: str
+    time: dt.datetime | None = None
+
+    def is_said_by(self, act: Act | None) -> bool:
+        """Say whether an act of the same annotator and node says the same; a label may be a correction there."""
+        if act is None or self.kind != ("label" if act.kind == "correct" else act.kind):
+            return False
+        return same(act.label, self.label) and (self.kind == "label" or act.text == self.text)
+
+
+class NewAct(NamedTuple):
+    """An act that is to be written."""
+
+    kind: str
+    annotator: str
+    node: Hashable
+    label: Hashable | None = None
+    text: str = ""
+    undoes: int | None = None
+
+    @property
+    def row(self) -> tuple[Any, ...]:
+        """The act as columns of the table."""
+        label = None if self.label is None else name_to_text(self.label)
+        return self.kind, self.annotator, name_to_text(self.node), label, self.text, self.undoes
+
+
+def act_of(row: tuple[Any, ...]) -> Act:
+    """Return the act that a row of the table holds."""
+    number, key, time, annotator, turn, kind, node, label, text, undoes = row
+    name = None if label is None else name_from_text(label)
+    when = dt.datetime.fromisoformat(time)
+    return Act(number, key, when, annotator, turn, kind, name_from_text(node), name, text, undoes)
+
+
+def same(label: Hashable, other: Hashable) -> bool:
+    """Say whether two labels are equal and of one type: 1 and 1.0 are two."""
+    return label == other and type(label) is type(other)

@@ -1,0 +1,63 @@
+"""The tables and views of a label log, and how a file of the first format becomes one of now."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+__all__ = ["APPLICATION", "COLUMNS", "FORMAT", "FROM_FIRST", "SCHEMA", "statements"]
+
+FORMAT = 2
+"""Of the file; the first had no verdicts."""
+APPLICATION = 0x66656174
+"""``feat``: by this SQLite, and `file`, know whose file it is."""
+SCHEMA = f"""
+CREATE TABLE acts (
+    number INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    time TEXT NOT NULL,
+    annotator TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('label', 'correct', 'skip', 'adjudicate', 'undo', 'note')),
+    node TEXT NOT NULL,
+    label TEXT,
+    text TEXT NOT NULL,
+    undoes INTEGER REFERENCES acts (number)
+);
+CREATE INDEX acts_of_node ON acts (node);
+CREATE INDEX acts_undone ON acts (undoes);
+CREATE TRIGGER acts_stay BEFORE UPDATE ON acts BEGIN SELECT RAISE(ABORT, 'an act is never changed'); END;
+CREATE TRIGGER acts_last BEFORE DELETE ON acts BEGIN SELECT RAISE(ABORT, 'an act is never deleted'); END;
+CREATE VIEW standing AS
+    SELECT * FROM acts AS act
+    WHERE kind NOT IN ('undo', 'note') AND NOT EXISTS (SELECT 1 FROM acts WHERE undoes = act.number);
+CREATE VIEW answers AS
+    SELECT * FROM standing
+    WHERE number IN (SELECT max(number) FROM standing WHERE kind != 'adjudicate' GROUP BY node, annotator);
+CREATE VIEW verdicts AS
+    SELECT * FROM standing
+    WHERE number IN (SELECT max(number) FROM standing WHERE kind = 'adjudicate' GROUP BY node);
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {FORMAT};
+"""
+FROM_FIRST = """
+DROP VIEW answers;
+DROP VIEW standing;
+DROP TRIGGER acts_stay;
+DROP TRIGGER acts_last;
+DROP INDEX acts_of_node;
+DROP INDEX acts_undone;
+ALTER TABLE acts RENAME TO old_acts;
+"""
+"""What makes room in a file of the first format for the schema of now; the old acts are copied after that."""
+COLUMNS = "number, key, time, annotator, round, kind, node, label, text, undoes"
+
+
+def statements(script: str) -> Iterator[str]:
+    """Cut a script into statements; `executescript` would end the transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

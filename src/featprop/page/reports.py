@@ -1,0 +1,82 @@
+"""What the desk tells: a question, what the model thinks of a node, and how far the labelling is."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+__all__ = ["Prediction", "Progress", "Question"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A node that somebody is asked for.
+
+    Attributes
+    ----------
+    node
+        Its id.
+    rank
+        Its place in the ranking, from 1; 0 for one that was not ranked.
+    represents
+        How many nodes it stands for, where that is known.
+    why
+        Why it is asked for, in a sentence.
+    """
+
+    node: Hashable
+    rank: int
+    represents: int | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the model thinks of a node."""
+
+    label: Hashable
+    confidence: float
+    probabilities: dict[Hashable, float]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the labelling is.
+
+    Attributes
+    ----------
+    labelled, skipped, nodes
+        Nodes with a label, nodes nobody could label, all of them.
+    budget
+        How many labels are wanted, None if nothing was said.
+    classes
+        Labels of each class.
+    annotators
+        Answers of each person.
+    hours
+        Answers in each hour, by its beginning.
+    seen
+        How many of the labels the model has learnt from.
+    alpha
+        Krippendorff's alpha of those whom several people answered; None if it is not defined.
+    coverage
+        The mean distance of a node to the nearest labelled one, by how many labels there were.
+    training
+        What the model is at: ``"waiting"`` or ``"training"``.
+    failure
+        What went wrong with the last training; empty if nothing did.
+    """
+
+    labelled: int
+    skipped: int
+    nodes: int
+    budget: int | None
+    classes: dict[Hashable, int]
+    annotators: dict[str, int]
+    hours: dict[dt.datetime, int]
+    seen: int
+    alpha: float | None
+    coverage: list[tuple[int, float]] = field(default_factory=list)
+    training: str = "waiting"
+    failure: str = ""
