@@ -331,7 +331,11 @@ def test_what_is_known_of_a_node_and_of_a_key() -> None:
     log.skip("a", annotator="grace")
     log.adjudicate("a", "ok", annotator="grace")
     log.note("a", "hm", annotator="edsger")
-    assert [(act.annotator, act.kind) for act in log.holding_of("a")] == [("ada", "correct"), ("grace", "skip")]
+    assert [(act.annotator, act.kind) for act in log.holding_of("a")] == [
+        ("ada", "correct"),
+        ("grace", "skip"),
+        ("grace", "adjudicate"),
+    ]
     assert log.holding_of("c") == []
     assert (log.has("k"), log.has("l")) == (True, False)
 
