@@ -37,7 +37,7 @@ def dense(rows: np.ndarray | sp.csr_array) -> np.ndarray:
 
 
 def loss_of(rows: np.ndarray, medoids: np.ndarray) -> float:
-    from featprop.selection.coverage import coverage
+    from featprop.propagation import coverage
 
     return coverage(rows, np.unique(medoids)).mean_distance
 

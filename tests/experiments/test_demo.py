@@ -25,7 +25,8 @@ from featprop.experiments.results import Result, read_results
 from featprop.experiments.settings import Settings
 from featprop.experiments.summary import Results
 from featprop.matrix import dense
-from featprop.selection import coverage, select
+from featprop.propagation import coverage
+from featprop.selection import select
 
 VOID = {"br", "img", "link", "meta"}
 Make = Callable[..., Result]

@@ -11,8 +11,7 @@ import scipy.sparse as sp
 import featprop as fp
 from featprop.graph import Graph
 from featprop.models import NodeClassifier
-from featprop.propagation import Propagation
-from featprop.selection import coverage
+from featprop.propagation import Propagation, coverage
 
 
 class Stubborn(NodeClassifier):

@@ -9,8 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from featprop.graph import Graph
-from featprop.propagation import propagate
-from featprop.selection.coverage import coverage
+from featprop.propagation import coverage, propagate
 from featprop.strategies import Situation, get_strategy
 from featprop.strategies.grain import influence
 

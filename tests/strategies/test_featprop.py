@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from featprop.graph import Graph
-from featprop.selection.coverage import coverage
+from featprop.propagation import coverage
 from featprop.strategies import Situation
 from featprop.strategies.featprop import FeatProp
 

@@ -31,7 +31,8 @@ from featprop.experiments.settings import INITIAL_POOL
 from featprop.experiments.trained import Trained, train_seeds
 from featprop.experiments.trials import Trial
 from featprop.graph import UNKNOWN, Graph
-from featprop.selection import Coverage, choose, coverage, situate
+from featprop.propagation import Coverage, coverage
+from featprop.selection import choose, situate
 from featprop.strategies import get_strategy, strategy_class
 
 __all__ = ["Protocol", "initial_pool"]

@@ -55,6 +55,9 @@ class NodeClassifier(ABC):
         The labels it was trained on: the class of each labelled node, by id.
     labelled_rows_ : tuple of str
         A digest of the features of each of these nodes, by which another graph with the same ids is known.
+    left_out_ : ndarray of float32 or None
+        The probability of each class that each label would have got without itself, a row a label in the order of
+        `labelled_`; None where the model does not say. It is not saved.
     """
 
     kind: ClassVar[str] = "model"
@@ -66,6 +69,7 @@ class NodeClassifier(ABC):
     preparation_: Preparation | None = None
     labelled_: Mapping[Hashable, Hashable] = MappingProxyType({})
     labelled_rows_: tuple[str, ...] = ()
+    left_out_: NDArray[np.float32] | None = None
 
     @abstractmethod
     def learn(self, propagation: Propagation, nodes: NDArray[np.intp], targets: NDArray[np.int64]) -> None:

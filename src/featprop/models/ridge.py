@@ -94,7 +94,9 @@ class Ridge(NodeClassifier):
             solved = self._solved_with_means(propagation, known, labelled, aims, weights)
             self._coefficients = solved.coefficients.astype(np.float32)
         stand_for = self._stand_for(propagation, known, nodes)
-        self.calibration_ = Calibration.of(solved.left_out[: len(nodes)], targets, stand_for)
+        left_out = solved.left_out[: len(nodes)]
+        self.calibration_ = Calibration.of(left_out, targets, stand_for)
+        self.left_out_ = self.probabilities((left_out * self.calibration_.steepness).astype(np.float32))
 
     def start(self, propagation: Propagation) -> None:
         """Say the same of every node."""

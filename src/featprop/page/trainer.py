@@ -215,7 +215,8 @@ def _learn(pipe: Connection, graph: Graph, strategy: str, model: str, seed: int)
 def ranked(graph: Graph, strategy: str, model: str, seed: int, snapshot: Snapshot) -> Ranking:
     """Fit the model to the labels of a snapshot, where there are two classes, and rank the next nodes."""
     from featprop.models import model_of_seed
-    from featprop.selection import coverage, select
+    from featprop.propagation import coverage
+    from featprop.selection import select
     from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 
     nodes, labels = list(snapshot.labels), list(snapshot.labels.values())

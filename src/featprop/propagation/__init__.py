@@ -1,6 +1,16 @@
 """What a graph passes on: S, S^K X, smoothed features, and the points to measure between, each computed once."""
 
+from featprop.propagation.coverage import BOUND_LAYERS, Coverage, coverage
 from featprop.propagation.propagation import SMOOTHINGS, Propagation, normalised_adjacency, propagate
 from featprop.propagation.reduction import Reduction
 
-__all__ = ["SMOOTHINGS", "Propagation", "Reduction", "normalised_adjacency", "propagate"]
+__all__ = [
+    "BOUND_LAYERS",
+    "SMOOTHINGS",
+    "Coverage",
+    "Propagation",
+    "Reduction",
+    "coverage",
+    "normalised_adjacency",
+    "propagate",
+]

@@ -16,7 +16,7 @@ from featprop.errors import MissingExtraError
 from featprop.graph import Graph
 from featprop.html import bars, card, grid
 from featprop.models import NodeClassifier
-from featprop.selection.coverage import BOUND_LAYERS, Coverage, coverage
+from featprop.propagation import BOUND_LAYERS, Coverage, coverage
 
 if TYPE_CHECKING:
     import pandas as pd

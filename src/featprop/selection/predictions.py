@@ -15,7 +15,7 @@ from featprop.errors import first_five
 from featprop.graph import Graph
 from featprop.io.sheets import Place, write_prediction_table
 from featprop.models import NodeClassifier
-from featprop.selection.coverage import coverage
+from featprop.propagation import coverage
 
 __all__ = ["write_predictions"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.graph import Graph
-from featprop.propagation import Propagation
+from featprop.propagation.propagation import Propagation
 
 __all__ = ["BOUND_LAYERS", "Coverage", "coverage"]
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featprop.graph import Graph
-from featprop.selection import coverage
+from featprop.propagation import coverage
 
 
 def alone(rows: np.ndarray) -> Graph:

@@ -1,0 +1,5 @@
+"""How good predictions are, whether more labels are worth it, and what to distrust."""
+
+from featprop.estimates.intervals import LEVEL, Interval, wilson
+
+__all__ = ["LEVEL", "Interval", "wilson"]
