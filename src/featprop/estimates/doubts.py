@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from featprop.errors import ParameterError
 from featprop.estimates.doubt import Doubt, worst_first
-from featprop.estimates.left_out import left_out_probabilities
 from featprop.estimates.reach import Reach, reach, rows_compared, unreached_components
 from featprop.estimates.unseen import UnseenGroup, holes
 from featprop.estimates.unsure import contradiction, neighbours_say, unsureness_of
+from featprop.estimates.wrong_labels import wrong_labels
 from featprop.graph import Graph
 from featprop.html import card, grid
 from featprop.io.given import GraphLike, as_graph
@@ -43,7 +43,7 @@ class Doubts:
     least_sure
         Predictions the model is least sure of; the score is the probability that they are wrong.
     contradicted
-        Predictions that the neighbours contradict: the class that these mostly are is another one.
+        Predictions that the neighbours contradict: more of them are of another class.
     far
         Nodes far from every label, by their distance to the nearest.
     unreached
@@ -129,7 +129,7 @@ class _Looking:
         if not self.labelled.size:
             return Doubts(*sure)
         reached = reach(self.graph, self.labelled)
-        wrong = self.wrong_labels() if several else ()
+        wrong = wrong_labels(self.graph, self.model)
         return Doubts(*sure, self.far(reached), self.unreached(), self.unseen(reached), wrong)
 
     def least_sure(self) -> tuple[Doubt, ...]:
@@ -137,22 +137,25 @@ class _Looking:
 
         def why(place: int) -> str:
             second, first = np.argsort(rows[place], kind="stable")[-2:].tolist()
-            return f"{self._class(first)} ({rows[place, first]:.0%}) or {self._class(second)} ({rows[place, second]:.0%})"
+            return (
+                f"{self._class(first)} ({rows[place, first]:.0%}) or {self._class(second)} ({rows[place, second]:.0%})"
+            )
 
         return worst_first(self.graph, self.others, unsureness_of(rows), why, self.limit)
 
     def contradicted(self) -> tuple[Doubt, ...]:
         known = self.probabilities.copy()
         known[self.labelled] = np.eye(known.shape[1], dtype=known.dtype)[self.codes]
-        around = neighbours_say(self.graph.adjacency, known)[self.others]
-        rows = self.probabilities[self.others]
+        said = neighbours_say(self.graph.adjacency, known)
+        against = contradiction(said, self.probabilities)[self.others]
+        around, rows = said.shares[self.others], self.probabilities[self.others]
 
         def why(place: int) -> str:
             own, other = int(rows[place].argmax()), int(around[place].argmax())
-            mine, theirs = f"{rows[place, own]:.0%}", f"{around[place, other]:.0%}"
-            return f"predicted {self._class(own)} ({mine}), its neighbours are mostly {self._class(other)} ({theirs})"
+            theirs = f"{around[place, other]:.0%} {self._class(other)} and {around[place, own]:.0%} {self._class(own)}"
+            return f"predicted {self._class(own)} ({rows[place, own]:.0%}), its neighbours are {theirs}"
 
-        return worst_first(self.graph, self.others, contradiction(around, rows), why, self.limit)
+        return worst_first(self.graph, self.others, against, why, self.limit)
 
     def far(self, reached: Reach) -> tuple[Doubt, ...]:
         distances = reached.distances[self.others]
@@ -181,30 +184,12 @@ class _Looking:
         found = holes(rows_compared(self.graph), reached.distances, unsure, known)
         return tuple(self._group(hole.positions, hole.score, unsure) for hole in found[: self.limit])
 
-    def wrong_labels(self) -> tuple[Doubt, ...]:
-        place_of = {node: place for place, node in enumerate(self.model.labelled_)}
-        rows = left_out_probabilities(self.graph, self.model)
-        rows = rows[[place_of[self._id(position)] for position in self.labelled.tolist()]]
-        own = rows[np.arange(len(rows)), self.codes]
-        counts = np.bincount(self.codes, minlength=len(self.model.classes_))
-
-        def why(place: int) -> str:
-            given, best = int(self.codes[place]), int(rows[place].argmax())
-            said = f"labelled {self._class(given)} ({own[place]:.0%})"
-            if counts[given] == 1:
-                return f"{said}, the only label of that class; the others say {self._class(best)} ({rows[place, best]:.0%})"
-            if best == given:
-                return f"{said}, and the other labels say so too"
-            return f"{said}, the other labels say {self._class(best)} ({rows[place, best]:.0%})"
-
-        return worst_first(self.graph, self.labelled, 1 - own, why)
-
     def _group(self, positions: NDArray[np.intp], score: float, unsure: NDArray[np.float32]) -> UnseenGroup:
         nodes = tuple(self.graph.ids[positions].tolist())
         most = int(np.bincount(self.best[positions]).argmax())
         sure = 1 - float(unsure[positions].mean(dtype=np.float64))
         guess = f", predicted mostly {self._class(most)}, {sure:.0%} sure" if len(self.model.classes_) > 1 else ""
-        why = f"{len(nodes):,} nodes that are nearer to each other than to any label{guess}: label one to see what they are"
+        why = f"nearer to each other than to any label{guess}: label one of them to see what they are"
         return UnseenGroup(nodes, positions, len(nodes), nodes[0], score, why)
 
     def _class(self, code: int) -> Hashable:

@@ -44,7 +44,7 @@ def left_out_probabilities(graph: Graph, model: NodeClassifier) -> NDArray[np.fl
     for fold in np.unique(folds):
         out, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         fitted = model.fresh().fit_or_start(graph, [nodes[i] for i in rest], [names[i] for i in rest])
-        columns = [code_of[name] for name in fitted.classes_]
+        columns = np.array([code_of[name] for name in fitted.classes_], dtype=np.intp)
         positions = graph.positions([nodes[i] for i in out])
         found[np.ix_(out, columns)] = fitted.predict_proba(graph)[positions]
     return found
