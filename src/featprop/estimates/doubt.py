@@ -44,8 +44,9 @@ def worst_first(
     scores: NDArray[np.floating],
     why: Callable[[int], str],
     limit: int | None = None,
+    above: float = 0.0,
 ) -> tuple[Doubt, ...]:
-    """Return the nodes of the highest scores, the highest first; those without one, at 0 or below, are not doubtful.
+    """Return the nodes of the highest scores, the highest first.
 
     Parameters
     ----------
@@ -59,9 +60,11 @@ def worst_first(
         Makes the sentence of one of them, given its place among `positions`.
     limit
         How many at most; all if None.
+    above
+        Scores that are not above this are left out.
     """
     order = np.argsort(-scores, kind="stable")[:limit]
-    order = order[scores[order] > 0]
+    order = order[scores[order] > above]
     nodes = graph.ids[positions[order]].tolist()
     return tuple(
         Doubt(node, int(positions[place]), float(scores[place]), why(place))

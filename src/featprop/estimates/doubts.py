@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from featprop.errors import ParameterError
 from featprop.estimates.doubt import Doubt, worst_first
 from featprop.estimates.reach import Reach, reach, rows_compared, unreached_components
-from featprop.estimates.unseen import UnseenGroup, holes
+from featprop.estimates.unseen import UnseenGroup, classes_apart, holes
 from featprop.estimates.unsure import contradiction, neighbours_say, unsureness_of
 from featprop.estimates.wrong_labels import wrong_labels
 from featprop.graph import Graph
 from featprop.html import card, grid
-from featprop.io.given import GraphLike, as_graph
+from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 from featprop.propagation import Propagation
 
@@ -106,7 +106,6 @@ def doubts(graph: GraphLike, model: NodeClassifier, limit: int = 20) -> Doubts:
     """
     if limit < 1:
         raise ParameterError("limit", "must be at least 1", limit, "pass another number")
-    graph = as_graph(graph, model.preparation_)
     return _Looking(model.fitting(graph), model, limit).all()
 
 
@@ -181,7 +180,9 @@ class _Looking:
         several = len(self.model.classes_) > 1
         unsure = unsureness_of(self.probabilities) if several else np.ones(self.graph.n_nodes, dtype=np.float32)
         known = Propagation.of(self.graph).smoothed("diffused")[:, -1] != 0
-        found = holes(rows_compared(self.graph), reached.distances, unsure, known)
+        points = rows_compared(self.graph)
+        apart = classes_apart(points, self.labelled, self.codes)
+        found = holes(points, reached.distances, unsure, known, apart)
         return tuple(self._group(hole.positions, hole.score, unsure) for hole in found[: self.limit])
 
     def _group(self, positions: NDArray[np.intp], score: float, unsure: NDArray[np.float32]) -> UnseenGroup:

@@ -8,7 +8,8 @@ saves, as a share of what is left to save,
 with d_i the distance to the nearest label and u_i the probability that the prediction of i is wrong, is small
 everywhere where nodes were chosen to cover the graph. A class without a label leaves a hole: there g is several times
 as large. The node m of the largest g stands for a group, those nodes that are nearer to it than to any label; the next
-m that lies in a group is one more part of it.
+m that lies in a group is one more part of it. A hole must also be as wide as classes are apart, half of that at least:
+else, where classes are clear and labels few, every label more would save much of the little that is left.
 """
 
 from __future__ import annotations
@@ -21,12 +22,16 @@ from numpy.typing import NDArray
 
 from featprop.distances.points import Points
 
-__all__ = ["Hole", "UnseenGroup", "holes"]
+__all__ = ["Hole", "UnseenGroup", "classes_apart", "holes"]
 
 LEAST = 0.012
 """g from which on a hole is told."""
 SAMPLE = 2_000
 """Nodes that are looked at, at equal steps, if there are more."""
+WIDE = 0.5
+"""How far m must be from every label, as a share of the distance between labels of different classes."""
+LABELS = 1_000
+"""Labels between which that is measured, at equal steps, if there are more."""
 MOST = 12
 """Nodes m that are looked for."""
 FEWEST = 3
@@ -72,8 +77,23 @@ class Hole:
     score: float
 
 
+def classes_apart(points: Points, labelled: NDArray[np.intp], codes: NDArray[np.intp]) -> float:
+    """Return how far a label usually is from the nearest one of another class; 0 if there is one class only."""
+    step = -(-len(labelled) // LABELS)
+    labelled, codes = labelled[::step], codes[::step]
+    if len(np.unique(codes)) < 2:
+        return 0.0
+    among = points.distances_among(labelled, labelled)
+    among[codes[:, None] == codes[None]] = np.inf
+    return float(np.median(among.min(axis=1)))
+
+
 def holes(
-    points: Points, distances: NDArray[np.float32], unsure: NDArray[np.float32], known: NDArray[np.bool_]
+    points: Points,
+    distances: NDArray[np.float32],
+    unsure: NDArray[np.float32],
+    known: NDArray[np.bool_],
+    apart: float = 0.0,
 ) -> list[Hole]:
     """Return the holes that labels leave, the one with the largest g first.
 
@@ -87,6 +107,8 @@ def holes(
         The probability that the prediction of each node is wrong.
     known
         Which nodes anything is known of: others are alike only in that.
+    apart
+        How far classes are apart, as `classes_apart` says.
     """
     sample = np.flatnonzero(known)
     sample = sample[:: -(-max(1, len(sample)) // SAMPLE)]
@@ -101,7 +123,8 @@ def holes(
     gains: list[float] = []
     for _ in range(MOST):
         saved = np.maximum(nearest[sample][:, None] - among, 0)
-        shares = unsure[sample].astype(np.float64) @ saved / total
+        wide = (owner[sample] >= 0) | (distances[sample] >= WIDE * apart)
+        shares = np.where(wide, unsure[sample].astype(np.float64) @ saved / total, 0)
         best = int(shares.argmax())
         if shares[best] < LEAST:
             break

@@ -26,25 +26,25 @@ def wrong_labels(graph: Graph, model: NodeClassifier) -> tuple[Doubt, ...]:
     graph
         The graph, with features as the model knows them.
     model
-        A fitted model. With fewer than two classes no label speaks against another, and the list is empty.
+        A fitted model. Of one class, or one label, nothing can speak against it: the list is empty.
     """
     given = model.given_in(graph)
     classes = model.classes_
-    if len(classes) < 2 or not given:
+    if len(classes) < 2 or len(given) < 2:
         return ()
-    place_of = {node: place for place, node in enumerate(model.labelled_)}
     code_of = {name: code for code, name in enumerate(classes)}
     codes = np.array([code_of[name] for name in given.values()], dtype=np.intp)
-    rows = left_out_probabilities(graph, model)[[place_of[node] for node in given]]
+    rows = left_out_probabilities(graph, model)
     own = rows[np.arange(len(rows)), codes]
     counts = np.bincount(codes, minlength=len(classes))
 
     def why(place: int) -> str:
         code, best = int(codes[place]), int(rows[place].argmax())
-        said, others = f"labelled {classes[code]} ({own[place]:.0%})", f"{classes[best]} ({rows[place, best]:.0%})"
+        said = f"labelled {classes[code]} ({own[place]:.0%})"
+        if counts[code] == 1:
+            return f"labelled {classes[code]}, the only label of that class: there is nothing to compare it with"
         if best == code:
             return f"{said}, and the other labels say so too"
-        alone = "the only label of that class; " if counts[code] == 1 else ""
-        return f"{said}, {alone}the other labels say {others}"
+        return f"{said}, the other labels say {classes[best]} ({rows[place, best]:.0%})"
 
-    return worst_first(graph, graph.positions(given), 1 - own, why)
+    return worst_first(graph, graph.positions(given), 1 - own, why, above=-np.inf)
