@@ -128,7 +128,7 @@ def test_labels_of_one_class() -> None:
     assert {node // BLOB for group in found.unseen for node in group.nodes} == {1, 2}
 
 
-@pytest.mark.parametrize("model", [fp.Ridge(), fp.GCN(epochs=60), fp.SGC()], ids=["ridge", "gcn", "sgc"])
+@pytest.mark.parametrize("model", [fp.Ridge(), fp.GCN(epochs=30)], ids=["ridge", "gcn"])
 def test_a_planted_wrong_label_comes_first(model: NodeClassifier) -> None:
     graph = blobs()
     labels = three_each(0, 1, 2) | {5: "b"}
