@@ -1,6 +1,9 @@
 """How good predictions are, whether more labels are worth it, and what to distrust."""
 
+from featprop.estimates.doubt import Doubt
+from featprop.estimates.doubts import Doubts, doubts
 from featprop.estimates.estimate import Estimate, estimate
 from featprop.estimates.intervals import LEVEL, Interval, wilson
+from featprop.estimates.unseen import UnseenGroup
 
-__all__ = ["LEVEL", "Estimate", "Interval", "estimate", "wilson"]
+__all__ = ["LEVEL", "Doubt", "Doubts", "Estimate", "Interval", "UnseenGroup", "doubts", "estimate", "wilson"]
