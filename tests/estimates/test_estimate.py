@@ -1,8 +1,9 @@
 """Estimates from the labels alone: pieces by hand, folds against refitting, and graphs whose truth is known."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import featprop as fp
 from featprop.errors import LabelError, ParameterError
@@ -11,17 +12,7 @@ from featprop.estimates.estimate import _likely, _right_and_f1
 from featprop.estimates.held_out import HeldOut, held_out
 from featprop.graph import Graph
 
-
-def groups(noise: float, seed: int = 0, n: int = 300, n_classes: int = 3) -> tuple[Graph, list[str]]:
-    """Nodes of some classes around one centre each, joined to others of the class mostly, and what each is."""
-    generator = np.random.default_rng(seed)
-    codes = generator.integers(n_classes, size=n)
-    rows = np.eye(n_classes, 8)[codes] + noise * generator.normal(size=(n, 8))
-    starts, ends = generator.integers(n, size=(2, 3 * n))
-    kept = (codes[starts] == codes[ends]) | (generator.random(3 * n) < 0.2)
-    edges = sp.coo_array((np.ones(kept.sum()), (starts[kept], ends[kept])), shape=(n, n))
-    graph = Graph.from_scipy(sp.csr_array(edges + edges.T), rows.astype(np.float32))
-    return graph, [f"class {code}" for code in codes]
+Groups = Callable[..., tuple[Graph, list[str]]]
 
 
 def fitted(graph: Graph, truth: list[str], nodes: list[int]) -> fp.Ridge:
@@ -47,7 +38,7 @@ def test_labels_that_are_named_make_steeper_scores_likely_and_wrong_ones_flatter
     np.testing.assert_allclose(_likely(lone, tried, 8.0), prior / prior.sum())
 
 
-def test_with_ten_labels_folds_are_each_label_left_out_and_the_model_trained_again() -> None:
+def test_with_ten_labels_folds_are_each_label_left_out_and_the_model_trained_again(groups: Groups) -> None:
     graph, truth = groups(0.4)
     nodes = [4, 8, 15, 16, 23, 42, 99, 100, 200, 250]
     model = fitted(graph, truth, nodes)
@@ -61,7 +52,7 @@ def test_with_ten_labels_folds_are_each_label_left_out_and_the_model_trained_aga
         np.testing.assert_allclose(found.scores[place, columns], expected, rtol=1e-4, atol=1e-5)
 
 
-def test_the_only_label_of_a_class_has_no_score_of_its_own() -> None:
+def test_the_only_label_of_a_class_has_no_score_of_its_own(groups: Groups) -> None:
     graph, truth = groups(0.4)
     lone = truth.index("class 2")
     nodes = [*[node for node in range(60) if truth[node] != "class 2"][:12], lone]
@@ -71,7 +62,7 @@ def test_the_only_label_of_a_class_has_no_score_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.3, 1.0, 1.6])
-def test_where_the_truth_is_known_it_is_near_and_mostly_in_the_interval(noise: float) -> None:
+def test_where_the_truth_is_known_it_is_near_and_mostly_in_the_interval(groups: Groups, noise: float) -> None:
     errors, held = [], []
     for seed in range(6):
         graph, truth = groups(noise, seed)
@@ -86,7 +77,7 @@ def test_where_the_truth_is_known_it_is_near_and_mostly_in_the_interval(noise: f
     assert np.mean(held) >= 0.65
 
 
-def test_better_features_are_told_from_worse() -> None:
+def test_better_features_are_told_from_worse(groups: Groups) -> None:
     values = []
     for noise in (0.3, 1.2, 2.5):
         graph, truth = groups(noise)
@@ -94,7 +85,7 @@ def test_better_features_are_told_from_worse() -> None:
     assert values == sorted(values, reverse=True)
 
 
-def test_it_looks_at_no_label_but_those_of_the_model_and_not_at_the_order_of_the_nodes() -> None:
+def test_it_looks_at_no_label_but_those_of_the_model_and_not_at_the_order_of_the_nodes(groups: Groups) -> None:
     graph, truth = groups(0.8)
     nodes = list(range(50))
     plain = estimate(graph, fitted(graph, truth, nodes))
@@ -107,14 +98,14 @@ def test_it_looks_at_no_label_but_those_of_the_model_and_not_at_the_order_of_the
     assert again.accuracy.value == pytest.approx(plain.accuracy.value, abs=2e-3)
 
 
-def test_a_network_is_judged_too() -> None:
+def test_a_network_is_judged_too(groups: Groups) -> None:
     graph, truth = groups(0.5)
     model = fp.GCN(epochs=30).fit(graph, list(range(40)), truth[:40])
     found = estimate(graph, model)
     assert 0.5 < found.accuracy.value <= 1
 
 
-def test_in_words_and_in_a_notebook() -> None:
+def test_in_words_and_in_a_notebook(groups: Groups) -> None:
     graph, truth = groups(0.5)
     few, enough = (estimate(graph, fitted(graph, truth, list(range(count)))) for count in (20, 50))
     assert "as 20 labels tell; so few labels say little: an audit" in str(few)
@@ -122,7 +113,7 @@ def test_in_words_and_in_a_notebook() -> None:
     assert "Macro-F1" in enough._repr_html_()
 
 
-def test_one_class_and_a_graph_without_other_nodes_are_refused() -> None:
+def test_one_class_and_a_graph_without_other_nodes_are_refused(groups: Groups) -> None:
     graph, truth = groups(0.5, n=40)
     with pytest.raises(ParameterError, match="without a label"):
         estimate(graph, fitted(graph, truth, list(range(40))))

@@ -1,9 +1,31 @@
 """How good predictions are, whether more labels are worth it, and what to distrust."""
 
+from featprop.estimates.advice import Advice, advise
+from featprop.estimates.change import Change, Step, change
 from featprop.estimates.doubt import Doubt
 from featprop.estimates.doubts import Doubts, doubts
 from featprop.estimates.estimate import Estimate, estimate
 from featprop.estimates.intervals import LEVEL, Interval, wilson
+from featprop.estimates.learning_curve import Forecast, LearningCurve, forecast, learning_curve
 from featprop.estimates.unseen import UnseenGroup
 
-__all__ = ["LEVEL", "Doubt", "Doubts", "Estimate", "Interval", "UnseenGroup", "doubts", "estimate", "wilson"]
+__all__ = [
+    "LEVEL",
+    "Advice",
+    "Change",
+    "Doubt",
+    "Doubts",
+    "Estimate",
+    "Forecast",
+    "Interval",
+    "LearningCurve",
+    "Step",
+    "UnseenGroup",
+    "advise",
+    "change",
+    "doubts",
+    "estimate",
+    "forecast",
+    "learning_curve",
+    "wilson",
+]

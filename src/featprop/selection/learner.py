@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from featprop.deprecation import warn_of_old_name
 from featprop.errors import FeatpropError, FileError, LabelError, reason
-from featprop.estimates import Doubts, doubts
+from featprop.estimates import Advice, Doubts, Estimate, advise, doubts, estimate
 from featprop.graph import Graph
 from featprop.html import bars, card
 from featprop.interop.pandas import is_series, known_of
@@ -222,6 +222,14 @@ class ActiveLearner:
     def predict_proba(self) -> NDArray[np.float32]:
         """Return the probability of each class for every node; the columns are ``model.classes_``."""
         return self.model.predict_proba(self.graph)
+
+    def estimate(self) -> Estimate:
+        """Say how good the predictions are, as the labels tell (`featprop.estimate`)."""
+        return estimate(self.graph, self.model)
+
+    def advice(self) -> Advice:
+        """Say whether more labels are worth it (`featprop.advise`)."""
+        return advise(self.graph, self.model)
 
     def doubts(self, limit: int = 20) -> Doubts:
         """Return what to distrust in the labels and predictions as they are now (`featprop.doubts`)."""
