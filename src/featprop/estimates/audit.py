@@ -94,7 +94,7 @@ def draw_audit(
     whole = as_graph(graph)
     open_ = np.setdiff1d(np.arange(whole.n_nodes), whole.positions(exclude, "excluded nodes"))
     _check_size(size, len(open_))
-    generator = np.random.default_rng([STREAM, seed])
+    generator = np.random.default_rng([STREAM, seed, len(open_)])
     if model is None:
         drawn = generator.permutation(open_)[:size]
         return AuditSample(whole.ids[drawn], drawn, np.full(size, len(open_) / size))
