@@ -92,6 +92,18 @@ def test_from_a_graph_to_predictions_and_on(run: Run, groups: Path) -> None:
     assert sorted(chosen) == sorted(CLASS_OF)
 
 
+def test_a_plan_says_what_budgets_buy_and_writes_nothing(run: Run, groups: Path) -> None:
+    before = sorted(Path().rglob("*"))
+    result = ok(run("select", "graph", "--budget", 6, "--plan", "--rounds", "folder"))
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["labels", "mean", "distance", "gained"]
+    assert [line.split()[0] for line in lines[1:5]] == ["1", "2", "5", "6"]
+    assert lines[2].split()[-1] == "elbow"
+    assert "The elbow of the curve is at 2 labels" in result.stdout
+    assert sorted(Path().rglob("*")) == before
+    assert groups.exists()
+
+
 def test_the_sheet_is_what_the_library_selects(run: Run, groups: Path) -> None:
     ok(run("select", "graph", "--budget", 4, "--strategy", "random", "--seed", 5))
     graph = featprop.read_graph(groups)

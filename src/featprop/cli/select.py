@@ -22,6 +22,7 @@ from featprop.cli.label_options import (
     place_of,
     read_sheets,
 )
+from featprop.cli.printing import print_table, print_text
 from featprop.cli.table_options import reads_tables
 from featprop.errors import ParameterError, first_five
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from featprop.graph import Graph
     from featprop.io.labels import LabelSheet
-    from featprop.selection import ActiveLearner
+    from featprop.selection import ActiveLearner, Selection
     from featprop.strategies import Strategy
     from featprop.tables import TableOptions
 
@@ -94,6 +95,10 @@ def select(
     candidates: Annotated[
         Path | None, typer.Option("--candidates", help="A table of the nodes that may be chosen (id), if not all may.")
     ] = None,
+    only_plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Write nothing: say what smaller budgets than --budget would buy, and its elbow."),
+    ] = False,
     no_description: Annotated[
         bool,
         typer.Option("--no-description", help="Do not measure how many nodes each pick stands for."),
@@ -109,6 +114,8 @@ def select(
     `--labels` are not chosen again; those with a label count as chosen already, so the new ones spread around them.
     A strategy that looks at a model gets one, trained on those labels.
 
+    With `--plan` nothing is asked for: the curve of coverage says what smaller budgets would buy.
+
     Example: `featprop select my-graph/ --budget 40 --out picks.csv`
     """
     from featprop.io.answers import read_ids
@@ -119,7 +126,8 @@ def select(
     from featprop.strategies import DEFAULT_STRATEGY, get_strategy, strategy_class
 
     shown = listed(show)
-    check_place(out, force=force, shown=shown)
+    if not only_plan:
+        check_place(out, force=force, shown=shown)
     if rounds is not None and out != STANDARD_OUTPUT and rounds.resolve() in out.resolve().parents:
         raise ParameterError("out", "must not be in the folder of --rounds", f"{out}", "write the sheet elsewhere")
     kind = strategy_class(strategy or DEFAULT_STRATEGY)
@@ -134,7 +142,7 @@ def select(
             typer.echo(
                 "The graph's own labels are not looked at: pass them with --labels if they should count", err=True
             )
-        with alone_at(rounds) if rounds else nullcontext():
+        with alone_at(rounds) if rounds and not only_plan else nullcontext():
             learner = _learner(rounds, whole, chooser, model, seed, is_chosen=bool(strategy or settings))
             so_far = learner.labels.values()
             sheet = read_sheets(labels, whole, so_far, classes, skip, on_conflict) if labels else LabelSheet()
@@ -143,6 +151,9 @@ def select(
                 waiting = first_five(learner.asked)
                 typer.echo(f"Asked for and without a label yet, not asked for again: {waiting}", err=True)
             picks = learner.ask(budget, read_ids(candidates, whole) if candidates else None)
+            if only_plan:
+                _print_plan(picks)
+                return
             known = learner.labels if shown else {}
             write_sheet(
                 place_of(out),
@@ -163,6 +174,21 @@ def select(
             f"mean {picks.mean_distance:.4g}, largest {picks.max_distance:.4g}.",
             err=not is_file,
         )
+
+
+def _print_plan(picks: Selection) -> None:
+    """Print what the first of the picks would buy, and where it begins to be less."""
+    from featprop.selection.plan import plan_of
+
+    found = plan_of(picks)
+    titles = ["labels", "mean distance", "gained", ""]
+    rows = [
+        [f"{budget:,}", f"{distance:.4g}", f"{share:.0%}", "elbow" if budget == found.elbow else ""]
+        for budget, distance, share in found.rows()
+    ]
+    print_table(titles, rows, [""])
+    typer.echo()
+    print_text(str(found))
 
 
 def _learner(

@@ -1,6 +1,6 @@
 """What a graph passes on: S, S^K X, smoothed features, and the points to measure between, each computed once."""
 
-from featprop.propagation.coverage import BOUND_LAYERS, Coverage, coverage
+from featprop.propagation.coverage import BOUND_LAYERS, Coverage, coverage, coverage_curve
 from featprop.propagation.propagation import SMOOTHINGS, Propagation, normalised_adjacency, propagate
 from featprop.propagation.reduction import Reduction
 
@@ -11,6 +11,7 @@ __all__ = [
     "Propagation",
     "Reduction",
     "coverage",
+    "coverage_curve",
     "normalised_adjacency",
     "propagate",
 ]

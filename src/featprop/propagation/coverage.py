@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.distances.points import Points
 from featprop.graph import Graph
 from featprop.propagation.propagation import Propagation
 
-__all__ = ["BOUND_LAYERS", "Coverage", "coverage"]
+__all__ = ["BOUND_LAYERS", "Coverage", "coverage", "coverage_curve"]
 
 BOUND_LAYERS = 2
 """K, the layers of the models that are trained: distances are measured on S²X whatever the strategy."""
@@ -54,3 +55,16 @@ def coverage(graph: Graph, chosen: NDArray[np.intp], layers: int = BOUND_LAYERS)
     nearest[chosen] = np.arange(len(chosen))
     distances = points.exact_distances(centres, nearest)
     return Coverage(nearest, distances, float(distances.mean(dtype=np.float64)), float(distances.max()))
+
+
+def coverage_curve(points: Points, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the mean distance of all points to the nearest of the first, the first two, … of the `chosen`.
+
+    One pass over the points; the last value is the mean distance to the nearest of all of the chosen.
+    """
+    centres = points.take(chosen)
+    totals = np.zeros(len(chosen))
+    for block in points.blocks(len(points), len(chosen)):
+        distances = points.take(block).distances(slice(None), to=centres)
+        totals += np.minimum.accumulate(distances, axis=1).sum(axis=0, dtype=np.float64)
+    return totals / len(points)
