@@ -14,7 +14,6 @@ import shutil
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,8 @@ from numpy.typing import NDArray
 
 from featprop.deprecation import warn_of_old_name
 from featprop.errors import FeatpropError, FileError, LabelError, reason
-from featprop.estimates import AuditSample, AuditScore, draw_audit, score_audit
+from featprop.estimates import AuditSample, AuditScore, score_audit
+from featprop.estimates.audit import add_to_audit
 from featprop.graph import Graph
 from featprop.html import bars, card
 from featprop.interop.pandas import is_series, known_of
@@ -164,16 +164,10 @@ class ActiveLearner:
         by_predicted
             Draw the same number of each class that the model predicts, as near as can be.
         """
-        before = self.log.audit()
-        out = [*self.labels, *self.asked, *self.skipped, *before]
         model = self.model if by_predicted else None
-        sample = draw_audit(self.graph, size, exclude=out, seed=self.seed, model=model)
-        if not by_predicted and len(set(before.values())) == 1:
-            weight = (float(sample.weights.sum()) + len(before)) / (size + len(before))
-            sample = replace(sample, weights=np.full(size, weight))
-            before = dict.fromkeys(before, weight)
-        self.log.draw_audit({**before, **sample.weight_of}, turn=self.rounds)
-        return sample
+        return add_to_audit(
+            self.log, self.graph, size, exclude=self.asked, seed=self.seed, model=model, turn=self.rounds
+        )
 
     def score_audit(self) -> AuditScore:
         """Say how good the model is on the nodes without a label, by what was told of the audit."""
