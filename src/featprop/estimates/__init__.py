@@ -2,6 +2,7 @@
 
 from featprop.estimates.audit import AuditSample, draw_audit
 from featprop.estimates.checked import AuditScore, ClassScore, score_audit
+from featprop.estimates.estimate import Estimate, estimate
 from featprop.estimates.intervals import LEVEL, Interval, wilson
 
 __all__ = [
@@ -9,8 +10,10 @@ __all__ = [
     "AuditSample",
     "AuditScore",
     "ClassScore",
+    "Estimate",
     "Interval",
     "draw_audit",
+    "estimate",
     "score_audit",
     "wilson",
 ]
