@@ -178,7 +178,8 @@ def test_predictions_come_with_the_model_unless_it_is_blind(make_page: MakePage)
     assert {row["how"] for row in hidden["neighbours"]["shown"]} <= {"", "labelled"}
     assert {row["how"] for row in shown["neighbours"]["shown"]} <= {"predicted", "labelled"}
     listed = script.get("/api/predictions?limit=3").json()
-    assert len(listed["doubtful"]) == len(listed["contradicted"]) == 3
+    assert len(listed["doubtful"]) == 3
+    assert len(listed["contradicted"]) <= 3
     assert page.script().get("/").text.count("The model thinks") == 0
     assert page.script().get("/?suggestion=true").text.count("The model thinks") == 1
     assert "Show the predictions" in page.script().get("/predictions").text

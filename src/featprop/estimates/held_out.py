@@ -68,7 +68,6 @@ def held_out(graph: Graph, model: NodeClassifier) -> HeldOut:
         out, others = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
         kept = [names[label] for label in others]
         trained = model.fresh().fit_or_start(bare, graph.ids[positions[others]].tolist(), kept)
-        columns = [code_of[name] for name in trained.classes_]
-        found_scores = trained.decision_function(bare)[positions[out]] / trained.steepness
-        scores[np.ix_(out, columns)] = found_scores
+        columns = np.array([code_of[name] for name in trained.classes_], dtype=np.intp)
+        scores[np.ix_(out, columns)] = trained.decision_function(bare)[positions[out]] / trained.steepness
     return HeldOut(positions, codes, scores)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from featprop.errors import LabelError, ParameterError, unknown_choice
 from featprop.estimates.audit import add_to_audit
+from featprop.estimates.unsure import contradiction, neighbours_say, unsureness_of
 from featprop.graph import Graph
 from featprop.interop.plain import is_missing
 from featprop.labelling import Act, LabelLog
@@ -290,19 +291,16 @@ class Desk:
         ranking = self.ranking
         if ranking is None or ranking.probabilities is None:
             return []
-        return self._predicted(np.argsort(ranking.probabilities.max(axis=1), kind="stable"), limit)
+        return self._predicted(np.argsort(-unsureness_of(ranking.probabilities), kind="stable"), limit)
 
     def contradicted(self, limit: int = 20) -> list[tuple[Hashable, Prediction]]:
         """Return the nodes without an answer whose neighbours most say that they are something else."""
         ranking = self.ranking
         if ranking is None or ranking.probabilities is None:
             return []
-        around = self.graph.adjacency @ ranking.probabilities
-        weights = np.asarray(around.sum(axis=1))
-        best = ranking.probabilities.argmax(axis=1)
-        rows = np.arange(len(best))
-        against = np.where(weights > 0, 1 - around[rows, best] / np.maximum(weights, 1e-30), 0.0)
-        return self._predicted(np.argsort(-against * ranking.probabilities[rows, best], kind="stable"), limit)
+        scores = contradiction(neighbours_say(self.graph.adjacency, ranking.probabilities), ranking.probabilities)
+        order = np.argsort(-scores, kind="stable")
+        return self._predicted(order[scores[order] > 0], limit)
 
     def represented(self, node: Hashable) -> NDArray[np.intp]:
         """Return the positions of the nodes that a node in the ranking stands for; none for any other."""

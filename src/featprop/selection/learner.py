@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from featprop.deprecation import warn_of_old_name
 from featprop.errors import FeatpropError, FileError, LabelError, reason
-from featprop.estimates import AuditSample, AuditScore, score_audit
+from featprop.estimates import AuditSample, AuditScore, Doubts, doubts, score_audit
 from featprop.estimates.audit import add_to_audit
 from featprop.graph import Graph
 from featprop.html import bars, card
@@ -255,6 +255,10 @@ class ActiveLearner:
     def predict_proba(self) -> NDArray[np.float32]:
         """Return the probability of each class for every node; the columns are ``model.classes_``."""
         return self.model.predict_proba(self.graph)
+
+    def doubts(self, limit: int = 20) -> Doubts:
+        """Return what to distrust in the labels and predictions as they are now (`featprop.doubts`)."""
+        return doubts(self.graph, self.model, limit)
 
     def write_labels(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the labels as they are now into a sheet (``id``, ``label``); one that is there only if forced."""
