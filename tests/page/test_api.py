@@ -20,7 +20,7 @@ def test_a_question_is_asked_answered_and_followed_by_the_next(page: Any) -> Non
     script = page.script()
     first = script.get("/api/next").json()
     assert first["classes"] == ["ok", "review", "fraud"]
-    assert first.keys() == {"node", "address", "rank", "represents", "why", "prediction", "classes"}
+    assert first.keys() == {"node", "address", "rank", "represents", "why", "audit", "prediction", "classes"}
     node = first["node"]
     assert script.get("/api/next").json() == first
     answer = script.post("/api/labels", {"node": node, "label": "fraud", "key": "1"})

@@ -102,6 +102,8 @@ def read_sheets(
     classes: list[str] | None,
     skip: list[str] | None,
     on_conflict: str,
+    *,
+    use_audit: bool = False,
 ) -> LabelSheet:
     """Read label files, or the graph's own labels where there are none, as the options say."""
     from featprop.io.label_words import SKIP_WORDS
@@ -110,7 +112,15 @@ def read_sheets(
     allowed, skip_words = None if classes is None else listed(classes), [*SKIP_WORDS, *(skip or [])]
     if not paths:
         return labels_of(graph, allowed=allowed, skip_words=skip_words)
-    return read_labels(paths, graph, so_far, allowed=allowed, skip_words=skip_words, on_conflict=on_conflict)
+    return read_labels(
+        paths,
+        graph,
+        so_far,
+        allowed=allowed,
+        skip_words=skip_words,
+        on_conflict=on_conflict,
+        use_audit=use_audit,
+    )
 
 
 def check_place(out: Path, *, force: bool, shown: Collection[str] = ()) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 
 from featprop.labelling import Act, LabelLog
@@ -22,14 +23,21 @@ class Answers:
     def __init__(self, log: LabelLog) -> None:
         self._log = log
         self._of: dict[Hashable, dict[str, Act]] = {}
+        self._counts: Counter[str] = Counter()
         self._verdicts: dict[Hashable, Act] = {}
         self._standing: Consensus | None = None
+        self._audited: dict[Hashable, Hashable] | None = None
+        self.audit = log.audit()
         for act in log.holding():
             self._keep(act)
 
     def of(self, node: Hashable) -> dict[str, Act]:
         """Return the answers to a node, by annotator."""
         return self._of.get(node, {})
+
+    def count(self, annotator: str) -> int:
+        """Return how many nodes somebody has answered."""
+        return self._counts[annotator]
 
     @property
     def nodes(self) -> list[Hashable]:
@@ -48,21 +56,35 @@ class Answers:
 
     @property
     def standing(self) -> Consensus:
-        """What counts of all of them; the same object until something changes."""
+        """What counts of all of them but for the audit; the same object until something changes."""
         if self._standing is None:
-            self._standing = consensus(self.acts)
+            self._standing = consensus(self.learnable)
         return self._standing
+
+    @property
+    def learnable(self) -> list[Act]:
+        """The answers and the verdicts on nodes that are not of the audit."""
+        return [act for act in self.acts if act.node not in self.audit]
+
+    @property
+    def audited(self) -> dict[Hashable, Hashable]:
+        """The labels of the nodes of the audit; the same object until something changes."""
+        if self._audited is None:
+            self._audited = consensus(act for act in self.acts if act.node in self.audit).labels
+        return self._audited
 
     def reload(self, node: Hashable) -> None:
         """Read what holds of a node now."""
-        self._of.pop(node, None)
+        self._counts.subtract(self._of.pop(node, {}).keys())
         self._verdicts.pop(node, None)
         for act in self._log.holding_of(node):
             self._keep(act)
-        self._standing = None
+        self._standing = self._audited = None
 
     def _keep(self, act: Act) -> None:
         if act.kind == "adjudicate":
             self._verdicts[act.node] = act
         else:
-            self._of.setdefault(act.node, {})[act.annotator] = act
+            acts = self._of.setdefault(act.node, {})
+            self._counts[act.annotator] += act.annotator not in acts
+            acts[act.annotator] = act

@@ -11,11 +11,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import LabelError, ParameterError, unknown_choice
+from featprop.estimates.audit import add_to_audit
 from featprop.estimates.unsure import contradiction, neighbours_say, unsureness_of
 from featprop.graph import Graph
 from featprop.interop.plain import is_missing
@@ -24,6 +26,7 @@ from featprop.labelling.agreement import Consensus, Disagreement, alpha, consens
 from featprop.models import DEFAULT_MODEL
 from featprop.names import name_to_text
 from featprop.page.answers import Answers
+from featprop.page.auditing import Auditing, is_turn_of_audit
 from featprop.page.leases import Leases
 from featprop.page.reports import Prediction, Progress, Question
 from featprop.page.trainer import Ranking, Snapshot, Trainer
@@ -58,7 +61,9 @@ class Desk:
     overlap
         How many people are asked for each of the shared nodes, a fifth of all.
     budget
-        How many labels are wanted; nobody is asked any more when they are there.
+        How many labels are wanted, without those of the audit; nobody is asked any more when they are there.
+    audit
+        How many nodes are drawn for checking the model, if they are not in the log already: every fifth question.
     blind
         Whether what the model thinks is hidden until somebody asks for it.
     open_classes
@@ -80,6 +85,7 @@ class Desk:
         annotators: Sequence[str] = ("",),
         overlap: int = 1,
         budget: int | None = None,
+        audit: int = 0,
         blind: bool = False,
         open_classes: bool = True,
         seed: int = 0,
@@ -100,13 +106,17 @@ class Desk:
         self.round = 0
         self._lock = threading.RLock()
         self._leases = Leases(clock)
+        if audit > len(log.audit()):
+            add_to_audit(log, graph, audit - len(log.audit()), seed=seed)
         self._answers = Answers(log)
-        self._ids(set(self._answers.nodes))
+        self._auditing = Auditing(graph, self._answers)
+        self._ids({*self._answers.nodes, *self._answers.audit})
         self._others = np.random.default_rng(seed).permutation(graph.n_nodes)
         self._passed = 0
         self._coverage: list[tuple[int, float]] = []
         self._first = threading.Event()
-        known = [*classes, *(label for label in self.standing().labels.values() if label not in classes)]
+        used = [*self.standing().labels.values(), *self._answers.audited.values()]
+        known = [*classes, *(label for label in used if label not in classes)]
         self.classes: list[Hashable] = list(dict.fromkeys(known))
         self._trainer = Trainer(graph, strategy, model, seed, self._snapshot, self._take)
 
@@ -128,10 +138,8 @@ class Desk:
             node = self._leases.of(annotator)
             if node is not None and not self._is_answered(node, annotator):
                 return self._question(node)
-            if self.budget is not None and len(self._answers.standing.labels) >= self.budget:
-                self._leases.give_back(annotator)
-                return None
-            node = self._next_node(annotator)
+            is_full = self.budget is not None and len(self._answers.standing.labels) >= self.budget
+            node = self._next_node(annotator, is_full=is_full)
             if node is None:
                 self._leases.give_back(annotator)
                 return None
@@ -241,7 +249,7 @@ class Desk:
         labels = standing.labels
         with self._lock:
             answers = self._answers.given
-            ranking = self.ranking
+            ranking, audited = self.ranking, self._answers.audited
         hours = Counter(act.time.replace(minute=0, second=0, microsecond=0) for act in answers)
         counts = Counter(labels.values())
         return Progress(
@@ -255,18 +263,28 @@ class Desk:
             seen=0 if ranking is None else min(ranking.n_labels, len(labels)),
             alpha=alpha(answers) if len(self.annotators) > 1 else None,
             coverage=list(self._coverage),
+            audit=self._auditing.progress(ranking, labels, audited),
             training=self._trainer.state,
             failure=self._trainer.failure,
         )
 
     def prediction(self, node: Hashable) -> Prediction | None:
-        """Return what the model thinks of a node; None as long as it knows nothing."""
+        """Return what the model thinks of a node; None as long as it knows nothing, and of one that checks it."""
         ranking = self.ranking
-        if ranking is None or ranking.probabilities is None:
+        if ranking is None or ranking.probabilities is None or self.is_audit(node):
             return None
         row = ranking.probabilities[self.graph.positions([node])[0]].tolist()
         best = int(np.argmax(row))
         return Prediction(ranking.classes[best], row[best], dict(zip(ranking.classes, row, strict=True)))
+
+    def is_audit(self, node: Hashable) -> bool:
+        """Say whether a node was drawn for checking."""
+        return node in self._answers.audit
+
+    @property
+    def audit(self) -> Collection[Hashable]:
+        """The nodes that were drawn for checking."""
+        return self._answers.audit.keys()
 
     def doubtful(self, limit: int = 20) -> list[tuple[Hashable, Prediction]]:
         """Return the nodes without an answer that the model is least sure of."""
@@ -321,10 +339,14 @@ class Desk:
         digest = hashlib.blake2b(f"{self.seed};{name_to_text(node)}".encode(), digest_size=4).digest()
         return self.overlap if int.from_bytes(digest) < SHARED * 2**32 else 1
 
-    def _next_node(self, annotator: str) -> Hashable | None:
-        """Return the first node of the ranking, or else any, that this person may be asked for."""
+    def _next_node(self, annotator: str, *, is_full: bool) -> Hashable | None:
+        """Return the first node that this person may be asked for: of the audit when it is its turn, or of the others.
+
+        Where there are labels enough, or no other node is left, only the audit remains.
+        """
+        drawn, others = self._answers.audit, () if is_full else self._in_order()
         in_hand = self._leases.nodes()
-        for node in self._in_order():
+        for node in chain(drawn, others) if is_turn_of_audit(self._answers.count(annotator)) else chain(others, drawn):
             acts = self._answers.of(node)
             if annotator not in acts and len(acts) + in_hand.get(node, 0) < self._wanted(node):
                 return node
@@ -335,14 +357,17 @@ class Desk:
         if self.overlap > 1:
             yield from [node for node in self._answers.nodes if not self._is_done(node)]
         for position in [] if self.ranking is None else self.ranking.nodes.tolist():
-            yield self._id(position)
+            if not self.is_audit(node := self._id(position)):
+                yield node
         while self._passed < len(self._others) and self._is_done(self._id(self._others[self._passed])):
             self._passed += 1
         for place in range(self._passed, len(self._others)):
-            yield self._id(self._others[place])
+            if not self.is_audit(node := self._id(self._others[place])):
+                yield node
 
     def _is_done(self, node: Hashable) -> bool:
-        return len(self._answers.of(node)) >= self._wanted(node)
+        """Say whether nobody is to be asked for a node any more, but for the audit."""
+        return self.is_audit(node) or len(self._answers.of(node)) >= self._wanted(node)
 
     def _id(self, position: int) -> Hashable:
         name = self.graph.ids[position]
@@ -351,6 +376,9 @@ class Desk:
 
     def _question(self, node: Hashable) -> Question:
         ranking = self.ranking
+        if self.is_audit(node):
+            why = f"One of {len(self.audit):,} nodes drawn at random to check the model."
+            return Question(node, 0, None, why, is_audit=True)
         if ranking is not None:
             place = np.flatnonzero(ranking.nodes == self.graph.positions([node])[0])
             if place.size:
@@ -364,8 +392,10 @@ class Desk:
 
     def _snapshot(self) -> Snapshot:
         with self._lock:
-            labels = consensus(self._answers.acts, self._held).labels
-            out = tuple(node for node in self._answers.nodes if node not in labels)
+            labels = consensus(self._answers.learnable, self._held).labels
+            out = tuple(
+                node for node in {**dict.fromkeys(self._answers.nodes), **self._answers.audit} if node not in labels
+            )
         wanted = max(AHEAD + 4 * len(self.annotators), min(MOST, len(labels) // 2))
         return Snapshot(labels, out, wanted)
 

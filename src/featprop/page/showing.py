@@ -55,6 +55,8 @@ class View:
         What they have noted.
     prediction
         What the model thinks, if that may be seen and there is a model.
+    is_audit
+        Whether it checks the model, so that nobody sees what the model thinks of it or around it.
     """
 
     node: Hashable
@@ -67,6 +69,7 @@ class View:
     answer: Act | None
     notes: list[str]
     prediction: Prediction | None
+    is_audit: bool = False
 
     @property
     def text(self) -> str:
@@ -100,6 +103,8 @@ class Showing:
         desk = self.desk
         position = int(desk.graph.positions([node])[0])
         classes = [str(name) for name in desk.classes]
+        is_audit = desk.is_audit(node)
+        suggestion = suggestion and not is_audit
         answer = desk.answer(annotator, node)
         around = neighbourhood_of(
             desk.graph,
@@ -123,6 +128,7 @@ class Showing:
             answer,
             [act.text for act in desk.log.notes_of(node) if act.annotator == annotator],
             desk.prediction(node) if suggestion else None,
+            is_audit,
         )
 
     def title(self, node: Hashable) -> str:
@@ -154,6 +160,7 @@ class Showing:
         codes = {name: code for code, name in enumerate(self.desk.classes)}
         order = np.array([codes.get(name, NO_CLASS) for name in ranking.classes], dtype=np.intp)
         best: NDArray[np.intp] = order[ranking.probabilities.argmax(axis=1)]
+        best[self.desk.graph.positions(self.desk.audit)] = NO_CLASS
         return best
 
     def _link(self, position: int) -> str:
@@ -199,6 +206,7 @@ def jsonable_view(view: View) -> dict[str, Any]:
         "answer": None if view.answer is None else jsonable_act(view.answer),
         "notes": view.notes,
         "prediction": None if view.prediction is None else jsonable_prediction(view.prediction),
+        "audit": view.is_audit,
     }
 
 

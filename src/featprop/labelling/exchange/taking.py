@@ -32,6 +32,8 @@ class Imported:
         Skips that were taken: nodes that somebody could not label.
     notes
         Notes that were taken.
+    audit
+        Nodes that were taken as drawn for checking.
     repeated
         How much of it was in the log already.
     superseded
@@ -49,6 +51,7 @@ class Imported:
     taken: int = 0
     skipped: int = 0
     notes: int = 0
+    audit: int = 0
     repeated: int = 0
     superseded: int = 0
     unanswered: int = 0
@@ -65,13 +68,16 @@ def take(
     of_classes, strange_classes = _with_classes(of_nodes, log, graph, classes)
     told = [_told(each, annotator) for each in of_classes]
     became = log.take_over(told)
+    drawn = [what for each, what in zip(told, became, strict=True) if each.kind == "audit"]
+    became_said = [what for each, what in zip(told, became, strict=True) if each.kind != "audit"]
     taken = Counter(each.kind for each, what in zip(told, became, strict=True) if what == "taken")
     return Imported(
         taken=taken["label"] + taken["adjudicate"],
         skipped=taken["skip"],
         notes=taken["note"],
-        repeated=became.count("repeated"),
-        superseded=became.count("superseded"),
+        audit=drawn.count("taken"),
+        repeated=became_said.count("repeated"),
+        superseded=became_said.count("superseded"),
         unanswered=heard.unanswered,
         unknown_nodes=strange_nodes,
         unknown_classes=strange_classes,
