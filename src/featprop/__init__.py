@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from featprop.models import GCN, SGC, NodeClassifier, Ridge, available_models, get_model, load_model
     from featprop.models import register_model, save_model
     from featprop.propagation import propagate
+    from featprop.reporting import Report, report
     from featprop.selection import ActiveLearner, Selection, select, write_predictions
     from featprop.strategies import ScoreStrategy, Situation, Strategy, available_strategies, get_strategy
     from featprop.strategies import register_strategy
@@ -47,6 +48,7 @@ _NAMES = {
     "labelling": "LabelLog export_labels import_labels",
     "models": "GCN SGC NodeClassifier Ridge available_models get_model load_model register_model save_model",
     "propagation": "propagate",
+    "reporting": "Report report",
     "selection": "ActiveLearner Selection select write_predictions",
     "strategies": "ScoreStrategy Situation Strategy available_strategies get_strategy register_strategy",
     "tables": "Preparation TableOptions",
@@ -57,10 +59,10 @@ _HOME = {name: f"featprop.{module}" for module, names in _NAMES.items() for name
 __all__ = [
     "GCN", "SGC", "ActiveLearner", "Doubts", "FeatPropSplit", "FeatpropError", "FileError", "Format", "Graph",
     "GraphError", "KMedoids", "LabelError", "LabelLog", "MissingExtraError", "ModelError", "NodeClassifier",
-    "ParameterError", "Preparation", "Ridge", "ScoreStrategy", "Selection", "Situation", "Strategy", "TableOptions",
-    "available_models", "available_strategies", "doubts", "export_labels", "get_model", "get_strategy",
-    "import_labels", "k_medoids", "load_model", "propagate", "read_graph", "register_format", "register_model",
-    "register_strategy", "save_model", "select", "write_predictions",
+    "ParameterError", "Preparation", "Report", "Ridge", "ScoreStrategy", "Selection", "Situation", "Strategy",
+    "TableOptions", "available_models", "available_strategies", "doubts", "export_labels", "get_model",
+    "get_strategy", "import_labels", "k_medoids", "load_model", "propagate", "read_graph", "register_format",
+    "register_model", "register_strategy", "report", "save_model", "select", "write_predictions",
 ]
 # fmt: on
 
