@@ -28,8 +28,8 @@ def report(
         typer.Option("--labels", help="A filled labelling sheet (id, label). Repeatable. Default: the graph's own."),
     ] = None,
     audit: Annotated[
-        Path | None,
-        typer.Option("--audit", help="A filled audit sheet: nodes drawn at random, for checking only."),
+        list[Path] | None,
+        typer.Option("--audit", help="A filled audit sheet: nodes drawn at random, for checking only. Repeatable."),
     ] = None,
     classes: ClassesOption = None,
     skip: SkipOption = None,
@@ -72,7 +72,7 @@ def report(
     with showing_progress():
         whole = read(graph, tables)
         sheet = read_sheets(labels, whole, (), classes, skip, on_conflict)
-        checked = None if audit is None else read_sheets([audit], whole, sheet.labels, classes, skip, on_conflict)
+        checked = None if not audit else read_sheets(audit, whole, sheet.labels, classes, skip, on_conflict)
         written = write_report(
             whole,
             dict(zip(sheet.nodes, sheet.labels, strict=True)),
@@ -83,7 +83,7 @@ def report(
             files=Files(
                 str(graph),
                 tuple(map(str, labels or ())),
-                None if audit is None else str(audit),
+                tuple(map(str, audit or ())),
                 str(out),
                 tuple(arguments_of(tables)),
                 model,

@@ -125,10 +125,10 @@ def _below(x: Callable[[float], float], first: int, last: int) -> Markup:
     )
 
 
-def _band(
-    points: Sequence[Point], x: Callable[[float], float], y: Callable[[float], float], style: str
-) -> Markup:
-    ends = [(point.labels, point.low, point.high) for point in points if point.low is not None and point.high is not None]
+def _band(points: Sequence[Point], x: Callable[[float], float], y: Callable[[float], float], style: str) -> Markup:
+    ends = [
+        (point.labels, point.low, point.high) for point in points if point.low is not None and point.high is not None
+    ]
     if len(ends) < 2:
         return Markup("")
     above = [f"{x(labels):.1f},{y(high):.1f}" for labels, _, high in ends]

@@ -26,7 +26,7 @@ class Files:
     labels
         The label files, none where the graph's own labels count.
     audit
-        The audit sheet, if there is one.
+        The audit sheets, if there are any.
     out
         The report.
     options
@@ -37,7 +37,7 @@ class Files:
 
     graph: str = "my-graph/"
     labels: tuple[str, ...] = ()
-    audit: str | None = None
+    audit: tuple[str, ...] = ()
     out: str = "report.html"
     options: tuple[str, ...] = ()
     model: str | None = None
@@ -71,22 +71,26 @@ def next_steps(files: Files, findings: Findings, n_labels: int, open_nodes: int)
     doubts = findings.doubts
     if doubts is not None and doubts.wrong_labels:
         words = "Look at the labels that seem wrong; where one is, correct it in its file and make this page again."
-        steps.insert(0, Next(words, (_line("report", files, labels=True, audit=True, out=files.out),)))
+        steps.insert(0, Next(words, (_line("report", files, out=files.out),)))
     return [step for step in steps if step is not None]
 
 
 def _check(files: Files, findings: Findings, open_nodes: int) -> Next | None:
     if not open_nodes:
         return None
-    out = _unused("audit", [*files.labels, *([files.audit] if files.audit else [])])
+    out = _unused("audit", [*files.labels, *files.audit])
     if findings.audit is None:
         size = min(AUDIT_SIZE, open_nodes)
-        words = f"Check it: {size} nodes drawn at random say how good the predictions are. Fill the label column of {out}."
+        words = (
+            f"Check it: {size} nodes drawn at random say how good the predictions are. Fill the label column of {out}."
+        )
     else:
         size = min(max(1, findings.audit.to_halve), open_nodes)
-        words = f"Be surer: {size:,} more nodes drawn at random would halve the interval. Fill the label column of {out}."
-    draw = _line("audit", files, "--size", str(size), labels=True, out=out)
-    again = _line("report", files, "--audit", out, labels=True, audit=True, out=files.out)
+        words = (
+            f"Be surer: {size:,} more nodes drawn at random would halve the interval. Fill the label column of {out}."
+        )
+    draw = _line("audit", files, "--size", str(size), out=out)
+    again = _line("report", files, "--audit", out, out=files.out)
     return Next(words, (draw, again))
 
 
@@ -95,27 +99,27 @@ def _more(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> N
         return None
     budget = min(max(FEWEST_MORE, n_labels // 2), open_nodes)
     out = _unused("more", files.labels)
-    choose = _line("select", files, "--budget", str(budget), labels=True, out=out)
+    choose = _line("select", files, "--budget", str(budget), out=out)
     grown = Files(files.graph, (*files.labels, out), files.audit, files.out, files.options, files.model)
     words = f"Label {budget:,} more, chosen knowing the labels so far: fill the label column of {out}."
     if findings.advice is not None and findings.advice.may_stop:
         words = f"Or label more all the same: {budget:,} nodes, chosen knowing the labels so far. Fill {out}."
-    return Next(words, (choose, _line("report", grown, labels=True, audit=True, out=files.out)))
+    return Next(words, (choose, _line("report", grown, out=files.out)))
 
 
 def _use(files: Files) -> Next:
-    train = _line("train", files, labels=True, out="model/")
+    train = _line("train", files, out="model/")
     words = "Use it: the class of every node, with a confidence each."
     predict = shlex.join(["featprop", "predict", files.graph, "--model", "model/", "--out", "predictions.csv"])
     return Next(words, (train, predict))
 
 
-def _line(
-    command: str, files: Files, *more: str, out: str, labels: bool = False, audit: bool = False
-) -> str:
+def _line(command: str, files: Files, *more: str, out: str) -> str:
+    """Return a command on these files; audited nodes are not to be drawn or chosen again."""
     words = ["featprop", command, files.graph, *files.options]
-    words += [word for path in files.labels if labels for word in ("--labels", path)]
-    words += ["--audit", files.audit] if audit and files.audit and "--audit" not in more else []
+    sheets = (*files.labels, *(files.audit if command in ("audit", "select") else ()))
+    words += [word for path in sheets for word in ("--labels", path)]
+    words += [word for path in files.audit if command == "report" for word in ("--audit", path)]
     words += ["--model", files.model] if files.model and command in ("report", "train") else []
     return shlex.join([*words, *more, "--out", out])
 

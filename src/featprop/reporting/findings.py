@@ -15,108 +15,108 @@ class ClassScore(Protocol):
     """How good the predictions are for one class."""
 
     @property
-    def name(self) -> Hashable: ...  # noqa: D102
+    def name(self) -> Hashable: ...
     @property
-    def count(self) -> int: ...  # noqa: D102
+    def count(self) -> int: ...
     @property
-    def recall(self) -> Interval: ...  # noqa: D102
+    def recall(self) -> Interval: ...
     @property
-    def precision(self) -> Interval: ...  # noqa: D102
+    def precision(self) -> Interval: ...
 
 
 class AuditScore(Protocol):
     """How good the predictions are by an audit."""
 
     @property
-    def accuracy(self) -> Interval: ...  # noqa: D102
+    def accuracy(self) -> Interval: ...
     @property
-    def macro_f1(self) -> Interval | None: ...  # noqa: D102
+    def macro_f1(self) -> Interval | None: ...
     @property
-    def classes(self) -> Sequence[ClassScore]: ...  # noqa: D102
+    def classes(self) -> Sequence[ClassScore]: ...
     @property
-    def size(self) -> int: ...  # noqa: D102
+    def size(self) -> int: ...
     @property
-    def to_halve(self) -> int: ...  # noqa: D102
+    def to_halve(self) -> int: ...
 
 
 class Estimate(Protocol):
     """How good the predictions are by what labels and graph say."""
 
     @property
-    def accuracy(self) -> Interval: ...  # noqa: D102
+    def accuracy(self) -> Interval: ...
     @property
-    def macro_f1(self) -> Interval | None: ...  # noqa: D102
+    def macro_f1(self) -> Interval | None: ...
     @property
-    def source(self) -> str: ...  # noqa: D102
+    def source(self) -> str: ...
     @property
-    def parts(self) -> Mapping[str, float]: ...  # noqa: D102
+    def parts(self) -> Mapping[str, float]: ...
     @property
-    def advice(self) -> str: ...  # noqa: D102
+    def advice(self) -> str: ...
 
 
 class LearningCurve(Protocol):
     """The accuracy over numbers of labels, and at one that is still to come."""
 
     @property
-    def budgets(self) -> Sequence[int]: ...  # noqa: D102
+    def budgets(self) -> Sequence[int]: ...
     @property
-    def accuracy(self) -> Sequence[Interval]: ...  # noqa: D102
+    def accuracy(self) -> Sequence[Interval]: ...
     @property
-    def forecast_budget(self) -> int: ...  # noqa: D102
+    def forecast_budget(self) -> int: ...
     @property
-    def forecast(self) -> Interval: ...  # noqa: D102
+    def forecast(self) -> Interval: ...
 
 
 class Advice(Protocol):
     """Whether it is enough, and why."""
 
     @property
-    def may_stop(self) -> bool: ...  # noqa: D102
+    def may_stop(self) -> bool: ...
     @property
-    def headline(self) -> str: ...  # noqa: D102
+    def headline(self) -> str: ...
     @property
-    def reasons(self) -> Sequence[str]: ...  # noqa: D102
+    def reasons(self) -> Sequence[str]: ...
     @property
-    def curve(self) -> LearningCurve | None: ...  # noqa: D102
+    def curve(self) -> LearningCurve | None: ...
 
 
 class Doubt(Protocol):
     """A node to look at, and why."""
 
     @property
-    def position(self) -> int: ...  # noqa: D102
+    def position(self) -> int: ...
     @property
-    def why(self) -> str: ...  # noqa: D102
+    def why(self) -> str: ...
 
 
 class UnseenGroup(Protocol):
     """Nodes that are alike and like no label."""
 
     @property
-    def nodes(self) -> Sequence[Hashable]: ...  # noqa: D102
+    def nodes(self) -> Sequence[Hashable]: ...
     @property
-    def size(self) -> int: ...  # noqa: D102
+    def size(self) -> int: ...
     @property
-    def medoid(self) -> Hashable: ...  # noqa: D102
+    def medoid(self) -> Hashable: ...
     @property
-    def why(self) -> str: ...  # noqa: D102
+    def why(self) -> str: ...
 
 
 class Doubts(Protocol):
     """What to distrust."""
 
     @property
-    def least_sure(self) -> Sequence[Doubt]: ...  # noqa: D102
+    def least_sure(self) -> Sequence[Doubt]: ...
     @property
-    def contradicted(self) -> Sequence[Doubt]: ...  # noqa: D102
+    def contradicted(self) -> Sequence[Doubt]: ...
     @property
-    def far(self) -> Sequence[Doubt]: ...  # noqa: D102
+    def far(self) -> Sequence[Doubt]: ...
     @property
-    def unreached(self) -> Sequence[Doubt]: ...  # noqa: D102
+    def unreached(self) -> Sequence[Doubt]: ...
     @property
-    def unseen(self) -> Sequence[UnseenGroup]: ...  # noqa: D102
+    def unseen(self) -> Sequence[UnseenGroup]: ...
     @property
-    def wrong_labels(self) -> Sequence[Doubt]: ...  # noqa: D102
+    def wrong_labels(self) -> Sequence[Doubt]: ...
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ __all__ = ["Listed", "Suspect", "listed"]
 KINDS = {
     "wrong_labels": (
         "Labels that look wrong",
-        "Without the label itself, the model says another class: a slip of the hand, or a node that is unlike its class.",
+        "Without the label itself, the model says another class: a slip of the hand, or a node unlike its class.",
     ),
     "unseen": (
         "Classes that may be missing",

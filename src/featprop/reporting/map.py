@@ -118,10 +118,7 @@ def drawn_map(
         height,
         Markup("").join(layers),
         [Step(title, int(np.count_nonzero(plain & (sure == step)))) for step, title in enumerate(titles)],
-        [
-            Step(_fifth_title(step, edges), int(np.count_nonzero(plain & (far == step))))
-            for step in range(STEPS)
-        ],
+        [Step(_fifth_title(step, edges), int(np.count_nonzero(plain & (far == step)))) for step in range(STEPS)],
     )
 
 

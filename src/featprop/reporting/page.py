@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files as package_files
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -41,7 +42,8 @@ FIRST = 6
 """Rows of a table that are seen before it is opened."""
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True)
+class Row:
     """A node in a table: where it is on the map, what it is called, and more by the table."""
 
     index: int | None
@@ -183,10 +185,17 @@ def _learning_chart(findings: Findings) -> Markup | None:
         return None
     points = [_point(budget, share) for budget, share in zip(curve.budgets, curve.accuracy, strict=True)]
     forecast = _point(curve.forecast_budget, curve.forecast)
-    said = "; ".join(f"{in_percent(share)} with {budget:,} labels" for budget, share in zip(curve.budgets, curve.accuracy, strict=True))
+    said = "; ".join(
+        f"{in_percent(share)} with {budget:,} labels"
+        for budget, share in zip(curve.budgets, curve.accuracy, strict=True)
+    )
     said += f"; expected {in_percent(curve.forecast)} with {curve.forecast_budget:,}"
     return chart(
-        points, described=f"Estimated accuracy: {said}.", written=lambda share: f"{100 * share:.0f} %", forecast=forecast, highest=1.0
+        points,
+        described=f"Estimated accuracy: {said}.",
+        written=lambda share: f"{100 * share:.0f} %",
+        forecast=forecast,
+        highest=1.0,
     )
 
 

@@ -48,12 +48,23 @@ def records(subject: Subject, map_: NodeMap, lists: list[Listed]) -> dict[str, A
     cut = next(cut for cut in CUTS if cut[0] == 0 or _size(cards, *cut) <= LARGEST // 2)
     member = _members(lists, map_)
     nodes = [
-        [*_said(subject, map_, place), member[place], texts(subject.title(position)), _fields(texts, cards[place], cut)]
-        + _around(subject, map_, position, texts)
-        + [_likeliest(subject, position), _pixels(subject, position)]
+        [
+            *_said(subject, map_, place),
+            member[place],
+            texts(subject.title(position)),
+            _fields(texts, cards[place], cut),
+            *_around(subject, map_, position, texts),
+            _likeliest(subject, position),
+            _pixels(subject, position),
+        ]
         for place, position in enumerate(shown)
     ]
-    return {"classes": subject.class_titles, "lists": [each.title for each in lists], "nodes": nodes, "texts": texts.all}
+    return {
+        "classes": subject.class_titles,
+        "lists": [each.title for each in lists],
+        "nodes": nodes,
+        "texts": texts.all,
+    }
 
 
 def embedded(data: Any) -> Markup:
@@ -61,7 +72,7 @@ def embedded(data: Any) -> Markup:
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return Markup(text)  # noqa: S704
+    return Markup(text)
 
 
 class _Texts:

@@ -124,13 +124,15 @@
     for (let place = 0; place < node[OUTSIDE].length; place += 2) {
       found.append(make("span", [named(node[OUTSIDE][place + 1]).firstChild, " ", text(node[OUTSIDE][place])], { class: "elsewhere", title: "not on the map" }));
     }
-    const named_ = node[INSIDE].length + node[OUTSIDE].length / 2, counts = [];
-    for (let place = 0; place < node[COUNTS].length; place += 2) counts.push(`${node[COUNTS][place + 1].toLocaleString("en")} ${data.classes[node[COUNTS][place]]}`);
+    const told = node[INSIDE].length + node[OUTSIDE].length / 2, counts = [];
+    for (let place = 0; place < node[COUNTS].length; place += 2) {
+      counts.push(named(node[COUNTS][place]), `: ${node[COUNTS][place + 1].toLocaleString("en")}${place + 2 < node[COUNTS].length ? ", " : ""}`);
+    }
     return [
       make("h4", count ? `Neighbours: ${count.toLocaleString("en")}` : "No neighbours"),
-      count ? make("p", counts.join(", "), { class: "note" }) : null,
+      count ? make("p", counts, { class: "note" }) : null,
       found,
-      named_ < count ? make("p", `and ${(count - named_).toLocaleString("en")} more`, { class: "note" }) : null,
+      told < count ? make("p", `and ${(count - told).toLocaleString("en")} more`, { class: "note" }) : null,
     ];
   }
   function choose(place, from = null) {
