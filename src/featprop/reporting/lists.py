@@ -25,6 +25,10 @@ KINDS = {
     "unreached": ("Parts without a label", "No path leads from a label to these nodes."),
 }
 """The lists in the order of the page: their titles, and what they are."""
+MOST = 20
+"""Rows of a list."""
+LOOKS_WRONG = 0.5
+"""Of the probability that a label is wrong: all labels are ranked, these are shown."""
 MOST_OF_A_GROUP = 60
 """Members of a group that are shown on the map."""
 LONGEST_WHY = 400
@@ -86,7 +90,8 @@ def listed(subject: Subject, doubts: Doubts | None) -> list[Listed]:
                 for each, members in groups
             )
         else:
-            found[key] = tuple(Suspect(int(each.position), _clean(each.why)) for each in getattr(doubts, key))
+            doubtful = [each for each in getattr(doubts, key) if key != "wrong_labels" or each.score > LOOKS_WRONG]
+            found[key] = tuple(Suspect(int(each.position), _clean(each.why)) for each in doubtful[:MOST])
     return [Listed(key, *KINDS[key], suspects) for key, suspects in found.items() if suspects]
 
 

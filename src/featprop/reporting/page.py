@@ -34,6 +34,7 @@ from featprop.reporting.subject import Subject
 
 __all__ = ["page"]
 
+CURVE_POINTS = 16
 PICKS = 300
 """Labels whose rows the page has."""
 PICTURES = 120
@@ -172,11 +173,12 @@ def _checked(subject: Subject, map_: NodeMap) -> list[Row]:
 
 
 def _coverage_chart(subject: Subject) -> Markup | None:
-    covered = subject.covered
-    points = [Point(budget, mean) for budget, mean in zip(covered.budgets, covered.means, strict=True)]
-    said = f"Mean distance to the nearest label: {points[0].value:.3g} after {points[0].labels:,}, "
-    said += f"{points[-1].value:.3g} after {points[-1].labels:,} labels."
-    return chart(points, described=said, from_zero=True)
+    curve = subject.curve
+    if not curve.size:
+        return None
+    budgets = np.unique(np.rint(np.linspace(1, len(curve), min(CURVE_POINTS, len(curve)))).astype(int)).tolist()
+    said = f"Mean distance to the nearest label: {curve[0]:.3g} after 1, {curve[-1]:.3g} after {len(curve):,} labels."
+    return chart([Point(budget, float(curve[budget - 1])) for budget in budgets], described=said, from_zero=True)
 
 
 def _learning_chart(findings: Findings) -> Markup | None:

@@ -37,9 +37,8 @@ def shown_nodes(
         return np.arange(n_nodes)
     generator = np.random.default_rng([seed, n_nodes])
     limit = MOST_LABELLED * most // MOST
-    if len(labelled) > limit:
-        labelled = generator.choice(labelled, limit, replace=False)
-    wanted = np.unique(np.concatenate([labelled, np.asarray(listed, dtype=np.intp)]))
+    kept = generator.choice(labelled, limit, replace=False) if len(labelled) > limit else labelled
+    wanted = np.unique(np.concatenate([kept, np.asarray(listed, dtype=np.intp)]))
     room = max(0, most - len(wanted))
-    others = np.setdiff1d(np.arange(n_nodes), wanted)
+    others = np.setdiff1d(np.arange(n_nodes), np.concatenate([wanted, labelled]))
     return np.sort(np.concatenate([wanted, generator.choice(others, min(room, len(others)), replace=False)]))

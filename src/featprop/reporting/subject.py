@@ -14,11 +14,13 @@ from featprop.interop.plain import sorted_classes
 from featprop.models import NodeClassifier
 from featprop.page.card import title_of
 from featprop.page.legible import legible
-from featprop.reporting.coverage_curve import Covered, covered
+from featprop.propagation import BOUND_LAYERS, Coverage, Propagation, coverage, coverage_curve
 
 __all__ = ["Subject"]
 
 LONGEST_CLASS = 60
+MOST_IN_CURVE = 2000
+"""Labels up to which the curve of coverage is drawn: it measures every node against every label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +97,16 @@ class Subject:
         return np.where(self.labelled == UNKNOWN, self.predicted, self.labelled)
 
     @cached_property
-    def covered(self) -> Covered:
-        """How far each node is from the nearest label."""
-        return covered(self.graph, self.positions)
+    def covered(self) -> Coverage:
+        """How far each node is from the nearest label, on S²X."""
+        return coverage(self.graph, self.positions)
+
+    @cached_property
+    def curve(self) -> NDArray[np.float64]:
+        """The mean of that after each label, in their order; empty for very many."""
+        if len(self.positions) > MOST_IN_CURVE:
+            return np.empty(0)
+        return coverage_curve(Propagation.of(self.graph).points(BOUND_LAYERS), self.positions)
 
     @cached_property
     def stands_for(self) -> NDArray[np.int64]:
