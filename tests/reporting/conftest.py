@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from featprop.estimates import Interval, wilson
+from featprop.estimates import Doubt, Doubts, Estimate, Interval, UnseenGroup, wilson
 from featprop.graph import Graph
 from featprop.models import Ridge
 from featprop.reporting import composition
@@ -41,41 +42,6 @@ def payments(count: int = 60, isolated: int = 2) -> Graph:
     ends = [(place, (place + step) % joined) for place in range(joined) for step in (2, 4)]
     edges = {"source": [f"n{one}" for one, _ in ends], "target": [f"n{other}" for _, other in ends]}
     return Graph.from_pandas(pa.table(nodes), pa.table(edges))
-
-
-@dataclass(frozen=True)
-class Doubt:
-    node: Any
-    position: int
-    score: float
-    why: str
-
-
-@dataclass(frozen=True)
-class Group:
-    nodes: tuple[Any, ...]
-    size: int
-    medoid: Any
-    why: str
-
-
-@dataclass(frozen=True)
-class Doubts:
-    least_sure: tuple[Doubt, ...] = ()
-    contradicted: tuple[Doubt, ...] = ()
-    far: tuple[Doubt, ...] = ()
-    unreached: tuple[Doubt, ...] = ()
-    unseen: tuple[Group, ...] = ()
-    wrong_labels: tuple[Doubt, ...] = ()
-
-
-@dataclass(frozen=True)
-class Estimate:
-    accuracy: Interval
-    macro_f1: Interval | None
-    source: str
-    parts: dict[str, float]
-    advice: str
 
 
 @dataclass(frozen=True)
@@ -121,10 +87,10 @@ def findings_for(subject: Subject, weights: Any = None) -> Findings:
     doubts = Doubts(
         tuple(doubt(position, f"A draw, says {EVIL[0]}.") for position in range(20, 30)),
         far=(doubt(58, "Far away."),),
-        unseen=(Group(tuple(ids[40:44]), 4, ids[41], "Alike and far."),),
+        unseen=(UnseenGroup(tuple(ids[40:44]), np.arange(40, 44), 4, ids[41], 0.5, "Alike and far."),),
         wrong_labels=(doubt(wrong, "Looks wrong."), doubt(int(subject.positions[1]), "Looks right.", 0.1)),
     )
-    estimate = Estimate(wilson(0.8, 40), wilson(0.7, 40), "labels", {"left out": 0.8}, "An audit is surer.")
+    estimate = Estimate(wilson(0.8, 40), wilson(0.7, 40), 8, 0.75)
     curve = Curve((4, 8), (wilson(0.6, 20), wilson(0.8, 40)), 16, Interval(0.85, 0.8, 0.9))
     advice = Advice(False, "More labels are worth it.", ("The last labels changed much.",), curve)
     audit = None

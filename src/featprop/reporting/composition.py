@@ -108,8 +108,14 @@ def report(
 
 
 def findings_of(subject: Subject, weights: Mapping[Hashable, float] | None = None) -> Findings:  # noqa: ARG001
-    """Return what estimates say of a model that is fitted; nothing where it has one class only."""
-    return Findings()
+    """Return what estimates say of a model that is fitted; little where it has one class only, or all is labelled."""
+    from featprop.estimates import doubts, estimate
+
+    graph, model = subject.graph, subject.model
+    if len(model.classes_) < 2:
+        return Findings()
+    judged = estimate(graph, model) if len(subject.labels) < graph.n_nodes else None
+    return Findings(estimate=judged, doubts=doubts(graph, model))
 
 
 def _by_node(graph: Graph, labels: Any) -> dict[Hashable, Hashable]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from featprop.estimates import Interval
+from featprop.estimates import Doubts, Estimate, Interval
 
 __all__ = ["Findings"]
 
@@ -39,21 +39,6 @@ class AuditScore(Protocol):
     def to_halve(self) -> int: ...
 
 
-class Estimate(Protocol):
-    """How good the predictions are by what labels and graph say."""
-
-    @property
-    def accuracy(self) -> Interval: ...
-    @property
-    def macro_f1(self) -> Interval | None: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def parts(self) -> Mapping[str, float]: ...
-    @property
-    def advice(self) -> str: ...
-
-
 class LearningCurve(Protocol):
     """The accuracy over numbers of labels, and at one that is still to come."""
 
@@ -78,47 +63,6 @@ class Advice(Protocol):
     def reasons(self) -> Sequence[str]: ...
     @property
     def curve(self) -> LearningCurve | None: ...
-
-
-class Doubt(Protocol):
-    """A node to look at, and why."""
-
-    @property
-    def position(self) -> int: ...
-    @property
-    def score(self) -> float: ...
-    @property
-    def why(self) -> str: ...
-
-
-class UnseenGroup(Protocol):
-    """Nodes that are alike and like no label."""
-
-    @property
-    def nodes(self) -> Sequence[Hashable]: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def medoid(self) -> Hashable: ...
-    @property
-    def why(self) -> str: ...
-
-
-class Doubts(Protocol):
-    """What to distrust."""
-
-    @property
-    def least_sure(self) -> Sequence[Doubt]: ...
-    @property
-    def contradicted(self) -> Sequence[Doubt]: ...
-    @property
-    def far(self) -> Sequence[Doubt]: ...
-    @property
-    def unreached(self) -> Sequence[Doubt]: ...
-    @property
-    def unseen(self) -> Sequence[UnseenGroup]: ...
-    @property
-    def wrong_labels(self) -> Sequence[Doubt]: ...
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from featprop.estimates import Interval
+from featprop.estimates.estimate import FEWEST
 from featprop.graph import UNKNOWN
 from featprop.reporting.findings import Findings
 from featprop.reporting.subject import Subject
@@ -47,8 +48,8 @@ def lead(subject: Subject, findings: Findings) -> list[str]:
             "Estimated from the labels and the graph, without an audit: the labels were chosen to be useful, not to be "
             f"typical. The interval is meant to hold in {100 * share.level:.0f} % of cases."
         )
-        if findings.estimate.advice:
-            said.append(findings.estimate.advice)
+        if findings.estimate.n_labels < FEWEST:
+            said.append("So few labels say little: an audit of 30 nodes drawn at random is surer.")
     elif len(subject.model.classes_) > 1 and np.any(subject.labelled == UNKNOWN):
         said.append("An audit tells: a few nodes drawn at random, labelled for checking only.")
     if findings.advice is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from featprop.estimates import Doubts
 from featprop.page.legible import legible
-from featprop.reporting.findings import Doubts
 from featprop.reporting.subject import Subject
 
 __all__ = ["Listed", "Suspect", "listed"]
@@ -45,12 +45,15 @@ class Suspect:
     why
         The reason it is there.
     members
-        The positions of the group it stands for; empty if it is alone.
+        The positions of the group it stands for, of some if it is large; empty if it is alone.
+    alike
+        How many others are in the group.
     """
 
     position: int
     why: str
     members: tuple[int, ...] = ()
+    alike: int = 0
 
 
 @dataclass(frozen=True)
@@ -84,10 +87,14 @@ def listed(subject: Subject, doubts: Doubts | None) -> list[Listed]:
     found: dict[str, tuple[Suspect, ...]] = {}
     for key in KINDS:
         if key == "unseen":
-            groups = [(each, graph.positions(each.nodes).tolist()[:MOST_OF_A_GROUP]) for each in doubts.unseen]
             found[key] = tuple(
-                Suspect(int(graph.positions([each.medoid])[0]), _clean(each.why), tuple(members))
-                for each, members in groups
+                Suspect(
+                    int(graph.positions([each.medoid])[0]),
+                    _clean(each.why),
+                    tuple(each.positions[:MOST_OF_A_GROUP].tolist()),
+                    each.size - 1,
+                )
+                for each in doubts.unseen
             )
         else:
             doubtful = [each for each in getattr(doubts, key) if key != "wrong_labels" or each.score > LOOKS_WRONG]

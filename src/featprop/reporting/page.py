@@ -135,8 +135,7 @@ def _row(subject: Subject, map_: NodeMap, position: int, *, pictured: bool = Fal
 
 def _suspects(subject: Subject, map_: NodeMap, listed_: Listed) -> list[Row]:
     return [
-        _row(subject, map_, each.position, pictured=True, why=each.why, members=len(each.members))
-        for each in listed_.suspects
+        _row(subject, map_, each.position, pictured=True, why=each.why, alike=each.alike) for each in listed_.suspects
     ]
 
 
