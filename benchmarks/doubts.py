@@ -219,6 +219,13 @@ TABLES = {
 }
 
 
+def written_into(page, mark, text):
+    """Put a table between its marks on a page."""
+    marks = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+    before, rest = page.read_text(encoding="utf-8").split(marks[0])
+    page.write_text(f"{before}{marks[0]}\n{text}\n{marks[1]}{rest.split(marks[1])[1]}", encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", action="store_true", help="measure anew, in place of the lines of these graphs")
@@ -240,10 +247,7 @@ def main():
     for name, make in TABLES.items():
         print(f"\n{name}\n{make(lines)}")
         if given.into:
-            marks = f"<!-- doubts {name} -->", f"<!-- /doubts {name} -->"
-            before, rest = given.into.read_text(encoding="utf-8").split(marks[0])
-            after = rest.split(marks[1])[1]
-            given.into.write_text(f"{before}{marks[0]}\n{make(lines)}\n{marks[1]}{after}", encoding="utf-8")
+            written_into(given.into, f"doubts {name}", make(lines))
 
 
 if __name__ == "__main__":

@@ -94,7 +94,10 @@ def test_from_a_graph_to_predictions_and_on(run: Run, groups: Path) -> None:
 
 def test_a_plan_says_what_budgets_buy_and_writes_nothing(run: Run, groups: Path) -> None:
     before = sorted(Path().rglob("*"))
-    result = ok(run("select", "graph", "--budget", 6, "--plan", "--rounds", "folder"))
+    result = run("select", "graph", "--budget", 6, "--plan", "--rounds", "folder")
+    assert result.exit_code == 2
+    assert "rounds must be left out with --plan" in result.stderr
+    result = ok(run("select", "graph", "--budget", 6, "--plan"))
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["labels", "mean", "distance", "gained"]
     assert [line.split()[0] for line in lines[1:5]] == ["1", "2", "5", "6"]

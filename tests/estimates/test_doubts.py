@@ -14,7 +14,7 @@ import featprop as fp
 from featprop.errors import ModelError, ParameterError
 from featprop.estimates import Doubt, Doubts, doubts
 from featprop.estimates.left_out import left_out_probabilities
-from featprop.estimates.reach import unreached_components
+from featprop.estimates.unreached import unreached_components
 from featprop.estimates.unsure import contradiction, neighbours_say, unsureness_of
 from featprop.graph import Graph
 from featprop.models import NodeClassifier

@@ -161,14 +161,14 @@ def test_the_reduction_of_another_graph_is_applied_and_leaves_ours_alone(line: G
 
 
 @pytest.mark.parametrize("columns", [3, 60, 700], ids=["few columns", "more", "reduced"])
-def test_distances_side_by_side_are_the_mean_of_those_of_the_parts(smoothed_by_hand: ByHand, columns: int) -> None:
+def test_compared_distances_are_the_mean_of_those_of_the_parts(smoothed_by_hand: ByHand, columns: int) -> None:
     graph = random_graph(40, columns, seed=1)
     ours = Propagation.of(graph)
-    points = ours.side_by_side(("own", "diffused"))
-    assert points is ours.side_by_side(("own", "diffused"))
+    points = ours.compared
+    assert points is ours.compared
     squares = [
         np.square(np.linalg.norm(rows[:, None] - rows[None], axis=2))
-        for rows in (smoothed_by_hand(graph, way) for way in ("own", "diffused"))
+        for rows in (smoothed_by_hand(graph, way) for way in ("two-hops", "diffused"))
     ]
     np.testing.assert_allclose(points.distances(slice(None)) ** 2, sum(squares) / 2, atol=1e-4)
 
@@ -176,7 +176,7 @@ def test_distances_side_by_side_are_the_mean_of_those_of_the_parts(smoothed_by_h
 def test_of_many_columns_the_distances_keep_the_main_directions() -> None:
     graph = random_graph(700, 400, seed=2)
     ours = Propagation.of(graph)
-    points = ours.side_by_side(("two-hops", "diffused"))
+    points = ours.compared
     assert points.width == COMPARED < 800
     rows = np.hstack([ours.smoothed(way) for way in ("two-hops", "diffused")]).astype(float) / np.sqrt(2)
     exact = np.linalg.norm(rows[:50, None] - rows[None], axis=2)

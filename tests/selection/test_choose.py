@@ -16,7 +16,6 @@ from featprop.propagation import Propagation
 from featprop.selection import ActiveLearner, choose, select, situate
 from featprop.strategies import Situation, get_strategy
 from featprop.strategies.featprop import FeatProp
-from featprop.strategies.featprop_diffused import ROWS
 
 IDS = ["a", "b", "c", "d", "e", "f"]
 
@@ -84,7 +83,7 @@ def test_permuting_the_nodes_changes_their_order_but_not_how_good_the_choice_is(
     graph = Graph.from_scipy(adjacency, generator.normal(size=(40, 3)))
     order = generator.permutation(40)
     permuted = Graph.from_scipy(adjacency[order][:, order], graph.features[order], ids=order)
-    points = Propagation.of(graph).side_by_side(ROWS)
+    points = Propagation.of(graph).compared
     losses = []
     for choice in (select(graph, 6), select(permuted, 6)):
         centres = points.take(graph.positions(choice.nodes))

@@ -18,8 +18,6 @@ from featprop.selection import situate
 from featprop.strategies import Situation, get_strategy
 from featprop.strategies.featprop_diffused import FeatPropDiffused, unsureness
 
-ROWS = ("two-hops", "diffused")
-
 
 def blobs(n: int = 80, seed: int = 0) -> Graph:
     generator = np.random.default_rng(seed)
@@ -32,7 +30,7 @@ def blobs(n: int = 80, seed: int = 0) -> Graph:
 def medoids(graph: Graph, budget: int, labelled: Any = (), weights: Any = None, seed: Any = 0) -> list[int]:
     """K-Medoids on the points that the strategy measures between, and nothing else."""
     return k_medoids(
-        Propagation.of(graph).side_by_side(ROWS),
+        Propagation.of(graph).compared,
         budget,
         fixed=np.array(labelled, dtype=np.intp),
         candidates=np.setdiff1d(np.arange(graph.n_nodes), labelled),

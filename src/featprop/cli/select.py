@@ -128,6 +128,9 @@ def select(
     shown = listed(show)
     if not only_plan:
         check_place(out, force=force, shown=shown)
+    elif rounds is not None:
+        rule = "must be left out with --plan, which keeps nothing"
+        raise ParameterError("rounds", rule, f"{rounds}", "pass the labels so far with --labels")
     if rounds is not None and out != STANDARD_OUTPUT and rounds.resolve() in out.resolve().parents:
         raise ParameterError("out", "must not be in the folder of --rounds", f"{out}", "write the sheet elsewhere")
     kind = strategy_class(strategy or DEFAULT_STRATEGY)
@@ -142,7 +145,7 @@ def select(
             typer.echo(
                 "The graph's own labels are not looked at: pass them with --labels if they should count", err=True
             )
-        with alone_at(rounds) if rounds and not only_plan else nullcontext():
+        with alone_at(rounds) if rounds else nullcontext():
             learner = _learner(rounds, whole, chooser, model, seed, is_chosen=bool(strategy or settings))
             so_far = learner.labels.values()
             sheet = read_sheets(labels, whole, so_far, classes, skip, on_conflict) if labels else LabelSheet()

@@ -71,7 +71,7 @@ def advise(graph: GraphLike, model: NodeClassifier, audited: Interval | None = N
     audited
         The accuracy that an audit found, which is surer than what the labels tell.
     """
-    return advice_of(model, learning_curve(graph, model, audited, earlier=False), audited)
+    return advice_of(model, learning_curve(graph, model, earlier=False), audited)
 
 
 def advice_of(model: NodeClassifier, curve: LearningCurve, audited: Interval | None = None) -> Advice:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from featprop.errors import ParameterError
 from featprop.estimates.doubt import Doubt, worst_first
-from featprop.estimates.reach import Reach, reach, rows_compared, unreached_components
+from featprop.estimates.unreached import unreached_components
 from featprop.estimates.unseen import UnseenGroup, classes_apart, holes
 from featprop.estimates.unsure import contradiction, neighbours_say, unsureness_of
 from featprop.estimates.wrong_labels import wrong_labels
@@ -18,7 +18,7 @@ from featprop.graph import Graph
 from featprop.html import card, grid
 from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
-from featprop.propagation import Propagation
+from featprop.propagation import Coverage, Propagation, covered
 
 __all__ = ["Doubts", "doubts"]
 
@@ -121,13 +121,14 @@ class _Looking:
         code_of = {name: code for code, name in enumerate(model.classes_)}
         self.codes = np.array([code_of[name] for name in given.values()], dtype=np.intp)
         self.others = np.setdiff1d(np.arange(graph.n_nodes), self.labelled)
+        self.points = Propagation.of(graph).compared
 
     def all(self) -> Doubts:
         several = len(self.model.classes_) > 1
         sure = (self.least_sure(), self.contradicted()) if several else ((), ())
         if not self.labelled.size:
             return Doubts(*sure)
-        reached = reach(self.graph, self.labelled)
+        reached = covered(self.points, self.labelled)
         wrong = wrong_labels(self.graph, self.model)
         return Doubts(*sure, self.far(reached), self.unreached(), self.unseen(reached), wrong)
 
@@ -156,7 +157,7 @@ class _Looking:
 
         return worst_first(self.graph, self.others, against, why, self.limit)
 
-    def far(self, reached: Reach) -> tuple[Doubt, ...]:
+    def far(self, reached: Coverage) -> tuple[Doubt, ...]:
         distances = reached.distances[self.others]
         usual = float(distances.mean(dtype=np.float64)) if distances.size else 0.0
 
@@ -176,13 +177,12 @@ class _Looking:
 
         return worst_first(self.graph, found.positions, found.sizes.astype(np.float64), why, self.limit)
 
-    def unseen(self, reached: Reach) -> tuple[UnseenGroup, ...]:
+    def unseen(self, reached: Coverage) -> tuple[UnseenGroup, ...]:
         several = len(self.model.classes_) > 1
         unsure = unsureness_of(self.probabilities) if several else np.ones(self.graph.n_nodes, dtype=np.float32)
         known = Propagation.of(self.graph).smoothed("diffused")[:, -1] != 0
-        points = rows_compared(self.graph)
-        apart = classes_apart(points, self.labelled, self.codes)
-        found = holes(points, reached.distances, unsure, known, apart)
+        apart = classes_apart(self.points, self.labelled, self.codes)
+        found = holes(self.points, reached.distances, unsure, known, apart)
         return tuple(self._group(hole.positions, hole.score, unsure) for hole in found[: self.limit])
 
     def _group(self, positions: NDArray[np.intp], score: float, unsure: NDArray[np.float32]) -> UnseenGroup:

@@ -38,13 +38,15 @@ class Forecast:
         How many there would be: twice as many as now.
     gain
         By how much the accuracy would grow.
-    accuracy
-        What it would be.
     """
 
     n_labels: int
     gain: Interval
-    accuracy: Interval
+
+    def accuracy(self, now: Interval) -> Interval:
+        """Return what the accuracy would be, of what it is now."""
+        value, reach = min(1.0, now.value + self.gain.value), float(np.hypot(now.width, self.gain.width)) / 2
+        return Interval(value, max(0.0, value - reach), min(1.0, value + reach))
 
     def __str__(self) -> str:
         about, low, high = (f"{100 * value:.1f}" for value in (self.gain.value, self.gain.low, self.gain.high))
@@ -77,13 +79,11 @@ class LearningCurve:
     def _repr_html_(self) -> str:
         rows: list[tuple[str, Interval]] = [(f"{each.n_labels:,}", each.accuracy) for each in self.estimates]
         if self.forecast is not None:
-            rows.append((f"{self.forecast.n_labels:,}, forecast", self.forecast.accuracy))
+            rows.append((f"{self.forecast.n_labels:,}, forecast", self.forecast.accuracy(self.now.accuracy)))
         return card("Learning curve", [], grid(["labels", "accuracy"], rows))
 
 
-def learning_curve(
-    graph: GraphLike, model: NodeClassifier, audited: Interval | None = None, *, earlier: bool = True
-) -> LearningCurve:
+def learning_curve(graph: GraphLike, model: NodeClassifier, *, earlier: bool = True) -> LearningCurve:
     """Estimate how good a model is, was with the first quarter and the first half of its labels, and would be.
 
     Parameters
@@ -92,8 +92,6 @@ def learning_curve(
         The graph that the model was fitted to.
     model
         A fitted model. Each estimate takes ten trainings.
-    audited
-        The accuracy that an audit found: the forecast starts from it.
     earlier
         Estimate also how good the models of fewer labels were.
     """
@@ -102,23 +100,11 @@ def learning_curve(
     halvings = {len(model.labelled_) // step for step in (STEPS, STEPS // 2)} if earlier else set()
     judged = [each for each in models[:-1] if len(each.labelled_) in halvings]
     estimates = tuple(estimate(graph, each) for each in [*judged, model])
-    coming = None if change is None else forecast(audited or estimates[-1].accuracy, change)
-    return LearningCurve(estimates, change, coming)
+    return LearningCurve(estimates, change, None if change is None else forecast(change))
 
 
-def forecast(now: Interval, changes: Change) -> Forecast:
-    """Say what twice as many labels would probably bring.
-
-    Parameters
-    ----------
-    now
-        The accuracy with all labels there are.
-    changes
-        What the last half of them changed.
-    """
-    z = float(ndtri((1 + LEVEL) / 2))
-    share = BECOME_RIGHT * changes.last_half.changed
-    gain, off = min(share, 1 - now.value), z * float(np.hypot(OFF, share))
-    value, reach = now.value + gain, float(np.hypot(now.width / 2, off))
-    accuracy = Interval(value, max(0.0, value - reach), min(1.0, value + reach))
-    return Forecast(2 * changes.last_half.after, Interval(gain, gain - off, gain + off), accuracy)
+def forecast(changes: Change) -> Forecast:
+    """Say what twice as many labels would probably bring, by what the last half of those there are changed."""
+    gain = BECOME_RIGHT * changes.last_half.changed
+    off = float(ndtri((1 + LEVEL) / 2) * np.hypot(OFF, gain))
+    return Forecast(2 * changes.last_half.after, Interval(gain, gain - off, gain + off))

@@ -1,6 +1,6 @@
 """What a graph passes on: S, S^K X, smoothed features, and the points to measure between, each computed once."""
 
-from featprop.propagation.coverage import BOUND_LAYERS, Coverage, coverage, coverage_curve
+from featprop.propagation.coverage import BOUND_LAYERS, Coverage, coverage, coverage_curve, covered
 from featprop.propagation.propagation import SMOOTHINGS, Propagation, normalised_adjacency, propagate
 from featprop.propagation.reduction import Reduction
 
@@ -12,6 +12,7 @@ __all__ = [
     "Reduction",
     "coverage",
     "coverage_curve",
+    "covered",
     "normalised_adjacency",
     "propagate",
 ]

@@ -16,7 +16,7 @@ from featprop.distances.points import Points
 from featprop.graph import Graph
 from featprop.propagation.propagation import Propagation
 
-__all__ = ["BOUND_LAYERS", "Coverage", "coverage", "coverage_curve"]
+__all__ = ["BOUND_LAYERS", "Coverage", "coverage", "coverage_curve", "covered"]
 
 BOUND_LAYERS = 2
 """K, the layers of the models that are trained: distances are measured on S²X whatever the strategy."""
@@ -49,7 +49,11 @@ def coverage(graph: Graph, chosen: NDArray[np.intp], layers: int = BOUND_LAYERS)
 
     A chosen row counts as nearest to itself, also where an equal row is chosen too.
     """
-    points = Propagation.of(graph).points(layers)
+    return covered(Propagation.of(graph).points(layers), chosen)
+
+
+def covered(points: Points, chosen: NDArray[np.intp]) -> Coverage:
+    """Measure the distance of every point to the nearest of the chosen ones, as `coverage` does."""
     centres = points.take(chosen)
     nearest, _ = points.nearest(centres)
     nearest[chosen] = np.arange(len(chosen))

@@ -15,7 +15,6 @@ Each has rows of unit length, so that what counts of a node is what it is like a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +42,8 @@ KEPT = 2
 """Reductions whose smoothed features are kept."""
 STEPS = 20
 """T of the diffusion; the powers left out weigh 0.9^21, a ninth."""
+BESIDE = ("two-hops", "diffused")
+"""The smoothings by which nodes are compared."""
 
 
 class Propagation:
@@ -138,18 +139,19 @@ class Propagation:
                 total = passed_on
         return unit_length(total, CANCELLED)
 
-    def side_by_side(self, ways: Sequence[str]) -> Points:
-        """Return points to measure between whose squared distances are the mean of those of several smoothings.
+    @property
+    def compared(self) -> Points:
+        """The points by which the default strategy and all estimates compare nodes.
 
-        Of many columns the main directions are kept, which smoothed features hardly leave.
+        Squared distances are the mean of those after two hops and after diffusion. Of many columns the main directions
+        are kept, which smoothed features hardly leave.
         """
-        key = ("side by side", *ways)
 
         def made() -> Points:
-            rows = np.hstack([self.smoothed(way) * np.float32(1 / np.sqrt(len(ways))) for way in ways])
+            rows = np.hstack([self.smoothed(way) * np.float32(1 / np.sqrt(len(BESIDE))) for way in BESIDE])
             return Points(rows @ main_directions(rows, COMPARED) if rows.shape[1] > COMPARED else rows)
 
-        found: Points = self.graph.once(key, made)
+        found: Points = self.graph.once("compared", made)
         return found
 
     def points(self, layers: int, unit: bool = False) -> Points:

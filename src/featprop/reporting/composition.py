@@ -121,7 +121,7 @@ def findings_of(subject: Subject, weights: Mapping[Hashable, float] | None = Non
     audited = None if audit is None else audit.accuracy
     advice = None
     if len(subject.labels) < graph.n_nodes:
-        curve = learning_curve(graph, model, audited, earlier=graph.n_nodes <= LARGE)
+        curve = learning_curve(graph, model, earlier=graph.n_nodes <= LARGE)
         advice = advice_of(model, curve, audited)
     return Findings(audit, advice, doubts(graph, model))
 

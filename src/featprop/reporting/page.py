@@ -188,12 +188,13 @@ def _learning_chart(findings: Findings) -> Markup | None:
     said = "; ".join(f"{in_percent(share)} with {labels:,} labels" for labels, share in points)
     coming = curve.forecast
     if coming is not None:
-        said += f"; expected {in_percent(coming.accuracy)} with {coming.n_labels:,}"
+        to_come = (coming.n_labels, coming.accuracy(curve.now.accuracy))
+        said += f"; expected {in_percent(to_come[1])} with {to_come[0]:,}"
     return chart(
         [_point(labels, share) for labels, share in points],
         described=f"Estimated accuracy: {said}.",
         written=lambda share: f"{100 * share:.0f} %",
-        forecast=None if coming is None else _point(coming.n_labels, coming.accuracy),
+        forecast=None if coming is None else _point(*to_come),
         highest=1.0,
     )
 

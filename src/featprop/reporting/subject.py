@@ -14,7 +14,7 @@ from featprop.interop.plain import sorted_classes
 from featprop.models import NodeClassifier
 from featprop.page.card import title_of
 from featprop.page.legible import legible
-from featprop.propagation import BOUND_LAYERS, Coverage, Propagation, coverage, coverage_curve
+from featprop.propagation import Coverage, Propagation, coverage_curve, covered
 
 __all__ = ["Subject"]
 
@@ -98,15 +98,15 @@ class Subject:
 
     @cached_property
     def covered(self) -> Coverage:
-        """How far each node is from the nearest label, on S²X."""
-        return coverage(self.graph, self.positions)
+        """How far each node is from the nearest label, as the default strategy measures."""
+        return covered(Propagation.of(self.graph).compared, self.positions)
 
     @cached_property
     def curve(self) -> NDArray[np.float64]:
         """The mean of that after each label, in their order; empty for very many."""
         if len(self.positions) > MOST_IN_CURVE:
             return np.empty(0)
-        return coverage_curve(Propagation.of(self.graph).points(BOUND_LAYERS), self.positions)
+        return coverage_curve(Propagation.of(self.graph).compared, self.positions)
 
     @cached_property
     def stands_for(self) -> NDArray[np.int64]:

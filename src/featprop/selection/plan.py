@@ -20,7 +20,6 @@ from featprop.propagation import Propagation, coverage_curve
 from featprop.selection.choose import select
 from featprop.selection.picks import Selection
 from featprop.strategies import DEFAULT_STRATEGY, Strategy
-from featprop.strategies.featprop_diffused import ROWS
 
 __all__ = ["Plan", "plan"]
 
@@ -96,7 +95,7 @@ def plan(
 def plan_of(picks: Selection) -> Plan:
     """Say what the first of some picks buy."""
     before = len(picks.labelled)
-    points = Propagation.of(picks._graph).side_by_side(ROWS)
+    points = Propagation.of(picks._graph).compared
     curve = coverage_curve(points, np.concatenate([picks.labelled, picks.positions]))[before:]
     return Plan(picks, curve, _elbow(curve))
 

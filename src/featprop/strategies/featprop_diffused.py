@@ -29,7 +29,6 @@ from featprop.strategies.situation import Situation
 
 __all__ = ["FeatPropDiffused", "unsureness"]
 
-ROWS = ("two-hops", "diffused")
 SUREST = 0.9
 """The share of the nodes whose margins are below the one that the others are measured by."""
 LABELS_EACH = 3
@@ -73,7 +72,7 @@ class FeatPropDiffused(Strategy):
 
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the medoids, the one that lowers the loss most first."""
-        points = Propagation.of(situation.graph).side_by_side(ROWS)
+        points = Propagation.of(situation.graph).compared
         scores = situation.outputs.get("logits")
         weights = None
         if scores is not None and scores.shape[1] > 1:

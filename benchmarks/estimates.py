@@ -1,0 +1,216 @@
+"""How far estimates without an audit are off, and what following the advice costs and saves.
+
+    python benchmarks/estimates.py [--into docs/how-good.md]      # the tables, from the lines that are kept
+    python benchmarks/estimates.py --run [--graphs cora acm] [--parts estimate advice]
+
+The nodes are those of the committed experiments (`experiments/default/results`, model ridge); a seed whose nodes are
+those of another seed is left out. The truth is the accuracy on all nodes without a label.
+
+estimate  `fp.estimate` beside the truth, eight strategies, budgets 10 to 160.
+advice    the first 40, 60, 80, 120 of the 160 nodes of the default and of random choice: what `fp.advise` says, what
+          the model is worth, and what it is worth with all 160. Accuracy is on the nodes outside the 160, so that all
+          budgets are compared on the same ones.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+from doubts import DEFAULT, GRAPHS, of, percent, picks, table, written_into
+from sklearn.metrics import f1_score
+
+import featprop as fp
+from featprop.datasets import resolve
+
+ROOT = Path(__file__).parent.parent
+LINES = ROOT / "experiments" / "estimates" / "estimates.jsonl"
+STRATEGIES = [
+    DEFAULT, "random", "featprop", "featprop-cosine", "graphpart-far", "grain-ball", "grain-nn", "herding",
+]  # fmt: skip
+BUDGETS = [10, 20, 40, 80, 160]
+STEPS = [40, 60, 80, 120, 160]
+LAST = STEPS[-1]
+SETS = 3
+"""Distinct sets of nodes of each strategy and budget, at most."""
+ENOUGH = 40
+"""Labels from which on the target is meant."""
+
+
+def estimated(name, graph, classes, known):
+    """Yield estimates beside the truth."""
+    for strategy in STRATEGIES:
+        for budget in BUDGETS:
+            for seed, nodes in list(picks(name, strategy, budget)[0].items())[-SETS:]:
+                positions = graph.positions(nodes)
+                told = classes[positions].tolist()
+                if len(set(told)) < 2:
+                    continue
+                model = fp.Ridge().fit(graph, nodes, told)
+                others = np.setdiff1d(known, positions)
+                predicted = model.predict(graph)[others]
+                found = fp.estimate(graph, model)
+                yield {
+                    "strategy": strategy,
+                    "budget": budget,
+                    "seed": seed,
+                    "accuracy": float(np.mean(predicted == classes[others])),
+                    "macro_f1": float(f1_score(classes[others], predicted, average="macro", zero_division=0)),
+                    "estimate": [found.accuracy.value, found.accuracy.low, found.accuracy.high],
+                    "estimate_f1": [found.macro_f1.value, found.macro_f1.low, found.macro_f1.high],
+                    "held_out": found.held_out,
+                }
+
+
+def advised(name, graph, classes, known):
+    """Yield what is said with ever more of the 160 labels, and what the model is worth."""
+    for strategy in (DEFAULT, "random"):
+        for seed, nodes in list(picks(name, strategy, LAST)[0].items())[-SETS:]:
+            others = np.setdiff1d(known, graph.positions(nodes))
+            for budget in STEPS:
+                told = classes[graph.positions(nodes[:budget])].tolist()
+                model = fp.Ridge().fit(graph, nodes[:budget], told)
+                found = fp.advise(graph, model)
+                change, coming = found.curve.change, found.curve.forecast
+                yield {
+                    "strategy": strategy,
+                    "budget": budget,
+                    "seed": seed,
+                    "accuracy": float(np.mean(model.predict(graph)[others] == classes[others])),
+                    "may_stop": found.may_stop,
+                    "changed": None if change is None else change.last_half.changed,
+                    "gain": None if coming is None else [coming.gain.value, coming.gain.low, coming.gain.high],
+                }
+
+
+PARTS = {"estimate": estimated, "advice": advised}
+
+
+def measure(name, part):
+    """Yield the lines of a graph."""
+    graph = resolve(name)
+    classes = np.array(["" if each is None else str(each) for each in graph.class_names()], dtype=object)
+    for line in PARTS[part](name, graph, classes, np.flatnonzero(classes != "")):
+        yield {"part": part, "graph": name} | line
+
+
+def errors(lines, of_what="accuracy", estimate="estimate"):
+    return [100 * abs(line[estimate][0] - line[of_what]) for line in lines]
+
+
+def held(lines, of_what="accuracy", estimate="estimate"):
+    return percent([line[estimate][1] <= line[of_what] <= line[estimate][2] for line in lines])
+
+
+def points(values):
+    return f"{np.mean(values):.1f}" if len(values) else "-"
+
+
+def cells(lines):
+    """Return how many cases there are, the mean error, the mean of over and under, how often it holds and its width."""
+    bias = [100 * (line["estimate"][0] - line["accuracy"]) for line in lines]
+    width = [100 * (line["estimate"][2] - line["estimate"][1]) for line in lines]
+    return [len(lines), points(errors(lines)), f"{np.mean(bias):+.1f}", held(lines), f"{np.mean(width):.0f}"]
+
+
+def enough(lines):
+    return [line for line in of(lines, part="estimate") if line["budget"] >= ENOUGH]
+
+
+ABOUT = ["cases", "off by", "too high by", "holds", "wide"]
+
+
+def graph_table(lines):
+    rows = []
+    for name in GRAPHS:
+        ours = of(lines, part="estimate", graph=name)
+        by_budget = [points(errors(of(ours, budget=budget))) for budget in BUDGETS]
+        f1 = of(enough(lines), graph=name)
+        of_f1 = [points(errors(f1, "macro_f1", "estimate_f1")), held(f1, "macro_f1", "estimate_f1")]
+        rows.append([name, *cells(of(enough(lines), graph=name)), *by_budget, *of_f1])
+    titles = ["graph", *ABOUT, *(f"off at {budget}" for budget in BUDGETS), "Macro-F1 off by", "holds"]
+    return table(titles, rows)
+
+
+def strategy_table(lines):
+    rows = [[strategy, *cells(of(enough(lines), strategy=strategy))] for strategy in STRATEGIES]
+    return table(["chosen by", *ABOUT], rows)
+
+
+def series(lines, **which):
+    """Return the lines of each set of nodes in the order of their budgets."""
+    ours = of(lines, part="advice", **which)
+    return [sorted(of(ours, seed=seed), key=lambda line: line["budget"]) for seed in sorted({x["seed"] for x in ours})]
+
+
+def followed(one):
+    """Return where the advice says stop, or the last budget, and what that costs against the last, in points."""
+    stop = next((line for line in one if line["may_stop"]), one[-1])
+    return stop["budget"], 100 * (one[-1]["accuracy"] - stop["accuracy"])
+
+
+def advice_table(lines):
+    rows = []
+    for strategy in (DEFAULT, "random"):
+        for name in GRAPHS:
+            found = series(lines, strategy=strategy, graph=name)
+            stops, costs = zip(*map(followed, found), strict=True)
+            curve = [f"{100 * np.mean([one[step]['accuracy'] for one in found]):.1f}" for step in range(len(STEPS))]
+            where = ", ".join(map(str, sorted(stops)))
+            rows.append([f"{name}, {strategy}", *curve, where, f"{np.mean(costs):.1f}", f"{max(costs):.1f}"])
+    titles = ["graph", *(f"{step} labels" for step in STEPS), "stops at", "costs", "at most"]
+    return table(titles, rows)
+
+
+def forecast_table(lines):
+    rows = []
+    for name in GRAPHS:
+        pairs = []
+        for strategy in (DEFAULT, "random"):
+            for one in series(lines, strategy=strategy, graph=name):
+                by_budget = {line["budget"]: line for line in one}
+                pairs += [
+                    (line["gain"], by_budget[2 * budget]["accuracy"] - line["accuracy"])
+                    for budget, line in by_budget.items()
+                    if 2 * budget in by_budget and line["gain"] is not None
+                ]
+        said, true = [100 * gain[0] for gain, _ in pairs], [100 * gain for _, gain in pairs]
+        holds = percent([gain[1] <= actual <= gain[2] for gain, actual in pairs])
+        off = np.abs(np.array(said) - true)
+        rows.append([name, len(pairs), points(true), points(said), points(off), holds])
+    return table(["graph", "cases", "gain", "forecast", "off by", "holds"], rows)
+
+
+TABLES = {
+    "by-graph": graph_table,
+    "by-strategy": strategy_table,
+    "advice": advice_table,
+    "forecast": forecast_table,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", action="store_true", help="measure anew, in place of the lines of these graphs")
+    parser.add_argument("--graphs", nargs="+", default=GRAPHS)
+    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
+    parser.add_argument("--lines", type=Path, default=LINES)
+    parser.add_argument("--into", type=Path, help="a page whose tables are made anew")
+    given = parser.parse_args()
+    text = given.lines.read_text(encoding="utf-8") if given.lines.exists() else ""
+    lines = [json.loads(line) for line in text.splitlines()]
+    if given.run:
+        lines = [line for line in lines if line["graph"] not in given.graphs or line["part"] not in given.parts]
+        for name in given.graphs:
+            for part in given.parts:
+                lines += measure(name, part)
+                lines.sort(key=lambda line: (GRAPHS.index(line["graph"]), list(PARTS).index(line["part"])))
+                given.lines.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    for name, make in TABLES.items():
+        print(f"\n{name}\n{make(lines)}")
+        if given.into:
+            written_into(given.into, f"estimates {name}", make(lines))
+
+
+if __name__ == "__main__":
+    main()
