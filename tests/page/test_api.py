@@ -232,11 +232,11 @@ def _address(script: Any, node: Any) -> str:
 
 
 BAD = [
-    ("POST", "/api/labels", {"node": "zz", "label": "ok", "key": "k"}, 404, "must be ids of the graph"),
+    ("POST", "/api/labels", {"node": "zz", "label": "ok", "key": "k"}, 404, "must be an id of the graph"),
     ("POST", "/api/labels", {"node": None, "label": "ok", "key": "k"}, 422, "node must be text, a number"),
     ("POST", "/api/labels", {"node": ["n1"], "label": "ok", "key": "k"}, 422, "node must be text, a number"),
     ("POST", "/api/labels", {"node": {"evil": 1}, "label": "ok", "key": "k"}, 422, "node must be text, a number"),
-    ("POST", "/api/labels", {"node": {"tuple": [1]}, "label": "ok", "key": "k"}, 404, "must be ids of the graph"),
+    ("POST", "/api/labels", {"node": {"tuple": [1]}, "label": "ok", "key": "k"}, 404, "must be an id of the graph"),
     ("POST", "/api/labels", {"node": "n1", "label": "maybe", "key": "k"}, 409, "must be one of the classes"),
     ("POST", "/api/labels", {"node": "n1", "label": None, "key": "k"}, 422, "label must be text, a number"),
     ("POST", "/api/labels", {"node": "n1", "label": "ok"}, 422, "key must be as the API says: field required"),

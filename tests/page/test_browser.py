@@ -7,7 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
+
+from featprop.graph import Graph
 
 EVIL = "<script>document.title='stolen'</script><img src=x onerror=\"document.title='stolen'\">"
 MakeLive = Callable[..., Any]
@@ -92,6 +96,19 @@ def test_the_label_is_on_the_disk_before_the_next_node_shows(make_live: MakeLive
     node = json.loads(tab.locator("#question").get_attribute("data-node"))
     press(tab, "2")
     assert live.page.log.labels() == {node: "review"}
+
+
+def test_whole_numbers_beyond_what_a_browser_counts_are_labelled_as_they_are(make_live: MakeLive, visit: Visit) -> None:
+    ids = [2**53 + 1, 2**53 + 2, 2**53 + 3]
+    chain = sp.diags_array([np.ones(2), np.ones(2)], offsets=[-1, 1], format="csr")
+    live = make_live(Graph.from_scipy(chain, np.eye(3), ids=ids), classes=[2**53 + 5, 2**53 + 6])
+    tab = visit(live)
+    said = {}
+    for place in range(3):
+        said[int(tab.locator("#question").get_attribute("data-node") or "0")] = 2**53 + 5 + place % 2
+        press(tab, "12"[place % 2])
+    assert sorted(said) == ids
+    assert live.page.log.labels() == said
 
 
 def test_undo_brings_the_last_node_back_and_backspace_does_not(make_live: MakeLive, visit: Visit) -> None:

@@ -180,6 +180,7 @@ def test_pictures_come_from_the_declared_folder_alone(
     (folder / "away").symlink_to(tmp_path)
     (folder / "in.png").symlink_to(folder / "a.png")
     (folder / "dir.png").mkdir()
+    (folder / "loop.png").symlink_to(folder / "loop.png")
     page = make_page(payments_of(picture=["a.png"] * 60), images=folder)
     browser = page.browser()
     shown = browser.get("/images/a.png")
@@ -202,6 +203,8 @@ def test_pictures_come_from_the_declared_folder_alone(
         "/images/a.png%00.png",
         "/images/a.png%00",
         "/images/nothing.png",
+        "/images/loop.png",
+        f"/images/{'long' * 100}.png",
         "/images/",
         "/images/..%5csecret.png",
         "/static/%2e%2e/server.py",

@@ -38,6 +38,13 @@ function trouble(text, again) {
 
 // Sending an act
 
+// Nodes and labels are JSON in the forms already. They go on as they are: read here, a long number would become another.
+function bodyOf(fields) {
+  const isJson = (name) => name === "node" || name === "label";
+  const parts = Object.entries(fields).map(([name, value]) => `"${name}":${isJson(name) ? value : JSON.stringify(value)}`);
+  return `{${parts.join(",")}}`;
+}
+
 function act(path, body, said) {
   if (pending) {
     say("The last answer is still being saved.");
@@ -61,7 +68,7 @@ async function attempt(count) {
     const answer = await fetch(pending.path, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(pending.body),
+      body: pending.body,
       signal: AbortSignal.timeout(20_000),
     });
     if (answer.ok) {
@@ -134,20 +141,16 @@ document.addEventListener("submit", (event) => {
   }
   event.preventDefault();
   const fields = Object.fromEntries(new FormData(form, event.submitter));
-  const body = {};
-  for (const [name, value] of Object.entries(fields)) {
-    body[name] = name === "node" || name === "label" ? JSON.parse(value) : value;
+  if ("key" in fields) {
+    fields.key = newKey();
   }
-  if ("key" in body) {
-    body.key = newKey();
-  }
-  if (kind === "labels" && !("label" in body)) {
+  if (kind === "labels" && !("label" in fields)) {
     return;
   }
   if (!pending) {
     event.submitter?.classList.add("chosen");
   }
-  act(`/api/${kind}`, body, SAID[kind](form, event.submitter));
+  act(`/api/${kind}`, bodyOf(fields), SAID[kind](form, event.submitter));
 });
 
 // Keys
@@ -332,7 +335,7 @@ async function beat() {
   if (!node || document.hidden || pending) {
     return;
   }
-  const body = JSON.stringify({ node: JSON.parse(node) });
+  const body = bodyOf({ node });
   const headers = { "Content-Type": "application/json" };
   const beaten = await fetch("/api/heartbeat", { method: "POST", headers, body }).catch(() => null);
   if (beaten?.ok && !(await beaten.json()).held) {
