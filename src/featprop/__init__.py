@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     # isort: off
     from featprop.clustering import KMedoids, k_medoids
     from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ModelError, ParameterError
+    from featprop.estimates import AuditSample, AuditScore, draw_audit, score_audit
     from featprop.graph import Graph
     from featprop.io import Format, read_graph, register_format
     from featprop.labelling import LabelLog, export_labels, import_labels
@@ -40,6 +41,7 @@ __version__ = "0.2.0"
 _NAMES = {
     "clustering": "KMedoids k_medoids",
     "errors": "FeatpropError FileError GraphError LabelError MissingExtraError ModelError ParameterError",
+    "estimates": "AuditSample AuditScore draw_audit score_audit",
     "graph": "Graph",
     "io": "Format read_graph register_format",
     "labelling": "LabelLog export_labels import_labels",
@@ -53,12 +55,13 @@ _NAMES = {
 _HOME = {name: f"featprop.{module}" for module, names in _NAMES.items() for name in names.split()}
 # fmt: off
 __all__ = [
-    "GCN", "SGC", "ActiveLearner", "FeatPropSplit", "FeatpropError", "FileError", "Format", "Graph", "GraphError",
-    "KMedoids", "LabelError", "LabelLog", "MissingExtraError", "ModelError", "NodeClassifier", "ParameterError",
-    "Preparation", "Ridge", "ScoreStrategy", "Selection", "Situation", "Strategy", "TableOptions", "available_models",
-    "available_strategies", "export_labels", "get_model", "get_strategy", "import_labels", "k_medoids", "load_model",
-    "propagate", "read_graph", "register_format",
-    "register_model", "register_strategy", "save_model", "select", "write_predictions",
+    "GCN", "SGC", "ActiveLearner", "AuditSample", "AuditScore", "FeatPropSplit", "FeatpropError", "FileError",
+    "Format", "Graph", "GraphError", "KMedoids", "LabelError", "LabelLog", "MissingExtraError", "ModelError",
+    "NodeClassifier", "ParameterError", "Preparation", "Ridge", "ScoreStrategy", "Selection", "Situation",
+    "Strategy", "TableOptions", "available_models", "available_strategies", "draw_audit", "export_labels",
+    "get_model", "get_strategy", "import_labels", "k_medoids", "load_model", "propagate", "read_graph",
+    "register_format", "register_model", "register_strategy", "save_model", "score_audit", "select",
+    "write_predictions",
 ]
 # fmt: on
 

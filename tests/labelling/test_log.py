@@ -364,6 +364,18 @@ INSERT INTO acts VALUES
     (5, 'k5', '2026-01-01T10:00:03.000+00:00', '', 2, 'skip', '{"tuple": [0, 1]}', NULL, 'odd', NULL),
     (9, 'k9', '2026-01-01T10:00:04.000+00:00', '', 2, 'note', '"b"', NULL, 'hm', NULL);
 """
+SECOND_FORMAT = (
+    FIRST_FORMAT.replace("'skip', 'undo', 'note'))", "'skip', 'adjudicate', 'undo', 'note'))")
+    .replace("WHERE kind IN ('label', 'correct', 'skip') AND", "WHERE kind NOT IN ('undo', 'note') AND")
+    .replace("FROM standing GROUP BY", "FROM standing WHERE kind != 'adjudicate' GROUP BY")
+    .replace("user_version = 1", "user_version = 2")
+    + """
+CREATE VIEW verdicts AS
+    SELECT * FROM standing
+    WHERE number IN (SELECT max(number) FROM standing WHERE kind = 'adjudicate' GROUP BY node);
+INSERT INTO acts VALUES (12, 'k12', '2026-01-01T10:00:05.000+00:00', 'ada', 2, 'adjudicate', '"c"', '"ok"', '', NULL);
+"""
+)
 
 
 def objects_in(path: Path) -> list[tuple[str, str, str]]:
@@ -374,9 +386,9 @@ def objects_in(path: Path) -> list[tuple[str, str, str]]:
         connection.close()
 
 
-def old_log(path: Path) -> list[Any]:
+def old_log(path: Path, script: str = FIRST_FORMAT) -> list[Any]:
     connection = sqlite3.connect(path)
-    connection.executescript(FIRST_FORMAT)
+    connection.executescript(script)
     rows = connection.execute("SELECT * FROM acts ORDER BY number").fetchall()
     connection.close()
     return rows
@@ -399,6 +411,22 @@ def test_a_log_of_the_first_format_keeps_every_act(tmp_path: Path) -> None:
         log.adjudicate("a", "fraud")
         assert log.acts()[-1].number > 9
         assert log.labels()["a"] == "fraud"
+
+
+def test_a_log_of_the_second_format_keeps_every_act(tmp_path: Path) -> None:
+    path = tmp_path / "labels.sqlite"
+    before = old_log(path, SECOND_FORMAT)
+    for _ in range(2):
+        with LabelLog(path) as log:
+            assert log._connection.execute("SELECT * FROM acts ORDER BY number").fetchall() == before
+            assert log.labels() == {"a": "ok", "c": "ok"}
+            assert log.audit() == {}
+    with LabelLog(tmp_path / "new.sqlite"):
+        pass
+    assert objects_in(path) == objects_in(tmp_path / "new.sqlite")
+    with LabelLog(path) as log:
+        log.draw_audit({"d": 2.0})
+        assert (log.acts()[-1].number, log.audit()) == (13, {"d": 2.0})
 
 
 def test_two_processes_bring_an_old_log_up_to_date_at_once(tmp_path: Path) -> None:
@@ -428,8 +456,8 @@ def test_an_old_log_that_cannot_be_brought_up_to_date_is_left_as_it_is(tmp_path:
 def test_a_log_of_a_later_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "labels.sqlite"
     with LabelLog(path) as log:
-        log._connection.execute("PRAGMA user_version = 3")
-    with pytest.raises(FileError, match="must be a label log of this version; found version 3 of one"):
+        log._connection.execute("PRAGMA user_version = 4")
+    with pytest.raises(FileError, match="must be a label log of this version; found version 4 of one"):
         LabelLog(path)
 
 

@@ -29,13 +29,14 @@ class Act:
     round
         How many times nodes had been asked for by then.
     kind
-        ``"label"``, ``"correct"``, ``"skip"``, ``"adjudicate"``, ``"undo"`` or ``"note"``.
+        ``"label"``, ``"correct"``, ``"skip"``, ``"adjudicate"``, ``"undo"`` or ``"note"``; ``"audit"`` of a node that
+        was drawn for checking, ``"release"`` where the audit so far became labels like others.
     node
-        Of what.
+        Of what; None of a release.
     label
         The class, of a label, a correction or a verdict.
     text
-        The reason of a skip, or the note.
+        The reason of a skip, the note, or how many nodes one of the audit stands for.
     undoes
         The number of the act that an undo takes back.
     """
@@ -59,7 +60,7 @@ class Told:
     Attributes
     ----------
     kind
-        ``"label"``, ``"skip"``, ``"adjudicate"`` or ``"note"``.
+        ``"label"``, ``"skip"``, ``"adjudicate"``, ``"note"`` or ``"audit"``.
     node, label, text, annotator
         As of an `Act`.
     key

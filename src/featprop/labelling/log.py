@@ -1,11 +1,12 @@
 """The label log: every act of a person in one SQLite file, never changed and never lost.
 
-An act (label, correction, skip, verdict, undo, note) is a row of the table ``acts``; a trigger refuses to change or
-delete one. What holds now is a view: ``answers`` has the last act that stands for each node and annotator, ``verdicts``
-the last one that settled a node. Which label counts where people differ is said in `featprop.labelling.agreement`. The
-file is in WAL mode with ``synchronous=FULL``, there is one writer connection, and each write is a transaction of its
-own that takes the lock at once, so an act is on the disk before the call returns. Every act has a key of its own: the
-same act sent again under its key changes nothing, whatever was done in between.
+An act (label, correction, skip, verdict, undo, note, draw or release of an audit) is a row of the table ``acts``; a
+trigger refuses to change or delete one. What holds now is a view: ``answers`` has the last act that stands for each
+node and annotator, ``verdicts`` the last one that settled a node, ``audit`` the nodes that are drawn for checking.
+Which label counts where people differ is said in `featprop.labelling.agreement`. The file is in WAL mode with
+``synchronous=FULL``, there is one writer connection, and each write is a transaction of its own that takes the lock at
+once, so an act is on the disk before the call returns. Every act has a key of its own: the same act sent again under
+its key changes nothing, whatever was done in between.
 
 Nodes and labels are kept as JSON with their types (`featprop.names`).
 """
@@ -22,11 +23,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from featprop.errors import FileError, LabelError, reason
+from featprop.errors import FileError, LabelError, first_five, reason
 from featprop.interop.plain import is_missing
 from featprop.labelling.acts import Act, NewAct, Told, act_of, same
 from featprop.labelling.agreement import consensus
-from featprop.labelling.schema import APPLICATION, COLUMNS, FORMAT, FROM_FIRST, SCHEMA, statements
+from featprop.labelling.schema import APPLICATION, COLUMNS, FORMAT, FROM_OLDER, SCHEMA, statements
 from featprop.names import name_to_text
 
 __all__ = ["LabelLog"]
@@ -61,7 +62,7 @@ class LabelLog:
         known = ask("PRAGMA application_id").fetchone()[0]
         empty = ask("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         version = ask("PRAGMA user_version").fetchone()[0]
-        if not empty and (known != APPLICATION or version not in (1, FORMAT)):
+        if not empty and (known != APPLICATION or not 1 <= version <= FORMAT):
             found = f"version {version} of one" if known == APPLICATION else "another database"
             raise FileError(f"{self.path}", "must be a label log of this version", found, "choose another file")
         mode = ask("PRAGMA journal_mode = WAL").fetchone()[0]
@@ -73,12 +74,12 @@ class LabelLog:
                 self._make()
 
     def _make(self) -> None:
-        """Make the tables, or those of now out of those of the first format, unless another process just did."""
+        """Make the tables, or those of now out of those of an older format, unless another process just did."""
         ask = self._connection.execute
         version = ask("PRAGMA user_version").fetchone()[0]
         if version == FORMAT:
             return
-        for statement in statements((FROM_FIRST if version else "") + SCHEMA):
+        for statement in statements((FROM_OLDER if version else "") + SCHEMA):
             ask(statement)
         if version:
             ask(f"INSERT INTO acts ({COLUMNS}) SELECT {COLUMNS} FROM old_acts ORDER BY number")
@@ -171,6 +172,46 @@ class LabelLog:
                 self._write(NewAct("undo", annotator, None), turn, key)
             return last[0] if last else None
 
+    def draw_audit(self, weights: Mapping[Hashable, float], *, annotator: str = "", turn: int = 0) -> None:
+        """Mark nodes that were drawn for checking, all of them or none: what people say of them is no label.
+
+        Parameters
+        ----------
+        weights
+            How many nodes each stands for. Of a node that is drawn already the new weight counts.
+        annotator
+            Who had them drawn.
+        turn
+            How many times nodes have been asked for.
+        """
+        with self._writing():
+            before, labelled = self.audit(), self.labels()
+            found = [repr(node) for node in weights if node in labelled]
+            if found:
+                rule, cure = "must be drawn from nodes without a label", "draw others"
+                raise LabelError("An audit", rule, f"labels for {first_five(found)}", cure)
+            for node, weight in weights.items():
+                if before.get(node) != float(weight):
+                    self._write(NewAct("audit", annotator, node, text=repr(float(weight))), turn, None)
+
+    def release_audit(self, *, annotator: str = "", turn: int = 0) -> dict[Hashable, float]:
+        """Make labels like any others of what was said of the audit, and return the nodes, which are one no more."""
+        with self._writing():
+            released = self.audit()
+            if released:
+                self._write(NewAct("release", annotator, None), turn, None)
+            return released
+
+    def audit(self) -> dict[Hashable, float]:
+        """Return the nodes that are drawn for checking, and how many nodes each stands for."""
+        return {act.node: float(act.text) for act in self._select("SELECT {} FROM audit ORDER BY number")}
+
+    def audited(self) -> dict[Hashable, Hashable]:
+        """Return the label of each node of the audit that has one: what counts as in `labels`."""
+        drawn = self.audit()
+        labels = consensus(self.holding()).labels if drawn else {}
+        return {node: label for node, label in labels.items() if node in drawn}
+
     def take_over(self, told: Iterable[Told]) -> list[str]:
         """Take acts that happened elsewhere, all of them or none, with the times they have.
 
@@ -203,8 +244,12 @@ class LabelLog:
         return self._in_order("SELECT * FROM answers UNION ALL SELECT * FROM verdicts")
 
     def labels(self) -> dict[Hashable, Hashable]:
-        """Return the label of each node that has one: the verdict, or else what most annotators say, or the latest."""
-        return consensus(self.holding()).labels
+        """Return the label of each node that has one: the verdict, or else what most annotators say, or the latest.
+
+        Nodes of the audit are not among them (`audited`).
+        """
+        drawn = self.audit()
+        return {node: label for node, label in consensus(self.holding()).labels.items() if node not in drawn}
 
     def skips(self) -> dict[Hashable, str]:
         """Return the nodes that cannot be labelled, as everybody says who answered, and why."""
@@ -259,6 +304,8 @@ class LabelLog:
 
     def _take_over(self, told: Told) -> str:
         """Take an act that happened elsewhere, inside a transaction, and return what became of it."""
+        if told.kind == "audit":
+            return self._take_over_draw(told)
         query = "SELECT {} FROM acts WHERE node = ? AND annotator = ? AND kind != 'undo'"
         said = self._select(query, name_to_text(told.node), told.annotator)
         alike = [act for act in said if told.is_said_by(act)]
@@ -276,6 +323,16 @@ class LabelLog:
         was_edited = before is not None and before.time == told.time
         act = NewAct("correct" if is_correction else told.kind, told.annotator, told.node, told.label, told.text)
         self._write(act, 0, told.key, None if was_edited else told.time)
+        return "taken"
+
+    def _take_over_draw(self, told: Told) -> str:
+        """Take that a node was drawn elsewhere, unless it is or was in the audit here, or has a label."""
+        if self.audit().get(told.node) == float(told.text):
+            return "repeated"
+        query = "SELECT {} FROM acts WHERE node = ? AND kind = 'audit' UNION SELECT {} FROM standing WHERE node = ?"
+        if self._select(query, name_to_text(told.node), name_to_text(told.node)):
+            return "superseded"
+        self._write(NewAct("audit", told.annotator, told.node, text=told.text), 0, told.key, told.time)
         return "taken"
 
     def _answer(self, node: Hashable, annotator: str) -> Act | None:

@@ -1,14 +1,14 @@
-"""The tables and views of a label log, and how a file of the first format becomes one of now."""
+"""The tables and views of a label log, and how a file of an older format becomes one of now."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
 
-__all__ = ["APPLICATION", "COLUMNS", "FORMAT", "FROM_FIRST", "SCHEMA", "statements"]
+__all__ = ["APPLICATION", "COLUMNS", "FORMAT", "FROM_OLDER", "SCHEMA", "statements"]
 
-FORMAT = 2
-"""Of the file; the first had no verdicts."""
+FORMAT = 3
+"""Of the file; the first had no verdicts, the second no audit."""
 APPLICATION = 0x66656174
 """``feat``: by this SQLite, and `file`, know whose file it is."""
 SCHEMA = f"""
@@ -18,7 +18,9 @@ CREATE TABLE acts (
     time TEXT NOT NULL,
     annotator TEXT NOT NULL,
     round INTEGER NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('label', 'correct', 'skip', 'adjudicate', 'undo', 'note')),
+    kind TEXT NOT NULL CHECK (
+        kind IN ('label', 'correct', 'skip', 'adjudicate', 'undo', 'note', 'audit', 'release')
+    ),
     node TEXT NOT NULL,
     label TEXT,
     text TEXT NOT NULL,
@@ -30,17 +32,22 @@ CREATE TRIGGER acts_stay BEFORE UPDATE ON acts BEGIN SELECT RAISE(ABORT, 'an act
 CREATE TRIGGER acts_last BEFORE DELETE ON acts BEGIN SELECT RAISE(ABORT, 'an act is never deleted'); END;
 CREATE VIEW standing AS
     SELECT * FROM acts AS act
-    WHERE kind NOT IN ('undo', 'note') AND NOT EXISTS (SELECT 1 FROM acts WHERE undoes = act.number);
+    WHERE kind NOT IN ('undo', 'note', 'audit', 'release')
+    AND NOT EXISTS (SELECT 1 FROM acts WHERE undoes = act.number);
 CREATE VIEW answers AS
     SELECT * FROM standing
     WHERE number IN (SELECT max(number) FROM standing WHERE kind != 'adjudicate' GROUP BY node, annotator);
 CREATE VIEW verdicts AS
     SELECT * FROM standing
     WHERE number IN (SELECT max(number) FROM standing WHERE kind = 'adjudicate' GROUP BY node);
+CREATE VIEW audit AS
+    SELECT * FROM acts
+    WHERE kind = 'audit' AND number > coalesce((SELECT max(number) FROM acts WHERE kind = 'release'), 0);
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {FORMAT};
 """
-FROM_FIRST = """
+FROM_OLDER = """
+DROP VIEW IF EXISTS verdicts;
 DROP VIEW answers;
 DROP VIEW standing;
 DROP TRIGGER acts_stay;
@@ -49,7 +56,7 @@ DROP INDEX acts_of_node;
 DROP INDEX acts_undone;
 ALTER TABLE acts RENAME TO old_acts;
 """
-"""What makes room in a file of the first format for the schema of now; the old acts are copied after that."""
+"""What makes room in a file of an older format for the schema of now; the old acts are copied after that."""
 COLUMNS = "number, key, time, annotator, round, kind, node, label, text, undoes"
 
 
