@@ -526,7 +526,7 @@ def test_a_heartbeat_keeps_the_question(make_live: MakeLive, visit: Visit) -> No
         now[0] += 500
         tab.evaluate("beat()")
         tab.wait_for_timeout(200)
-    assert live.page.desk._leases.of("ada") == node
+    assert live.page.desk._questions.leases.of("ada") == node
 
 
 def test_a_neighbour_leads_to_its_card_and_back(make_live: MakeLive, visit: Visit) -> None:

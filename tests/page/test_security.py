@@ -386,7 +386,8 @@ def test_a_length_that_is_none_is_refused(page: Any, length: str) -> None:
     ],
 )
 def test_texts_are_bounded(page: Any, path: str, body: dict[str, str]) -> None:
-    assert page.script().post(path, content=json.dumps(body)).status_code == 422
+    sent = page.script().post(path, content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert sent.status_code == 422
     assert (
         page.script().post(path, content=json.dumps(body), headers={"Content-Type": "application/json"}).status_code
         == 422

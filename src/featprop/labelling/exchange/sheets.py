@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from featprop.tables.naming import ID_NAMES, find_column, names, no_column
 
 __all__ = ["TITLES", "hear", "sheet"]
 
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
+"""How text begins that a spreadsheet may take for a formula, or that begins like one with a ' before it."""
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 TITLES = ("id", "label", "annotator", "time", "kind", "note")
 
 
@@ -28,8 +32,19 @@ def sheet(said: Sequence[Said]) -> bytes:
     writer.writerow(TITLES)
     for each in said:
         label = "" if each.label is None else str(each.label)
-        writer.writerow([str(each.node), label, each.annotator, written(each.time), each.kind, each.text])
+        cells = (str(each.node), label, each.annotator, written(each.time), each.kind, each.text)
+        writer.writerow(map(shielded, cells))
     return text.getvalue().encode()
+
+
+def shielded(text: str) -> str:
+    """Return text as a cell that no spreadsheet takes for a formula: with a ' before it, as people type it there."""
+    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def bare(text: str) -> str:
+    """Return the text of a cell that `shielded` wrote."""
+    return text[1:] if text.startswith("'") and shielded(text[1:]) == text else text
 
 
 def hear(path: Path, heard: Heard) -> bool:
@@ -79,7 +94,8 @@ def _nodes(table: pa.Table, path: Path) -> list[Any]:
     title = find_column(table, ID_NAMES, f"{path}")
     if title is None:
         raise no_column(table, ID_NAMES[0], f"{path}", f"name a column {ID_NAMES[0]}")
-    return list(names(table, title, f"{path}", typed=path.suffix.lower() == ".parquet").to_pylist())
+    found = names(table, title, f"{path}", typed=path.suffix.lower() == ".parquet").to_pylist()
+    return [bare(name) if isinstance(name, str) else name for name in found]
 
 
 def _corrected(predictions: Predictions, row: int) -> str:
@@ -93,4 +109,4 @@ def _column(table: pa.Table, name: str, path: Path) -> list[str]:
 
 
 def _texts(table: pa.Table, title: str) -> list[str]:
-    return ["" if value is None else str(value) for value in table.column(title).to_pylist()]
+    return ["" if value is None else bare(str(value)) for value in table.column(title).to_pylist()]
