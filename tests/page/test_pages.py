@@ -73,7 +73,15 @@ def test_disagreements_are_settled_on_their_page(make_page: Callable[..., Any]) 
     assert "1 disagreement" in text
     answer = browser.post("/adjudications", data={**form_of(text, "/adjudications"), "label": '"fraud"'})
     assert answer.headers["location"] == "/disagreements"
-    assert "No disagreements" in browser.get("/disagreements").text
+    settled = browser.get("/disagreements").text
+    assert "No disagreements" in settled
+    assert "Settle anew" in settled
+    assert "settled as <strong>fraud</strong>" in browser.get("/").text, "this is what undo takes back"
+    assert "settled as fraud" in browser.get("/history").text
+    browser.post("/undo", data=form_of(browser.get("/").text, "/undo"))
+    assert "1 disagreement" in browser.get("/disagreements").text
+    browser.post("/adjudications", data={**form_of(text, "/adjudications"), "key": "k", "label": '"ok"'})
+    assert page.log.labels() == {"n1": "ok"}
 
 
 def test_one_person_sees_no_disagreements_and_no_name(page: Any) -> None:
