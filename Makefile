@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: demo test paper check bench bench-default bench-kmedoids bench-labelling bench-strategies clean
+.PHONY: demo test paper check bench bench-audit bench-default bench-kmedoids bench-labelling bench-strategies clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo
@@ -33,6 +33,9 @@ bench: $(INSTALLED)  ## what is measured against what
 	$(BIN)/python benchmarks/opening.py
 	$(BIN)/python benchmarks/protocol.py
 	$(BIN)/python benchmarks/rounds.py
+
+bench-audit: $(INSTALLED)  ## how often the intervals of an audit hold, and the table of docs/how-good.md
+	$(BIN)/python benchmarks/audit.py
 
 bench-kmedoids: $(INSTALLED)  ## K-Medoids beside kmedoids, scikit-learn, faiss and BanditPAM
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt

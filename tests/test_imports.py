@@ -28,7 +28,7 @@ ORDER = [
     ["transforms"],
     ["drawing"],
     ["page"],
-    ["report"],
+    ["reporting"],
     ["experiments"],
     ["cli"],
     ["__main__"],

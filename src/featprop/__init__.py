@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     # isort: off
     from featprop.clustering import KMedoids, k_medoids
     from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ModelError, ParameterError
-    from featprop.estimates import AuditSample, AuditScore, draw_audit, score_audit
+    from featprop.estimates import Advice, AuditSample, AuditScore, Doubts, Estimate, LearningCurve
+    from featprop.estimates import advise, doubts, draw_audit, estimate, learning_curve, score_audit
     from featprop.graph import Graph
     from featprop.io import Format, read_graph, register_format
     from featprop.labelling import LabelLog, export_labels, import_labels
     from featprop.models import GCN, SGC, NodeClassifier, Ridge, available_models, get_model, load_model
     from featprop.models import register_model, save_model
     from featprop.propagation import propagate
-    from featprop.selection import ActiveLearner, Selection, select, write_predictions
+    from featprop.reporting import Report, report
+    from featprop.selection import ActiveLearner, Plan, Selection, plan, select, write_predictions
     from featprop.strategies import ScoreStrategy, Situation, Strategy, available_strategies, get_strategy
     from featprop.strategies import register_strategy
     from featprop.tables import Preparation, TableOptions
@@ -41,13 +43,15 @@ __version__ = "0.2.0"
 _NAMES = {
     "clustering": "KMedoids k_medoids",
     "errors": "FeatpropError FileError GraphError LabelError MissingExtraError ModelError ParameterError",
-    "estimates": "AuditSample AuditScore draw_audit score_audit",
+    "estimates": "Advice AuditSample AuditScore Doubts Estimate LearningCurve "
+    "advise doubts draw_audit estimate learning_curve score_audit",
     "graph": "Graph",
     "io": "Format read_graph register_format",
     "labelling": "LabelLog export_labels import_labels",
     "models": "GCN SGC NodeClassifier Ridge available_models get_model load_model register_model save_model",
     "propagation": "propagate",
-    "selection": "ActiveLearner Selection select write_predictions",
+    "reporting": "Report report",
+    "selection": "ActiveLearner Plan Selection plan select write_predictions",
     "strategies": "ScoreStrategy Situation Strategy available_strategies get_strategy register_strategy",
     "tables": "Preparation TableOptions",
     "transforms": "FeatPropSplit",
@@ -55,12 +59,13 @@ _NAMES = {
 _HOME = {name: f"featprop.{module}" for module, names in _NAMES.items() for name in names.split()}
 # fmt: off
 __all__ = [
-    "GCN", "SGC", "ActiveLearner", "AuditSample", "AuditScore", "FeatPropSplit", "FeatpropError", "FileError",
-    "Format", "Graph", "GraphError", "KMedoids", "LabelError", "LabelLog", "MissingExtraError", "ModelError",
-    "NodeClassifier", "ParameterError", "Preparation", "Ridge", "ScoreStrategy", "Selection", "Situation",
-    "Strategy", "TableOptions", "available_models", "available_strategies", "draw_audit", "export_labels",
-    "get_model", "get_strategy", "import_labels", "k_medoids", "load_model", "propagate", "read_graph",
-    "register_format", "register_model", "register_strategy", "save_model", "score_audit", "select",
+    "GCN", "SGC", "ActiveLearner", "Advice", "AuditSample", "AuditScore", "Doubts", "Estimate", "FeatPropSplit",
+    "FeatpropError", "FileError", "Format", "Graph", "GraphError", "KMedoids", "LabelError", "LabelLog",
+    "LearningCurve", "MissingExtraError", "ModelError", "NodeClassifier", "ParameterError", "Plan", "Preparation",
+    "Report", "Ridge", "ScoreStrategy", "Selection", "Situation", "Strategy", "TableOptions", "advise",
+    "available_models", "available_strategies", "doubts", "draw_audit", "estimate", "export_labels", "get_model",
+    "get_strategy", "import_labels", "k_medoids", "learning_curve", "load_model", "plan", "propagate", "read_graph",
+    "register_format", "register_model", "register_strategy", "report", "save_model", "score_audit", "select",
     "write_predictions",
 ]
 # fmt: on

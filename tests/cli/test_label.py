@@ -105,6 +105,37 @@ def test_it_prints_an_address_takes_labels_and_goes_on_where_people_stopped(star
         assert log.labels() == {node: "b"}
 
 
+def test_an_audit_is_drawn_once_and_asked_for_every_fifth_time(start: Start, tmp_path: Path) -> None:
+    first = start("--classes", "a,b,c", "--audit", "12", "--budget", "30")
+    with first.visit() as client:
+        asked = []
+        for place in range(60):
+            question = client.get("/api/next").json()
+            if question["node"] is None:
+                break
+            asked.append(question["audit"])
+            label = "abc"[question["node"] % 3]
+            client.post("/api/labels", json={"node": question["node"], "label": label, "key": f"{place}"})
+        assert asked == [*[False] * 4, True] * 7 + [False] * 2 + [True] * 5, "30 labels, and the audit to its end"
+        for _ in range(300):
+            progress = client.get("/api/progress").json()
+            if progress["seen"] == 30:
+                break
+            time.sleep(0.1)
+        assert (progress["labelled"], progress["audit"]["answered"]) == (30, 12)
+        assert progress["audit"]["accuracy"]["low"] < progress["audit"]["accuracy"]["high"]
+    assert "Nodes drawn for checking the model: 12; every fifth question is one of them" in first.end()[1]
+    with LabelLog(tmp_path / "blobs.labels") as log:
+        assert (len(log.labels()), len(log.audited())) == (30, 12)
+        drawn = log.audit()
+    again = start("--audit", "12")
+    with again.visit() as client:
+        assert client.get("/api/progress").json()["audit"]["answered"] == 12
+    again.end()
+    with LabelLog(tmp_path / "blobs.labels") as log:
+        assert log.audit() == drawn
+
+
 def test_a_killed_server_has_lost_nothing_it_said_it_had(start: Start, tmp_path: Path) -> None:
     server = start("--classes", "a,b,c", "--labels", "mine.labels")
     said = {}

@@ -1,19 +1,26 @@
 """What an audit says of a model: by hand, and against audits drawn where the truth is known."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from featprop.datasets import digits
 from featprop.errors import GraphError, LabelError
 from featprop.estimates import draw_audit, score_audit, wilson
-from featprop.estimates.checked import score_predictions
+from featprop.estimates.checked import AuditScore, score_predictions
 from featprop.estimates.macro_f1 import macro_f1_interval, macro_f1_of
 from featprop.graph import Graph
 from featprop.models import Ridge
 
 
+def scored(graph: Graph, predicted: list[str], *rest: Any) -> AuditScore:
+    classes = sorted(set(predicted))
+    return score_predictions(graph, classes, np.array([classes.index(name) for name in predicted]), *rest)
+
+
 def test_by_hand(line: Graph) -> None:
-    score = score_predictions(line, list("xxyyy"), ["a"], {"b": "x", "c": "x", "d": "y", "e": "y"})
+    score = scored(line, list("xxyyy"), ["a"], {"b": "x", "c": "x", "d": "y", "e": "y"})
     assert (score.accuracy, score.size) == (wilson(0.75, 4), 4)
     assert score.macro_f1.low < score.macro_f1.value < score.macro_f1.high
     assert score.classes == (), "four nodes say nothing of a class"
@@ -25,9 +32,9 @@ def test_by_hand(line: Graph) -> None:
 
 def test_what_nodes_stand_for_counts(line: Graph) -> None:
     audit = {"b": "x", "c": "x"}
-    equal = score_predictions(line, list("xxyyy"), ["a"], audit, {"b": 2.0, "c": 2.0})
-    assert equal == score_predictions(line, list("xxyyy"), ["a"], audit)
-    unequal = score_predictions(line, list("xxyyy"), ["a"], audit, {"b": 3.0, "c": 1.0})
+    equal = scored(line, list("xxyyy"), ["a"], audit, {"b": 2.0, "c": 2.0})
+    assert equal == scored(line, list("xxyyy"), ["a"], audit)
+    unequal = scored(line, list("xxyyy"), ["a"], audit, {"b": 3.0, "c": 1.0})
     assert unequal.accuracy == wilson(0.75, 1.6)
 
 
@@ -35,7 +42,7 @@ def test_the_scores_of_classes() -> None:
     graph = Graph.from_scipy(np.zeros((40, 40)), np.ones((40, 1)))
     predicted = ["a"] * 20 + ["b"] * 20
     audit = dict(enumerate(["a"] * 15 + ["b"] * 5 + ["b"] * 10 + ["c"] * 4))
-    score = score_predictions(graph, predicted, [39], audit)
+    score = scored(graph, predicted, [39], audit)
     (a, b) = score.classes
     assert (a.name, a.count, a.recall, a.precision) == ("a", 15, wilson(1.0, 15), wilson(0.75, 20))
     assert (b.name, b.count, b.recall, b.precision) == ("b", 15, wilson(10 / 15, 15), wilson(10 / 14, 14))
@@ -98,15 +105,15 @@ def test_a_model_on_a_graph_whose_labels_are_known() -> None:
 
 
 def test_all_of_one_class_is_told_as_little_known(line: Graph) -> None:
-    score = score_predictions(line, list("xxxxx"), ["a"], dict.fromkeys("bcde", "x"))
+    score = scored(line, list("xxxxx"), ["a"], dict.fromkeys("bcde", "x"))
     assert (score.accuracy.value, score.accuracy.high) == (1.0, 1.0)
     assert score.macro_f1.high == pytest.approx(1.0), "one class was ever seen or predicted"
-    several = score_predictions(line, list("xxxxy"), ["a"], dict.fromkeys("bcd", "x"))
+    several = scored(line, list("xxxxy"), ["a"], dict.fromkeys("bcd", "x"))
     assert several.macro_f1.width > 0.3, "nobody has looked at what is predicted as y"
 
 
 def test_a_class_the_model_has_never_seen(line: Graph) -> None:
-    score = score_predictions(line, list("xxyyy"), ["a"], {"b": "x", "c": "z", "d": "y"})
+    score = scored(line, list("xxyyy"), ["a"], {"b": "x", "c": "z", "d": "y"})
     assert score.macro_f1.high < 0.9
 
 

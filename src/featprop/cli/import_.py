@@ -79,6 +79,8 @@ def _tell(done: Imported, graph: Graph | None, results: Path, labels: Path) -> N
 
     sizes = [counted(done.taken, "label"), counted(done.skipped, "skip"), counted(done.notes, "note")]
     typer.echo(f"Took {sizes[0]}, {sizes[1]} and {sizes[2]} from {results} into {labels}.")
+    if done.audit:
+        typer.echo(f"Nodes of an audit, which nothing learns from: {done.audit:,}.")
     for count, what in [
         (done.repeated, "In the log already"),
         (done.superseded, "Said before or changed since, left as it is in the log"),

@@ -55,23 +55,10 @@ def inspect(graph: GraphArgument, tables: TableOptions) -> None:
 def _facts(graph: Graph) -> dict[str, str]:
     """Return what there is to know of a graph, a line each."""
     import numpy as np
-    from scipy.sparse.csgraph import connected_components
 
-    degrees = np.diff(graph.adjacency.indptr)
-    count, parts = connected_components(graph.adjacency, directed=False)
-    largest = int(np.bincount(parts).max())
-    isolated = int(np.count_nonzero(degrees == 0))
-    weights = graph.adjacency.data
-    facts = {
-        "nodes": f"{graph.n_nodes:,}",
-        "edges": f"{graph.n_edges:,}"
-        + (f", weights {weights.min():.4g} to {weights.max():.4g}" if weights.size and (weights != 1).any() else ""),
-        "components": f"{count:,}" + (f", the largest of {largest:,} nodes" if count > 1 else ""),
-        "isolated nodes": f"{isolated:,}",
-        "degrees": f"mean {degrees.mean():.3g}, median {np.median(degrees):.3g}, largest {degrees.max():,}",
-        "features": f"{graph.n_features:,}",
-        "repairs": "; ".join(graph.repairs) or "none",
-    }
+    from featprop.reporting.facts import facts_of
+
+    facts = facts_of(graph)
     if graph.labels is not None:
         known = graph.labels[graph.labels >= 0]
         counts = np.bincount(known, minlength=len(graph.classes)).tolist()

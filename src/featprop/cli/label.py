@@ -45,8 +45,24 @@ def label(
     tables: TableOptions,
     budget: Annotated[
         int | None,
-        typer.Option("--budget", "-b", min=1, help="How many labels are wanted.", show_default="no end"),
+        typer.Option(
+            "--budget",
+            "-b",
+            min=1,
+            help="How many labels are wanted, besides those of an audit.",
+            show_default="no end",
+        ),
     ] = None,
+    audit: Annotated[
+        int,
+        typer.Option(
+            "--audit",
+            min=0,
+            metavar="N",
+            help="Draw N nodes for checking the model, shown without what it thinks: every fifth question.",
+            show_default="none",
+        ),
+    ] = 0,
     classes: Annotated[
         list[str] | None,
         typer.Option(
@@ -131,6 +147,7 @@ def label(
                 annotators=people,
                 overlap=overlap,
                 budget=budget,
+                audit=audit,
                 blind=blind,
                 open_classes=bool(adding),
                 seed=seed,
@@ -139,6 +156,9 @@ def label(
         page = application(desk, tokens, hosts=Hosts.of(host), port=bound, images=images, adding=adding)
         addresses = [f"http://{_reachable(host)}:{bound}/?token={tokens.of(name)}" for name in people]
         with contextlib.closing(desk):
+            if desk.audit:
+                told = "every fifth question is one of them, and the budget does not count them"
+                typer.echo(f"Nodes drawn for checking the model: {len(desk.audit):,}; {told}", err=True)
             typer.echo("Choosing the first nodes to ask for", err=True)
             desk.start(patience=PATIENCE)
             typer.echo(f"Answers are kept in {place}. Ctrl-C ends; what was answered stays.", err=True)

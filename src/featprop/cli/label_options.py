@@ -104,6 +104,8 @@ def read_sheets(
     classes: list[str] | None,
     skip: list[str] | None,
     on_conflict: str,
+    *,
+    use_audit: bool = False,
 ) -> LabelSheet:
     """Read label files, or the graph's own labels where there are none, as the options say."""
     from featprop.io.label_words import SKIP_WORDS
@@ -113,11 +115,19 @@ def read_sheets(
     if not paths:
         return labels_of(graph, allowed=allowed, skip_words=skip_words)
     if len(paths) == 1 and paths[0].suffix == LOG:
-        return _counting(paths[0], graph, allowed)
-    return read_labels(paths, graph, so_far, allowed=allowed, skip_words=skip_words, on_conflict=on_conflict)
+        return _counting(paths[0], graph, allowed, use_audit=use_audit)
+    return read_labels(
+        paths,
+        graph,
+        so_far,
+        allowed=allowed,
+        skip_words=skip_words,
+        on_conflict=on_conflict,
+        use_audit=use_audit,
+    )
 
 
-def _counting(path: Path, graph: Graph, allowed: list[str] | None) -> LabelSheet:
+def _counting(path: Path, graph: Graph, allowed: list[str] | None, *, use_audit: bool) -> LabelSheet:
     """Return what counts in a label log."""
     from featprop.errors import FileError, LabelError
     from featprop.io.label_words import named_classes
@@ -128,7 +138,7 @@ def _counting(path: Path, graph: Graph, allowed: list[str] | None) -> LabelSheet
     if not path.is_file():
         raise FileError(f"{path}", "must be a label log", "no such file", "check the path")
     with LabelLog(path, read_only=True) as log:
-        counts, classes = what_counts(log, graph), log.classes()
+        counts, classes = what_counts(log, graph, use_audit=use_audit), log.classes()
     strange = [] if allowed is None else [c for c in classes if c not in named_classes(allowed, classes)]
     if strange:
         raise LabelError(f"{path}", "must have labels of --classes", repr(strange[0]), "name it there, or correct it")

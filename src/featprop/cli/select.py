@@ -220,13 +220,18 @@ def _learner(
 def _tell(learner: ActiveLearner, sheet: LabelSheet) -> None:
     """Tell the learner what the sheets say: one label a node, which counts even where more people had said another.
 
-    A label that was changed in a sheet is a correction.
+    A label that was changed in a sheet is a correction. The nodes of an audit are marked as such, unless the rounds
+    have released them.
     """
-    told = dict(zip(sheet.nodes, sheet.labels, strict=True))
-    before = learner.labels
+    released = learner.log.released()
+    learner.log.draw_audit(
+        {node: weight for node, weight in sheet.audit.items() if node not in released}, turn=learner.rounds
+    )
+    told = dict(zip(sheet.nodes, sheet.labels, strict=True)) | sheet.audited
+    before = learner.labels | learner.audited
     for annotator in dict.fromkeys(sheet.annotators.get(node, "") for node in (*told, *sheet.skipped)):
         _tell_of(learner, sheet, told, annotator)
-    now = learner.labels
+    now = learner.labels | learner.audited
     for node in [node for node, label in told.items() if now.get(node) != label]:
         who = sheet.annotators.get(node, "")
         learner.log.adjudicate(node, told[node], annotator=who, turn=learner.rounds, key=uuid4().hex)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from featprop.errors import ParameterError
 
-__all__ = ["reads_tables"]
+if TYPE_CHECKING:
+    from featprop.tables import TableOptions
+
+__all__ = ["arguments_of", "reads_tables"]
 
 TABLES = "Your tables"
 OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -143,6 +146,22 @@ def reads_tables(*, learnt: bool = False) -> Callable[[Callable[..., None]], Cal
         return wrapped
 
     return decorated
+
+
+def arguments_of(options: TableOptions) -> list[str]:
+    """Return the words of a command line that say these options; those left at their defaults are not said."""
+    from featprop.tables import TableOptions
+
+    usual, words = TableOptions(), list[str]()
+    for name in options.features or ():
+        words += ["--features", name]
+    for name, kind in options.columns.items():
+        words += ["--column", f"{name}={kind}"]
+    words += ["--raw"] if options.raw else []
+    for name in ("id", "label", "source", "target", "weight", "weights", "repeated"):
+        value = getattr(options, name)
+        words += [] if value in (None, getattr(usual, name)) else [f"--{name}", value]
+    return words
 
 
 def _options(id_: str | None, column: list[str] | None = None, **said: Any) -> Any:

@@ -13,6 +13,7 @@ from featprop.cli.app import DeviceOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, read_sheets
 from featprop.cli.table_options import reads_tables
+from featprop.errors import LabelError
 
 if TYPE_CHECKING:
     from featprop.tables import TableOptions
@@ -43,13 +44,19 @@ def train(
             "--set", metavar="NAME=VALUE", help="A setting of the model; featprop models NAME lists them. Repeatable."
         ),
     ] = None,
+    use_audit: Annotated[
+        bool, typer.Option("--use-audit", help="Train on the labels of an audit too; it checks this model no more.")
+    ] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
 ) -> None:
     """Train a model on the labelled nodes and save it.
 
+    The labels of an audit (`featprop audit`) are left out, and say how good the model is.
+
     Example: `featprop train my-graph/ --labels picks.csv --out model/`
     """
+    from featprop.estimates import score_audit
     from featprop.models import DEFAULT_MODEL, get_model, model_class
     from featprop.models.saved import check_may_hold_model
     from featprop.options import options_of, parse_options
@@ -60,10 +67,16 @@ def train(
     check_may_hold_model(out)
     with showing_progress():
         whole = read(graph, tables)
-        sheet = read_sheets(labels, whole, (), classes, skip, on_conflict)
+        sheet = read_sheets(labels, whole, (), classes, skip, on_conflict, use_audit=use_audit)
+        if sheet.audit and not sheet.nodes:
+            found, cure = "those of an audit only", "pass other --labels too, or --use-audit"
+            raise LabelError("Training", "must have labels", found, cure)
         fitted = chosen.fit(whole, sheet.nodes, sheet.labels)
+        score = score_audit(whole, fitted, sheet.audited, sheet.audit) if sheet.audited else None
         featprop.save_model(fitted, out)
     counts = Counter(sheet.labels)
     listed = ", ".join(f"{counts[name]:,} {name}" for name in fitted.classes_)
     typer.echo(f"Trained on {len(sheet.nodes):,} labels of {len(fitted.classes_)} classes: {listed}.")
+    if score is not None:
+        typer.echo(f"{score}")
     typer.echo(f"Wrote the model to {out}.")

@@ -6,6 +6,7 @@ colour scheme. The ten digits wear Paul Tol's *muted* scheme, made for colour-bl
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "SERIES",
     "Colour",
     "css_variables",
+    "ramp",
     "themed",
 ]
 
@@ -56,11 +58,26 @@ SERIES = DIGITS
 ALL = (INK, QUIET, LINE, PAPER, OURS, FEATPROP, RANDOM, *DIGITS)
 
 
-def css_variables() -> str:
-    """Return the style rules that define every colour as ``--name``."""
-    light = " ".join(f"--{colour.name}: {colour.light};" for colour in ALL)
-    dark = " ".join(f"--{colour.name}: {colour.dark};" for colour in ALL)
+def css_variables(colours: Iterable[Colour] = ALL) -> str:
+    """Return the style rules that define each of the colours as ``--name``."""
+    chosen = list(colours)
+    light = " ".join(f"--{colour.name}: {colour.light};" for colour in chosen)
+    dark = " ".join(f"--{colour.name}: {colour.dark};" for colour in chosen)
     return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
+
+
+def ramp(name: str, first: Colour, last: Colour, steps: int) -> list[Colour]:
+    """Return colours at equal steps from the first to the last, called ``name-0`` and so on."""
+    shares = [step / (steps - 1) for step in range(steps)]
+    return [
+        Colour(f"{name}-{step}", _mixed(first.light, last.light, share), _mixed(first.dark, last.dark, share))
+        for step, share in enumerate(shares)
+    ]
+
+
+def _mixed(one: str, other: str, share: float) -> str:
+    parts = [(int(one[place : place + 2], 16), int(other[place : place + 2], 16)) for place in (1, 3, 5)]
+    return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in parts)
 
 
 def themed(svg: str) -> str:

@@ -7,18 +7,20 @@ drawn at random are, as long as no model has learnt from them and no strategy ha
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import ModelError, ParameterError
+from featprop.graph import Graph
 from featprop.html import card, grid
 from featprop.io.given import GraphLike, as_graph
+from featprop.labelling import LabelLog
 from featprop.models import NodeClassifier
 
-__all__ = ["AuditSample", "draw_audit"]
+__all__ = ["AuditSample", "add_to_audit", "draw_audit"]
 
 STREAM = 0x61756469
 """Keeps what is drawn here apart from what a strategy draws of the same seed."""
@@ -94,7 +96,7 @@ def draw_audit(
     whole = as_graph(graph)
     open_ = np.setdiff1d(np.arange(whole.n_nodes), whole.positions(exclude, "excluded nodes"))
     _check_size(size, len(open_))
-    generator = np.random.default_rng([STREAM, seed])
+    generator = np.random.default_rng([STREAM, seed, len(open_)])
     if model is None:
         drawn = generator.permutation(open_)[:size]
         return AuditSample(whole.ids[drawn], drawn, np.full(size, len(open_) / size))
@@ -113,6 +115,40 @@ def draw_audit(
     order = generator.permutation(size)
     positions = np.concatenate(parts)[order]
     return AuditSample(whole.ids[positions], positions, np.concatenate(weights)[order])
+
+
+def add_to_audit(
+    log: LabelLog,
+    graph: Graph,
+    size: int,
+    *,
+    exclude: Iterable[Hashable] = (),
+    seed: int = 0,
+    model: NodeClassifier | None = None,
+    turn: int = 0,
+) -> AuditSample:
+    """Draw nodes and mark them in a label log, besides those that are marked there.
+
+    Of two uniform draws every node stands for as many as one of a single draw of both would.
+
+    Parameters
+    ----------
+    log
+        The log: its labels and its audit are not drawn.
+    graph, size, exclude, seed, model
+        As in `draw_audit`.
+    turn
+        How many times nodes have been asked for.
+    """
+    before = log.audit()
+    out = [*log.labels(), *log.skips(), *before, *exclude]
+    sample = draw_audit(graph, size, exclude=out, seed=seed, model=model)
+    if model is None and len(set(before.values())) == 1:
+        weight = (float(sample.weights.sum()) + len(before)) / (size + len(before))
+        sample = replace(sample, weights=np.full(size, weight))
+        before = dict.fromkeys(before, weight)
+    log.draw_audit({**before, **sample.weight_of}, turn=turn)
+    return sample
 
 
 def _check_size(size: int, room: int) -> None:

@@ -110,12 +110,14 @@ def score_audit(
         How many nodes each of them stands for (`AuditSample.weights`); if not given, all for as many.
     """
     whole = as_graph(graph)
-    return score_predictions(whole, model.predict(whole).tolist(), model.given_in(whole), audit, weights)
+    codes = model.decision_function(whole).argmax(axis=1)
+    return score_predictions(whole, model.classes_, codes, model.given_in(whole), audit, weights)
 
 
 def score_predictions(
     graph: Graph,
-    predicted: Sequence[Hashable],
+    classes: Sequence[Hashable],
+    predicted: NDArray[np.integer],
     learnt: Collection[Hashable],
     audit: Mapping[Hashable, Hashable],
     weights: Mapping[Hashable, float] | None = None,
@@ -124,23 +126,24 @@ def score_predictions(
 
     Parameters
     ----------
+    classes
+        The classes that are told apart.
     predicted
-        The class of every node of the graph.
+        The class of every node of the graph, an index into them.
     learnt
         Ids of the nodes whose labels the predictions come from.
     """
     positions = _checked(graph, audit, learnt)
     shares = _checked_weights(audit, weights)
-    classes = list(dict.fromkeys([*predicted, *audit.values()]))
-    code_of = {name: code for code, name in enumerate(classes)}
-    codes = np.array([code_of[name] for name in predicted], dtype=np.intp)
+    names = list(dict.fromkeys([*classes, *audit.values()]))
+    code_of = {name: code for code, name in enumerate(names)}
     unlabelled = np.ones(graph.n_nodes, dtype=bool)
     unlabelled[graph.positions(learnt)] = False
-    guesses, truths = codes[positions], np.array([code_of[name] for name in audit.values()], dtype=np.intp)
+    guesses, truths = predicted[positions], np.array([code_of[name] for name in audit.values()], dtype=np.intp)
     accuracy = _share(guesses == truths, shares)
-    of_predicted = np.bincount(codes[unlabelled], minlength=len(classes))
+    of_predicted = np.bincount(predicted[unlabelled], minlength=len(names))
     scores = []
-    for code, name in enumerate(classes):
+    for code, name in enumerate(names):
         is_of, is_predicted = truths == code, guesses == code
         if min(is_of.sum(), is_predicted.sum()) >= ENOUGH:
             recall = _share(is_predicted[is_of], shares[is_of])
@@ -148,7 +151,7 @@ def score_predictions(
             scores.append(ClassScore(name, int(is_of.sum()), recall, precision))
     return AuditScore(
         accuracy,
-        macro_f1_interval(_counts(guesses, truths, shares, len(classes)), of_predicted),
+        macro_f1_interval(_counts(guesses, truths, shares, len(names)), of_predicted),
         tuple(sorted(scores, key=lambda score: -score.count)),
         len(audit),
         _to_halve(accuracy, effective(shares), len(audit)),
@@ -194,7 +197,7 @@ def _share(is_so: NDArray[np.bool_], weights: NDArray[np.float64]) -> Interval:
 
 
 def _counts(
-    guesses: NDArray[np.intp], truths: NDArray[np.intp], weights: NDArray[np.float64], n: int
+    guesses: NDArray[np.integer], truths: NDArray[np.intp], weights: NDArray[np.float64], n: int
 ) -> NDArray[np.float64]:
     """Count the audit by predicted and true class; where weights differ, as many in a row as tell the same."""
     counts = np.zeros((n, n))

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from featprop.drawing.layout import layout
 from featprop.drawing.svg import png_uri
 from featprop.drawing.templates import rendered
 from featprop.errors import FeatpropError
 from featprop.experiments.curves import paired_curves
 from featprop.experiments.findings import worth_of_labels
-from featprop.experiments.maps import astray, layout, picks_map
+from featprop.experiments.maps import astray, picks_map
 from featprop.experiments.results import Result
 from featprop.experiments.score_tables import budget_table
 from featprop.experiments.settings import Settings
@@ -21,6 +22,7 @@ from featprop.experiments.trials import trials_of
 from featprop.graph import Graph
 from featprop.matrix import dense
 from featprop.models import DEFAULT_MODEL
+from featprop.propagation import propagate
 from featprop.selection import Selection
 from featprop.strategies import DEFAULT_STRATEGY
 
@@ -148,7 +150,7 @@ class Demonstration:
 
     def _maps(self, picks: Mapping[str, Selection]) -> list[dict[str, Any]]:
         """Return the maps of the picks, each with what stands above and below it."""
-        places = layout(self.graph)
+        places = layout(propagate(self.graph, layers=2))
         return [
             {
                 "name": name,

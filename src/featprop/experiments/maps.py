@@ -1,4 +1,4 @@
-"""The map: the propagated features S²X laid out in the plane, with the picked nodes marked."""
+"""The map of the demonstration: its nodes laid out in the plane, with the picked ones marked."""
 
 from __future__ import annotations
 
@@ -6,28 +6,13 @@ import numpy as np
 from markupsafe import Markup
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from sklearn.manifold import TSNE
-from threadpoolctl import threadpool_limits
 
 from featprop.drawing.palette import DIGITS, INK, PAPER
 from featprop.drawing.svg import drawn, embedded
 from featprop.graph import Graph
-from featprop.matrix import dense
-from featprop.progress import tracked
-from featprop.propagation import propagate
 from featprop.selection import Selection
 
-__all__ = ["astray", "layout", "picks_map"]
-
-
-def layout(graph: Graph) -> NDArray[np.float32]:
-    """Return a place in the plane for every node, near for nodes whose rows of S²X are near (t-SNE)."""
-    propagated = dense(propagate(graph, layers=2))
-    places = np.zeros((graph.n_nodes, 2), dtype=np.float32)
-    for embedding in tracked([TSNE(init="pca", max_iter=500, random_state=0)], "laying out the map", 1):
-        with threadpool_limits(limits=1):
-            places[:] = embedding.fit_transform(propagated)
-    return places
+__all__ = ["astray", "picks_map"]
 
 
 def astray(graph: Graph, picks: Selection) -> NDArray[np.bool_]:

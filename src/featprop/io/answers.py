@@ -7,19 +7,19 @@ model's, but for the rows that a person changed.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 
-from featprop.errors import GraphError
+from featprop.errors import GraphError, LabelError
 from featprop.graph import Graph
 from featprop.io.predictions import Predictions
 from featprop.io.tables import read_table
 from featprop.tables.looks import plain_column
 from featprop.tables.naming import ID_NAMES, find_column, name_of, names, no_column
 
-__all__ = ["Answer", "Answers", "read_answers", "read_ids"]
+__all__ = ["AUDIT", "Answer", "Answers", "audit_weights", "read_answers", "read_ids"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,10 @@ class Answer:
     is_verdict: bool = False
 
 
+AUDIT = "audit"
+"""The column that says how many nodes one of an audit stands for."""
+
+
 @dataclass(frozen=True)
 class Answers:
     """What one table says.
@@ -64,12 +68,15 @@ class Answers:
         What a person should know of the table, if anything.
     n_predictions
         How many predictions it holds; 0 for a table of any other kind.
+    audit
+        The nodes that were drawn for checking, answered or not, and how many nodes each stands for.
     """
 
     answers: list[Answer]
     blank: list[Hashable]
     remark: str = ""
     n_predictions: int = 0
+    audit: dict[Hashable, float] = field(default_factory=dict)
 
 
 def read_answers(path: Path, graph: Graph) -> Answers:
@@ -94,7 +101,34 @@ def read_answers(path: Path, graph: Graph) -> Answers:
         elif kinds[row] != "note":
             blank.append(node)
     lists_all = "rank" not in table.column_names and len({nodes[row] for row in filled}) == graph.n_nodes
-    return Answers(answers, [] if lists_all else blank)
+    weights = audit_weights(_texts(table, AUDIT, path), f"{path}")
+    audit = {nodes[row]: weight for row in filled if (weight := weights[row]) is not None}
+    return Answers(answers, [] if lists_all else blank, audit=audit)
+
+
+def audit_weights(texts: Sequence[str], what: str) -> list[float | None]:
+    """Return how many nodes each row stands for, None where it is not one of an audit.
+
+    A column without any number is somebody's own. In any other a word or a zero is an error: a label of the audit
+    must not become one that a model learns from because a cell was damaged.
+    """
+    weights = [_positive(text) for text in texts]
+    strange = [text for text, weight in zip(texts, weights, strict=True) if text and weight is None]
+    if not any(weight is not None for weight in weights):
+        return [None] * len(texts)
+    if strange:
+        rule, cure = "must hold numbers above 0 or nothing", "mend it, or rename the column if it is your own"
+        raise LabelError(f"The column {AUDIT} of {what}", rule, repr(strange[0]), cure)
+    return weights
+
+
+def _positive(text: str) -> float | None:
+    """Read a number above 0, with a point or a comma as a spreadsheet may have left it."""
+    try:
+        number = float(text.replace(",", ".", 1))
+    except ValueError:
+        return None
+    return number if 0 < number < float("inf") else None
 
 
 def _corrections(

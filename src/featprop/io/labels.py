@@ -36,6 +36,10 @@ class LabelSheet:
         Who gave the answer that counts, where a sheet says so.
     agreement
         How far several people agree; None if no node has answers of several.
+    audit
+        The ids that were drawn for checking, answered or not, and how many nodes each stands for.
+    audited
+        The label of each of them that has one: these are not among `labels`.
     """
 
     nodes: list[Hashable] = field(default_factory=list)
@@ -44,6 +48,8 @@ class LabelSheet:
     skipped: dict[Hashable, str] = field(default_factory=dict)
     annotators: dict[Hashable, str] = field(default_factory=dict)
     agreement: Agreement | None = None
+    audit: dict[Hashable, float] = field(default_factory=dict)
+    audited: dict[Hashable, Hashable] = field(default_factory=dict)
 
 
 def read_labels(
@@ -54,6 +60,7 @@ def read_labels(
     allowed: Iterable[Hashable] | None = None,
     skip_words: Iterable[str] = SKIP_WORDS,
     on_conflict: str = "error",
+    use_audit: bool = False,
 ) -> LabelSheet:
     """Read one or several tables with the columns ``id`` and ``label`` into one set of labels.
 
@@ -75,6 +82,8 @@ def read_labels(
         What somebody writes who cannot say, unless it is one of `classes` or `allowed`.
     on_conflict
         What counts where a node has different labels: ``"error"``, ``"majority"`` or ``"latest"``.
+    use_audit
+        Whether the labels of an audit are labels like any others.
     """
     check_on_conflict(on_conflict)
     tables = [read_answers(path, graph) for path in paths]
@@ -88,7 +97,29 @@ def read_labels(
     sheet = _sheet(answers, Counter(classes), own, allowed, skip_words, on_conflict, what)
     answered = {*sheet.nodes, *sheet.skipped}
     blank = dict.fromkeys(node for table in tables for node in table.blank)
-    return replace(sheet, blank=[node for node in blank if node not in answered])
+    sheet = replace(sheet, blank=[node for node in blank if node not in answered])
+    return sheet if use_audit else _without_audit(sheet, tables)
+
+
+def _without_audit(sheet: LabelSheet, tables: Sequence[Answers]) -> LabelSheet:
+    """Take what was said of the nodes of an audit out of the labels."""
+    audit = {node: weight for table in tables for node, weight in table.audit.items()}
+    if not audit:
+        return sheet
+    others = dict.fromkeys(
+        answer.node for table in tables for answer in table.answers if answer.node not in table.audit
+    )
+    both = [repr(node) for node in others if node in audit]
+    if both:
+        rule, cure = "must be in no other sheet of labels", "take their rows out of one of the sheets"
+        raise LabelError("Nodes of an audit", rule, f"{first_five(both)} that are", cure)
+    labels = dict(zip(sheet.nodes, sheet.labels, strict=True))
+    audited = {node: label for node, label in labels.items() if node in audit}
+    kept = {node: label for node, label in labels.items() if node not in audit}
+    told = f"{len(audited):,} of {len(audit):,} nodes labelled"
+    log.info("Nothing learns from an audit, and its nodes are not chosen: %s", told)
+    blank = [node for node in sheet.blank if node not in audit]
+    return replace(sheet, nodes=list(kept), labels=list(kept.values()), blank=blank, audit=audit, audited=audited)
 
 
 def labels_of(

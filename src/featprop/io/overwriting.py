@@ -13,8 +13,8 @@ from featprop.io.predictions import Predictions
 
 __all__ = ["MADE_COLUMNS", "check_may_write"]
 
-MADE_COLUMNS = ("represents", "spread", "mean_distance", "prediction", "confidence", "neighbours")
-"""What featprop says of the nodes in a labelling sheet; `mean_distance` is what it called `spread` before."""
+MADE_COLUMNS = ("represents", "spread", "mean_distance", "prediction", "confidence", "neighbours", "audit")
+"""What featprop says of the nodes in a sheet; `mean_distance` is what it called `spread` before."""
 
 NOT_OURS = "a file that featprop did not write"
 

@@ -41,9 +41,9 @@ def guesses(graph: Graph, labels: Mapping[Hashable, Hashable]) -> Callable[[Hash
     return guess
 
 
-def what_counts(log: LabelLog, graph: Graph) -> Consensus:
-    """Return what counts of each node; nodes of the audit are left out."""
-    drawn = log.audit()
+def what_counts(log: LabelLog, graph: Graph, *, use_audit: bool = False) -> Consensus:
+    """Return what counts of each node; nodes of the audit are left out unless `use_audit` says that they count too."""
+    drawn = {} if use_audit else log.audit()
     holding = [act for act in log.holding() if act.node not in drawn]
     first = consensus(holding)
     guess = guesses(graph, first.sure) if first.ties else None

@@ -192,6 +192,11 @@ class LabelLog(ActFile):
         """Return the nodes that are drawn for checking, and how many nodes each stands for."""
         return {act.node: float(act.text) for act in self._select("SELECT {} FROM audit ORDER BY number")}
 
+    def released(self) -> set[Hashable]:
+        """Return the nodes that were drawn for checking once and are no more."""
+        drawn = {act.node for act in self._select("SELECT {} FROM acts WHERE kind = 'audit'")}
+        return drawn - self.audit().keys()
+
     def audited(self) -> dict[Hashable, Hashable]:
         """Return the label of each node of the audit that has one: what counts as in `labels`."""
         drawn = self.audit()
@@ -341,8 +346,8 @@ class LabelLog(ActFile):
         """Take that a node was drawn elsewhere, unless it is or was in the audit here, or has a label."""
         if self.audit().get(told.node) == float(told.text):
             return "repeated"
-        query = "SELECT {} FROM acts WHERE node = ? AND kind = 'audit' UNION SELECT {} FROM standing WHERE node = ?"
-        if self._select(query, name_to_text(told.node), name_to_text(told.node)):
+        was_drawn = self._select("SELECT {} FROM acts WHERE node = ? AND kind = 'audit'", name_to_text(told.node))
+        if was_drawn or any(act.kind != "skip" for act in self.holding_of(told.node)):
             return "superseded"
         self._write(NewAct("audit", told.annotator, told.node, text=told.text), 0, told.key, told.time)
         return "taken"

@@ -62,6 +62,8 @@ class NodeClassifier(ABC):
 
     kind: ClassVar[str] = "model"
     name: ClassVar[str] = ""
+    usual_steepness: ClassVar[float] = 1.0
+    """By what scores before calibration are mostly to be multiplied so that their softmax is as sure as it is right."""
 
     classes_: tuple[Hashable, ...] = ()
     n_features_in_: int = 0
@@ -93,6 +95,11 @@ class NodeClassifier(ABC):
 
     def start(self, propagation: Propagation) -> None:  # noqa: B027
         """Make ready without learning, where there is one class only, which is predicted everywhere."""
+
+    @property
+    def steepness(self) -> float:
+        """By what the scores are multiplied already."""
+        return 1.0
 
     def fit(self, graph: GraphLike, nodes: Iterable[Hashable], labels: Iterable[Hashable]) -> Self:
         """Learn from the labels of some nodes.

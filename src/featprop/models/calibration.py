@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-__all__ = ["Calibration"]
+__all__ = ["USUAL", "Calibration"]
 
 USUAL, SPREAD = 8.0, 0.35
 """The steepness before any label is seen, and how far its logarithm may be from that."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from featprop.distances.points import blocks_of
 from featprop.matrix import Features, margins, read_only
 from featprop.models.base import NodeClassifier
-from featprop.models.calibration import Calibration
+from featprop.models.calibration import USUAL, Calibration
 from featprop.models.least_squares import LeastSquares, least_squares
 from featprop.models.registry import register_model
 from featprop.options import AtLeast, Between
@@ -71,6 +71,8 @@ class Ridge(NodeClassifier):
         How scores become probabilities.
     """
 
+    usual_steepness: ClassVar[float] = USUAL
+
     penalty: Annotated[float, AtLeast(1e-6)] = 1.0
     unlabelled: Annotated[float, Between(0, 1000)] = 1.0
     rows: Literal["auto", "own", "one-hop", "two-hops", "diffused"] = "auto"
@@ -97,6 +99,11 @@ class Ridge(NodeClassifier):
         left_out = solved.left_out[: len(nodes)]
         self.calibration_ = Calibration.of(left_out, targets, stand_for)
         self.left_out_ = self.probabilities((left_out * self.calibration_.steepness).astype(np.float32))
+
+    @property
+    def steepness(self) -> float:
+        """By what the scores are multiplied already: that of the calibration."""
+        return self.calibration_.steepness
 
     def start(self, propagation: Propagation) -> None:
         """Say the same of every node."""

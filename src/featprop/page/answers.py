@@ -8,7 +8,8 @@ from __future__ import annotations
 import bisect
 import datetime as dt
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from types import MappingProxyType
 
 from featprop.labelling import Act
 from featprop.labelling.acts import Outcome
@@ -27,6 +28,8 @@ class Answers:
         The answers and verdicts that hold (`featprop.labelling.LabelLog.holding`).
     wanted
         Returns how many people are to answer a node.
+    audit
+        The nodes that are drawn for checking the model, and how many nodes each stands for: they count nowhere else.
 
     Attributes
     ----------
@@ -34,6 +37,8 @@ class Answers:
         What counts: the label of each node that has one, and why nobody can label a node.
     ties
         Nodes with a label for which as many people say something else.
+    audited
+        The label of each node of the audit that has one; another object when that changes.
     open
         Nodes that somebody has answered and others are to answer, too.
     apart
@@ -45,8 +50,13 @@ class Answers:
         How far people agree.
     """
 
-    def __init__(self, holding: Iterable[Act], wanted: Callable[[Hashable], int]) -> None:
-        self._wanted = wanted
+    def __init__(
+        self,
+        holding: Iterable[Act],
+        wanted: Callable[[Hashable], int],
+        audit: Mapping[Hashable, float] = MappingProxyType({}),
+    ) -> None:
+        self._wanted, self.audit = wanted, audit
         self._of: dict[Hashable, dict[str, Act]] = {}
         self._verdicts: dict[Hashable, Act] = {}
         self._turns: dict[Hashable, int] = {}
@@ -55,6 +65,7 @@ class Answers:
         self._probabilities: Probabilities | None = None
         self.labels: dict[Hashable, Hashable] = {}
         self.skips: dict[Hashable, str] = {}
+        self.audited: dict[Hashable, Hashable] = {}
         self.ties: dict[Hashable, None] = {}
         self.open: dict[Hashable, None] = {}
         self.apart: dict[Hashable, None] = {}
@@ -142,6 +153,9 @@ class Answers:
 
     def _count(self, node: Hashable, by: int) -> None:
         """Add what counts of a node, or take it away."""
+        if node in self.audit:
+            self._count_audit(node)
+            return
         if by < 0:
             if node in self.labels:
                 self.classes[name_to_text(self.labels.pop(node))] -= 1
@@ -156,6 +170,13 @@ class Answers:
         elif held:
             self.skips[node] = decision.reason
         _set(self.ties, node, holds=decision.is_tie)
+
+    def _count_audit(self, node: Hashable) -> None:
+        """Keep the label of a node of the audit, where no model has a say."""
+        held = self._held(node)
+        label = decided(held).label if held else None
+        others = {known: said for known, said in self.audited.items() if known != node}
+        self.audited = others if label is None else {**others, node: label}
 
     def _held(self, node: Hashable) -> list[Act]:
         verdict = self._verdicts.get(node)

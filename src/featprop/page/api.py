@@ -12,12 +12,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
+from featprop.estimates import Interval
 from featprop.names import to_jsonable
 from featprop.page.addresses import node_address, node_in
 from featprop.page.changes import Change, who
 from featprop.page.desk import Desk
 from featprop.page.downloads import download
-from featprop.page.reports import Progress, Question
+from featprop.page.reports import AuditProgress, Progress, Question
 from featprop.page.showing import Showing, jsonable_act, jsonable_prediction, jsonable_view
 
 __all__ = ["api"]
@@ -114,7 +115,24 @@ def jsonable_progress(progress: Progress) -> dict[str, Any]:
         "coverage": progress.coverage,
         "training": progress.training,
         "failure": progress.failure,
+        "audit": None if progress.audit is None else jsonable_audit(progress.audit),
     }
+
+
+def jsonable_audit(audit: AuditProgress) -> dict[str, Any]:
+    """Return how far the audit is as the API gives it; intervals as value, low and high."""
+    score = audit.score
+    return {
+        "size": audit.size,
+        "answered": audit.answered,
+        "accuracy": None if score is None else _interval(score.accuracy),
+        "macro_f1": None if score is None else _interval(score.macro_f1),
+        "to_halve": None if score is None else score.to_halve,
+    }
+
+
+def _interval(interval: Interval) -> dict[str, float]:
+    return {name: float(getattr(interval, name)) for name in ("value", "low", "high", "level")}
 
 
 def _endpoint(change: Change) -> Callable[..., JSONResponse]:
@@ -138,6 +156,7 @@ def _asked(desk: Desk, question: Question | None) -> dict[str, Any]:
         "rank": question.rank,
         "represents": question.represents,
         "why": question.why,
+        "audit": question.is_audit,
         "prediction": None if prediction is None else jsonable_prediction(prediction),
         "classes": classes,
     }

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import ParameterError, unknown_choice
+from featprop.estimates.audit import add_to_audit
 from featprop.graph import Graph
 from featprop.labelling import Act, LabelLog
 from featprop.labelling.acts import Outcome
@@ -21,6 +22,7 @@ from featprop.labelling.agreement import Disagreement
 from featprop.models import DEFAULT_MODEL
 from featprop.names import name_to_text
 from featprop.page.answers import Answers
+from featprop.page.auditing import Auditing
 from featprop.page.classes import Classes
 from featprop.page.questions import Questions, wanted_of
 from featprop.page.ranking import Ranking
@@ -54,7 +56,9 @@ class Desk:
     overlap
         How many people are asked for each of the shared nodes, a fifth of all.
     budget
-        How many labels are wanted; nobody is asked any more when they are there.
+        How many labels are wanted, without those of the audit; nobody is asked any more when they are there.
+    audit
+        How many nodes are drawn for checking the model, if they are not in the log already: every fifth question.
     blind
         Whether what the model thinks is hidden until somebody asks for it.
     open_classes
@@ -76,6 +80,7 @@ class Desk:
         annotators: Sequence[str] = ("",),
         overlap: int = 1,
         budget: int | None = None,
+        audit: int = 0,
         blind: bool = False,
         open_classes: bool = True,
         seed: int = 0,
@@ -94,7 +99,11 @@ class Desk:
         self.blind, self.open_classes, self.seed = blind, open_classes, seed
         self.round = 0
         self._lock = threading.RLock()
-        self._answers = Answers(log.holding(), wanted_of(overlap, seed))
+        if audit > len(log.audit()):
+            add_to_audit(log, graph, audit - len(log.audit()), seed=seed)
+        self._answers = Answers(log.holding(), wanted_of(overlap, seed), log.audit())
+        graph.positions([*self._answers.nodes, *self._answers.audit], f"nodes in {log.path or 'the label log'}")
+        self._auditing = Auditing(graph, self._answers)
         self._notes: dict[Hashable, list[Act]] = {}
         for act in log.acts():
             if act.kind == "note":
@@ -239,6 +248,9 @@ class Desk:
     def progress(self) -> Progress:
         """Say how far the labelling is."""
         with self._lock:
+            audited, learnt = self._answers.audited, dict(self._answers.labels) if self.audit else {}
+        audit = self._auditing.progress(self.ranking, learnt, audited)
+        with self._lock:
             answers, ranking = self._answers, self.ranking
             people = {**dict.fromkeys(self.annotators, 0), **{name: n for name, n in answers.people.items() if n}}
             return Progress(
@@ -253,13 +265,24 @@ class Desk:
                 disagreements=len(answers.apart),
                 alpha=answers.agreement.alpha,
                 coverage=sorted(self._coverage.items()),
+                audit=audit,
                 training=self._trainer.state,
                 failure=self._trainer.failure,
             )
 
     def prediction(self, node: Hashable) -> Prediction | None:
-        """Return what the model thinks of a node; None as long as it knows nothing."""
-        return None if self.ranking is None else self.ranking.prediction(self._position(node))
+        """Return what the model thinks of a node; None as long as it knows nothing, and of one that checks it."""
+        ranking = self.ranking
+        return None if ranking is None or self.is_audit(node) else ranking.prediction(self._position(node))
+
+    @property
+    def audit(self) -> Collection[Hashable]:
+        """The nodes that were drawn for checking."""
+        return self._answers.audit.keys()
+
+    def is_audit(self, node: Hashable) -> bool:
+        """Say whether a node was drawn for checking."""
+        return node in self._answers.audit
 
     def doubtful(self, limit: int = 20) -> list[tuple[Hashable, Prediction]]:
         """Return the nodes without an answer that the model is least sure of."""
@@ -279,7 +302,7 @@ class Desk:
         found: list[tuple[Hashable, Prediction]] = []
         for position in order.tolist():
             (node,) = self.graph.ids[[position]].tolist()
-            prediction = None if self._answers.of(node) else ranking.prediction(position)
+            prediction = None if self._answers.of(node) or self.is_audit(node) else ranking.prediction(position)
             if prediction is not None:
                 found.append((node, prediction))
             if len(found) == limit:
@@ -307,7 +330,7 @@ class Desk:
         with self._lock:
             answers = self._answers
             labels = {node: label for node, label in answers.labels.items() if node not in answers.ties}
-            out = (*(node for node in answers.nodes if node not in labels),)
+            out = (*(node for node in dict.fromkeys([*answers.nodes, *answers.audit]) if node not in labels),)
         wanted = max(AHEAD + 4 * len(self.annotators), min(MOST, len(labels) // 2))
         return Snapshot(labels, out, wanted)
 

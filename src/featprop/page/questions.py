@@ -2,19 +2,21 @@
 
 First come nodes whose answer was taken back, then those that others have answered and more people are to, then those
 of the last ranking, then all others in a fixed order. Nobody is asked for a node that others have in hand, unless
-overlap wants it of several.
+overlap wants it of several. Every fifth question is of the audit, as long as there is one.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterator
+from itertools import chain
 
 import numpy as np
 
 from featprop.graph import Graph
 from featprop.names import name_to_text
 from featprop.page.answers import Answers
+from featprop.page.auditing import is_turn_of_audit
 from featprop.page.leases import Leases
 from featprop.page.ranking import Ranking
 from featprop.page.reports import Question
@@ -77,7 +79,7 @@ class Questions:
         node = self.leases.of(annotator)
         if node is None or annotator in self.answers.of(node):
             self.leases.give_back(annotator)
-            node = None if self._is_enough() else self._next(annotator)
+            node = self._next(annotator)
             if node is None:
                 return None
             self.leases.take(annotator, node)
@@ -103,12 +105,18 @@ class Questions:
         """Say whether the labels that are there, and those in other people's hands, are all that are wanted."""
         if self.budget is None:
             return False
-        in_hand = sum(node not in self.answers.labels for node in self.leases.nodes())
+        in_hand = sum(not (node in self.answers.labels or node in self.answers.audit) for node in self.leases.nodes())
         return len(self.answers.labels) + in_hand >= self.budget
 
     def _next(self, annotator: str) -> Hashable | None:
+        """Return the first node that somebody may be asked for: of the audit when it is its turn, or of the others.
+
+        Where there are labels enough, or no other node is left, only the audit remains.
+        """
+        drawn, others = self.answers.audit, () if self._is_enough() else self._in_order()
         in_hand = self.leases.nodes()
-        for node in self._in_order():
+        is_turn = is_turn_of_audit(self.answers.people[annotator])
+        for node in chain(drawn, others) if is_turn else chain(others, drawn):
             acts = self.answers.of(node)
             is_left = not self.answers.is_done(node) and len(acts) + in_hand.get(node, 0) < self.wanted(node)
             if annotator not in acts and is_left:
@@ -117,9 +125,13 @@ class Questions:
 
     def _in_order(self) -> Iterator[Hashable]:
         yield from list(self._undone)
-        yield from list(self.answers.open)
-        for position in [] if self.ranking is None else self.ranking.nodes.tolist():
-            yield self._id(position)
+        audit, ranked = self.answers.audit, [] if self.ranking is None else self.ranking.nodes.tolist()
+        for node in chain(list(self.answers.open), map(self._id, ranked), self._unranked()):
+            if node not in audit:
+                yield node
+
+    def _unranked(self) -> Iterator[Hashable]:
+        """Yield all nodes in a fixed order, from the first one that is not done."""
         while self._passed < len(self._others) and self.answers.is_done(self._id(self._others[self._passed])):
             self._passed += 1
         for place in range(self._passed, len(self._others)):
@@ -131,6 +143,9 @@ class Questions:
         return found
 
     def _question(self, node: Hashable, annotator: str) -> Question:
+        if node in self.answers.audit:
+            why = f"One of {len(self.answers.audit):,} nodes drawn at random to check the model."
+            return Question(node, 0, None, why, is_audit=True)
         if node in self._undone:
             return Question(node, 0, None, "Its answer was taken back: it is asked again.")
         place = None if self.ranking is None else self.ranking.place(int(self.graph.positions([node])[0]))

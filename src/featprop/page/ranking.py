@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.estimates.unsure import contradiction, neighbours_say, unsureness_of
 from featprop.graph import Graph
 from featprop.page.reports import Prediction
 
@@ -72,15 +73,12 @@ class Ranking:
         """Return all nodes, those that the model is least sure of first; none without a model."""
         if self.probabilities is None:
             return np.empty(0, dtype=np.intp)
-        return np.argsort(self.probabilities.max(axis=1), kind="stable")
+        return np.argsort(-unsureness_of(self.probabilities), kind="stable")
 
     def contradicted(self, graph: Graph) -> NDArray[np.intp]:
-        """Return all nodes, those first whose neighbours most say that they are something else; as `doubtful`."""
+        """Return the nodes whose neighbours say that they are something else, those first of which most do."""
         if self.probabilities is None:
             return np.empty(0, dtype=np.intp)
-        around = graph.adjacency @ self.probabilities
-        weights = np.asarray(around.sum(axis=1))
-        best = self.probabilities.argmax(axis=1)
-        rows = np.arange(len(best))
-        against = np.where(weights > 0, 1 - around[rows, best] / np.maximum(weights, 1e-30), 0.0)
-        return np.argsort(-against * self.probabilities[rows, best], kind="stable")
+        scores = contradiction(neighbours_say(graph.adjacency, self.probabilities), self.probabilities)
+        order = np.argsort(-scores, kind="stable")
+        return order[scores[order] > 0]

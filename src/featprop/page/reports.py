@@ -6,7 +6,9 @@ import datetime as dt
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-__all__ = ["Prediction", "Progress", "Question"]
+from featprop.estimates import AuditScore
+
+__all__ = ["AuditProgress", "Prediction", "Progress", "Question"]
 
 
 @dataclass(frozen=True)
@@ -23,12 +25,15 @@ class Question:
         How many nodes it stands for, where that is known.
     why
         Why it is asked for, in a sentence.
+    is_audit
+        Whether it checks the model, so that nobody is to see what the model thinks.
     """
 
     node: Hashable
     rank: int
     represents: int | None
     why: str
+    is_audit: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,25 @@ class Prediction:
     label: Hashable
     confidence: float
     probabilities: dict[Hashable, float]
+
+
+@dataclass(frozen=True)
+class AuditProgress:
+    """How far the audit is.
+
+    Attributes
+    ----------
+    size
+        How many nodes were drawn.
+    answered
+        How many of them have a label.
+    score
+        How good the last model is by them; None before there is a model and they are enough.
+    """
+
+    size: int
+    answered: int
+    score: AuditScore | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +92,8 @@ class Progress:
         What the model is at: ``"waiting"`` or ``"training"``.
     failure
         What went wrong with the last training; empty if nothing did.
+    audit
+        How far the audit is, whose nodes count nowhere else; None if there is none.
     """
 
     labelled: int
@@ -83,3 +109,4 @@ class Progress:
     coverage: list[tuple[int, float]] = field(default_factory=list)
     training: str = "waiting"
     failure: str = ""
+    audit: AuditProgress | None = None

@@ -53,6 +53,8 @@ class View:
         What they have noted.
     prediction
         What the model thinks, if that may be seen and there is a model.
+    is_audit
+        Whether it checks the model, so that nobody sees what the model thinks of it or around it.
     """
 
     node: Hashable
@@ -65,6 +67,7 @@ class View:
     answer: Act | None
     notes: list[str]
     prediction: Prediction | None
+    is_audit: bool = False
 
     @property
     def text(self) -> str:
@@ -96,6 +99,8 @@ class Showing:
         desk = self.desk
         position = int(desk.graph.positions([node])[0])
         classes = [str(name) for name in desk.classes]
+        is_audit = desk.is_audit(node)
+        suggestion = suggestion and not is_audit
         answer, labels = desk.answer(annotator, node), desk.codes(annotator)
         if answer is None:
             labels[position] = NO_CLASS
@@ -121,6 +126,7 @@ class Showing:
             answer,
             desk.notes(annotator, node),
             desk.prediction(node) if suggestion else None,
+            is_audit,
         )
 
     def title(self, node: Hashable) -> str:
@@ -134,6 +140,7 @@ class Showing:
             return None
         codes = np.array([self.desk.classes.code(name) for name in ranking.classes], dtype=np.intp)
         best: NDArray[np.intp] = codes[ranking.best]
+        best[self.desk.graph.positions(self.desk.audit)] = NO_CLASS
         return best
 
     def _link(self, position: int) -> str:
@@ -179,6 +186,7 @@ def jsonable_view(view: View) -> dict[str, Any]:
         "answer": None if view.answer is None else jsonable_act(view.answer),
         "notes": view.notes,
         "prediction": None if view.prediction is None else jsonable_prediction(view.prediction),
+        "audit": view.is_audit,
     }
 
 

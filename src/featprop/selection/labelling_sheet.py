@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from featprop.errors import ParameterError
 from featprop.graph import Graph
@@ -18,7 +19,7 @@ from featprop.io.sheets import RESERVED, Place, significant, write_pick_table
 from featprop.models import NodeClassifier
 from featprop.selection.picks import Selection
 
-__all__ = ["check_shown", "write_sheet"]
+__all__ = ["check_shown", "shown_columns", "write_sheet"]
 
 LISTED = 8
 
@@ -62,10 +63,7 @@ def write_sheet(
     columns: dict[str, pa.Array] = {}
     if description:
         columns |= {"represents": pa.array(picks.represents), "spread": significant(picks.spread)}
-    for name in dict.fromkeys(show):
-        values = graph.column(name)
-        assert values is not None
-        columns[name] = values.take(pa.array(positions))
+    columns |= shown_columns(show, graph, positions)
     predicted: Sequence[Hashable] | None = None
     if model is not None:
         probabilities = model.predict_proba(graph)
@@ -76,6 +74,16 @@ def write_sheet(
     if labels:
         columns["neighbours"] = pa.array(_neighbours(picks, labels, predicted), pa.string())
     write_pick_table(place, picks.nodes, columns, force=force, first=first)
+
+
+def shown_columns(show: Sequence[str], graph: Graph, positions: NDArray[np.intp]) -> dict[str, pa.Array]:
+    """Return what columns of the graph's table of nodes, which it has, say of the nodes at those positions."""
+    columns = {}
+    for name in dict.fromkeys(show):
+        values = graph.column(name)
+        assert values is not None
+        columns[name] = values.take(pa.array(positions))
+    return columns
 
 
 def check_shown(show: Sequence[str], graph: Graph) -> None:

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from featprop.deprecation import warn_of_old_name
 from featprop.errors import FeatpropError, FileError, LabelError, reason
+from featprop.estimates import Advice, AuditSample, AuditScore, Doubts, Estimate, advise, doubts, estimate, score_audit
+from featprop.estimates.audit import add_to_audit
 from featprop.graph import Graph
 from featprop.html import bars, card
 from featprop.interop.pandas import is_series, known_of
@@ -105,6 +107,11 @@ class ActiveLearner:
         return self.log.labels()
 
     @property
+    def audited(self) -> dict[Hashable, Hashable]:
+        """The label of each node of the audit that has one: nothing learns from them."""
+        return self.log.audited()
+
+    @property
     def model_name(self) -> str:
         """The name of the model that is trained."""
         return MODELS.name_of(self._settings)
@@ -115,7 +122,7 @@ class ActiveLearner:
         return list(self.log.skips())
 
     def ask(self, budget: int, candidates: Iterable[Hashable] | None = None) -> Selection:
-        """Choose `budget` nodes to label, other than those labelled, asked for or skipped already.
+        """Choose `budget` nodes to label, other than those labelled, asked for, skipped or in the audit already.
 
         Parameters
         ----------
@@ -136,7 +143,7 @@ class ActiveLearner:
             strategy=strategy,
             labelled=list(labels),
             labels=list(labels.values()),
-            exclude=[*self.asked, *self.skipped],
+            exclude=[*self.asked, *self.skipped, *self.log.audit()],
             candidates=candidates,
             model=(self.model if several else self._settings) if strategy.looks_at_model() else None,
             seed=self.seed,
@@ -145,8 +152,35 @@ class ActiveLearner:
         self.rounds += 1
         return picks
 
+    def audit(self, size: int, *, by_predicted: bool = False) -> AuditSample:
+        """Draw `size` nodes for checking the model: what is told of them is kept apart, and they are never asked for.
+
+        Drawn again, more nodes are added to the audit.
+
+        Parameters
+        ----------
+        size
+            How many.
+        by_predicted
+            Draw the same number of each class that the model predicts, as near as can be.
+        """
+        model = self.model if by_predicted else None
+        return add_to_audit(
+            self.log, self.graph, size, exclude=self.asked, seed=self.seed, model=model, turn=self.rounds
+        )
+
+    def score_audit(self) -> AuditScore:
+        """Say how good the model is on the nodes without a label, by what was told of the audit."""
+        return score_audit(self.graph, self.model, self.audited, self.log.audit())
+
+    def release_audit(self) -> None:
+        """Take the labels of the audit as labels like any others: it checks the model no more."""
+        self.log.release_audit(turn=self.rounds)
+
     def tell(self, labels: Mapping[Hashable, Hashable] | pd.Series[Any], *, annotator: str = "") -> None:
         """Take the labels of nodes, asked for or not; one that is labelled otherwise already is an error.
+
+        Those of nodes of the audit go there (`audited`).
 
         Parameters
         ----------
@@ -170,7 +204,7 @@ class ActiveLearner:
         """Change the label of a node that has one; where others gave it, this is one more answer, and most count."""
         (node,), (label,) = self._ids([node]), plain([label])
         ours = any(act.node == node and act.annotator == annotator for act in self.log.answers())
-        if ours or node not in self.labels:
+        if ours or node not in self.labels | self.audited:
             self.log.correct(node, label, annotator=annotator, turn=self.rounds)
         else:
             self.log.tell({node: label}, annotator=annotator, turn=self.rounds)
@@ -185,12 +219,12 @@ class ActiveLearner:
     def undo(self, *, annotator: str = "") -> Hashable | None:
         """Take back the last label, correction or skip and return its node; None if there is nothing to take back.
 
-        A node that has no answer left counts as asked for.
+        A node that has no answer left counts as asked for, unless it is one of the audit.
         """
         act = self.log.undo(annotator=annotator, turn=self.rounds)
         if act is None:
             return None
-        if act.node not in {held.node for held in self.log.holding()} and act.node not in self.asked:
+        if act.node not in {*(held.node for held in self.log.holding()), *self.asked, *self.log.audit()}:
             self.asked.append(act.node)
         return act.node
 
@@ -221,6 +255,18 @@ class ActiveLearner:
     def predict_proba(self) -> NDArray[np.float32]:
         """Return the probability of each class for every node; the columns are ``model.classes_``."""
         return self.model.predict_proba(self.graph)
+
+    def estimate(self) -> Estimate:
+        """Say how good the predictions are, as the labels tell (`featprop.estimate`)."""
+        return estimate(self.graph, self.model)
+
+    def advice(self) -> Advice:
+        """Say whether more labels are worth it (`featprop.advise`)."""
+        return advise(self.graph, self.model)
+
+    def doubts(self, limit: int = 20) -> Doubts:
+        """Return what to distrust in the labels and predictions as they are now (`featprop.doubts`)."""
+        return doubts(self.graph, self.model, limit)
 
     def write_labels(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the labels as they are now into a sheet (``id``, ``label``); one that is there only if forced."""
@@ -297,7 +343,8 @@ class ActiveLearner:
             _take_over(record, learner.log)
         answered = {act.node for act in learner.log.holding()}
         learner.asked = [name for name in map(_name, record["asked"]) if name not in answered]
-        graph.positions([*learner.labels, *learner.asked, *learner.skipped], f"ids in {folder}")
+        known = [*learner.labels, *learner.asked, *learner.skipped, *learner.log.audit()]
+        graph.positions(known, f"ids in {folder}")
         if "device" in learner._settings.get_params():
             learner._settings.set_params(device=device)
         if (folder / MODEL).is_dir():
@@ -326,7 +373,8 @@ class ActiveLearner:
         learner = cls(graph, strategy, model=model, seed=seed)
         if (folder / LABELS).exists():
             learner.log = LabelLog(folder / LABELS)
-            learner.graph.positions([*learner.labels, *learner.skipped], f"ids in {folder}")
+            known = [*learner.labels, *learner.skipped, *learner.log.audit()]
+            learner.graph.positions(known, f"ids in {folder}")
         return learner
 
     def __repr__(self) -> str:
@@ -344,6 +392,7 @@ class ActiveLearner:
             ("strategy", self._strategy_name),
             ("model", repr(self._settings)),
             ("rounds", f"{self.rounds:,}"),
+            ("audit", f"{len(self.audited):,} of {len(self.log.audit()):,} nodes labelled"),
         ]
         progress = [("labelled", len(labels)), ("waiting for a label", len(self.asked)), ("skipped", len(self.skipped))]
         classes = [(str(name), count) for name, count in Counter(labels.values()).most_common()]

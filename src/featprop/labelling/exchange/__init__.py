@@ -70,15 +70,16 @@ def export_labels(
     if graph is not None:
         nodes = graph.ids[graph.positions(nodes)].tolist()
         graph.positions({act.node for act in labels.acts() if act.node is not None}, "nodes in the label log")
-    said = said_in(labels, nodes)
+    said, audit = said_in(labels, nodes), labels.audit()
     if format == "csv":
-        return sheets.sheet(said)
+        return sheets.sheet(said, audit)
     if format == "jsonl":
-        return jsonl.lines(said, Description(graph))
-    known = consensus(labels.holding()).sure
+        return jsonl.lines(said, Description(graph), audit)
+    sure = consensus(labels.holding()).sure
+    known = {node: label for node, label in sure.items() if node not in audit}
     if guess is None and graph is not None:
         guess = guesses(graph, known)
-    return label_studio.tasks(said, Description(graph), guess, f"featprop, {len(known):,} labels")
+    return label_studio.tasks(said, Description(graph), guess, f"featprop, {len(known):,} labels", audit)
 
 
 def label_studio_config(
@@ -182,10 +183,12 @@ def _worth_keeping(labels: LabelLog, path: Path) -> str | None:
         (str(act.node), kinds.get(act.kind, act.kind), str(act.label), act.text, act.annotator, act.time)
         for act in labels.acts()
     }
+    drawn = {str(act.node) for act in labels.acts() if act.kind == "audit"}
     new = [
         f"{each.kind} of node {each.node}"
         for each in heard.said
-        if (str(each.node), each.kind, str(each.label), each.text, each.annotator, each.time) not in known
+        if not (each.kind == "audit" and str(each.node) in drawn)
+        and (str(each.node), each.kind, str(each.label), each.text, each.annotator, each.time) not in known
     ]
     return f"answers that are not in the label log: {first_five(new)}" if new else None
 

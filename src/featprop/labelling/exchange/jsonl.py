@@ -1,7 +1,7 @@
 """JSON lines as doccano reads and writes them: one node a line, its classes in ``label``.
 
 doccano keeps keys it does not know and writes them again, so ``node_id`` finds the node, and ``annotator``, ``time``,
-``kind`` and ``note`` come back.
+``kind``, ``note`` and ``audit`` come back.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+from featprop.io.answers import AUDIT
 from featprop.labelling.exchange.description import Description
 from featprop.labelling.exchange.said import KINDS, Heard, Said, time_of, written
 from featprop.names import from_jsonable, to_jsonable
@@ -20,20 +21,22 @@ KEYS = ("text", "label", "node_id", "annotator", "time", "kind", "note")
 NODE_KEYS = ("node_id", "node", "nodeid")
 
 
-def lines(said: Sequence[Said], description: Description) -> bytes:
-    """Return what was said, an object a line."""
+def lines(said: Sequence[Said], description: Description, audit: Mapping[Hashable, float] = {}) -> bytes:
+    """Return what was said, an object a line, with how many nodes each of the `audit` stands for."""
     listed = []
     for each in said:
         label = [] if each.label is None else [str(each.label)]
         values = (description.text(each.node), label, to_jsonable(each.node), each.annotator, written(each.time))
-        row = dict(zip(KEYS, (*values, each.kind, each.text), strict=True))
+        row: dict[str, Any] = dict(zip(KEYS, (*values, each.kind, each.text), strict=True))
+        if each.node in audit:
+            row[AUDIT] = audit[each.node]
         listed.append(f"{json.dumps(row, ensure_ascii=False)}\n")
     return "".join(listed).encode()
 
 
 def is_ours(thing: Mapping[str, Any]) -> bool:
     """Say whether an object is a line as `lines` writes it."""
-    return tuple(thing) == KEYS
+    return tuple(thing) in (KEYS, (*KEYS, AUDIT))
 
 
 def hear(thing: Mapping[str, Any], heard: Heard, where: str) -> None:
@@ -44,6 +47,8 @@ def hear(thing: Mapping[str, Any], heard: Heard, where: str) -> None:
         node = None
     if node is None or node == "":
         heard.unclear.append(f"{where}: no node_id")
+        return
+    if not heard.add_drawn(node, thing.get(AUDIT), where):
         return
     kind, who, time = thing.get("kind"), _text(thing.get("annotator")).strip(), time_of(thing.get("time"))
     mark = f"doccano {thing['id']}" if isinstance(thing.get("id"), int) else ""

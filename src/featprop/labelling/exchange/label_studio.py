@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 CONTROL = "node_label"
 OURS = "featprop"
+DRAWN = "featprop_audit"
 KEYS = "1234567890"
 MOST_TASKS, MOST_BYTES = 250_000, 50_000_000
 """What Label Studio takes in one file."""
@@ -69,6 +70,7 @@ def tasks(
     description: Description,
     guess: Callable[[Hashable], Guess | None] | None = None,
     version: str = OURS,
+    audit: Mapping[Hashable, float] = {},
 ) -> bytes:
     """Return tasks, one a node, with what was said of them and what a model holds of them.
 
@@ -82,6 +84,8 @@ def tasks(
         What the model holds of a node.
     version
         The name of that model.
+    audit
+        How many nodes each of the audit stands for; what a model holds of these is not shown.
     """
     of_node: dict[Hashable, list[Said]] = {}
     for each in said:
@@ -98,8 +102,10 @@ def tasks(
         notes = [_origin(each) for each in answers if each.kind == "note"]
         if notes:
             task["meta"] = {OURS: notes}
+        if node in audit:
+            task.setdefault("meta", {})[DRAWN] = audit[node]
         task["annotations"] = [_annotation(each) for each in answers if each.kind not in ("", "note")]
-        guessed = None if guess is None else guess(node)
+        guessed = None if guess is None or node in audit else guess(node)
         if guessed is not None:
             score = round(min(1.0, max(0.0, float(guessed.confidence))), 4)
             task["predictions"] = [{"model_version": version, "score": score, "result": [_choice(guessed.label)]}]
@@ -137,6 +143,8 @@ def _hear_task(task: Mapping[str, Any], data: Mapping[str, Any], heard: Heard, w
     if node is None:
         return
     meta = task.get("meta")
+    if isinstance(meta, Mapping) and not heard.add_drawn(node, meta.get(DRAWN), where):
+        return
     notes = _objects(meta.get(OURS)) if isinstance(meta, Mapping) else []
     for note in notes:
         heard.add(_said_here(node, note), where)

@@ -27,11 +27,12 @@ class Said:
     node
         Of which node; in what was heard, as it is written there.
     kind
-        ``"label"``, ``"skip"``, ``"adjudicate"`` or ``"note"``; ``""`` for a node of which nothing was said.
+        ``"label"``, ``"skip"``, ``"adjudicate"`` or ``"note"``; ``""`` for a node of which nothing was said;
+        ``"audit"`` for one that was drawn for checking.
     label
         The class; in what was heard, as it is written there.
     text
-        The reason of a skip, or the note.
+        The reason of a skip, the note, or how many nodes one of an audit stands for.
     annotator
         Who; empty where nobody is named.
     is_numbered
@@ -73,6 +74,23 @@ class Heard:
     unanswered: int = 0
     unclear: list[str] = field(default_factory=list)
 
+    def add_drawn(self, node: Hashable, weight: Any, where: str) -> bool:
+        """Take that a node was drawn for checking, and how many nodes it stands for, which is None if it was not.
+
+        False if that is no number: whether what was said of the node may be learnt from is not known then.
+        """
+        if weight is None or weight == "":
+            return True
+        try:
+            stands_for = float(weight)
+        except (TypeError, ValueError):
+            stands_for = 0.0
+        if not 0 < stands_for < float("inf"):
+            self.unclear.append(f"{where}: no number of nodes that one of an audit stands for")
+            return False
+        self.add(Said(node, "audit", text=repr(stands_for)), where)
+        return True
+
     def add(self, said: Said, where: str) -> None:
         """Take what was said, unless it is longer or stranger than names and notes are."""
         names = (said.node, said.label, said.annotator)
@@ -89,7 +107,10 @@ class Heard:
 
 
 def said_in(log: LabelLog, nodes: Sequence[Hashable] = ()) -> list[Said]:
-    """Return all that holds in a log: answers and verdicts node by node, those of `nodes` that have none, notes."""
+    """Return all that holds in a log: answers and verdicts node by node, those of `nodes` that have none, notes.
+
+    The nodes of the audit are among those without an answer as long as they have none.
+    """
     holding = log.holding()
     answered = {act.node for act in holding}
     notes = [act for act in log.acts() if act.kind == "note"]
@@ -97,7 +118,7 @@ def said_in(log: LabelLog, nodes: Sequence[Hashable] = ()) -> list[Said]:
         Said(act.node, "label" if act.kind == "correct" else act.kind, act.label, act.text, act.annotator, act.time)
         for act in (*holding, *notes)
     ]
-    asked = [Said(node, "") for node in dict.fromkeys(nodes) if node not in answered]
+    asked = [Said(node, "") for node in dict.fromkeys([*log.audit(), *nodes]) if node not in answered]
     return [*said[: len(holding)], *asked, *said[len(holding) :]]
 
 

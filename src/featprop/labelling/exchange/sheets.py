@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from featprop.io.answers import AUDIT, audit_weights
 from featprop.io.predictions import Predictions
 from featprop.io.tables import read_table
 from featprop.labelling.exchange import label_studio
@@ -23,17 +24,19 @@ FORMULA = re.compile(r"'*[=+\-@\t\r]")
 """How text begins that a spreadsheet may take for a formula, or that begins like one with a ' before it."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 TITLES = ("id", "label", "annotator", "time", "kind", "note")
+"""The columns; where there is an audit, `AUDIT` after them."""
 
 
-def sheet(said: Sequence[Said]) -> bytes:
-    """Return what was said as CSV."""
+def sheet(said: Sequence[Said], audit: Mapping[Hashable, float] = {}) -> bytes:
+    """Return what was said as CSV, with how many nodes each of the `audit` stands for."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(TITLES)
+    writer.writerow([*TITLES, AUDIT] if audit else TITLES)
     for each in said:
         label = "" if each.label is None else str(each.label)
         cells = (str(each.node), label, each.annotator, written(each.time), each.kind, each.text)
-        writer.writerow(map(shielded, cells))
+        row = list(map(shielded, cells))
+        writer.writerow([*row, audit.get(each.node, "")] if audit else row)
     return text.getvalue().encode()
 
 
@@ -64,6 +67,7 @@ def hear(path: Path, heard: Heard) -> bool:
         raise no_column(table, "label", f"{path}", "name a column label")
     labels = [text.strip() for text in _texts(table, label_column)]
     columns = {name: _column(table, name, path) for name in TITLES[2:]}
+    weights = audit_weights([text.strip() for text in _column(table, AUDIT, path)], f"{path}")
     predictions = Predictions.of(table, label_column)
     for row, node in enumerate(nodes):
         where = f"row {row + 2:,}"
@@ -73,8 +77,9 @@ def hear(path: Path, heard: Heard) -> bool:
             if label:
                 heard.unclear.append(f"{where}: no id")
         else:
+            heard.add_drawn(node, weights[row], where)
             _hear_row(node, label, said, heard, where)
-    return tuple(table.column_names) == TITLES
+    return tuple(table.column_names) in (TITLES, (*TITLES, AUDIT))
 
 
 def _hear_row(node: Hashable, label: str, said: dict[str, str], heard: Heard, where: str) -> None:

@@ -36,6 +36,8 @@ class Imported:
         Skips that were taken: nodes that somebody could not label.
     notes
         Notes that were taken.
+    audit
+        Nodes that were taken as drawn for checking.
     repeated
         How much of it was in the log already.
     superseded
@@ -53,6 +55,7 @@ class Imported:
     taken: int = 0
     skipped: int = 0
     notes: int = 0
+    audit: int = 0
     repeated: int = 0
     superseded: int = 0
     unanswered: int = 0
@@ -76,13 +79,16 @@ def take(
     people = _people(heard.said, annotator)
     told = [_told(each, people.get(each[1].annotator, each[1].annotator)) for each in of_classes]
     became = log.take_over(told)
+    drawn = [what for each, what in zip(told, became, strict=True) if each.kind == "audit"]
+    became_said = [what for each, what in zip(told, became, strict=True) if each.kind != "audit"]
     taken = Counter(each.kind for each, what in zip(told, became, strict=True) if what == "taken")
     return Imported(
         taken=taken["label"] + taken["adjudicate"],
         skipped=taken["skip"],
         notes=taken["note"],
-        repeated=became.count("repeated"),
-        superseded=became.count("superseded"),
+        audit=drawn.count("taken"),
+        repeated=became_said.count("repeated"),
+        superseded=became_said.count("superseded"),
         unanswered=heard.unanswered,
         unknown_nodes=strange_nodes,
         unknown_classes=strange_classes,

@@ -1,0 +1,250 @@
+"""What the lists of `fp.doubts` are worth: labels made wrong on purpose, predictions that are wrong, classes hidden.
+
+    python benchmarks/doubts.py [--into docs/how-good.md]      # the tables, from the lines that are kept
+    python benchmarks/doubts.py --run [--graphs cora acm] [--parts wrong lists unseen]
+
+The nodes are those of the committed experiments (`experiments/default/results`, model ridge), so nothing is chosen
+anew; a seed whose nodes are those of another seed is left out. They were chosen while the labels were right and all
+classes known: labels are made wrong, and the labels of a class taken away, afterwards.
+
+wrong   5 % of the labels, at random, become another class of the graph, at random; which are among the first tenth of
+        `wrong_labels`?
+lists   20 nodes a list: how many of them are predicted wrongly, beside all nodes without a label?
+unseen  all labels of one class are taken away: is there a group, how many of its nodes are of that class, and how many
+        of the class are in it? And how often is there a group where nothing is hidden?
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+import featprop as fp
+from featprop.datasets import resolve
+from featprop.estimates.wrong_labels import wrong_labels
+
+ROOT = Path(__file__).parent.parent
+LINES = ROOT / "experiments" / "estimates" / "doubts.jsonl"
+GRAPHS = ["cora", "citeseer", "pubmed", "cora-ml", "dblp", "acm", "coauthor-cs"]
+DEFAULT = "featprop-diffused"
+MEASURED_ON = {
+    "wrong": {DEFAULT: [40, 80, 160], "random": [40, 80, 160]},
+    "lists": {DEFAULT: [40, 160]},
+    "unseen": {DEFAULT: [20, 40, 80, 160], "featprop": [80], "random": [80]},
+}
+"""Strategies and budgets of each part."""
+LISTS = ["least_sure", "contradicted", "far", "unreached"]
+WRONG, FIRST = 0.05, 0.1
+PLANTINGS = 20
+SETS = 1
+"""Of the distinct sets of nodes, how many classes are hidden from: the last ones, see `TUNED_ON`."""
+TUNED_ON = {"strategies": (DEFAULT, "random"), "budgets": (40, 160), "seeds": (0, 1)}
+"""What was looked at, on all seven graphs, when the threshold of `featprop.estimates.unseen` was set."""
+
+
+def picks(name, strategy, budget):
+    """Return the distinct sets of nodes, by the last of their seeds, and which of these were tuned on."""
+    found = {}
+    path = ROOT / "experiments" / "default" / "results" / f"{name}.jsonl"
+    for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        if (line["protocol"], line["model"]) != ("unlabelled", "ridge"):
+            continue
+        if (line["strategy"], line["budget"]) == (strategy, budget):
+            found[line["seed"]] = line["nodes"]
+    distinct = {}
+    for seed in sorted(found, reverse=True):
+        if set(found[seed]) not in map(set, distinct.values()):
+            distinct[seed] = found[seed]
+    tuned = [set(found[seed]) for seed in TUNED_ON["seeds"]]
+    looked_at = strategy in TUNED_ON["strategies"] and budget in TUNED_ON["budgets"]
+    return dict(sorted(distinct.items())), {seed for seed in distinct if looked_at and set(distinct[seed]) in tuned}
+
+
+def planted(graph, classes, sets):
+    """Yield what becomes of wrong labels, as many times for each set of nodes as makes `PLANTINGS` in all."""
+    names = sorted(set(classes))
+    for seed, nodes in sets.items():
+        told = classes[graph.positions(nodes)]
+        for planting in range(-(-PLANTINGS // len(sets))):
+            generator = np.random.default_rng([2024, seed, len(nodes), planting])
+            wrong = generator.choice(len(nodes), size=round(WRONG * len(nodes)), replace=False)
+            labels = told.copy()
+            for place in wrong:
+                labels[place] = generator.choice([name for name in names if name != told[place]])
+            model = fp.Ridge().fit(graph, nodes, labels.tolist())
+            order = [doubt.node for doubt in wrong_labels(graph, model)]
+            ranks = sorted(order.index(nodes[place]) + 1 for place in wrong)
+            yield {"seed": seed, "planting": planting, "ranks": ranks}
+
+
+def listed(graph, classes, sets):
+    """Yield how many predictions are wrong, of all and of those of each list."""
+    for seed, nodes in sets.items():
+        positions = graph.positions(nodes)
+        model = fp.Ridge().fit(graph, nodes, classes[positions].tolist())
+        wrong = model.predict(graph) != classes
+        found = fp.doubts(graph, model)
+        of_list = {name: [int(wrong[doubt.position]) for doubt in getattr(found, name)] for name in LISTS}
+        yield {
+            "seed": seed,
+            "wrong": float(np.delete(wrong, positions).mean()),
+            **{name: [sum(each), len(each)] for name, each in of_list.items()},
+        }
+
+
+def hidden(graph, classes, sets):
+    """Yield the groups that are told while one class has no label, and while all have."""
+    for seed, nodes in list(sets.items())[-SETS:]:
+        told = classes[graph.positions(nodes)]
+        for name in [None, *sorted(set(told))]:
+            kept = told != name
+            if len(set(told[kept])) < 2:
+                continue
+            ids = [node for node, stays in zip(nodes, kept, strict=True) if stays]
+            found = fp.doubts(graph, fp.Ridge().fit(graph, ids, told[kept].tolist())).unseen
+            groups = [
+                {"size": each.size, "score": each.score, "of it": int((classes[each.positions] == name).sum())}
+                for each in found
+            ]
+            yield {"seed": seed, "hidden": name, "class size": int((classes == name).sum()), "groups": groups}
+
+
+PARTS = {"wrong": planted, "lists": listed, "unseen": hidden}
+
+
+def measure(graphs, parts):
+    """Yield lines."""
+    for name in graphs:
+        graph = resolve(name)
+        classes = np.array([str(each) for each in graph.class_names()])
+        for part in parts:
+            for strategy, budgets in MEASURED_ON[part].items():
+                for budget in budgets:
+                    about = {"part": part, "graph": name, "strategy": strategy, "budget": budget}
+                    sets, tuned = picks(name, strategy, budget)
+                    for line in PARTS[part](graph, classes, sets):
+                        yield about | line | ({"tuned on": line["seed"] in tuned} if part == "unseen" else {})
+
+
+def of(lines, **wanted):
+    return [line for line in lines if all(line[key] == value for key, value in wanted.items())]
+
+
+def table(titles, rows):
+    line = "| --- |" + " ---: |" * (len(titles) - 1)
+    return "\n".join([f"| {' | '.join(titles)} |", line, *(f"| {' | '.join(map(str, row))} |" for row in rows)])
+
+
+def percent(values):
+    return f"{100 * np.mean(values):.0f}" if len(values) else "-"
+
+
+def share_found(lines):
+    return [
+        sum(rank <= np.ceil(FIRST * line["budget"]) for rank in line["ranks"]) / len(line["ranks"]) for line in lines
+    ]
+
+
+def wrong_table(lines):
+    lines = of(lines, part="wrong")
+    measured = [(way, budget) for way, budgets in MEASURED_ON["wrong"].items() for budget in budgets]
+    titles = ["graph", "sets", *(f"{way} {budget}" for way, budget in measured)]
+    rows = []
+    for name in GRAPHS:
+        ours = of(lines, graph=name)
+        sets = len({line["seed"] for line in of(ours, strategy=DEFAULT)})
+        cells = [percent(share_found(of(ours, strategy=way, budget=budget))) for way, budget in measured]
+        rows.append([name, sets, *cells])
+    return table(titles, rows)
+
+
+def lists_table(lines):
+    lines = of(lines, part="lists", strategy=DEFAULT)
+    titles = ["graph", "labels", "all", *(name.replace("_", " ") for name in LISTS)]
+    rows = []
+    for name in GRAPHS:
+        for budget in MEASURED_ON["lists"][DEFAULT]:
+            ours = of(lines, graph=name, budget=budget)
+            cells = [[line[each][0] / line[each][1] for line in ours if line[each][1]] for each in LISTS]
+            rows.append([name, budget, percent([line["wrong"] for line in ours]), *map(percent, cells)])
+    return table(titles, rows)
+
+
+def is_found(line):
+    """Say whether a group is told most of whose nodes are of the hidden class."""
+    return any(2 * group["of it"] >= group["size"] for group in line["groups"])
+
+
+def unseen_row(lines):
+    hiding = [line for line in lines if line["hidden"] is not None]
+    told = [line for line in hiding if line["groups"]]
+    nothing = [line for line in lines if line["hidden"] is None]
+    of_it, size = ([sum(group[key] for group in line["groups"]) for line in told] for key in ("of it", "size"))
+    return [
+        len(hiding),
+        percent([is_found(line) for line in hiding]),
+        percent([a / b for a, b in zip(of_it, size, strict=True)]),
+        percent([sum(group["of it"] for group in line["groups"]) / line["class size"] for line in hiding]),
+        f"{sum(bool(line['groups']) for line in nothing)} of {len(nothing)}",
+    ]
+
+
+MEASURED = ["hidden", "found", "of the class", "of it reached", "false groups"]
+
+
+def unseen_table(lines):
+    lines = of(lines, part="unseen", strategy=DEFAULT)
+    rows = [[name, *unseen_row(of(lines, graph=name))] for name in GRAPHS]
+    return table(["graph", *MEASURED], rows)
+
+
+def unseen_by_strategy(lines):
+    lines = of(lines, part="unseen")
+    rows = [
+        [f"{way}, {budget} labels", *unseen_row(of(lines, strategy=way, budget=budget))]
+        for way, budgets in MEASURED_ON["unseen"].items()
+        for budget in budgets
+    ]
+    for told, tuned in (("tuned on", True), ("not tuned on", False)):
+        rows.append([f"{DEFAULT}, {told}", *unseen_row(of(lines, strategy=DEFAULT, **{"tuned on": tuned}))])
+    return table(["chosen by", *MEASURED], rows)
+
+
+TABLES = {
+    "wrong-labels": wrong_table,
+    "lists": lists_table,
+    "unseen": unseen_table,
+    "unseen-by-strategy": unseen_by_strategy,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", action="store_true", help="measure anew, in place of the lines of these graphs")
+    parser.add_argument("--graphs", nargs="+", default=GRAPHS)
+    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
+    parser.add_argument("--lines", type=Path, default=LINES)
+    parser.add_argument("--into", type=Path, help="a page whose tables are made anew")
+    given = parser.parse_args()
+    text = given.lines.read_text(encoding="utf-8") if given.lines.exists() else ""
+    lines = [json.loads(line) for line in text.splitlines()]
+    if given.run:
+        lines = [line for line in lines if line["graph"] not in given.graphs or line["part"] not in given.parts]
+        given.lines.parent.mkdir(parents=True, exist_ok=True)
+        for name in given.graphs:
+            for part in given.parts:
+                lines += measure([name], [part])
+                lines.sort(key=lambda line: (GRAPHS.index(line["graph"]), list(PARTS).index(line["part"])))
+                given.lines.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    for name, make in TABLES.items():
+        print(f"\n{name}\n{make(lines)}")
+        if given.into:
+            marks = f"<!-- doubts {name} -->", f"<!-- /doubts {name} -->"
+            before, rest = given.into.read_text(encoding="utf-8").split(marks[0])
+            after = rest.split(marks[1])[1]
+            given.into.write_text(f"{before}{marks[0]}\n{make(lines)}\n{marks[1]}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""``featprop report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from featprop.cli.app import DeviceOption, GraphArgument, SeedOption, app, read
+from featprop.cli.console import showing_progress
+from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, read_sheets
+from featprop.cli.table_options import arguments_of, reads_tables
+
+if TYPE_CHECKING:
+    from featprop.tables import TableOptions
+
+__all__ = ["report"]
+
+
+@app.command()
+@reads_tables()
+def report(
+    graph: GraphArgument,
+    tables: TableOptions,
+    labels: Annotated[
+        list[Path] | None,
+        typer.Option("--labels", help="A filled labelling sheet (id, label). Repeatable. Default: the graph's own."),
+    ] = None,
+    audit: Annotated[
+        list[Path] | None,
+        typer.Option("--audit", help="A filled audit sheet: nodes drawn at random, for checking only. Repeatable."),
+    ] = None,
+    classes: ClassesOption = None,
+    skip: SkipOption = None,
+    on_conflict: OnConflictOption = "error",
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("report.html"),
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="What to train; featprop models lists them.", show_default="ridge"),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A setting of the model; featprop models NAME lists them. Repeatable."
+        ),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", help="What the page calls the graph.", show_default="its name")
+    ] = None,
+    seed: SeedOption = 0,
+    device: DeviceOption = "cpu",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite --out whatever it is.")] = False,
+) -> None:
+    """Write a page on your graph and labels: how good the predictions are, is it enough, what to distrust.
+
+    One HTML file that loads nothing: a map to click on, the estimate with its interval, curves, lists of nodes to look
+    at, and the commands to go on with.
+
+    Example: `featprop report my-graph/ --labels picks.csv --out report.html`
+    """
+    from featprop.models import DEFAULT_MODEL, get_model, model_class
+    from featprop.options import options_of, parse_options
+    from featprop.reporting import report as write_report
+    from featprop.reporting.commands import Files
+    from featprop.reporting.files import check_replaceable
+
+    kind = model_class(model or DEFAULT_MODEL)
+    given = {"seed": seed, "device": device} | parse_options(kind, settings or [])
+    chosen = get_model(kind.name, **{name: value for name, value in given.items() if name in options_of(kind)})
+    check_replaceable(out, force=force)
+    with showing_progress():
+        whole = read(graph, tables)
+        sheet = read_sheets(labels, whole, (), classes, skip, on_conflict)
+        checked = None if not audit else read_sheets(audit, whole, sheet.labels, classes, skip, on_conflict)
+        written = write_report(
+            whole,
+            dict(zip(sheet.nodes, sheet.labels, strict=True)),
+            audit=None if checked is None else dict(zip(checked.nodes, checked.labels, strict=True)),
+            out=out,
+            model=chosen,
+            title=title or graph.name,
+            files=Files(
+                str(graph),
+                tuple(map(str, labels or ())),
+                tuple(map(str, audit or ())),
+                str(out),
+                tuple(arguments_of(tables)),
+                model,
+            ),
+            seed=seed,
+            force=force,
+        )
+    typer.echo(f"{written.headline}.")
+    typer.echo(f"Wrote the report to {out}: open it in a browser.")

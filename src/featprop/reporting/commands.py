@@ -1,0 +1,133 @@
+"""What to do next, with the commands for exactly this graph and these files."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from featprop.reporting.findings import Findings
+
+__all__ = ["Files", "Next", "next_steps"]
+
+AUDIT_SIZE = 30
+FEWEST_MORE = 10
+
+
+@dataclass(frozen=True)
+class Files:
+    """What a report was made of, as a person wrote it on the command line.
+
+    Attributes
+    ----------
+    graph
+        The graph.
+    labels
+        The label files, none where the graph's own labels count.
+    audit
+        The audit sheets, if there are any.
+    out
+        The report.
+    options
+        Further options that say how the graph is read.
+    model
+        The model, if it was named.
+    """
+
+    graph: str = "my-graph/"
+    labels: tuple[str, ...] = ()
+    audit: tuple[str, ...] = ()
+    out: str = "report.html"
+    options: tuple[str, ...] = ()
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class Next:
+    """A step: what for, and the commands."""
+
+    words: str
+    commands: tuple[str, ...]
+
+
+def next_steps(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> list[Next]:
+    """Return what to do next, the most useful first.
+
+    Parameters
+    ----------
+    files
+        What the report was made of.
+    findings
+        What is known of the predictions.
+    n_labels
+        How many labels there are.
+    open_nodes
+        How many nodes have none.
+    """
+    steps = [_check(files, findings, open_nodes), _more(files, findings, n_labels, open_nodes), _use(files)]
+    if findings.advice is not None and not findings.advice.may_stop:
+        steps[:2] = steps[1::-1]
+    doubts = findings.doubts
+    if doubts is not None and doubts.wrong_labels:
+        words = "Look at the labels that seem wrong; where one is, correct it in its file and make this page again."
+        steps.insert(0, Next(words, (_line("report", files, out=files.out),)))
+    return [step for step in steps if step is not None]
+
+
+def _check(files: Files, findings: Findings, open_nodes: int) -> Next | None:
+    if not open_nodes:
+        return None
+    out = _unused("audit", [*files.labels, *files.audit])
+    if findings.audit is None:
+        size = min(AUDIT_SIZE, open_nodes)
+        words = (
+            f"Check it: {size} nodes drawn at random say how good the predictions are. Fill the label column of {out}."
+        )
+    else:
+        size = min(max(1, findings.audit.to_halve), open_nodes)
+        words = (
+            f"Be surer: {size:,} more nodes drawn at random would halve the interval. Fill the label column of {out}."
+        )
+    draw = _line("audit", files, "--size", str(size), out=out)
+    again = _line("report", files, "--audit", out, out=files.out)
+    return Next(words, (draw, again))
+
+
+def _more(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> Next | None:
+    if not open_nodes:
+        return None
+    budget = min(max(FEWEST_MORE, n_labels // 2), open_nodes)
+    out = _unused("more", files.labels)
+    choose = _line("select", files, "--budget", str(budget), out=out)
+    grown = Files(files.graph, (*files.labels, out), files.audit, files.out, files.options, files.model)
+    words = f"Label {budget:,} more, chosen knowing the labels so far: fill the label column of {out}."
+    if findings.advice is not None and findings.advice.may_stop:
+        words = f"Or label more all the same: {budget:,} nodes, chosen knowing the labels so far. Fill {out}."
+    return Next(words, (choose, _line("report", grown, out=files.out)))
+
+
+def _use(files: Files) -> Next:
+    train = _line("train", files, out="model/")
+    words = "Use it: the class of every node, with a confidence each."
+    predict = shlex.join(["featprop", "predict", files.graph, "--model", "model/", "--out", "predictions.csv"])
+    return Next(words, (train, predict))
+
+
+def _line(command: str, files: Files, *more: str, out: str) -> str:
+    """Return a command on these files; audited nodes are not to be drawn or chosen again."""
+    words = ["featprop", command, files.graph, *files.options]
+    sheets = (*files.labels, *(files.audit if command in ("audit", "select") else ()))
+    words += [word for path in sheets for word in ("--labels", path)]
+    words += [word for path in files.audit if command == "report" for word in ("--audit", path)]
+    words += ["--model", files.model] if files.model and command in ("report", "train") else []
+    return shlex.join([*words, *more, "--out", out])
+
+
+def _unused(stem: str, taken: Sequence[str]) -> str:
+    """Return a name for a sheet that none of the files has."""
+    names = {Path(path).name for path in taken}
+    number = 1
+    while (name := f"{stem}.csv" if number == 1 else f"{stem}-{number}.csv") in names or Path(name).exists():
+        number += 1
+    return name

@@ -1,0 +1,37 @@
+"""The file of a report: what it begins with, by which it is known again, and where it may be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from featprop.errors import FileError, ParameterError
+from featprop.io.atomic import replacing_file
+
+__all__ = ["COMMAND", "check_replaceable", "write_page"]
+
+COMMAND = "featprop report"
+OPENING = f"<!doctype html><!-- {COMMAND} -->\n"
+"""The first line of every report."""
+
+
+def check_replaceable(path: Path, *, force: bool) -> None:
+    """Refuse to write over a file that is no report, or to a place that cannot be one."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ParameterError("out", "must end in .html", f"{path.name!r}", f"write to {path.stem or 'report'}.html")
+    if path.is_dir():
+        raise FileError(f"{path}", "must be a file", "a folder", "choose another --out")
+    if path.exists() and not force and not _is_report(path):
+        found = f"a file that {COMMAND} did not write"
+        raise FileError(f"{path}", "must be new or an earlier report", found, "choose another --out or pass --force")
+
+
+def write_page(path: Path, page: str, *, force: bool) -> None:
+    """Write a report; it appears whole or not at all."""
+    check_replaceable(path, force=force)
+    with replacing_file(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", newline="\n")
+
+
+def _is_report(path: Path) -> bool:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return file.read(len(OPENING)) == OPENING

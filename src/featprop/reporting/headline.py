@@ -1,0 +1,57 @@
+"""How good it is, in one sentence, and the two or three that go with it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from featprop.estimates import Interval
+from featprop.estimates.estimate import FEWEST
+from featprop.graph import UNKNOWN
+from featprop.reporting.findings import Findings
+from featprop.reporting.subject import Subject
+
+__all__ = ["headline", "in_percent", "lead"]
+
+
+def in_percent(interval: Interval) -> str:
+    """Write a share with its interval: ``"84 % (78 to 89 %)"``."""
+    low, high = f"{100 * interval.low:.0f}", f"{100 * interval.high:.0f}"
+    return f"{100 * interval.value:.0f} % ({low} to {high} %)"
+
+
+def headline(subject: Subject, findings: Findings) -> str:
+    """Answer "how good is it" with an interval, or say why there is no answer."""
+    share = findings.accuracy
+    if share is not None:
+        value, low, high = (f"{100 * each:.0f}" for each in (share.value, share.low, share.high))
+        between = f"{low} to {high} %" if low != high else f"{value} %"
+        return f"About {value} % of the predictions are right ({between})"
+    if not np.any(subject.labelled == UNKNOWN):
+        return "Every node has a label: there is nothing to predict"
+    if len(subject.model.classes_) < 2:
+        return f"All labels are {subject.class_titles[0]} so far: nothing can be learnt from one class"
+    return f"{len(subject.labels):,} labels, and no telling yet how good the predictions are"
+
+
+def lead(subject: Subject, findings: Findings) -> list[str]:
+    """Return the sentences below the headline: where the answer is from, and what to do about it."""
+    said = []
+    share = findings.accuracy
+    if findings.audit is not None and share is not None:
+        size = findings.audit.size
+        said.append(
+            f"Checked on {size:,} node{'' if size == 1 else 's'} drawn at random that no model has learnt from; "
+            f"in {100 * share.level:.0f} % of such checks the true share is in that interval."
+        )
+    elif findings.estimate is not None and share is not None:
+        said.append(
+            "Estimated from the labels and the graph, without an audit: the labels were chosen to be useful, not to be "
+            f"typical. The interval is meant to hold in {100 * share.level:.0f} % of cases."
+        )
+        if findings.estimate.n_labels < FEWEST:
+            said.append("So few labels say little: an audit of 30 nodes drawn at random is surer.")
+    elif len(subject.model.classes_) > 1 and np.any(subject.labelled == UNKNOWN):
+        said.append("An audit tells: a few nodes drawn at random, labelled for checking only.")
+    if findings.advice is not None:
+        said.append(findings.advice.headline)
+    return said

@@ -1,0 +1,315 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const [X, Y, CLASS, SURE, FAR, NEAREST, LABEL, AUDIT, LISTS, TITLE, FIELDS, INSIDE, OUTSIDE, DEGREE, COUNTS, LIKELY, PIXELS] = Array(17).keys();
+  const nodes = data.nodes, text = (number) => data.texts[number];
+  const get = (id) => document.getElementById(id);
+  const picture = get("picture"), panel = get("panel"), hint = get("hint"), box = document.querySelector(".mapbox");
+  const view = picture.viewBox.baseVal, whole = { x: 0, y: 0, width: view.width, height: view.height };
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  let hovered = -1, chosen = -1, origin = null;
+  document.documentElement.classList.add("scripted");
+
+  function make(tag, content, attributes = {}) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    for (const part of [content].flat()) if (part !== null && part !== undefined) element.append(part);
+    return element;
+  }
+  function drawing(tag, attributes) {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    return element;
+  }
+  function named(code) {
+    const swatch = document.querySelector(`.for-class [data-class="${code}"] .swatch`);
+    return make("span", [swatch ? swatch.cloneNode(true) : null, data.classes[code]], { class: "class" });
+  }
+  function shows(node) {
+    const filter = document.querySelectorAll('.for-class [aria-pressed="true"]');
+    return !filter.length || [...filter].some((button) => Number(button.dataset.class) === node[CLASS]);
+  }
+
+  // The map: where the pointer is, and the node nearest to it.
+  function scale() {
+    const wide = picture.clientWidth || 700;
+    box.style.setProperty("--k", (view.width / wide) * (wide < 500 ? 0.6 : 0.72) * (whole.width / view.width > 2 ? 1.3 : 1));
+    document.querySelector(".stage").classList.toggle("zoomed", view.width < whole.width);
+    for (const sign of document.querySelectorAll("#cursor circle, #chosen circle")) {
+      sign.setAttribute("r", (sign.parentNode.id === "chosen" ? 11 : 8) * (view.width / wide));
+    }
+  }
+  function at(event) {
+    const frame = picture.getBoundingClientRect();
+    return [view.x + ((event.clientX - frame.left) / frame.width) * view.width, view.y + ((event.clientY - frame.top) / frame.height) * view.height];
+  }
+  function nearest(x, y, reach) {
+    let best = -1, least = reach * reach;
+    nodes.forEach((node, place) => {
+      const apart = (node[X] - x) ** 2 + (node[Y] - y) ** 2 - (node[LABEL] >= 0 ? 9 : 0);
+      if (apart < least && shows(node)) { best = place; least = apart; }
+    });
+    return best;
+  }
+  function put(sign, place) {
+    sign.setAttribute("visibility", place < 0 ? "hidden" : "visible");
+    if (place >= 0) sign.setAttribute("transform", `translate(${nodes[place][X]} ${nodes[place][Y]})`);
+  }
+  function verdict(node) {
+    if (node[LABEL] >= 0) return `labelled ${data.classes[node[LABEL]]}`;
+    return `${data.classes[node[CLASS]]}, ${node[SURE]} % sure`;
+  }
+  function hover(place) {
+    hovered = place;
+    put(get("cursor"), place);
+    hint.hidden = place < 0;
+    if (place < 0) return;
+    const node = nodes[place], frame = picture.getBoundingClientRect();
+    hint.replaceChildren(text(node[TITLE]), make("span", verdict(node)));
+    const left = ((node[X] - view.x) / view.width) * frame.width, top = ((node[Y] - view.y) / view.height) * frame.height;
+    hint.style.left = `${Math.max(4, Math.min(left + 14, frame.width - hint.offsetWidth - 8))}px`;
+    hint.style.top = `${top + 16 + hint.offsetHeight > frame.height ? top - hint.offsetHeight - 12 : top + 14}px`;
+  }
+
+  // The panel: what is known of the chosen node.
+  function pixels(node) {
+    const side = Math.sqrt(node[PIXELS].length), canvas = make("canvas", [], { width: side, height: side, role: "img", "aria-label": "The features as a picture" });
+    const brush = canvas.getContext("2d");
+    brush.fillStyle = getComputedStyle(document.body).color;
+    [...node[PIXELS]].forEach((shade, place) => {
+      brush.globalAlpha = Number(shade) / 8;
+      brush.fillRect(place % side, Math.floor(place / side), 1, 1);
+    });
+    return canvas;
+  }
+  function bar(share, code) {
+    const fill = make("i", [], { class: `c${code % 10}` });
+    fill.style.width = `${share}%`;
+    return make("span", fill, { class: "meter" });
+  }
+  function goTo(place) {
+    const button = make("button", [named(nodes[place][CLASS]).firstChild, text(nodes[place][TITLE])], { type: "button", title: verdict(nodes[place]) });
+    button.addEventListener("click", () => { choose(place); panel.focus({ preventScroll: true }); });
+    return button;
+  }
+  function fields(node) {
+    const list = make("dl", []), told = node[FIELDS];
+    for (let place = 0; place < told.length; place += 4) {
+      const extra = told[place + 3], value = text(told[place + 1]), note = text(told[place + 2]);
+      const link = typeof extra === "string" && /^https?:/i.test(extra);
+      list.append(make("dt", text(told[place])), make("dd", [
+        link ? make("a", value, { href: extra, rel: "noreferrer noopener", target: "_blank" }) : value,
+        note ? make("small", note) : null,
+      ]));
+    }
+    return list;
+  }
+  function said(node) {
+    const parts = [], label = node[LABEL], audit = node[AUDIT];
+    if (label >= 0) parts.push(make("p", ["Labelled ", named(label)], { class: "verdict" }));
+    if (audit >= 0) parts.push(make("p", ["By the audit ", named(audit)], { class: "verdict" }));
+    parts.push(make("h4", "What the model says"));
+    const rows = make("div", [], { class: "probabilities" });
+    for (let place = 0; place < node[LIKELY].length; place += 2) {
+      const [code, share] = node[LIKELY].slice(place, place + 2);
+      rows.append(named(code), bar(share, code), `${share} %`);
+    }
+    parts.push(rows);
+    const near = node[NEAREST];
+    if (label < 0) parts.push(make("p", [`Distance to the nearest label: ${node[FAR]}`, ...(near >= 0 ? [", ", goTo(near)] : [])], { class: "around note" }));
+    return parts;
+  }
+  function around(node) {
+    const count = node[DEGREE], found = make("div", node[INSIDE].map(goTo), { class: "around" });
+    for (let place = 0; place < node[OUTSIDE].length; place += 2) {
+      found.append(make("span", [named(node[OUTSIDE][place + 1]).firstChild, " ", text(node[OUTSIDE][place])], { class: "elsewhere", title: "not on the map" }));
+    }
+    const told = node[INSIDE].length + node[OUTSIDE].length / 2, counts = [];
+    for (let place = 0; place < node[COUNTS].length; place += 2) {
+      counts.push(named(node[COUNTS][place]), `: ${node[COUNTS][place + 1].toLocaleString("en")}${place + 2 < node[COUNTS].length ? ", " : ""}`);
+    }
+    return [
+      make("h4", count ? `Neighbours: ${count.toLocaleString("en")}` : "No neighbours"),
+      count ? make("p", counts, { class: "note" }) : null,
+      found,
+      told < count ? make("p", `and ${(count - told).toLocaleString("en")} more`, { class: "note" }) : null,
+    ];
+  }
+  function choose(place, from = null) {
+    chosen = place;
+    origin = from;
+    put(get("chosen"), place);
+    get("threads").setAttribute("d", place < 0 ? "" : nodes[place][INSIDE].map((other) => `M${nodes[place][X]} ${nodes[place][Y]}L${nodes[other][X]} ${nodes[other][Y]}`).join(""));
+    if (place < 0) {
+      panel.replaceChildren(make("p", "Click a node to see what is known of it.", { class: "quiet" }));
+      return;
+    }
+    const node = nodes[place], parts = [];
+    if (from) {
+      const back = make("button", "↩ back to the list", { type: "button", class: "back" });
+      back.addEventListener("click", () => { from.scrollIntoView({ block: "center" }); from.focus({ preventScroll: true }); });
+      parts.push(back);
+    }
+    if (node[PIXELS]) parts.push(pixels(node));
+    parts.push(make("h3", text(node[TITLE])), ...said(node));
+    data.lists.forEach((name, bit) => { if (node[LISTS] & (1 << bit)) parts.push(make("p", `In the list: ${name}`, { class: "flag" })); });
+    parts.push(...around(node));
+    if (node[FIELDS].length) parts.push(make("h4", "What is known of it"), fields(node));
+    panel.replaceChildren(...parts.filter((part) => part !== null));
+    panel.scrollTop = 0;
+    const inside = node[X] >= view.x && node[X] <= view.x + view.width && node[Y] >= view.y && node[Y] <= view.y + view.height;
+    if (!inside) zoom(view.width, node[X], node[Y]);
+  }
+
+  // Closer and farther.
+  function zoom(width, x, y) {
+    view.width = Math.max(whole.width / 12, Math.min(whole.width, width));
+    view.height = (view.width / whole.width) * whole.height;
+    view.x = Math.max(0, Math.min(whole.width - view.width, x - view.width / 2));
+    view.y = Math.max(0, Math.min(whole.height - view.height, y - view.height / 2));
+    hover(-1);
+    scale();
+  }
+  const middle = () => (chosen >= 0 ? [nodes[chosen][X], nodes[chosen][Y]] : [view.x + view.width / 2, view.y + view.height / 2]);
+  for (const button of document.querySelectorAll("[data-zoom]")) {
+    button.addEventListener("click", () => zoom({ in: view.width / 1.6, out: view.width * 1.6, all: whole.width }[button.dataset.zoom], ...middle()));
+  }
+  picture.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const [x, y] = at(event), width = Math.max(whole.width / 12, Math.min(whole.width, view.width * (event.deltaY > 0 ? 1.25 : 0.8)));
+    zoom(width, x + (view.x + view.width / 2 - x) * (width / view.width), y + (view.y + view.height / 2 - y) * (width / view.width));
+  }, { passive: false });
+  let dragged = null;
+  picture.addEventListener("pointerdown", (event) => {
+    if (view.width < whole.width) dragged = { x: event.clientX, y: event.clientY, from: [view.x + view.width / 2, view.y + view.height / 2], far: false };
+  });
+  addEventListener("pointerup", () => setTimeout(() => { dragged = null; }));
+  picture.addEventListener("pointermove", (event) => {
+    if (dragged) {
+      const frame = picture.getBoundingClientRect(), x = event.clientX - dragged.x, y = event.clientY - dragged.y;
+      dragged.far ||= Math.hypot(x, y) > 5;
+      if (dragged.far) zoom(view.width, dragged.from[0] - (x / frame.width) * view.width, dragged.from[1] - (y / frame.height) * view.height);
+      return;
+    }
+    hover(nearest(...at(event), (18 * view.width) / picture.clientWidth));
+  });
+  picture.addEventListener("pointerleave", () => hover(-1));
+  picture.addEventListener("click", (event) => {
+    if (dragged && dragged.far) return;
+    choose(nearest(...at(event), (24 * view.width) / picture.clientWidth));
+  });
+
+  // The keyboard: arrows walk to the nearest node in that direction.
+  picture.setAttribute("tabindex", "0");
+  picture.setAttribute("role", "application");
+  picture.setAttribute("aria-description", "Arrow keys walk from node to node, Enter shows one, Escape lets it go.");
+  picture.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    const here = hovered >= 0 ? hovered : chosen >= 0 ? chosen : nodes.findIndex((node) => node[LABEL] >= 0);
+    if (step) {
+      event.preventDefault();
+      let best = -1, least = Infinity;
+      if (hovered < 0 && chosen < 0) best = here;
+      else nodes.forEach((node, place) => {
+        const x = node[X] - nodes[here][X], y = node[Y] - nodes[here][Y], along = x * step[0] + y * step[1], aside = Math.abs(x * step[1]) + Math.abs(y * step[0]);
+        if (along > 0 && aside <= 1.2 * along && shows(node) && along + 2 * aside < least) { best = place; least = along + 2 * aside; }
+      });
+      if (best >= 0) {
+        const node = nodes[best];
+        if (node[X] < view.x || node[X] > view.x + view.width || node[Y] < view.y || node[Y] > view.y + view.height) zoom(view.width, node[X], node[Y]);
+        hover(best);
+      }
+    } else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      if (hovered >= 0) choose(hovered);
+    } else if (event.key === "Escape") { hover(-1); choose(-1); }
+    else if (event.key === "+") zoom(view.width / 1.6, ...middle());
+    else if (event.key === "-") zoom(view.width * 1.6, ...middle());
+  });
+
+  // From tables to the map and back.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-node]");
+    if (!link) return;
+    event.preventDefault();
+    choose(Number(link.dataset.node), link);
+    get("map").scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
+    panel.focus({ preventScroll: true });
+  });
+  for (const button of document.querySelectorAll("[data-more]")) {
+    const closed = button.textContent;
+    button.setAttribute("aria-expanded", "false");
+    button.addEventListener("click", () => {
+      const shown = button.previousElementSibling.querySelector("table").classList.toggle("whole");
+      button.setAttribute("aria-expanded", String(shown));
+      button.textContent = shown ? "Show fewer" : closed;
+    });
+  }
+
+  // The legend filters.
+  for (const button of document.querySelectorAll(".for-class [data-class]")) {
+    button.addEventListener("click", () => {
+      button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+      const pressed = new Set([...document.querySelectorAll('.for-class [aria-pressed="true"]')].map((each) => each.dataset.class));
+      box.classList.toggle("filtered", pressed.size > 0);
+      for (const each of box.querySelectorAll("[data-class]")) each.classList.toggle("on", pressed.has(each.dataset.class));
+    });
+  }
+
+  // Find a node by its name or id.
+  const find = get("find"), found = get("found");
+  function close() { found.hidden = true; find.setAttribute("aria-expanded", "false"); find.removeAttribute("aria-activedescendant"); }
+  function look() {
+    const wanted = find.value.trim().toLowerCase();
+    const hits = [];
+    for (let place = 0; wanted && place < nodes.length && hits.length < 8; place++) {
+      const node = nodes[place], id = node[FIELDS].length ? text(node[FIELDS][1]) : "";
+      if (text(node[TITLE]).toLowerCase().includes(wanted) || id.toLowerCase() === wanted) hits.push(place);
+    }
+    found.replaceChildren(...hits.map((place, number) => make("li", text(nodes[place][TITLE]), { role: "option", id: `hit-${number}`, "data-place": place, "aria-selected": String(number === 0) })));
+    if (wanted && !hits.length) found.replaceChildren(make("li", "no such node on the map", { "aria-disabled": "true" }));
+    found.hidden = !wanted;
+    find.setAttribute("aria-expanded", String(!found.hidden));
+  }
+  function take(option) {
+    if (!option || option.dataset.place === undefined) return;
+    close();
+    choose(Number(option.dataset.place));
+    panel.focus({ preventScroll: true });
+  }
+  find.addEventListener("input", look);
+  find.addEventListener("keydown", (event) => {
+    const options = [...found.querySelectorAll("[role=option]")], current = options.findIndex((option) => option.getAttribute("aria-selected") === "true");
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      const next = Math.max(0, Math.min(options.length - 1, current + (event.key === "ArrowDown" ? 1 : -1)));
+      options.forEach((option, number) => option.setAttribute("aria-selected", String(number === next)));
+      if (options[next]) find.setAttribute("aria-activedescendant", options[next].id);
+    } else if (event.key === "Enter") { event.preventDefault(); take(options[current]); }
+    else if (event.key === "Escape") close();
+  });
+  found.addEventListener("pointerdown", (event) => { event.preventDefault(); take(event.target.closest("li")); });
+  find.addEventListener("blur", close);
+
+  // Commands to copy.
+  for (const block of document.querySelectorAll(".commands pre")) {
+    const button = make("button", "copy", { type: "button", class: "copy" }), command = block.textContent;
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(command);
+        button.textContent = "copied";
+      } catch {
+        getSelection().selectAllChildren(block.firstChild);
+        button.textContent = "selected";
+      }
+      setTimeout(() => { button.textContent = "copy"; }, 1500);
+    });
+    block.append(button);
+  }
+
+  addEventListener("resize", scale);
+  addEventListener("beforeprint", () => { zoom(whole.width, 0, 0); box.style.removeProperty("--k"); });
+  addEventListener("afterprint", scale);
+  scale();
+})();

@@ -1,0 +1,174 @@
+"""``featprop audit``, and what other commands make of its sheet."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import featprop
+from featprop.labelling import LabelLog
+
+Run = Callable[..., Any]
+
+
+def rows_of(path: str) -> list[dict[str, str]]:
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fill(path: str, label: Callable[[str], str] = lambda node: "abc"[int(node) % 3]) -> None:
+    """Type the class of each node into a sheet, as a person would."""
+    rows = rows_of(path)
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({**row, "label": label(row["id"])} for row in rows)
+
+
+def ids_of(path: str) -> set[str]:
+    return {row["id"] for row in rows_of(path)}
+
+
+def ok(result: Any) -> Any:
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.fixture
+def labelled(graph_folder: Path, run: Run) -> Path:
+    """A graph and ``picks.csv`` with 12 labels."""
+    ok(run("select", graph_folder, "--budget", 12))
+    fill("picks.csv")
+    return graph_folder
+
+
+def test_from_the_draw_to_the_score(labelled: Path, run: Run) -> None:
+    told = ok(run("audit", labelled, "--labels", "picks.csv", "--size", 30, "--show", "w1"))
+    assert "Wrote 30 nodes drawn from 228 to audit.csv: fill its label column" in told.stdout
+    rows = rows_of("audit.csv")
+    assert list(rows[0]) == ["rank", "id", "audit", "w1", "label"]
+    assert {row["audit"] for row in rows} == {"7.6"}
+    assert not ids_of("audit.csv") & ids_of("picks.csv")
+    fill("audit.csv")
+    told = ok(run("train", labelled, "--labels", "picks.csv", "--labels", "audit.csv"))
+    assert "Nothing learns from an audit, and its nodes are not chosen: 30 of 30 nodes labelled" in told.output
+    assert "Trained on 12 labels of 3 classes" in told.stdout
+    assert "by an audit of 30 nodes; in 9 of 10 audits the interval holds the true value" in told.stdout
+    assert set(map(str, featprop.load_model("model").labelled_)) == ids_of("picks.csv")
+    told = ok(run("train", labelled, "--labels", "picks.csv", "--labels", "audit.csv", "--use-audit", "-o", "all"))
+    assert "Trained on 42 labels" in told.stdout
+    assert "by an audit" not in told.stdout
+    assert set(map(str, featprop.load_model("all").labelled_)) == ids_of("picks.csv") | ids_of("audit.csv")
+
+
+def test_nodes_of_the_audit_are_not_chosen(labelled: Path, run: Run) -> None:
+    ok(run("audit", labelled, "--labels", "picks.csv", "--size", 200))
+    both = ("--labels", "picks.csv", "--labels", "audit.csv")
+    ok(run("select", labelled, "--budget", 28, *both, "--out", "more.csv"))
+    assert not ids_of("more.csv") & (ids_of("audit.csv") | ids_of("picks.csv")), "an empty sheet counts, too"
+    fill("audit.csv")
+    ok(run("select", labelled, "--budget", 28, *both, "--out", "more.csv", "--show", "w1"))
+    assert not ids_of("more.csv") & ids_of("audit.csv")
+    refused = run("select", labelled, "--budget", 29, *both, "--out", "other.csv")
+    assert "budget must be from 1 to 28, the number of nodes that may be chosen" in refused.output
+    ok(run("audit", labelled, *both, "--size", 28, "--out", "rest.csv"))
+    assert not ids_of("rest.csv") & (ids_of("audit.csv") | ids_of("picks.csv"))
+
+
+def test_rounds_keep_the_mark_and_what_was_released(labelled: Path, run: Run) -> None:
+    ok(run("audit", labelled, "--labels", "picks.csv", "--size", 20))
+    fill("audit.csv")
+    select = ("select", labelled, "--budget", 5, "--rounds", "rounds", "--labels")
+    ok(run(*select, "picks.csv", "--labels", "audit.csv", "--out", "one.csv"))
+    with LabelLog(Path("rounds/labels.sqlite")) as log:
+        assert (len(log.labels()), len(log.audited())) == (12, 20)
+        assert set(log.audit().values()) == {11.4}
+    fill("audit.csv", lambda _: "a")
+    ok(run(*select, "audit.csv", "--out", "two.csv"))
+    with LabelLog(Path("rounds/labels.sqlite")) as log:
+        assert set(log.audited().values()) == {"a"}, "a label that was changed in the sheet is a correction"
+        log.release_audit()
+    fill("two.csv")
+    ok(run(*select, "two.csv", "--labels", "audit.csv", "--out", "three.csv"))
+    with LabelLog(Path("rounds/labels.sqlite")) as log:
+        assert (len(log.labels()), log.audit()) == (37, {})
+
+
+def test_by_predicted(labelled: Path, run: Run) -> None:
+    ok(run("audit", labelled, "--labels", "picks.csv", "--size", 30, "--by", "predicted"))
+    weights = [row["audit"] for row in rows_of("audit.csv")]
+    assert sorted(weights.count(weight) for weight in set(weights)) in ([10, 10, 10], [10, 20], [30])
+    assert sum(map(float, weights)) == pytest.approx(228, abs=0.01)
+
+
+def test_the_seed_decides(labelled: Path, run: Run) -> None:
+    drawn = []
+    for seed in (0, 0, 1):
+        ok(run("audit", labelled, "--seed", seed, "--out", "drawn.csv"))
+        drawn.append(Path("drawn.csv").read_bytes())
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_standard_output(labelled: Path, run: Run) -> None:
+    told = ok(run("audit", labelled, "--size", 3, "--out", "-"))
+    assert told.stdout.startswith("rank,id,audit,label\n1,")
+    assert "Wrote 3 nodes drawn from 240: fill the label column" in told.stderr
+
+
+BAD: list[tuple[str, list[Any], str]] = [
+    ("typed", [], "audit.csv must not be overwritten; found labels that a person typed: 30"),
+    ("", ["--size", 0], "size must be from 1 to 228, the number of nodes without a label; found 0"),
+    ("", ["--size", 2, "--by", "predicted"], "size must be at least 3 to draw of each class that is predicted"),
+    ("", ["--by", "degree"], "by must be one of predicted; found 'degree'"),
+    ("", ["--model", "ridge"], "model must go with --by predicted; found no --by"),
+    ("", ["--show", "audit"], "show must name columns other than the sheet's own; found 'audit'"),
+    ("", ["--out", "audit.xlsx"], "out must end in .csv"),
+]
+
+
+@pytest.mark.parametrize(("state", "options", "message"), BAD)
+def test_what_is_refused(labelled: Path, run: Run, state: str, options: list[Any], message: str) -> None:
+    if state == "typed":
+        ok(run("audit", labelled, "--labels", "picks.csv"))
+        fill("audit.csv")
+    before = Path("audit.csv").read_bytes() if state else None
+    refused = run("audit", labelled, "--labels", "picks.csv", *options)
+    assert refused.exit_code == 2
+    assert message in refused.output
+    assert (Path("audit.csv").read_bytes() if Path("audit.csv").exists() else None) == before
+
+
+def test_by_what_nobody_can_predict(labelled: Path, run: Run) -> None:
+    refused = run("audit", labelled, "--by", "predicted")
+    assert "by must go with labels to train a model on; found no --labels" in refused.output
+    Path("one.csv").write_text("id,label\n1,a\n2,a\n")
+    refused = run("audit", labelled, "--by", "predicted", "--labels", "one.csv")
+    assert "labels must hold at least two classes; found only 'a'" in refused.output
+
+
+def test_sheets_that_cannot_be_an_audit(labelled: Path, run: Run) -> None:
+    ok(run("audit", labelled, "--size", 240, "--out", "all.csv"))
+    fill("all.csv")
+    refused = run("train", labelled, "--labels", "picks.csv", "--labels", "all.csv")
+    assert refused.exit_code == 2
+    assert "Nodes of an audit must be in no other sheet of labels; found 12 (" in refused.output
+    refused = run("train", labelled, "--labels", "all.csv")
+    assert "Training must have labels; found those of an audit only: pass other --labels too" in refused.output
+    ok(run("train", labelled, "--labels", "all.csv", "--use-audit"))
+    Path("damaged.csv").write_text("id,audit,label\n1,7.6,a\n2,,b\n3,lots,c\n")
+    refused = run("train", labelled, "--labels", "damaged.csv")
+    assert "The column audit of damaged.csv must hold numbers above 0 or nothing; found 'lots'" in refused.output
+
+
+def test_a_column_of_that_name_that_is_somebodys_own(labelled: Path, run: Run) -> None:
+    Path("own.csv").write_text("id,audit,label\n1,yes,b\n2,no,c\n3,,a\n")
+    assert "Trained on 3 labels" in ok(run("train", labelled, "--labels", "own.csv")).stdout
+
+
+def test_weights_that_a_spreadsheet_wrote(labelled: Path, run: Run) -> None:
+    free = sorted({str(node) for node in range(240)} - ids_of("picks.csv"))[:2]
+    Path("comma.csv").write_text("id;audit;label\n" + "".join(f"{node};7,6;b\n" for node in free))
+    told = ok(run("train", labelled, "--labels", "picks.csv", "--labels", "comma.csv"))
+    assert "2 of 2 nodes labelled" in told.output

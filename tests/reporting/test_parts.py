@@ -1,0 +1,156 @@
+"""The parts of a report, each on a graph small enough to know."""
+
+import json
+
+import numpy as np
+import pytest
+
+from featprop.estimates import Interval
+from featprop.graph import Graph
+from featprop.models import Ridge
+from featprop.reporting.class_table import class_lines
+from featprop.reporting.commands import Files, next_steps
+from featprop.reporting.facts import facts_of
+from featprop.reporting.findings import Findings
+from featprop.reporting.headline import headline, in_percent, lead
+from featprop.reporting.lists import listed
+from featprop.reporting.map import MARKS, class_mark, drawn_map
+from featprop.reporting.records import embedded, records
+from featprop.reporting.sample import shown_nodes
+from featprop.reporting.subject import Subject
+
+
+def test_what_a_graph_is(graph: Graph) -> None:
+    facts = facts_of(graph)
+    assert facts["nodes"] == "60"
+    assert facts["edges"] == "116"
+    assert facts["isolated nodes"] == "2"
+    assert facts["components"] == "4, the largest of 29 nodes"
+    assert facts["degrees"].endswith("largest 4")
+
+
+def test_a_small_map_shows_all_and_a_large_one_all_that_matter() -> None:
+    labelled, wanted = np.array([3, 999_999]), [5, 123_456]
+    assert shown_nodes(50, np.array([1]), [2]).tolist() == list(range(50))
+    shown = shown_nodes(1_000_000, labelled, wanted, seed=1)
+    assert len(shown) == len(set(shown.tolist())) == 4000
+    assert {3, 5, 123_456, 999_999} <= set(shown.tolist())
+    assert shown.tolist() == sorted(shown.tolist())
+    np.testing.assert_array_equal(shown, shown_nodes(1_000_000, labelled, wanted, seed=1))
+    assert not np.array_equal(shown, shown_nodes(1_000_000, labelled, wanted, seed=2))
+
+
+def test_of_very_many_labels_a_sample_is_shown() -> None:
+    shown = shown_nodes(20_000, np.arange(10_000), list(range(19_000, 19_100)))
+    assert len(shown) == 4000
+    assert 2400 < np.count_nonzero(shown < 10_000) <= 2500
+    assert set(range(19_000, 19_100)) <= set(shown.tolist())
+
+
+def test_the_subject_knows_labels_audit_and_what_labels_stand_for(subject: Subject) -> None:
+    assert subject.classes[-1] == "other"
+    assert np.count_nonzero(subject.labelled >= 0) == 8
+    assert subject.audited[3] >= 0
+    assert subject.audited[5] == -1
+    assert subject.stands_for.sum() == 60
+    assert subject.curve[-1] == pytest.approx(subject.covered.mean_distance, rel=1e-5)
+    assert np.all(np.diff(subject.curve) <= 1e-6)
+    np.testing.assert_array_equal(subject.known[subject.positions], subject.codes)
+
+
+def test_colours_come_again_with_other_marks() -> None:
+    assert class_mark(0) == (0, "round")
+    assert class_mark(13) == (3, "square")
+    assert len({class_mark(code) for code in range(10 * len(MARKS))}) == 10 * len(MARKS)
+
+
+def test_every_node_is_drawn_once_a_layer_and_doubts_are_marked(subject: Subject, findings: Findings) -> None:
+    lists = listed(subject, findings.doubts)
+    places = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)
+    drawn = drawn_map(subject, np.arange(60), places, lists)
+    assert drawn.svg.count("h0") == 3 * 52 + 3 * 8  # three layers of nodes; labels have halo, rim and dot
+    assert drawn.svg.count("l10 10") == len({position for each in lists for position in each.positions}) - 1
+    assert drawn.svg.count("a17") == 2  # a ring is two arcs, around one label
+    assert [sum(step.count for step in steps) for steps in (drawn.sure, drawn.far)] == [52, 52]
+    assert drawn.places.min() >= 0
+    assert drawn.places[:, 0].max() <= 1000
+    assert drawn.places[:, 1].max() <= drawn.height
+    assert drawn.index_of(59) == 59
+    assert drawn.index_of(60) is None
+
+
+def test_lists_keep_their_order_and_leave_out_labels_that_look_right(subject: Subject, findings: Findings) -> None:
+    lists = {each.key: each for each in listed(subject, findings.doubts)}
+    assert list(lists) == ["wrong_labels", "unseen", "least_sure", "far"]
+    assert [each.position for each in lists["wrong_labels"].suspects] == [0]
+    assert lists["unseen"].suspects[0].position == 41
+    assert set(lists["unseen"].positions) == {40, 41, 42, 43}
+    assert listed(subject, None) == []
+
+
+def test_records_say_what_is_known_of_each_node(subject: Subject, findings: Findings) -> None:
+    lists = listed(subject, findings.doubts)
+    drawn = drawn_map(subject, np.arange(60), np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32), lists)
+    data = records(subject, drawn, lists)
+    texts, node = data["texts"], data["nodes"][7]
+    assert len(data["nodes"]) == 60
+    assert {len(each) for each in data["nodes"]} == {17}
+    assert texts[node[9]] == "Account 7"
+    fields = {texts[node[10][place]]: texts[node[10][place + 1]] for place in range(0, len(node[10]), 4)}
+    assert fields["id"] == "n7"
+    assert fields["since"] == "8 March 2017"
+    assert sorted(node[11]) == [3, 5, 9, 11]
+    assert node[13] == 4
+    assert data["nodes"][59][13] == 0
+    assert len(texts) == len(set(texts))
+    assert json.loads(str(embedded(data))) == data
+
+
+def test_json_inside_a_page_cannot_end_it() -> None:
+    text = str(embedded(["</script><script>", "<!--", "&amp;", "a\u2028b\u2029c", "é"]))
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == ["</script><script>", "<!--", "&amp;", "a\u2028b\u2029c", "é"]
+
+
+def test_classes_are_counted(subject: Subject, findings: Findings) -> None:
+    lines = class_lines(subject, findings.audit)
+    assert sum(line.labels for line in lines) == 8
+    assert sum(line.labels + line.predicted for line in lines) == 60
+    assert sum(line.share for line in lines) == pytest.approx(1)
+    assert lines[-1].title == "other"
+    assert lines[-1].confidence is None
+    assert lines[0].recall is not None
+    assert lines[1].recall is None
+
+
+def test_the_headline_answers_how_good_it_is(subject: Subject, findings: Findings) -> None:
+    assert headline(subject, findings) == "About 90 % of the predictions are right (35 to 99 %)"
+    assert in_percent(Interval(0.84, 0.78, 0.89)) == "84 % (78 to 89 %)"
+    assert headline(subject, Findings()) == "8 labels, and no telling yet how good the predictions are"
+    assert "drawn at random" in lead(subject, findings)[0]
+    assert lead(subject, findings)[-1] == "More labels are worth it."
+    assert "without an audit" in lead(subject, Findings(findings.estimate))[0]
+
+
+def test_one_class_and_no_open_node_have_headlines(line: Graph) -> None:
+    lonely = {"a": "left"}
+    one = Subject(line, Ridge().fit_or_start(line, ["a"], ["left"]), lonely)
+    assert headline(one, Findings()).startswith("All labels are left so far")
+    every = dict(zip("abcde", ["left", "right", "left", "right", "left"], strict=True))
+    done = Subject(line, Ridge().fit(line, list(every), list(every.values())), every)
+    assert headline(done, Findings()) == "Every node has a label: there is nothing to predict"
+
+
+def test_commands_are_for_these_files(subject: Subject, findings: Findings) -> None:
+    files = Files(
+        "my graph/", ("picks.csv", "more.csv"), ("audit.csv",), "report.html", ("--column", "a=number"), "sgc"
+    )
+    steps = next_steps(files, findings, n_labels=40, open_nodes=100)
+    commands = [command for step in steps for command in step.commands]
+    start = "'my graph/' --column a=number --labels picks.csv --labels more.csv"
+    assert commands[0] == f"featprop report {start} --audit audit.csv --model sgc --out report.html"
+    assert f"featprop select {start} --labels audit.csv --budget 20 --out more-2.csv" in commands
+    assert f"featprop audit {start} --labels audit.csv --size 6 --out audit-2.csv" in commands
+    assert f"featprop train {start} --model sgc --out model/" in commands
+    bare = next_steps(Files("cora"), Findings(), n_labels=4, open_nodes=0)
+    assert [step.commands[0] for step in bare] == ["featprop train cora --out model/"]
