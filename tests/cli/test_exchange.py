@@ -269,3 +269,13 @@ def test_the_configuration_has_the_keys_of_the_page(run: Run, labels: Path) -> N
     ok(run("export", "my.labels", "--format", "label-studio", "--config", "config.xml"))
     text = Path("config.xml").read_text(encoding="utf-8")
     assert text.index('value="right" hotkey="1"') < text.index('value="left" hotkey="2"')
+
+
+def test_a_model_is_trained_on_an_export_whose_names_look_like_formulas(run: Run, write_folder: Any) -> None:
+    write_folder()
+    with LabelLog(Path("my.labels")) as log:
+        log.tell({"a": "=left", "b": "=left", "c": "-right"})
+    ok(run("export", "my.labels"))
+    assert "'=left" in Path("labels.csv").read_text(encoding="utf-8")
+    done = ok(run("train", "graph", "--labels", "labels.csv"))
+    assert "Trained on 3 labels of 2 classes: 1 -right, 2 =left." in done.stdout

@@ -343,7 +343,7 @@ def test_a_log_of_another_graph_is_refused(run: Callable[..., Any], graph_folder
         log.tell({"somewhere else": "a"})
     result = run("label", "blobs", "--no-browser", "--port", "0")
     assert result.exit_code == 2
-    assert "must be ids of the graph" in result.output
+    assert "blobs.labels must be the label log of this graph" in result.output
 
 
 @pytest.mark.parametrize("missing", ["fastapi", "uvicorn", "jinja2", "python_multipart"])

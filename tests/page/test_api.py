@@ -278,6 +278,13 @@ def test_what_is_wrong_is_one_sentence(
     assert page.log.acts() == []
 
 
+def test_a_body_that_does_not_say_what_it_is_is_told_so(page: Any) -> None:
+    body = json.dumps({"node": "n1", "label": "ok", "key": "k"})
+    answer = page.script().post("/api/labels", content=body)
+    assert answer.status_code == 400
+    assert "found no Content-Type: send Content-Type: application/json" in answer.json()["error"]
+
+
 def test_a_key_of_another_act_is_a_conflict(page: Any) -> None:
     script = page.script()
     script.post("/api/skips", {"node": "n1", "key": "k"})

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from featprop.labelling import LabelLog
 from featprop.page.curve import curve
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
@@ -96,7 +97,7 @@ def test_the_progress_page_has_every_count(make_page: Callable[..., Any]) -> Non
         page.desk.label("ada", f"n{place}", "ok", f"{place}")
     page.desk.skip("grace", "n9", "unsure", "s")
     text = page.browser("ada").get("/progress").text
-    assert "<h1>7 of 100 labelled</h1>" in text
+    assert "<h1>7 of 60 labelled</h1>" in text
     assert "0 of 7" in text
     for row in ("ok", "ada", "grace"):
         assert f'<th scope="row">{row}</th>' in text
@@ -235,3 +236,16 @@ def test_the_curve_is_drawn_and_told() -> None:
     assert curve([(2, 0.9)]) is None
     assert curve([(1, 0.0), (2, 0.0)]) is not None
     assert curve([]) is None
+
+
+def test_people_who_are_not_here_now_count_on_the_progress_page(make_page: Callable[..., Any], tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "a.labels") as log:
+        log.tell({"n1": "ok", "n2": "ok"}, annotator="former")
+        log.tell({"n1": "ok", "n2": "fraud"}, annotator="imported")
+    browser = make_page(path=tmp_path / "a.labels").browser()
+    text = browser.get("/progress").text
+    assert "former" in text
+    assert "agreement (Krippendorff" in text
+    assert "nothing answered by two people yet" not in text
+    assert 'href="/disagreements"' in text
+    assert "1 disagreement" in browser.get("/disagreements").text

@@ -152,6 +152,8 @@ def label(
                 open_classes=bool(adding),
                 seed=seed,
             )
+        if len(desk.classes) == 1:
+            typer.echo(f"There is one class only, {desk.classes[0]}: the model learns from two on.", err=True)
         bound, tokens = listener.getsockname()[1], Tokens(people)
         page = application(desk, tokens, hosts=Hosts.of(host), port=bound, images=images, adding=adding)
         addresses = [f"http://{_reachable(host)}:{bound}/?token={tokens.of(name)}" for name in people]

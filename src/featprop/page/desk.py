@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.errors import ParameterError, unknown_choice
+from featprop.errors import GraphError, ParameterError, first_five, unknown_choice
 from featprop.estimates.audit import add_to_audit
 from featprop.graph import Graph
 from featprop.labelling import Act, LabelLog
@@ -102,7 +102,11 @@ class Desk:
         if audit > len(log.audit()):
             add_to_audit(log, graph, audit - len(log.audit()), seed=seed)
         self._answers = Answers(log.holding(), wanted_of(overlap, seed), log.audit())
-        graph.positions([*self._answers.nodes, *self._answers.audit], f"nodes in {log.path or 'the label log'}")
+        strange = [repr(node) for node in (*self._answers.nodes, *self._answers.audit) if not graph.has(node)]
+        if strange:
+            rule, found = "must be the label log of this graph", f"{first_five(strange)} that are no nodes of it"
+            cure = "it may be of another graph, or its ids have changed: choose another file with --labels"
+            raise GraphError(f"{log.path or 'The label log'}", rule, found, cure)
         self._auditing = Auditing(graph, self._answers)
         self._notes: dict[Hashable, list[Act]] = {}
         for act in log.acts():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from featprop.io.answers import AUDIT, audit_weights
+from featprop.io.formulas import bare, shielded
 from featprop.io.predictions import Predictions
 from featprop.io.tables import read_table
 from featprop.labelling.exchange import label_studio
@@ -20,9 +20,6 @@ from featprop.tables.naming import ID_NAMES, find_column, names, no_column
 
 __all__ = ["TITLES", "hear", "sheet"]
 
-FORMULA = re.compile(r"'*[=+\-@\t\r]")
-"""How text begins that a spreadsheet may take for a formula, or that begins like one with a ' before it."""
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 TITLES = ("id", "label", "annotator", "time", "kind", "note")
 """The columns; where there is an audit, `AUDIT` after them."""
 
@@ -38,16 +35,6 @@ def sheet(said: Sequence[Said], audit: Mapping[Hashable, float] = {}) -> bytes:
         row = list(map(shielded, cells))
         writer.writerow([*row, audit.get(each.node, "")] if audit else row)
     return text.getvalue().encode()
-
-
-def shielded(text: str) -> str:
-    """Return text as a cell that no spreadsheet takes for a formula: with a ' before it, as people type it there."""
-    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
-
-
-def bare(text: str) -> str:
-    """Return the text of a cell that `shielded` wrote."""
-    return text[1:] if text.startswith("'") and shielded(text[1:]) == text else text
 
 
 def hear(path: Path, heard: Heard) -> bool:
