@@ -123,7 +123,8 @@ class Desk:
     @property
     def is_shared(self) -> bool:
         """Whether several people label, or have."""
-        return len({*self.annotators, *(name for name, count in self._answers.people.items() if count)}) > 1
+        with self._lock:
+            return len({*self.annotators, *(name for name, count in self._answers.people.items() if count)}) > 1
 
     @property
     def ranking(self) -> Ranking | None:
