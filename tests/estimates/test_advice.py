@@ -53,7 +53,7 @@ def test_nothing_is_said_of_two_labels_or_a_first_half_of_one_class(groups: Grou
     model = fp.Ridge().fit(graph, [*one, *other], ["class 0"] * 20 + ["class 1"] * 20)
     assert change(graph, model) is None
     advice = advise(graph, model)
-    assert (advice.may_stop, advice.forecast) == (False, None)
+    assert (advice.may_stop, advice.curve.forecast) == (False, None)
     assert advice.headline == "Go on: there are too few labels to say what more would bring"
 
 
@@ -107,16 +107,18 @@ def test_an_audit_is_believed_before_the_labels(groups: Groups) -> None:
     model = fitted(graph, truth, 60)
     found = advise(graph, model, audited=Interval(0.5, 0.4, 0.6))
     assert found.reasons[0] == "50% (40 to 60%) of the other nodes are predicted right, as the audit found"
-    assert found.forecast is not None
-    assert found.forecast.accuracy.value == pytest.approx(0.5 + found.forecast.gain.value)
+    coming = found.curve.forecast
+    assert coming is not None
+    assert coming.accuracy.value == pytest.approx(0.5 + coming.gain.value)
 
 
 def test_the_curve_ends_with_the_estimate_of_now(groups: Groups) -> None:
     graph, truth = groups(1.0)
     model = fitted(graph, truth, 48)
     found = learning_curve(graph, model)
-    assert [each.n_labels for each in found.estimates] == [12, 24, 36, 48]
-    assert found.estimates[-1] == estimate(graph, model)
+    assert [each.n_labels for each in found.estimates] == [12, 24, 48]
+    assert found.now == estimate(graph, model)
+    assert found.change == change(graph, model)
     assert found.forecast is not None
     assert found.forecast.n_labels == 96
     assert "96, forecast" in found._repr_html_()

@@ -3,7 +3,6 @@
 import random
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from featprop.estimates import Doubt, Doubts, Estimate, Interval, UnseenGroup, wilson
+from featprop.estimates import (
+    Advice,
+    AuditScore,
+    Change,
+    ClassScore,
+    Doubt,
+    Doubts,
+    Estimate,
+    Forecast,
+    Interval,
+    LearningCurve,
+    Step,
+    UnseenGroup,
+    wilson,
+)
 from featprop.graph import Graph
 from featprop.models import Ridge
 from featprop.reporting import composition
@@ -44,39 +57,6 @@ def payments(count: int = 60, isolated: int = 2) -> Graph:
     return Graph.from_pandas(pa.table(nodes), pa.table(edges))
 
 
-@dataclass(frozen=True)
-class Curve:
-    budgets: tuple[int, ...]
-    accuracy: tuple[Interval, ...]
-    forecast_budget: int
-    forecast: Interval
-
-
-@dataclass(frozen=True)
-class Advice:
-    may_stop: bool
-    headline: str
-    reasons: tuple[str, ...]
-    curve: Curve | None
-
-
-@dataclass(frozen=True)
-class ClassScore:
-    name: Any
-    count: int
-    recall: Interval
-    precision: Interval
-
-
-@dataclass(frozen=True)
-class Score:
-    accuracy: Interval
-    macro_f1: Interval | None
-    classes: tuple[ClassScore, ...]
-    size: int
-    to_halve: int
-
-
 def findings_for(subject: Subject, weights: Any = None) -> Findings:
     ids = subject.graph.ids.tolist()
 
@@ -91,14 +71,17 @@ def findings_for(subject: Subject, weights: Any = None) -> Findings:
         wrong_labels=(doubt(wrong, "Looks wrong."), doubt(int(subject.positions[1]), "Looks right.", 0.1)),
     )
     estimate = Estimate(wilson(0.8, 40), wilson(0.7, 40), 8, 0.75)
-    curve = Curve((4, 8), (wilson(0.6, 20), wilson(0.8, 40)), 16, Interval(0.85, 0.8, 0.9))
-    advice = Advice(False, "More labels are worth it.", ("The last labels changed much.",), curve)
+    before = Estimate(wilson(0.6, 20), wilson(0.5, 20), 4, 0.5)
+    half = Step(4, 8, 0.25, 0.7)
+    coming = Forecast(16, Interval(0.05, 0.0, 0.1), Interval(0.85, 0.8, 0.9))
+    curve = LearningCurve((before, estimate), Change((half,), half), coming)
+    advice = Advice(False, ("The last labels changed much.",), curve)
     audit = None
     if subject.audit:
         size = len(subject.audit)
         classes = (ClassScore(subject.classes[0], size, wilson(0.9, 10), wilson(0.75, 10)),)
-        audit = Score(wilson(0.9, size), None, classes, size, 3 * size)
-    return Findings(estimate, audit, advice, doubts)
+        audit = AuditScore(wilson(0.9, size), wilson(0.8, size), classes, size, 3 * size)
+    return Findings(audit, advice, doubts)
 
 
 @pytest.fixture

@@ -128,8 +128,8 @@ def test_the_headline_answers_how_good_it_is(subject: Subject, findings: Finding
     assert in_percent(Interval(0.84, 0.78, 0.89)) == "84 % (78 to 89 %)"
     assert headline(subject, Findings()) == "8 labels, and no telling yet how good the predictions are"
     assert "drawn at random" in lead(subject, findings)[0]
-    assert lead(subject, findings)[-1] == "More labels are worth it."
-    assert "without an audit" in lead(subject, Findings(findings.estimate))[0]
+    assert lead(subject, findings)[-1] == "Go on: 16 labels would probably bring 5.0 points more (0.0 to 10.0)"
+    assert "without an audit" in lead(subject, Findings(advice=findings.advice))[0]
 
 
 def test_one_class_and_no_open_node_have_headlines(line: Graph) -> None:

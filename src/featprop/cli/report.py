@@ -72,11 +72,16 @@ def report(
     with showing_progress():
         whole = read(graph, tables)
         sheet = read_sheets(labels, whole, (), classes, skip, on_conflict)
-        checked = None if not audit else read_sheets(audit, whole, sheet.labels, classes, skip, on_conflict)
+        audited, weights = dict(sheet.audited), dict(sheet.audit)
+        if audit:
+            checked = read_sheets(audit, whole, sheet.labels, classes, skip, on_conflict)
+            audited |= checked.audited or dict(zip(checked.nodes, checked.labels, strict=True))
+            weights |= checked.audit
         written = write_report(
             whole,
             dict(zip(sheet.nodes, sheet.labels, strict=True)),
-            audit=None if checked is None else dict(zip(checked.nodes, checked.labels, strict=True)),
+            audit=audited,
+            weights=weights or None,
             out=out,
             model=chosen,
             title=title or graph.name,

@@ -1,6 +1,6 @@
 """How good predictions are, whether more labels are worth it, and what to distrust."""
 
-from featprop.estimates.advice import Advice, advise
+from featprop.estimates.advice import Advice, advice_of, advise
 from featprop.estimates.audit import AuditSample, draw_audit
 from featprop.estimates.change import Change, Step, change
 from featprop.estimates.checked import AuditScore, ClassScore, score_audit
@@ -26,6 +26,7 @@ __all__ = [
     "LearningCurve",
     "Step",
     "UnseenGroup",
+    "advice_of",
     "advise",
     "change",
     "doubts",

@@ -11,15 +11,14 @@ from collections import Counter
 from dataclasses import dataclass
 
 from featprop.errors import first_five
-from featprop.estimates.change import Change, change
-from featprop.estimates.estimate import FEWEST, Estimate, estimate
+from featprop.estimates.estimate import FEWEST
 from featprop.estimates.intervals import Interval
-from featprop.estimates.learning_curve import Forecast, forecast
+from featprop.estimates.learning_curve import LearningCurve, learning_curve
 from featprop.html import card
 from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 
-__all__ = ["Advice", "advise"]
+__all__ = ["Advice", "advice_of", "advise"]
 
 SETTLED = 0.03
 """The share of the predictions that the last half of the labels may have changed."""
@@ -37,26 +36,21 @@ class Advice:
         Whether they probably are not.
     reasons
         Why, a sentence each.
-    estimate
-        How good the predictions are now, as the labels tell.
-    change
-        What the last labels changed; None where there are too few to say.
-    forecast
-        What as many labels again would bring; None likewise.
+    curve
+        How good the predictions are as the labels tell, what the last of them changed, and what more would bring.
     """
 
     may_stop: bool
     reasons: tuple[str, ...]
-    estimate: Estimate
-    change: Change | None
-    forecast: Forecast | None
+    curve: LearningCurve
 
     @property
     def headline(self) -> str:
         """The advice in a sentence."""
+        coming = self.curve.forecast
         if self.may_stop:
-            return f"You may stop: {self.forecast}"
-        return f"Go on: {self.forecast or 'there are too few labels to say what more would bring'}"
+            return f"You may stop: {coming}"
+        return f"Go on: {coming or 'there are too few labels to say what more would bring'}"
 
     def __str__(self) -> str:
         return "\n".join([f"{self.headline}.", *(f"- {reason}" for reason in self.reasons)])
@@ -77,8 +71,12 @@ def advise(graph: GraphLike, model: NodeClassifier, audited: Interval | None = N
     audited
         The accuracy that an audit found, which is surer than what the labels tell.
     """
-    now, changes = estimate(graph, model), change(graph, model)
-    coming = None if changes is None else forecast(audited or now.accuracy, changes)
+    return advice_of(model, learning_curve(graph, model, audited, earlier=False), audited)
+
+
+def advice_of(model: NodeClassifier, curve: LearningCurve, audited: Interval | None = None) -> Advice:
+    """Say whether more labels are worth it, of a curve that is there already."""
+    now, changes = curve.now, curve.change
     counts = Counter(model.labelled_.values())
     wanted = max(FEWEST, EACH * len(counts))
     reasons = [f"{audited} of the other nodes are predicted right, as the audit found" if audited else f"{now}"]
@@ -91,4 +89,4 @@ def advise(graph: GraphLike, model: NodeClassifier, audited: Interval | None = N
     if lone:
         reasons.append(f"classes with one label only: {first_five(lone)}")
     settled = changes is not None and changes.last_half.changed < SETTLED
-    return Advice(settled and now.n_labels >= wanted, tuple(reasons), now, changes, coming)
+    return Advice(settled and now.n_labels >= wanted, tuple(reasons), curve)

@@ -15,6 +15,7 @@ from featprop.errors import LabelError
 from featprop.graph import Graph
 from featprop.models import NodeClassifier
 from featprop.progress import tracked
+from featprop.propagation import Propagation
 
 __all__ = ["HeldOut", "held_out"]
 
@@ -58,16 +59,18 @@ def held_out(graph: Graph, model: NodeClassifier) -> HeldOut:
     positions, names = graph.positions(given), list(given.values())
     code_of = {name: code for code, name in enumerate(model.classes_)}
     if len(set(names)) < 2:
-        found = f"{len(names):,} of {len(set(names))}"
-        raise LabelError("Labels to judge a model by", "must be of two classes at least", found, "label more nodes")
+        told = f"{len(names):,} of {len(set(names))}"
+        raise LabelError("Labels to judge a model by", "must be of two classes at least", told, "label more nodes")
     codes = np.array([code_of[name] for name in names], dtype=np.intp)
     scores = np.full((len(names), len(model.classes_)), -np.inf)
     fold_of = np.random.default_rng(0).permutation(len(names)) % min(FOLDS, len(names))
     bare = graph.without_labels()
+    propagation = Propagation.of(bare)
     for fold in tracked(range(fold_of.max() + 1), "judging by labels left out", int(fold_of.max()) + 1):
         out, others = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
         kept = [names[label] for label in others]
         trained = model.fresh().fit_or_start(bare, graph.ids[positions[others]].tolist(), kept)
         columns = np.array([code_of[name] for name in trained.classes_], dtype=np.intp)
-        scores[np.ix_(out, columns)] = trained.decision_function(bare)[positions[out]] / trained.steepness
+        found = trained.scores_at(propagation, positions[out]) if len(columns) > 1 else np.zeros((len(out), 1))
+        scores[np.ix_(out, columns)] = found / trained.steepness
     return HeldOut(positions, codes, scores)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from featprop.estimates.change import Change, change_between, earlier_models
+from featprop.estimates.change import STEPS, Change, change_between, earlier_models
 from featprop.estimates.estimate import Estimate, estimate
 from featprop.estimates.intervals import LEVEL, Interval
 from featprop.html import card, grid
@@ -53,18 +53,26 @@ class Forecast:
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """How good the model was with fewer labels, as far as can be told now.
+    """How good the model is, was with fewer labels, and would be with more, as far as can be told now.
 
     Attributes
     ----------
     estimates
         One for each number of labels, the last for all there are.
+    change
+        What the last labels changed; None where there are too few to say.
     forecast
-        For twice as many; None where the first half of the labels says nothing.
+        For twice as many labels; None likewise.
     """
 
     estimates: tuple[Estimate, ...]
+    change: Change | None
     forecast: Forecast | None
+
+    @property
+    def now(self) -> Estimate:
+        """The estimate with all labels."""
+        return self.estimates[-1]
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, Interval]] = [(f"{each.n_labels:,}", each.accuracy) for each in self.estimates]
@@ -73,20 +81,29 @@ class LearningCurve:
         return card("Learning curve", [], grid(["labels", "accuracy"], rows))
 
 
-def learning_curve(graph: GraphLike, model: NodeClassifier) -> LearningCurve:
-    """Estimate how good models of the first quarter, half and three quarters of the labels are, and this one.
+def learning_curve(
+    graph: GraphLike, model: NodeClassifier, audited: Interval | None = None, *, earlier: bool = True
+) -> LearningCurve:
+    """Estimate how good a model is, was with the first quarter and the first half of its labels, and would be.
 
     Parameters
     ----------
     graph
         The graph that the model was fitted to.
     model
-        A fitted model. Each point of the curve takes ten trainings.
+        A fitted model. Each estimate takes ten trainings.
+    audited
+        The accuracy that an audit found: the forecast starts from it.
+    earlier
+        Estimate also how good the models of fewer labels were.
     """
     models = [*earlier_models(graph, model), model]
-    changes = change_between(graph, models)
-    estimates = tuple(estimate(graph, each) for each in models)
-    return LearningCurve(estimates, None if changes is None else forecast(estimates[-1].accuracy, changes))
+    change = change_between(graph, models)
+    halvings = {len(model.labelled_) // step for step in (STEPS, STEPS // 2)} if earlier else set()
+    judged = [each for each in models[:-1] if len(each.labelled_) in halvings]
+    estimates = tuple(estimate(graph, each) for each in [*judged, model])
+    coming = None if change is None else forecast(audited or estimates[-1].accuracy, change)
+    return LearningCurve(estimates, change, coming)
 
 
 def forecast(now: Interval, changes: Change) -> Forecast:

@@ -116,6 +116,11 @@ class Ridge(NodeClassifier):
         """Return the score of each class times the steepness of the calibration."""
         return self._scores(propagation) * np.float32(self.calibration_.steepness)
 
+    def scores_at(self, propagation: Propagation, nodes: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the scores of some nodes, from their rows alone."""
+        assert self._coefficients is not None
+        return self._rows_at(propagation, nodes) @ self._coefficients * np.float32(self.calibration_.steepness)
+
     def probabilities(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the softmax of the scores, less the doubt that few labels leave."""
         return self.calibration_.probabilities(scores)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from featprop.estimates import Interval
+from featprop.estimates import AuditScore, Interval
 from featprop.graph import UNKNOWN
-from featprop.reporting.findings import AuditScore
 from featprop.reporting.subject import Subject
 
 __all__ = ["ClassLine", "class_lines"]

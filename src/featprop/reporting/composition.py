@@ -22,6 +22,9 @@ from featprop.reporting.subject import Subject
 
 __all__ = ["Report", "report"]
 
+LARGE = 50_000
+"""Nodes above which it is not estimated how good models of fewer labels were: that takes twenty trainings."""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -107,15 +110,20 @@ def report(
     return Report(place, headline(subject, findings), findings)
 
 
-def findings_of(subject: Subject, weights: Mapping[Hashable, float] | None = None) -> Findings:  # noqa: ARG001
+def findings_of(subject: Subject, weights: Mapping[Hashable, float] | None = None) -> Findings:
     """Return what estimates say of a model that is fitted; little where it has one class only, or all is labelled."""
-    from featprop.estimates import doubts, estimate
+    from featprop.estimates import advice_of, doubts, learning_curve, score_audit
 
     graph, model = subject.graph, subject.model
     if len(model.classes_) < 2:
         return Findings()
-    judged = estimate(graph, model) if len(subject.labels) < graph.n_nodes else None
-    return Findings(estimate=judged, doubts=doubts(graph, model))
+    audit = score_audit(graph, model, subject.audit, weights) if subject.audit else None
+    audited = None if audit is None else audit.accuracy
+    advice = None
+    if len(subject.labels) < graph.n_nodes:
+        curve = learning_curve(graph, model, audited, earlier=graph.n_nodes <= LARGE)
+        advice = advice_of(model, curve, audited)
+    return Findings(audit, advice, doubts(graph, model))
 
 
 def _by_node(graph: Graph, labels: Any) -> dict[Hashable, Hashable]:

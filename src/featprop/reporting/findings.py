@@ -2,67 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from featprop.estimates import Doubts, Estimate, Interval
+from featprop.estimates import Advice, AuditScore, Doubts, Estimate, Interval
 
 __all__ = ["Findings"]
-
-
-class ClassScore(Protocol):
-    """How good the predictions are for one class."""
-
-    @property
-    def name(self) -> Hashable: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def recall(self) -> Interval: ...
-    @property
-    def precision(self) -> Interval: ...
-
-
-class AuditScore(Protocol):
-    """How good the predictions are by an audit."""
-
-    @property
-    def accuracy(self) -> Interval: ...
-    @property
-    def macro_f1(self) -> Interval | None: ...
-    @property
-    def classes(self) -> Sequence[ClassScore]: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def to_halve(self) -> int: ...
-
-
-class LearningCurve(Protocol):
-    """The accuracy over numbers of labels, and at one that is still to come."""
-
-    @property
-    def budgets(self) -> Sequence[int]: ...
-    @property
-    def accuracy(self) -> Sequence[Interval]: ...
-    @property
-    def forecast_budget(self) -> int: ...
-    @property
-    def forecast(self) -> Interval: ...
-
-
-class Advice(Protocol):
-    """Whether it is enough, and why."""
-
-    @property
-    def may_stop(self) -> bool: ...
-    @property
-    def headline(self) -> str: ...
-    @property
-    def reasons(self) -> Sequence[str]: ...
-    @property
-    def curve(self) -> LearningCurve | None: ...
 
 
 @dataclass(frozen=True)
@@ -71,20 +15,22 @@ class Findings:
 
     Attributes
     ----------
-    estimate
-        How good the predictions are by labels and graph.
     audit
-        How good they are by nodes drawn for checking.
+        How good the predictions are by nodes drawn for checking.
     advice
-        Whether it is enough, with the learning curve.
+        How good they are by the labels alone, and whether it is enough.
     doubts
         What to distrust.
     """
 
-    estimate: Estimate | None = None
     audit: AuditScore | None = None
     advice: Advice | None = None
     doubts: Doubts | None = None
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """How good the predictions are by the labels alone."""
+        return None if self.advice is None else self.advice.curve.now
 
     @property
     def accuracy(self) -> Interval | None:

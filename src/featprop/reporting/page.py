@@ -181,21 +181,19 @@ def _coverage_chart(subject: Subject) -> Markup | None:
 
 
 def _learning_chart(findings: Findings) -> Markup | None:
-    curve = None if findings.advice is None else findings.advice.curve
-    if curve is None or not len(curve.budgets):
+    if findings.advice is None:
         return None
-    points = [_point(budget, share) for budget, share in zip(curve.budgets, curve.accuracy, strict=True)]
-    forecast = _point(curve.forecast_budget, curve.forecast)
-    said = "; ".join(
-        f"{in_percent(share)} with {budget:,} labels"
-        for budget, share in zip(curve.budgets, curve.accuracy, strict=True)
-    )
-    said += f"; expected {in_percent(curve.forecast)} with {curve.forecast_budget:,}"
+    curve = findings.advice.curve
+    points = [(each.n_labels, each.accuracy) for each in curve.estimates]
+    said = "; ".join(f"{in_percent(share)} with {labels:,} labels" for labels, share in points)
+    coming = curve.forecast
+    if coming is not None:
+        said += f"; expected {in_percent(coming.accuracy)} with {coming.n_labels:,}"
     return chart(
-        points,
+        [_point(labels, share) for labels, share in points],
         described=f"Estimated accuracy: {said}.",
         written=lambda share: f"{100 * share:.0f} %",
-        forecast=forecast,
+        forecast=None if coming is None else _point(coming.n_labels, coming.accuracy),
         highest=1.0,
     )
 
