@@ -3,9 +3,10 @@
     python benchmarks/labelling.py [--clients 64] [--seconds 60] [--kills 50] [--nodes 2708 100000]
 
 Real servers (`featprop label`), real requests. *One person*: label after label on a graph the size of Cora and on one
-of 100,000 nodes. *Many*: every client has an address of its own and labels as fast as it can. *Kills*: four clients
-label while the server is killed (SIGKILL) at random moments and started again; every answer that was acknowledged must
-be in the log once, also those that were sent again under their key because no reply came.
+of 100,000 nodes, with the page that follows (GET /). *Many*: every client has an address of its own and labels as fast
+as it can. *Kills*: four clients label while the server is killed (SIGKILL) at random moments and started again; every
+answer that was acknowledged must be in the log once, also those that were sent again under their key because no reply
+came.
 """
 
 import argparse
@@ -63,36 +64,41 @@ class Client:
         text = reply.read()
         if reply.status >= 300:
             raise RuntimeError(f"{reply.status}: {text.decode()}")
-        return json.loads(text) if text else None
+        return json.loads(text) if path.startswith("/api/") else text
 
-    def answer(self, key, turn):
-        """Ask for a node and label it; return how long the answer took, or None if there is nothing left."""
+    def answer(self, key, turn, *, with_page=False):
+        """Ask for a node, label it and fetch the page; return how long each took, or None if nothing is left."""
+        start = time.perf_counter()
         node = self.ask("GET", "/api/next")["node"]
         if node is None:
             return None
-        start = time.perf_counter()
+        asked = time.perf_counter()
         self.ask("POST", "/api/labels", {"node": node, "label": CLASSES[turn % len(CLASSES)], "key": key})
-        return time.perf_counter() - start
+        answered = time.perf_counter()
+        if not with_page:
+            return answered - asked, answered - start
+        self.ask("GET", "/")
+        return answered - asked, answered - start, time.perf_counter() - answered
 
 
-def label_for(address, seconds, times, done):
+def label_for(address, seconds, times, done, with_page):
     client, end, turn = Client(address), time.monotonic() + seconds, 0
     while time.monotonic() < end:
-        start, key = time.perf_counter(), uuid.uuid4().hex
-        taken = client.answer(key, turn)
+        key = uuid.uuid4().hex
+        taken = client.answer(key, turn, with_page=with_page)
         if taken is None:
             return
-        times.append((taken, time.perf_counter() - start))
+        times.append(taken)
         done.append(key)
         turn += 1
 
 
-def under_load(graph, people, seconds):
+def under_load(graph, people, seconds, *, with_page=False):
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "load.labels"
         server, times, done = Server(graph, log, people), [], []
         threads = [
-            threading.Thread(target=label_for, args=(address, seconds, times, done))
+            threading.Thread(target=label_for, args=(address, seconds, times, done, with_page))
             for address in server.addresses.values()
         ]
         for thread in threads:
@@ -101,7 +107,7 @@ def under_load(graph, people, seconds):
             thread.join()
         server.end()
         with LabelLog(log) as kept:
-            acts = kept.acts()
+            acts = [act for act in kept.acts() if act.kind == "label"]
         lost = len(set(done) - {act.key for act in acts})
         doubled = len(acts) - len({act.node for act in acts})
     return times, lost, doubled
@@ -109,7 +115,7 @@ def under_load(graph, people, seconds):
 
 def told(name, times, lost, doubled):
     parts = []
-    for what, order in zip(("an answer", "with the next question"), map(sorted, zip(*times, strict=True)), strict=True):
+    for what, order in zip(("an answer", "with the next question", "the page"), map(sorted, zip(*times, strict=True))):  # noqa: B905
         worst = order[int(0.95 * (len(order) - 1))]
         parts.append(f"{what} {1000 * statistics.median(order):.0f} ms in the median, {1000 * worst:.0f} ms for 95 %")
     print(f"{name}: {len(times):,} answers, {'; '.join(parts)}; {lost} lost, {doubled} doubled", flush=True)
@@ -157,7 +163,7 @@ def kill_campaign(graph, kills, seed=0):
             for thread in threads:
                 thread.join()
         with LabelLog(log) as kept:
-            acts = kept.acts()
+            acts = [act for act in kept.acts() if act.kind != "class"]
     keys = [act.key for act in acts]
     return len(acknowledged), len(acknowledged - set(keys)), len(keys) - len(set(keys)), len(set(keys) - sent)
 
@@ -187,7 +193,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         graphs = {nodes: made(folder, nodes) for nodes in given.nodes}
         for nodes, graph in graphs.items():
-            told(f"one person, {nodes:,} nodes", *under_load(graph, ["ada"], min(20, given.seconds)))
+            told(f"one person, {nodes:,} nodes", *under_load(graph, ["ada"], min(20, given.seconds), with_page=True))
         largest = graphs[max(graphs)]
         people = [f"p{place}" for place in range(given.clients)]
         told(f"{given.clients} people, {max(graphs):,} nodes", *under_load(largest, people, given.seconds))

@@ -292,6 +292,10 @@ class Graph:
             raise GraphError(what, "must be ids of the graph", f"{first_five(unknown)} unknown", cure)
         return np.array(found, dtype=np.intp)
 
+    def has(self, name: Hashable) -> bool:
+        """Say whether a node of that id is in the graph."""
+        return name in self._position_of
+
     @cached_property
     def _position_of(self) -> dict[Hashable, int]:
         return {name: position for position, name in enumerate(self.ids.tolist())}

@@ -215,3 +215,67 @@ def test_what_the_sheets_of_a_round_settle_counts_against_most_votes(run: Run, w
     words = ["--labels", "first.csv", "--labels", "second.csv", "--on-conflict", "latest", "--out", "more.csv"]
     ok(run("select", "graph", "-b", 1, "--rounds", "rounds", *words))
     assert labels_in("rounds/labels.sqlite")["a"] == "y"
+
+
+def test_a_model_is_trained_on_the_log_itself_with_an_open_disagreement(
+    run: Run, labels: Path, write_folder: Any
+) -> None:
+    write_folder()
+    done = ok(run("train", "graph", "--labels", "my.labels"))
+    assert "Trained on 3 labels of 2 classes" in done.stdout
+    assert "must be a label log" in refused(run("train", "graph", "--labels", "gone.labels"))
+    told = refused(run("train", "graph", "--labels", "my.labels", "--classes", "left"))
+    assert "my.labels must have labels of --classes; found 'right'" in told
+
+
+def test_an_import_of_nothing_is_no_success(run: Run, write_folder: Any) -> None:
+    write_folder()
+    Path("strange.csv").write_text("id,label\nx1,left\nx2,right\n", encoding="utf-8")
+    done = run("import", "my.labels", "strange.csv", "--graph", "graph")
+    assert done.exit_code == 2
+    assert "Took 0 labels" in done.stdout
+    assert "Nodes that are not in the graph, left out: 2" in done.stderr
+
+
+def test_a_file_that_cannot_be_read_leaves_no_log(run: Run, tmp_path: Path) -> None:
+    Path("bad.json").write_text("{", encoding="utf-8")
+    refused(run("import", "new.labels", "bad.json"))
+    assert not (tmp_path / "new.labels").exists()
+
+
+def test_further_nodes_are_those_without_an_answer(run: Run, labels: Path, write_folder: Any) -> None:
+    write_folder()
+    Path("picks.csv").write_text("id\na\ne\n", encoding="utf-8")
+    done = ok(run("export", "my.labels", "--graph", "graph", "--nodes", "picks.csv"))
+    assert "and 1 further node to labels.csv" in done.stdout
+
+
+def test_somebody_known_by_a_number_is_who_annotator_says(run: Run) -> None:
+    row = {"node_id": "a", "node_label": "left", "annotator": 2, "annotation_id": 7}
+    Path("min.json").write_text(json.dumps([row]), encoding="utf-8")
+    done = ok(run("import", "warned.labels", "min.json"))
+    assert "known by numbers only" in done.stderr
+    ok(run("import", "named.labels", "min.json", "--annotator", "zoe"))
+    with LabelLog(Path("named.labels")) as log:
+        assert [act.annotator for act in log.acts()] == ["zoe"]
+    Path("two.json").write_text(json.dumps([row, {**row, "annotator": 3}]), encoding="utf-8")
+    told = refused(run("import", "two.labels", "two.json", "--annotator", "zoe"))
+    assert "annotator must be one person; found 2 in the file, by number only" in told
+
+
+def test_the_configuration_has_the_keys_of_the_page(run: Run, labels: Path) -> None:
+    with LabelLog(labels) as log:
+        log.name_classes(["right", "left"])
+    ok(run("export", "my.labels", "--format", "label-studio", "--config", "config.xml"))
+    text = Path("config.xml").read_text(encoding="utf-8")
+    assert text.index('value="right" hotkey="1"') < text.index('value="left" hotkey="2"')
+
+
+def test_a_model_is_trained_on_an_export_whose_names_look_like_formulas(run: Run, write_folder: Any) -> None:
+    write_folder()
+    with LabelLog(Path("my.labels")) as log:
+        log.tell({"a": "=left", "b": "=left", "c": "-right"})
+    ok(run("export", "my.labels"))
+    assert "'=left" in Path("labels.csv").read_text(encoding="utf-8")
+    done = ok(run("train", "graph", "--labels", "labels.csv"))
+    assert "Trained on 3 labels of 2 classes: 1 -right, 2 =left." in done.stdout

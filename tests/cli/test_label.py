@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,11 @@ Start = Callable[..., "Started"]
 class Started:
     """A server in a process of its own."""
 
-    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
+    def __init__(
+        self, folder: Path, *arguments: str, python: Sequence[str] = ("-m", "featprop"), **environment: str
+    ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "featprop", "label", *arguments],
+            [sys.executable, *python, "label", *arguments],
             cwd=folder,
             env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
             stdout=subprocess.PIPE,
@@ -149,7 +151,8 @@ def test_a_killed_server_has_lost_nothing_it_said_it_had(start: Start, tmp_path:
         assert client.get("/api/progress").json()["labelled"] == 20
     again.end()
     with LabelLog(tmp_path / "mine.labels") as log:
-        assert (log.labels(), len(log.acts())) == (said, 20)
+        assert (log.labels(), len(log.answers())) == (said, 20)
+        assert len([act for act in log.acts() if act.kind != "class"]) == 20
 
 
 def test_a_second_server_on_the_same_file_is_refused_by_name(start: Start) -> None:
@@ -166,6 +169,59 @@ def test_a_second_server_on_the_same_file_is_refused_by_name(start: Start) -> No
     first.end()
     third = start()
     assert third.address()
+
+
+def test_a_link_to_the_file_is_the_same_file(start: Start, tmp_path: Path) -> None:
+    first = start("--labels", "mine.labels", "--classes", "a,b")
+    first.address()
+    (tmp_path / "link.labels").symlink_to(tmp_path / "mine.labels")
+    second = start("--labels", "link.labels", "--classes", "a,b")
+    assert second.process.wait(60) == 2
+    assert second.process.stderr is not None
+    assert "link.labels must be at one server at a time" in second.process.stderr.read()
+    first.end()
+
+
+def test_an_import_is_refused_while_a_server_has_the_log(start: Start, run: Callable[..., Any], tmp_path: Path) -> None:
+    server = start("--labels", "mine.labels", "--classes", "a,b")
+    with server.visit() as client:
+        node = client.get("/api/next").json()["node"]
+        (tmp_path / "more.csv").write_text(f"id,label\n{node},b\n", encoding="utf-8")
+        refused = run("import", "mine.labels", "more.csv")
+        assert refused.exit_code == 2
+        assert "mine.labels must be at one server at a time" in refused.output
+        assert "stop featprop label" in refused.output
+        assert client.post("/api/labels", json={"node": node, "label": "a", "key": "1"}).status_code == 200
+        assert run("export", "mine.labels", "--out", "-").exit_code == 0
+    server.end()
+    assert run("import", "mine.labels", "more.csv").exit_code == 0
+    with LabelLog(tmp_path / "mine.labels") as log:
+        assert len(log.answers()) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no limit on the size of files")
+def test_a_full_disk_under_a_real_server_is_a_message_and_nothing_half_done(graph_folder: Path, tmp_path: Path) -> None:
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000)); import runpy, sys; "
+    limited += "sys.argv[0] = 'featprop'; runpy.run_module('featprop', run_name='__main__')"
+    server = Started(tmp_path, "blobs", "--no-browser", "--port", "0", "--classes", "a,b", python=["-c", limited])
+    try:
+        kept = {}
+        with server.visit() as client:
+            for place in range(200):
+                body = {"node": client.get("/api/next").json()["node"], "text": "x" * 5000, "key": f"{place}"}
+                answer = client.post("/api/notes", json=body)
+                if answer.status_code != 200:
+                    break
+                kept[f"{place}"] = answer
+            assert (answer.status_code, "error" in answer.json()) == (507, True), answer.text
+            assert client.get("/").status_code == 200
+            again = client.post("/api/notes", json=body)
+            assert again.status_code == 507
+    finally:
+        server.close()
+    assert kept
+    with LabelLog(tmp_path / "blobs.labels") as log:
+        assert {act.key for act in log.acts() if act.kind == "note"} == set(kept)
 
 
 def test_each_annotator_has_an_address_under_their_name(start: Start) -> None:
@@ -287,7 +343,7 @@ def test_a_log_of_another_graph_is_refused(run: Callable[..., Any], graph_folder
         log.tell({"somewhere else": "a"})
     result = run("label", "blobs", "--no-browser", "--port", "0")
     assert result.exit_code == 2
-    assert "must be ids of the graph" in result.output
+    assert "blobs.labels must be the label log of this graph" in result.output
 
 
 @pytest.mark.parametrize("missing", ["fastapi", "uvicorn", "jinja2", "python_multipart"])

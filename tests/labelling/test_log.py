@@ -5,7 +5,9 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -337,7 +339,6 @@ def test_what_is_known_of_a_node_and_of_a_key() -> None:
         ("grace", "adjudicate"),
     ]
     assert log.holding_of("c") == []
-    assert (log.has("k"), log.has("l")) == (True, False)
 
 
 FIRST_FORMAT = """
@@ -514,3 +515,148 @@ def test_what_happened_elsewhere_comes_all_or_none() -> None:
     with pytest.raises(ParameterError):
         log.take_over([told("ok", "1"), told("ok", "2", node=object())])
     assert log.acts() == []
+
+
+def test_an_answer_is_a_label_or_a_correction_as_the_log_has_it() -> None:
+    log = LabelLog()
+    first = log.answer("n", "ok", annotator="ada", key="k1")
+    assert (first.before, [act.kind for act in first.held]) == (None, ["label"])
+    log.answer("n", "ok", annotator="grace")
+    second = log.answer("n", "fraud", annotator="ada", key="k2")
+    assert second.before is not None
+    assert second.before.label == "ok"
+    assert {act.annotator: (act.kind, act.label) for act in second.held} == {
+        "ada": ("correct", "fraud"),
+        "grace": ("label", "ok"),
+    }
+    assert list(second.held) == log.holding_of("n") or set(second.held) == set(log.holding_of("n"))
+    assert second.turn > first.turn
+    log.answer("n", "ok", annotator="ada", key="k1")
+    log.answer("n", "fraud", annotator="ada", key="k2")
+    assert [act.kind for act in log.acts()] == ["label", "label", "correct"]
+    for wrong in ({"label": "review"}, {"node": "m"}, {"annotator": "eve"}):
+        with pytest.raises(LabelError, match="change that under Your answers"):
+            log.answer(**{"node": "n", "label": "ok", "annotator": "ada", "key": "k1", **wrong})
+    with pytest.raises(LabelError, match="must be used once"):
+        log.skip("n", annotator="ada", key="k1")
+    assert len(log.acts()) == 3
+
+
+def test_undo_leaves_out_a_verdict_that_was_settled_anew() -> None:
+    log = LabelLog()
+    log.answer("n", "ok", annotator="ada")
+    log.adjudicate("m", "ok", annotator="ada")
+    log.adjudicate("m", "fraud", annotator="grace")
+    undone = log.undo(annotator="ada")
+    assert undone is not None
+    assert (undone.node, undone.kind) == ("n", "label")
+    assert log.labels() == {"m": "fraud"}
+
+
+def test_what_waits_is_written_together_and_refused_alone(tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "a.labels") as log:
+        log.answer("taken", "ok", key="taken")
+        begun = threading.Barrier(20)
+        told: list[str] = []
+
+        def say(place: int) -> None:
+            begun.wait()
+            try:
+                log.answer(f"n{place}", "ok", key="taken" if place % 2 else f"k{place}")
+                told.append(f"n{place}")
+            except LabelError:
+                pass
+
+        with log._lock:
+            threads = [threading.Thread(target=say, args=(place,)) for place in range(20)]
+            for thread in threads:
+                thread.start()
+            while len(log._waiting) < 20:
+                time.sleep(0.01)
+        for thread in threads:
+            thread.join()
+        assert sorted(told) == sorted(f"n{place}" for place in range(0, 20, 2))
+        assert log.labels().keys() == {"taken", *told}
+
+
+def test_what_cannot_be_written_is_told_to_all_who_wait_and_nothing_is_half_done(tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "a.labels") as log:
+        log._connection.execute("PRAGMA query_only = 1")
+        with pytest.raises(FileError, match="must be a label log that can be read and written"):
+            log.answer("n", "ok")
+        log._connection.execute("PRAGMA query_only = 0")
+        log.answer("n", "ok")
+        assert len(log.acts()) == 1
+    with pytest.raises(FileError):
+        log.answer("m", "ok")
+
+
+def test_a_rollback_that_fails_is_no_error_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        in_transaction = True
+
+        def execute(self, statement: str, *_: object) -> Any:
+            raise sqlite3.OperationalError("database or disk is full")
+
+    with LabelLog(tmp_path / "a.labels") as log:
+        with monkeypatch.context() as patch:
+            patch.setattr(log, "_connection", Full())
+            with pytest.raises(FileError, match="full"):
+                log.answer("n", "ok")
+        log.answer("n", "ok")
+
+
+def test_the_classes_are_those_named_in_their_order_and_all_that_were_ever_a_label() -> None:
+    log = LabelLog()
+    log.answer("n", "odd")
+    log.answer("n", "ok")
+    assert log.classes() == ["odd", "ok"]
+    log.name_classes(["fraud", "ok", 1, "1"], annotator="ada")
+    assert log.classes() == ["fraud", "ok", 1, "1", "odd"]
+    before = len(log.acts())
+    log.name_classes(log.classes())
+    assert len(log.acts()) == before
+    log.name_classes(log.classes())
+    assert len(log.acts()) == before
+    log.name_classes(["odd", "1", 1, "ok", "fraud"])
+    assert log.classes() == ["odd", "1", 1, "ok", "fraud"]
+    assert log.labels() == {"n": "ok"}
+    assert log.undo().label == "ok"
+
+
+@pytest.mark.parametrize(("kind", "mode"), [("nfs4", "delete"), ("fuse.sshfs", "delete"), ("ext4", "wal")])
+def test_a_network_file_system_has_a_journal_and_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, kind: str, mode: str
+) -> None:
+    with LabelLog(tmp_path / "a.labels") as log:
+        log.answer("n", "ok")
+    part = SimpleNamespace(mountpoint=str(tmp_path), fstype=kind)
+    root = SimpleNamespace(mountpoint="/", fstype="ext4")
+    monkeypatch.setattr("psutil.disk_partitions", lambda **_: [root, part])
+    with LabelLog(tmp_path / "a.labels") as log:
+        assert log._connection.execute("PRAGMA journal_mode").fetchone() == (mode,)
+        log.answer("m", "ok")
+        assert len(log.labels()) == 2
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert [f"no write-ahead log on {kind}" in each for each in said] == [True] * (mode == "delete")
+
+
+def test_a_log_where_nothing_can_be_written_is_read(tmp_path: Path) -> None:
+    place = tmp_path / "kept" / "a.labels"
+    place.parent.mkdir()
+    with LabelLog(place) as log:
+        log.answer("n", "ok")
+        with LabelLog(place, read_only=True) as reader:
+            assert reader.labels() == {"n": "ok"}
+            with pytest.raises(FileError, match="readonly"):
+                reader.answer("m", "ok")
+    place.chmod(0o400)
+    place.parent.chmod(0o500)
+    try:
+        with LabelLog(place, read_only=True) as reader:
+            assert reader.labels() == {"n": "ok"}
+    finally:
+        place.parent.chmod(0o700)
+    with pytest.raises(FileError):
+        LabelLog(tmp_path / "nothing.labels", read_only=True)
+    assert not (tmp_path / "nothing.labels").exists()

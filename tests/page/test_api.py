@@ -24,7 +24,7 @@ def test_a_question_is_asked_answered_and_followed_by_the_next(page: Any) -> Non
     node = first["node"]
     assert script.get("/api/next").json() == first
     answer = script.post("/api/labels", {"node": node, "label": "fraud", "key": "1"})
-    assert (answer.status_code, answer.json()) == (200, {"saved": "label", "node": node})
+    assert (answer.status_code, answer.json()) == (200, {"saved": "label", "node": node, "before": None})
     assert page.log.labels() == {node: "fraud"}
     assert script.get("/api/next").json()["node"] != node
 
@@ -53,6 +53,8 @@ def test_a_second_label_is_a_correction(page: Any) -> None:
     script.post("/api/labels", {"node": "n1", "label": "fraud", "key": "2"})
     history = script.get("/api/history").json()["answers"]
     assert [(each["node"], each["kind"], each["label"]) for each in history] == [("n1", "correct", "fraud")]
+    again = script.post("/api/labels", {"node": "n1", "label": "ok", "key": "3"}).json()
+    assert again["before"] == "fraud"
 
 
 def test_undo_brings_the_node_back(page: Any) -> None:
@@ -114,7 +116,7 @@ def test_a_class_is_added_by_those_who_may(make_page: MakePage) -> None:
     assert refused.status_code == 403
     assert refused.json()["error"].startswith("A class must be added by those who may; found 'grace'")
     added = page.script("ada").post("/api/classes", {"name": "mule"})
-    assert added.json() == {"class": "mule", "classes": ["ok", "review", "fraud", "mule"]}
+    assert added.json() == {"class": "mule", "new": True, "classes": ["ok", "review", "fraud", "mule"]}
     page.script("grace").post("/api/labels", {"node": "n1", "label": "mule", "key": "1"})
     assert page.log.labels() == {"n1": "mule"}
 
@@ -177,7 +179,8 @@ def test_predictions_come_with_the_model_unless_it_is_blind(make_page: MakePage)
     hidden = script.get("/api/nodes/%22n20%22").json()
     assert {row["how"] for row in hidden["neighbours"]["shown"]} <= {"", "labelled"}
     assert {row["how"] for row in shown["neighbours"]["shown"]} <= {"predicted", "labelled"}
-    listed = script.get("/api/predictions?limit=3").json()
+    assert script.get("/api/predictions?limit=3").json() == {"doubtful": [], "contradicted": []}
+    listed = script.get("/api/predictions?limit=3&suggestion=true").json()
     assert len(listed["doubtful"]) == 3
     assert len(listed["contradicted"]) <= 3
     assert page.script().get("/").text.count("The model thinks") == 0
@@ -233,11 +236,11 @@ def _address(script: Any, node: Any) -> str:
 
 
 BAD = [
-    ("POST", "/api/labels", {"node": "zz", "label": "ok", "key": "k"}, 404, "must be ids of the graph"),
+    ("POST", "/api/labels", {"node": "zz", "label": "ok", "key": "k"}, 404, "must be an id of the graph"),
     ("POST", "/api/labels", {"node": None, "label": "ok", "key": "k"}, 422, "node must be text, a number"),
     ("POST", "/api/labels", {"node": ["n1"], "label": "ok", "key": "k"}, 422, "node must be text, a number"),
     ("POST", "/api/labels", {"node": {"evil": 1}, "label": "ok", "key": "k"}, 422, "node must be text, a number"),
-    ("POST", "/api/labels", {"node": {"tuple": [1]}, "label": "ok", "key": "k"}, 404, "must be ids of the graph"),
+    ("POST", "/api/labels", {"node": {"tuple": [1]}, "label": "ok", "key": "k"}, 404, "must be an id of the graph"),
     ("POST", "/api/labels", {"node": "n1", "label": "maybe", "key": "k"}, 409, "must be one of the classes"),
     ("POST", "/api/labels", {"node": "n1", "label": None, "key": "k"}, 422, "label must be text, a number"),
     ("POST", "/api/labels", {"node": "n1", "label": "ok"}, 422, "key must be as the API says: field required"),
@@ -273,6 +276,13 @@ def test_what_is_wrong_is_one_sentence(
     assert sentence in answer.json()["error"]
     assert "\n" not in answer.json()["error"]
     assert page.log.acts() == []
+
+
+def test_a_body_that_does_not_say_what_it_is_is_told_so(page: Any) -> None:
+    body = json.dumps({"node": "n1", "label": "ok", "key": "k"})
+    answer = page.script().post("/api/labels", content=body)
+    assert answer.status_code == 400
+    assert "found no Content-Type: send Content-Type: application/json" in answer.json()["error"]
 
 
 def test_a_key_of_another_act_is_a_conflict(page: Any) -> None:

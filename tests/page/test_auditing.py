@@ -95,13 +95,13 @@ def test_one_person_a_node_unless_people_are_to_overlap(make_page: Make) -> None
     shared = make_page(audit=50, annotators=("ada", "grace"), overlap=2).desk
     people = [("ada", 50), ("grace", 18)]
     both = [{each.node for each in answer(shared, count, name) if each.is_audit} for name, count in people]
-    assert {shared._wanted(node) for node in both[0] & both[1]} == {2}
+    assert {shared._questions.wanted(node) for node in both[0] & both[1]} == {2}
 
 
 def test_an_undone_answer_is_asked_again_and_a_skip_is_no_label(make_page: Make) -> None:
     desk = make_page(audit=2).desk
     drawn = answer(desk, 5)[-1]
-    assert desk.undo("", "u") == drawn.node
+    assert desk.undo("", "u").node == drawn.node
     assert desk.next("").is_audit
     desk.skip("", drawn.node, "unsure", "s")
     assert desk.progress().audit.answered == 0

@@ -7,7 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
+
+from featprop.graph import Graph
+from featprop.page.classes import Classes
 
 EVIL = "<script>document.title='stolen'</script><img src=x onerror=\"document.title='stolen'\">"
 MakeLive = Callable[..., Any]
@@ -51,7 +56,7 @@ def press(tab: Any, key: str) -> None:
 
 
 def acts(live: Any) -> list[tuple[str, Any]]:
-    return [(act.kind, act.label) for act in live.page.log.acts()]
+    return [(act.kind, act.label) for act in live.page.log.acts() if act.kind != "class"]
 
 
 def test_the_address_becomes_a_clean_one_and_a_cookie_no_script_can_read(make_live: MakeLive, visit: Visit) -> None:
@@ -94,6 +99,19 @@ def test_the_label_is_on_the_disk_before_the_next_node_shows(make_live: MakeLive
     assert live.page.log.labels() == {node: "review"}
 
 
+def test_whole_numbers_beyond_what_a_browser_counts_are_labelled_as_they_are(make_live: MakeLive, visit: Visit) -> None:
+    ids = [2**53 + 1, 2**53 + 2, 2**53 + 3]
+    chain = sp.diags_array([np.ones(2), np.ones(2)], offsets=[-1, 1], format="csr")
+    live = make_live(Graph.from_scipy(chain, np.eye(3), ids=ids), classes=[2**53 + 5, 2**53 + 6])
+    tab = visit(live)
+    said = {}
+    for place in range(3):
+        said[int(tab.locator("#question").get_attribute("data-node") or "0")] = 2**53 + 5 + place % 2
+        press(tab, "12"[place % 2])
+    assert sorted(said) == ids
+    assert live.page.log.labels() == said
+
+
 def test_undo_brings_the_last_node_back_and_backspace_does_not(make_live: MakeLive, visit: Visit) -> None:
     live = make_live()
     tab = visit(live)
@@ -134,6 +152,41 @@ def test_a_note_is_typed_without_labelling(make_live: MakeLive, visit: Visit) ->
     tab.wait_for_selector(".note")
     assert title(tab) == before
     assert [(act.kind, act.text) for act in live.page.log.acts()] == [("note", "1 or 2? unsure")]
+
+
+def test_a_note_that_was_typed_and_not_saved_goes_with_the_label(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    node = json.loads(tab.locator("#question").get_attribute("data-node"))
+    tab.keyboard.press("n")
+    tab.keyboard.type("look at page 3")
+    tab.keyboard.press("Escape")
+    press(tab, "1")
+    assert [(act.kind, act.node, act.text) for act in live.page.log.acts()] == [
+        ("note", node, "look at page 3"),
+        ("label", node, ""),
+    ]
+
+
+def test_a_second_tab_says_that_an_answer_takes_the_place_of_another(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    second = tab.context.new_page()
+    second.goto(live.root)
+    press(tab, "1")
+    press(second, "3")
+    assert "You had said ok; it is fraud now." in second.locator("#live").inner_text()
+    assert acts(live) == [("label", "ok"), ("correct", "fraud")]
+
+
+def test_a_class_like_another_is_that_one_and_it_is_said(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    tab.click("#add summary")
+    tab.fill("#class", "OK")
+    tab.click("#add button")
+    tab.wait_for_function("document.querySelector('#live').textContent.includes('There is the class ok already')")
+    assert tab.locator("#live").evaluate("element => element.getBoundingClientRect().height") > 10
 
 
 def test_keys_with_a_modifier_held_down_or_while_waiting_do_nothing(make_live: MakeLive, visit: Visit) -> None:
@@ -313,7 +366,7 @@ def test_without_javascript_everything_works(make_live: MakeLive, visit: Visit) 
     tab.click("text=Your answers")
     tab.select_option("select >> nth=0", label="ok")
     tab.click("tbody button >> nth=0")
-    kinds = [(act.kind, act.label or act.text) for act in live.page.log.acts()]
+    kinds = [(act.kind, act.label or act.text) for act in live.page.log.acts() if act.kind != "class"]
     assert kinds == [
         ("label", "review"),
         ("skip", "unsure"),
@@ -382,9 +435,9 @@ def test_more_than_ten_classes_are_found_by_their_letters(make_live: MakeLive, v
     assert "small shop" in tab.locator("#found").inner_text()
     assert tab.locator("#choices button:visible").count() == 1
     press(tab, "Enter")
-    assert tab.evaluate("document.activeElement.id") == "find"
-    tab.keyboard.type("sh")
-    press(tab, "Enter")
+    assert tab.evaluate("document.activeElement.id") == "title", "keys are keys again"
+    press(tab, "1")
+    tab.keyboard.press("/")
     tab.keyboard.type("zz")
     tab.keyboard.press("Enter")
     assert tab.locator("#found").inner_text() == "None fits."
@@ -474,7 +527,7 @@ def test_an_answer_under_way_survives_a_reload(make_live: MakeLive, visit: Visit
 def test_a_refused_answer_is_said_and_the_question_stays(make_live: MakeLive, visit: Visit) -> None:
     live = make_live()
     tab = visit(live)
-    live.page.desk.classes.remove("review")
+    live.page.desk.classes = Classes(["ok", "fraud"])
     tab.keyboard.press("2")
     tab.wait_for_selector("#trouble:not([hidden])")
     assert "Not saved: label must be one of the classes" in tab.locator("#trouble").inner_text()
@@ -509,7 +562,7 @@ def test_a_heartbeat_keeps_the_question(make_live: MakeLive, visit: Visit) -> No
         now[0] += 500
         tab.evaluate("beat()")
         tab.wait_for_timeout(200)
-    assert live.page.desk._leases.of("ada") == node
+    assert live.page.desk._questions.leases.of("ada") == node
 
 
 def test_a_neighbour_leads_to_its_card_and_back(make_live: MakeLive, visit: Visit) -> None:

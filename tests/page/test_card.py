@@ -14,7 +14,8 @@ from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.io import read_graph
 from featprop.io.native import write_native
-from featprop.page.card import Card, Field, card_of, image_file, picture_of, title_of
+from featprop.page.card import Card, Field, card_of, picture_of, title_of
+from featprop.page.pictures import image_file
 
 N = 100
 

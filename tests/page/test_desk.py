@@ -1,5 +1,7 @@
 """The desk: who is asked what next, what an answer does, and that nothing a person says is lost or doubled."""
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +15,7 @@ import scipy.sparse as sp
 from featprop.errors import FeatpropError, LabelError, ParameterError
 from featprop.graph import Graph
 from featprop.labelling import LabelLog
+from featprop.labelling.agreement import alpha, consensus, disagreements
 from featprop.page.desk import AHEAD, Desk
 from featprop.page.leases import LEASE
 from featprop.page.trainer import Snapshot, ranked
@@ -98,8 +101,8 @@ def test_undo_asks_again(make: Make) -> None:
     desk = with_ranking(make())
     question = desk.next("")
     desk.label("", question.node, "a", "k1")
-    assert desk.undo("", "k2") == question.node
-    assert desk.undo("", "k2") == question.node
+    assert desk.undo("", "k2").node == question.node
+    assert desk.undo("", "k2").node == question.node
     assert desk.log.labels() == {}
     assert desk.next("").node == question.node
     assert desk.undo("", "k3") is None
@@ -172,7 +175,7 @@ def test_starting_again_goes_on(make: Make) -> None:
     desk.label("", "n3", "c", "k1")
     desk.skip("", "n4", "unsure", "k2")
     again = with_ranking(make(classes=[]))
-    assert again.classes == ["c"]
+    assert list(again.classes) == ["c"]
     assert [act.node for act in again.history("")] == ["n4", "n3"]
     assert again.next("").node not in ("n3", "n4")
 
@@ -189,10 +192,10 @@ def test_disagreements_are_settled(make: Make) -> None:
 
 def test_classes(make: Make) -> None:
     desk = make()
-    assert desk.add_class("  new   one ") == "new one"
-    assert desk.add_class("A") == "a"
-    assert desk.add_class("7") == 7
-    assert desk.classes == ["a", "b", "c", "new one", 7]
+    assert desk.add_class("  new   one ") == ("new one", True)
+    assert desk.add_class("A") == ("a", False)
+    assert desk.add_class("7") == (7, True)
+    assert list(desk.classes) == ["a", "b", "c", "new one", 7]
     desk.label("", "n1", "7", "k1")
     assert desk.log.labels() == {"n1": 7}
     with pytest.raises(LabelError, match="must be one of the classes"):
@@ -232,7 +235,7 @@ def test_the_model_learns_while_people_label(make: Make, graph: Graph) -> None:
         time.sleep(0.05)
     progress = desk.progress()
     assert (progress.seen, progress.labelled, progress.failure) == (12, 12, "")
-    assert sum(progress.classes.values()) == 12
+    assert sum(count for _, count in progress.classes) == 12
     assert progress.coverage[-1][0] == 12
     right = [desk.prediction(node).label == "abc"[int(node[1:]) % 3] for node in graph.ids.tolist()]
     assert np.mean(right) > 0.8
@@ -288,6 +291,200 @@ def test_many_at_once(make: Make) -> None:
     assert len(acts) == len({act.node for act in acts}) == N
 
 
+def test_a_key_of_another_answer_is_refused_and_says_what_to_do(make: Make) -> None:
+    desk = make()
+    desk.label("", "n1", "a", "k1")
+    for act in (
+        lambda: desk.label("", "n1", "b", "k1"),
+        lambda: desk.label("", "n2", "a", "k1"),
+        lambda: desk.skip("", "n1", "unsure", "k1"),
+        lambda: desk.note("", "n1", "odd", "k1"),
+        lambda: desk.adjudicate("", "n1", "a", "k1"),
+    ):
+        with pytest.raises(LabelError, match="change that under Your answers"):
+            act()
+    assert len(desk.log.acts()) == 1
+    assert desk.labels() == {"n1": "a"}
+
+
+def test_nobody_is_stuck_on_what_came_into_the_log_another_way(make: Make, tmp_path: Path) -> None:
+    desk = make()
+    with LabelLog(tmp_path / "a.labels") as other:
+        other.answer("n1", "a")
+    before = desk.label("", "n1", "b", "k1")
+    assert before is not None
+    assert before.label == "a"
+    assert desk.labels() == {"n1": "b"}
+    assert [act.kind for act in desk.log.acts()] == ["label", "correct"]
+
+
+def test_every_node_that_was_taken_back_is_asked_again(make: Make) -> None:
+    desk = make()
+    asked = []
+    for turn in range(N):
+        asked.append(desk.next("").node)
+        desk.label("", asked[-1], "a", f"k{turn}")
+    assert desk.next("") is None
+    for turn in range(3):
+        desk.undo("", f"u{turn}")
+    again = []
+    while (question := desk.next("")) is not None:
+        assert "taken back" in question.why
+        again.append(question.node)
+        desk.label("", question.node, "b", f"again{len(again)}")
+    assert sorted(again) == sorted(asked[-3:])
+
+
+def test_what_one_took_back_goes_to_another_when_they_leave(make: Make) -> None:
+    clock = Clock()
+    desk = make(annotators=["ada", "grace"], clock=clock)
+    while (question := desk.next("ada")) is not None:
+        desk.label("ada", question.node, "a", f"k{question.node}")
+    taken_back = desk.undo("ada", "u").node
+    assert desk.next("grace") is None
+    clock.now = 2 * LEASE
+    assert desk.next("grace").node == taken_back
+
+
+def test_a_verdict_taken_back_opens_the_disagreement_and_asks_nobody(make: Make) -> None:
+    desk = make(annotators=["ada", "grace", "eve"])
+    desk.label("ada", "n1", "a", "k1")
+    desk.label("grace", "n1", "b", "k2")
+    question = desk.next("eve").node
+    desk.adjudicate("eve", "n1", "c", "k3")
+    assert [(act.kind, act.label) for act in desk.history("eve")] == [("adjudicate", "c")]
+    assert [act.node for act in desk.settled()] == ["n1"]
+    assert desk.undo("eve", "k4").kind == "adjudicate"
+    assert [each.node for each in desk.disagreements()] == ["n1"]
+    assert desk.next("eve").node == question
+
+
+def test_every_class_there_was_is_there_after_a_restart_in_its_order(make: Make) -> None:
+    desk = make(classes=["z", "a"], annotators=["ada", "grace", "eve"])
+    desk.start()
+    desk.add_class("new", "ada")
+    desk.label("ada", "n1", "a", "k1")
+    desk.label("grace", "n1", "a", "k2")
+    desk.label("eve", "n1", "z", "k3")
+    desk.close()
+    assert list(make(classes=[]).classes) == ["z", "a", "new"]
+    assert list(make(classes=["new", "a"]).classes) == ["new", "a", "z"]
+    assert desk.log.classes() == ["z", "a", "new"]
+
+
+def test_a_class_is_meant_by_its_very_name_before_how_it_is_written(make: Make) -> None:
+    desk = make(classes=[1, "1", 2])
+    desk.label("", "n1", "1", "k1")
+    desk.label("", "n2", 1, "k2")
+    desk.label("", "n3", "2", "k3")
+    assert [desk.labels()[node] for node in ("n1", "n2", "n3")] == ["1", 1, 2]
+    assert [type(desk.labels()[node]) for node in ("n1", "n2", "n3")] == [str, int, int]
+    assert desk.progress().classes == [(1, 1), ("1", 1), (2, 1)]
+
+
+def test_an_answer_that_cannot_be_read_again_is_not_lost_in_memory(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = make()
+    desk.label("", "n1", "a", "k1")
+    desk.log._connection.execute("PRAGMA query_only = 1")
+    with pytest.raises(FeatpropError):
+        desk.label("", "n1", "b", "k2")
+    assert desk.labels() == {"n1": "a"}
+    assert [act.node for act in desk.history("")] == ["n1"]
+
+
+def test_nobody_sees_labels_of_nodes_they_may_be_asked_for(make: Make) -> None:
+    desk = make(annotators=["ada", "grace"], overlap=2)
+    shared = [node for node in desk.graph.ids.tolist() if desk._questions.wanted(node) == 2][:2]
+    for turn, node in enumerate(shared):
+        desk.label("ada", node, "b", f"k{turn}")
+    places = desk.graph.positions(shared)
+    assert desk.codes("ada")[places].tolist() == [1, 1]
+    assert desk.codes("grace")[places].tolist() == [-1, -1]
+    desk.label("grace", shared[0], "a", "k9")
+    assert (desk.codes("grace")[places] >= 0).tolist() == [True, False]
+
+
+def test_a_tie_is_decided_by_the_model_which_has_not_learnt_from_it(make: Make) -> None:
+    desk = make(annotators=["ada", "grace"])
+    for place in range(6, 30):
+        desk.label("ada", f"n{place}", "abc"[place % 3], f"k{place}")
+    desk.label("ada", "n0", "a", "t1")
+    desk.label("grace", "n0", "c", "t2")
+    assert desk.labels()["n0"] == "c"
+    snapshot = desk._snapshot()
+    assert "n0" not in snapshot.labels
+    assert "n0" in snapshot.out
+    desk._take(ranked(desk.graph, "featprop-diffused", "ridge", 0, snapshot))
+    assert desk.prediction("n0").label == "a"
+    assert desk.labels()["n0"] == "a"
+    assert desk.progress().disagreements == 1
+
+
+def test_nodes_in_hand_count_towards_the_budget(make: Make) -> None:
+    desk = make(annotators=["ada", "grace", "eve"], budget=2)
+    assert desk.next("ada") is not None
+    assert desk.next("grace") is not None
+    assert desk.next("eve") is None
+    desk.skip("ada", desk.next("ada").node, "unsure", "k1")
+    assert desk.next("eve") is not None
+
+
+def test_counts_are_those_of_the_log_whatever_is_done(make: Make) -> None:
+    desk = make(annotators=["ada", "grace"], overlap=2)
+    chance = np.random.default_rng(0)
+    for turn in range(300):
+        name, node = ["ada", "grace"][chance.integers(2)], f"n{chance.integers(8)}"
+        act = chance.integers(5)
+        if act == 0:
+            desk.undo(name, f"k{turn}")
+        elif act == 1:
+            desk.skip(name, node, "unsure", f"k{turn}")
+        elif act == 2:
+            desk.adjudicate(name, node, "abc"[chance.integers(3)], f"k{turn}")
+        else:
+            desk.label(name, node, "abc"[chance.integers(3)], f"k{turn}")
+    holding = desk.log.holding()
+    counts = consensus(holding)
+    assert desk.labels() == counts.labels
+    progress = desk.progress()
+    assert dict(progress.classes) == {name: list(counts.labels.values()).count(name) for name in "abc"}
+    given = [act for act in holding if act.kind != "adjudicate"]
+    assert progress.annotators == {name: sum(act.annotator == name for act in given) for name in ("ada", "grace")}
+    assert sum(progress.hours.values()) == len(given)
+    assert progress.skipped == len(counts.skips)
+    assert progress.alpha == pytest.approx(alpha(holding))
+    assert {each.node for each in desk.disagreements()} == {each.node for each in disagreements(holding)}
+    for name in ("ada", "grace"):
+        mine = sorted((act.number for act in holding if act.annotator == name), reverse=True)
+        assert [act.number for act in desk.history(name)] == mine
+    again = make(annotators=["ada", "grace"], overlap=2)
+    assert again.progress() == progress
+
+
+def test_a_training_that_hangs_is_ended_told_and_begun_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("featprop.page.trainer.LONGEST", 0.3)
+    desk = make()
+    trainer = desk._trainer
+    begin = trainer._begin
+    hung = []
+
+    def begin_hung() -> None:
+        begin()
+        if not hung:
+            hung.append(trainer._process.pid)
+            os.kill(trainer._process.pid, signal.SIGSTOP)
+
+    monkeypatch.setattr(trainer, "_begin", begin_hung)
+    desk.start(patience=5)
+    assert "more than 0 s and was ended" in desk.progress().failure
+    monkeypatch.setattr("featprop.page.trainer.LONGEST", 60.0)
+    desk.label("", desk.next("").node, "a", "k1")
+    deadline = time.monotonic() + 60
+    while desk.progress().seen < 1 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert (desk.progress().seen, desk.progress().failure) == (1, "")
+
+
 def test_a_node_among_others_is_contradicted(make: Make, graph: Graph) -> None:
     desk = make()
     desk.log.tell({f"n{i}": "abc"[i % 3] for i in range(12)}, annotator="")
@@ -296,6 +493,6 @@ def test_a_node_among_others_is_contradicted(make: Make, graph: Graph) -> None:
     probabilities = np.tile(np.float32([0.8, 0.1, 0.1]), (N, 1))
     alone = int(np.diff(graph.adjacency.indptr)[20:].argmax()) + 20
     probabilities[alone] = [0.1, 0.8, 0.1]
-    desk.ranking = replace(desk.ranking, probabilities=probabilities)
+    desk._questions.ranking = replace(desk.ranking, probabilities=probabilities)
     assert desk.contradicted(5)[0][0] == f"n{alone}"
     assert desk.contradicted(5)[0][1].label == "b"

@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from featprop.errors import ParameterError
 from featprop.graph import UNKNOWN, Graph
-from featprop.page.neighbourhood import Count, Neighbour, Neighbourhood, _quotas, neighbourhood_of
+from featprop.page import neighbourhood
+from featprop.page.neighbourhood import Count, Neighbour, Neighbourhood, _quotas
 
 
 def graph_of(edges: list[tuple[int, int]], size: int, weights: list[float] | None = None) -> Graph:
@@ -23,6 +25,13 @@ def graph_of(edges: list[tuple[int, int]], size: int, weights: list[float] | Non
 def star(size: int) -> Graph:
     """Node 0 joined to all others."""
     return graph_of([(0, other) for other in range(1, size)], size)
+
+
+def neighbourhood_of(graph: Graph, position: int, *, labels: dict[int, int], **options: Any) -> Neighbourhood:
+    """The neighbourhood of a node where these nodes have these labels."""
+    codes = np.full(graph.n_nodes, UNKNOWN)
+    codes[list(labels)] = list(labels.values())
+    return neighbourhood.neighbourhood_of(graph, position, labels=codes, **options)
 
 
 def shown(found: Neighbourhood) -> list[int]:

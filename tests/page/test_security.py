@@ -1,5 +1,6 @@
 """Nobody gets in who should not: each test is an attack as an attacker would write it."""
 
+import asyncio
 import json
 import logging
 import re
@@ -169,6 +170,7 @@ def test_names_are_those_the_server_is_bound_to(monkeypatch: pytest.MonkeyPatch)
     assert all(map(everywhere.hold, ["192.168.1.7:8765", "[fe80::1]", "desk:80", "desk.local", "localhost"]))
     assert not everywhere.hold("evil.example")
     assert Hosts.of("::").hold("10.0.0.1")
+    assert Hosts.of("127.0.0.2").hold("127.0.0.2:8765")
     one = Hosts.of("192.168.1.7")
     assert one.hold("192.168.1.7:8765")
     assert not any(map(one.hold, ["192.168.1.8", "localhost", "evil.example"]))
@@ -322,6 +324,49 @@ def test_a_body_that_does_not_say_and_never_ends_is_cut(page: Any) -> None:
     assert sent <= LARGEST + 20_000
 
 
+def _cut_form(page: Any, *messages: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is answered to a form that says it has 60 bytes and comes as these messages."""
+    sent: list[dict[str, Any]] = []
+    coming = list(messages)
+
+    async def receive() -> dict[str, Any]:
+        return coming.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(dict(message))
+
+    headers = {
+        "host": f"127.0.0.1:{PORT}",
+        "authorization": f"Bearer {page.tokens.of('')}",
+        "content-type": "application/x-www-form-urlencoded",
+        "content-length": "60",
+    }
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/labels",
+        "raw_path": b"/labels",
+        "query_string": b"",
+        "scheme": "http",
+        "http_version": "1.1",
+        "root_path": "",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    asyncio.run(page.app(scope, receive, send))
+    return sent
+
+
+def test_a_form_that_was_cut_on_its_way_is_not_taken(make_page: Callable[..., Any]) -> None:
+    page = make_page(classes=[1, 12])
+    part = b"key=k&node=%22n1%22&label=1"
+    gone = [{"type": "http.request", "body": part, "more_body": True}, {"type": "http.disconnect"}]
+    assert _cut_form(page, *gone) == []
+    short = _cut_form(page, {"type": "http.request", "body": part, "more_body": False})
+    assert short[0]["status"] == 400
+    assert b"must have the 60 bytes it says" in short[1]["body"]
+    assert page.log.acts() == []
+
+
 @pytest.mark.parametrize("length", ["-1", "many", "1e3", "9" * 30])
 def test_a_length_that_is_none_is_refused(page: Any, length: str) -> None:
     answer = page.script().post("/api/undo", content=b"{}", headers={"Content-Length": length})
@@ -341,7 +386,8 @@ def test_a_length_that_is_none_is_refused(page: Any, length: str) -> None:
     ],
 )
 def test_texts_are_bounded(page: Any, path: str, body: dict[str, str]) -> None:
-    assert page.script().post(path, content=json.dumps(body)).status_code == 422
+    sent = page.script().post(path, content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert sent.status_code == 422
     assert (
         page.script().post(path, content=json.dumps(body), headers={"Content-Type": "application/json"}).status_code
         == 422

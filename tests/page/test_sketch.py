@@ -182,12 +182,12 @@ def test_rows_say_what_the_drawing_shows() -> None:
         {1: Count(1, 0), None: Count(0, 1)},
     )
     assert rows(hood, name, CLASSES, link) == [
-        Row("node 1", "/nodes/1", 1, "", "bad", "labelled", "0.25", True, "b", "hood-c1"),
-        Row("node 2", "/nodes/2", 1, "", "", "", "1", False, "", "hood-none"),
-        Row("node 7", "/nodes/7", 2, "node 1", "good", "predicted", "1", False, "g", "hood-c0"),
+        Row("node 1", "/nodes/1", 1, "", "bad", "labelled", "0.25", True),
+        Row("node 2", "/nodes/2", 1, "", "", "", "1", False),
+        Row("node 7", "/nodes/7", 2, "node 1", "good", "predicted", "1", False),
     ]
     assert len(marks(drawn(hood, name, CLASSES, link))) == 1 + len(rows(hood, name, CLASSES, link))
     assert legend(hood, CLASSES) == [
-        LegendLine("b", "hood-c1", "bad", 1, 0, 1),
-        LegendLine("", "hood-none", "unknown", 0, 0, 1),
+        LegendLine("b", "hood-c1", "bad", 1, 0),
+        LegendLine("", "hood-none", "unknown", 0, 0),
     ]

@@ -79,9 +79,10 @@ def export(
         _write(place, content)
         answers = log.holding()
     is_file = place != STANDARD_OUTPUT
-    people = len({act.annotator for act in answers})
-    size = f"{counted(len(answers), 'answer')} on {counted(len({act.node for act in answers}), 'node')}"
-    size += f" by {counted(people, 'annotator')}" + (f" and {counted(len(further), 'further node')}" if further else "")
+    people, answered = len({act.annotator for act in answers}), {act.node for act in answers}
+    new = [node for node in dict.fromkeys(further) if node not in answered]
+    size = f"{counted(len(answers), 'answer')} on {counted(len(answered), 'node')}"
+    size += f" by {counted(people, 'annotator')}" + (f" and {counted(len(new), 'further node')}" if further else "")
     typer.echo(f"Wrote {size}{f' to {place}' if is_file else ''}.", err=not is_file)
     if config is not None:
         typer.echo(f"Wrote the labelling configuration to {config}.", err=not is_file)
@@ -93,7 +94,7 @@ def _opened(path: Path, *, may_be_new: bool) -> LabelLog:
 
     place = log_at(path)
     if place.exists():
-        return LabelLog(place)
+        return LabelLog(place, read_only=True)
     if may_be_new:
         return LabelLog()
     cure = "check the path, or list nodes to label with --nodes"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +16,7 @@ from featprop.errors import first_five
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
-    from featprop.labelling import Imported, LabelLog
+    from featprop.labelling import Imported
     from featprop.tables import TableOptions
 
 __all__ = ["import_"]
@@ -54,35 +53,25 @@ def import_(
 
     Example: `featprop import my-graph.labels results.json`
     """
-    from featprop.labelling import import_labels
+    from featprop.labelling import LabelLog, import_labels
     from featprop.labelling.agreement import alpha, disagreements
+    from featprop.labelling.alone import alone_with
+    from featprop.labelling.exchange import read_results
     from featprop.selection.learner import alone_at
 
     place, allowed = log_at(labels), None if classes is None else listed(classes)
     with showing_progress(), alone_at(labels) if labels.is_dir() else nullcontext():
+        heard = read_results(results)
         whole = None if graph is None else read(graph, tables)
-        with _opened(place) as log:
-            done = import_labels(log, results, whole, allowed, annotator=annotator.strip())
+        with alone_with(place, "stop featprop label, import, and start it again") as file, LabelLog(file) as log:
+            done = import_labels(log, heard, whole, allowed, annotator=annotator.strip())
             agreed, apart = alpha(log.holding()), disagreements(log.holding())
     _tell(done, whole, results, labels)
     if agreed is not None:
         open_ = f"nodes with different labels that nobody settled: {len(apart):,}"
         typer.echo(f"Krippendorff's alpha: {agreed:.2f}; {open_}.")
-
-
-@contextmanager
-def _opened(place: Path) -> Iterator[LabelLog]:
-    """Open a label log, or make one that goes again when nothing can be taken into it."""
-    from featprop.labelling import LabelLog
-
-    is_new = not place.exists()
-    try:
-        with LabelLog(place) as log:
-            yield log
-    except BaseException:
-        if is_new:
-            place.unlink(missing_ok=True)
-        raise
+    if done.is_nothing:
+        raise typer.Exit(2)
 
 
 def _tell(done: Imported, graph: Graph | None, results: Path, labels: Path) -> None:

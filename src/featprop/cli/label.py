@@ -34,6 +34,8 @@ NEEDED = ("fastapi", "uvicorn", "jinja2", "python_multipart")
 LONGEST = 100
 """Letters of the name of an annotator."""
 BACKLOG = 128
+PATIENCE = 10.0
+"""Seconds to wait for the first ranking: the page works without one."""
 
 
 @app.command()
@@ -116,8 +118,8 @@ def label(
     for needed in NEEDED:
         if importlib.util.find_spec(needed) is None:
             raise MissingExtraError("featprop label", "label", needed)
-    from featprop.io.locks import held_lock
     from featprop.labelling import LabelLog
+    from featprop.labelling.alone import alone_with
     from featprop.page.desk import Desk
     from featprop.page.security import Hosts, Tokens
     from featprop.page.server import application, serve
@@ -127,15 +129,17 @@ def label(
     if images is not None and not images.is_dir():
         raise FileError(f"{images}", "must be the folder of the pictures", "no such folder", "check --images")
     place = labels if labels is not None else _beside(graph)
-    in_use = "stop it, or choose another file with --labels"
     with (
-        held_lock(place.with_name(f"{place.name}.lock"), f"{place}", "must be at one server at a time", in_use),
         _listening(host, port) as listener,
-        LabelLog(place) as log,
+        alone_with(place, "stop it, or choose another file with --labels") as file,
+        contextlib.ExitStack() as opened,
         _until_interrupted(),
     ):
         with showing_progress():
+            log = opened.enter_context(LabelLog(file))
             whole = read(graph, tables)
+            if budget is not None and budget > whole.n_nodes:
+                typer.echo(f"--budget {budget:,} is more than the graph has nodes: {whole.n_nodes:,}.", err=True)
             desk = Desk(
                 whole,
                 log,
@@ -148,6 +152,8 @@ def label(
                 open_classes=bool(adding),
                 seed=seed,
             )
+        if len(desk.classes) == 1:
+            typer.echo(f"There is one class only, {desk.classes[0]}: the model learns from two on.", err=True)
         bound, tokens = listener.getsockname()[1], Tokens(people)
         page = application(desk, tokens, hosts=Hosts.of(host), port=bound, images=images, adding=adding)
         addresses = [f"http://{_reachable(host)}:{bound}/?token={tokens.of(name)}" for name in people]
@@ -156,7 +162,7 @@ def label(
                 told = "every fifth question is one of them, and the budget does not count them"
                 typer.echo(f"Nodes drawn for checking the model: {len(desk.audit):,}; {told}", err=True)
             typer.echo("Choosing the first nodes to ask for", err=True)
-            desk.start()
+            desk.start(patience=PATIENCE)
             typer.echo(f"Answers are kept in {place}. Ctrl-C ends; what was answered stays.", err=True)
             for name, address in zip(people, addresses, strict=True):
                 typer.echo(f"{name}\n{address}" if name else address)
@@ -177,12 +183,12 @@ def _people(annotator: list[str] | None) -> list[str]:
 
 
 def _adding(may_add: list[str] | None, people: list[str], classes: list[str] | None) -> list[str]:
-    """Return who may add a class: those named, or else everybody unless the classes were named."""
+    """Return who may add a class: those named, or else everybody, unless several people have named classes."""
     for name in may_add or []:
         if name not in people:
             rule = f"must be one of the annotators ({', '.join(filter(None, people)) or 'none is named'})"
             raise ParameterError("--may-add", rule, repr(name), "name them with --annotator, too")
-    return may_add if may_add else [] if classes else people
+    return may_add or ([] if classes and len(people) > 1 else people)
 
 
 def _classes(classes: list[str] | None, own: tuple[Any, ...]) -> list[Any]:

@@ -69,6 +69,8 @@ LogArgument = Annotated[
 ]
 
 STANDARD_OUTPUT = Path("-")
+LOG = ".labels"
+"""How the name of a label log ends."""
 
 
 def counted(count: int, what: str) -> str:
@@ -112,6 +114,8 @@ def read_sheets(
     allowed, skip_words = None if classes is None else listed(classes), [*SKIP_WORDS, *(skip or [])]
     if not paths:
         return labels_of(graph, allowed=allowed, skip_words=skip_words)
+    if len(paths) == 1 and paths[0].suffix == LOG:
+        return _counting(paths[0], graph, allowed, use_audit=use_audit)
     return read_labels(
         paths,
         graph,
@@ -121,6 +125,26 @@ def read_sheets(
         on_conflict=on_conflict,
         use_audit=use_audit,
     )
+
+
+def _counting(path: Path, graph: Graph, allowed: list[str] | None, *, use_audit: bool) -> LabelSheet:
+    """Return what counts in a label log."""
+    from featprop.errors import FileError, LabelError
+    from featprop.io.label_words import named_classes
+    from featprop.io.labels import LabelSheet
+    from featprop.labelling import LabelLog
+    from featprop.labelling.counting import what_counts
+
+    if not path.is_file():
+        raise FileError(f"{path}", "must be a label log", "no such file", "check the path")
+    with LabelLog(path, read_only=True) as log:
+        counts, classes = what_counts(log, graph, use_audit=use_audit), log.classes()
+    strange = [] if allowed is None else [c for c in classes if c not in named_classes(allowed, classes)]
+    if strange:
+        raise LabelError(f"{path}", "must have labels of --classes", repr(strange[0]), "name it there, or correct it")
+    if not counts.labels:
+        raise LabelError(f"{path}", "must have at least one label", "none", "label nodes with featprop label")
+    return LabelSheet(list(counts.labels), list(counts.labels.values()), [], counts.skips)
 
 
 def check_place(out: Path, *, force: bool, shown: Collection[str] = ()) -> None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from featprop.errors import GraphError, LabelError
 from featprop.graph import Graph
+from featprop.io.formulas import bare
 from featprop.io.predictions import Predictions
 from featprop.io.tables import read_table
 from featprop.tables.looks import plain_column
@@ -182,11 +183,11 @@ def _texts(table: pa.Table, title: str, path: Path) -> list[str]:
     name = find_column(table, (title,), f"{path}")
     if name is None:
         return [""] * table.num_rows
-    return ["" if text is None else str(text).strip() for text in plain_column(table, name).to_pylist()]
+    return ["" if text is None else bare(str(text)).strip() for text in plain_column(table, name).to_pylist()]
 
 
 def _stripped(value: str | int | None) -> str | int | None:
-    return value.strip() or None if isinstance(value, str) else value
+    return bare(value).strip() or None if isinstance(value, str) else value
 
 
 def _is_typed(path: Path) -> bool:
@@ -205,14 +206,15 @@ def _nodes(table: pa.Table, title: str, graph: Graph, path: Path) -> list[Hashab
         return [name_of(name) if isinstance(name, str) else name for name in written]
     values = plain_column(table, title).to_pylist()
     known = {node: node for node in graph.ids.tolist()} if _is_typed(path) else {}
-    wanted = {str(name) for name in written if name is not None}
+    wanted = {text for name in written if name is not None for text in (str(name), bare(str(name)))}
     stands_for: dict[str, list[Hashable]] = {}
     for node in graph.ids.tolist():
         if (text := str(node)) in wanted:
             stands_for.setdefault(text, []).append(node)
     nodes: list[Hashable | None] = []
     for value, name in zip(values, written, strict=True):
-        possible = [known[value]] if value in known else stands_for.get(str(name), [name])
+        alike = stands_for.get(str(name)) or stands_for.get(bare(str(name)), [name])
+        possible = [known[value]] if value in known else alike
         if name is not None and len(possible) > 1:
             found = f"{name}, which is {' and '.join(map(repr, possible))}"
             raise GraphError(f"ids in {path}", "must stand for one id of the graph each", found, "rename the nodes")

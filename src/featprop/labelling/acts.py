@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from featprop.names import name_from_text, name_to_text
 
-__all__ = ["Act", "NewAct", "Told", "act_of", "same"]
+__all__ = ["Act", "NewAct", "Outcome", "Told", "act_of", "same"]
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,12 @@ class Act:
         How many times nodes had been asked for by then.
     kind
         ``"label"``, ``"correct"``, ``"skip"``, ``"adjudicate"``, ``"undo"`` or ``"note"``; ``"audit"`` of a node that
-        was drawn for checking, ``"release"`` where the audit so far became labels like others.
+        was drawn for checking, ``"release"`` where the audit so far became labels like others; ``"class"`` of one that
+        there may be.
     node
-        Of what; None of a release.
+        Of what; None of a release or a class.
     label
-        The class, of a label, a correction or a verdict.
+        The class, of a label, a correction or a verdict, or the class that there may be.
     text
         The reason of a skip, the note, or how many nodes one of the audit stands for.
     undoes
@@ -82,6 +83,27 @@ class Told:
         if act is None or self.kind != ("label" if act.kind == "correct" else act.kind):
             return False
         return same(act.label, self.label) and (self.kind == "label" or act.text == self.text)
+
+
+class Outcome(NamedTuple):
+    """What an act came to.
+
+    Attributes
+    ----------
+    node
+        Of what it was.
+    before
+        What it took the place of: what the same person had said of the node, or the verdict before; None if nothing.
+    held
+        The answers and the verdict that hold of the node now.
+    turn
+        The larger, the later `held` was so.
+    """
+
+    node: Hashable
+    before: Act | None
+    held: tuple[Act, ...]
+    turn: int
 
 
 class NewAct(NamedTuple):

@@ -1,12 +1,11 @@
 """The label log: every act of a person in one SQLite file, never changed and never lost.
 
-An act (label, correction, skip, verdict, undo, note, draw or release of an audit) is a row of the table ``acts``; a
-trigger refuses to change or delete one. What holds now is a view: ``answers`` has the last act that stands for each
-node and annotator, ``verdicts`` the last one that settled a node, ``audit`` the nodes that are drawn for checking.
-Which label counts where people differ is said in `featprop.labelling.agreement`. The file is in WAL mode with
-``synchronous=FULL``, there is one writer connection, and each write is a transaction of its own that takes the lock at
-once, so an act is on the disk before the call returns. Every act has a key of its own: the same act sent again under
-its key changes nothing, whatever was done in between.
+An act (label, correction, skip, verdict, undo, note, draw or release of an audit, naming of a class) is a row of the
+table ``acts``; a trigger refuses to change or delete one. What holds now is a view: ``answers`` has the last act that
+stands for each node and annotator, ``verdicts`` the last one that settled a node, ``audit`` the nodes that are drawn
+for checking. Which label counts where people differ is said in `featprop.labelling.agreement`, how the file is kept in
+`featprop.labelling.act_file`: an act is on the disk before the call returns. Every act has a key of its own: the same
+act sent again under its key changes nothing, whatever was done in between, and another one under it is refused.
 
 Nodes and labels are kept as JSON with their types (`featprop.names`).
 """
@@ -14,77 +13,52 @@ Nodes and labels are kept as JSON with their types (`featprop.names`).
 from __future__ import annotations
 
 import datetime as dt
-import logging
 import sqlite3
-import threading
 import uuid
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from featprop.errors import FileError, LabelError, first_five, reason
+from featprop.errors import FileError, LabelError, first_five
 from featprop.interop.plain import is_missing
-from featprop.labelling.acts import Act, NewAct, Told, act_of, same
+from featprop.labelling.act_file import ActFile
+from featprop.labelling.acts import Act, NewAct, Outcome, Told, same
 from featprop.labelling.agreement import consensus
-from featprop.labelling.schema import APPLICATION, COLUMNS, FORMAT, FROM_OLDER, SCHEMA, statements
 from featprop.names import name_to_text
 
 __all__ = ["LabelLog"]
 
-log = logging.getLogger(__name__)
+GIVEN = frozenset({"label", "correct"})
+"""Kinds of acts that give a label; which of them it is follows from what was said before."""
+LAST_HELD = """
+SELECT {} FROM standing AS held WHERE annotator = ? AND NOT (kind = 'adjudicate' AND EXISTS (
+    SELECT 1 FROM standing WHERE node = held.node AND kind = held.kind AND number > held.number
+)) ORDER BY number DESC LIMIT 1
+"""
+"""The last act of a person that holds: a verdict that somebody settled anew does not."""
 
-PATIENCE = 10_000
-"""Milliseconds to wait for another process that is writing."""
 
-
-class LabelLog:
+class LabelLog(ActFile):
     """The acts of people on the nodes of a graph.
 
     Parameters
     ----------
     path
         The file, made if it is not there; None to keep the acts in memory.
+    read_only
+        Whether the file is only read: it may lie where nothing can be written.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
-        self.path = path
-        self._lock = threading.RLock()
-        try:
-            self._connection = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
-            self._open()
-        except sqlite3.Error as error:
-            raise self._damaged(error) from error
+    def answer(
+        self, node: Hashable, label: Hashable, *, annotator: str = "", turn: int = 0, key: str | None = None
+    ) -> Outcome:
+        """Take a label or, of somebody who has labelled the node before, another one."""
+        _check_classes({node: label})
 
-    def _open(self) -> None:
-        ask = self._connection.execute
-        ask(f"PRAGMA busy_timeout = {PATIENCE}")
-        known = ask("PRAGMA application_id").fetchone()[0]
-        empty = ask("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-        version = ask("PRAGMA user_version").fetchone()[0]
-        if not empty and (known != APPLICATION or not 1 <= version <= FORMAT):
-            found = f"version {version} of one" if known == APPLICATION else "another database"
-            raise FileError(f"{self.path}", "must be a label log of this version", found, "choose another file")
-        mode = ask("PRAGMA journal_mode = WAL").fetchone()[0]
-        if mode not in ("wal", "memory"):
-            log.info("%s: no write-ahead log on this file system, a journal is kept instead (%s)", self.path, mode)
-        ask("PRAGMA synchronous = FULL")
-        if empty or version != FORMAT:
-            with self._writing():
-                self._make()
+        def kind(before: Act | None) -> str:
+            return "label" if before is None or before.kind == "skip" else "correct"
 
-    def _make(self) -> None:
-        """Make the tables, or those of now out of those of an older format, unless another process just did."""
-        ask = self._connection.execute
-        version = ask("PRAGMA user_version").fetchone()[0]
-        if version == FORMAT:
-            return
-        for statement in statements((FROM_OLDER if version else "") + SCHEMA):
-            ask(statement)
-        if version:
-            ask(f"INSERT INTO acts ({COLUMNS}) SELECT {COLUMNS} FROM old_acts ORDER BY number")
-            ask("DROP TABLE old_acts")
-            log.info("%s: a label log of version %d, made one of version %d", self.path, version, FORMAT)
+        return self._say(NewAct("label", annotator, node, label), turn, key, kind)
 
     def tell(
         self, labels: Mapping[Hashable, Hashable], *, annotator: str = "", turn: int = 0, keys: Mapping[Any, str] = {}
@@ -132,45 +106,57 @@ class LabelLog:
 
     def skip(
         self, node: Hashable, reason: str = "", *, annotator: str = "", turn: int = 0, key: str | None = None
-    ) -> None:
+    ) -> Outcome:
         """Say that a node cannot be labelled, and why; a label the annotator gave it no longer holds."""
-        with self._writing():
-            act, before = NewAct("skip", annotator, node, text=reason), self._answer(node, annotator)
-            is_new = before is None or (before.kind, before.text) != ("skip", reason)
-            if not self._was_sent(act, key) and (is_new or key is not None):
-                self._write(act, turn, key)
+        return self._say(NewAct("skip", annotator, node, text=reason), turn, key)
 
     def adjudicate(
         self, node: Hashable, label: Hashable, *, annotator: str = "", turn: int = 0, key: str | None = None
-    ) -> None:
+    ) -> Outcome:
         """Settle what a node is: this counts, whatever anybody answers, until it is undone or settled anew."""
         _check_classes({node: label})
-        with self._writing():
-            act, before = NewAct("adjudicate", annotator, node, label), self._verdict(node)
-            is_new = before is None or before.annotator != annotator or not same(before.label, label)
-            if not self._was_sent(act, key) and (is_new or key is not None):
-                self._write(act, turn, key)
+        return self._say(NewAct("adjudicate", annotator, node, label), turn, key)
 
-    def note(self, node: Hashable, text: str, *, annotator: str = "", turn: int = 0, key: str | None = None) -> None:
-        """Write something down about a node."""
-        with self._writing():
+    def note(
+        self, node: Hashable, text: str, *, annotator: str = "", turn: int = 0, key: str | None = None
+    ) -> Act | None:
+        """Write something down about a node and return it; None if it was sent before."""
+
+        def write() -> Act | None:
             act = NewAct("note", annotator, node, text=text)
-            if not self._was_sent(act, key):
-                self._write(act, turn, key)
+            return None if self._was_sent(act, key) else self._write(act, turn, key)
+
+        return self._in_turn(write)
+
+    def name_classes(self, classes: Iterable[Hashable], *, annotator: str = "") -> None:
+        """Write down the classes that there may be, in their order, unless they stand in it so already."""
+        named = list(classes)
+        _check_classes(dict(enumerate(named)))
+        with self._writing():
+            if list(map(name_to_text, named)) != list(map(name_to_text, self.classes())):
+                for label in named:
+                    self._write(NewAct("class", annotator, None, label), 0, None)
 
     def undo(self, *, annotator: str = "", turn: int = 0, key: str | None = None) -> Act | None:
-        """Take back the last act of the annotator that stands and return it; None if there is none."""
-        with self._writing():
+        """Take back the last act of the annotator that holds and return it; None if there is none."""
+
+        def write() -> Act | None:
             for sent in self._select("SELECT {} FROM acts WHERE key = ?", key):
                 self._was_sent(NewAct("undo", annotator, sent.node, undoes=sent.undoes), key)
                 undone = self._select("SELECT {} FROM acts WHERE number = ?", sent.undoes)
                 return undone[0] if undone else None
-            last = self._select("SELECT {} FROM standing WHERE annotator = ? ORDER BY number DESC LIMIT 1", annotator)
+            last = self._select(LAST_HELD, annotator)
             if last:
                 self._write(NewAct("undo", annotator, last[0].node, undoes=last[0].number), turn, key)
             elif key is not None:
                 self._write(NewAct("undo", annotator, None), turn, key)
             return last[0] if last else None
+
+        return self._in_turn(write)
+
+    def outcome(self, node: Hashable) -> Outcome:
+        """Return what all acts so far came to for a node."""
+        return self._in_turn(lambda: self._outcome(node, None, self._held(node)))
 
     def draw_audit(self, weights: Mapping[Hashable, float], *, annotator: str = "", turn: int = 0) -> None:
         """Mark nodes that were drawn for checking, all of them or none: what people say of them is no label.
@@ -226,13 +212,20 @@ class LabelLog:
         with self._writing():
             return [self._take_over(each) for each in told]
 
-    def has(self, key: str) -> bool:
-        """Say whether there is an act of that key."""
-        return bool(self._select("SELECT {} FROM acts WHERE key = ?", key))
-
     def acts(self) -> list[Act]:
         """Return everything that was ever done, in order."""
         return self._select("SELECT {} FROM acts ORDER BY number")
+
+    def classes(self) -> list[Hashable]:
+        """Return the classes: those that were named, in the order they were last, and all that were ever a label."""
+        named: dict[str, Hashable] = {}
+        for act in self._select("SELECT {} FROM acts WHERE kind = 'class' ORDER BY number"):
+            named.pop(name_to_text(act.label), None)
+            named[name_to_text(act.label)] = act.label
+        used = "SELECT {} FROM acts WHERE number IN (SELECT min(number) FROM acts WHERE label NOT NULL GROUP BY label)"
+        for act in self._select(f"{used} ORDER BY number"):
+            named.setdefault(name_to_text(act.label), act.label)
+        return list(named.values())
 
     def answers(self) -> list[Act]:
         """Return what holds now, an answer for each node and annotator, in the order the nodes first came up."""
@@ -240,9 +233,7 @@ class LabelLog:
 
     def holding_of(self, node: Hashable) -> list[Act]:
         """Return the answers and the verdict that hold now of one node; it takes no longer in a long log."""
-        query = "SELECT {} FROM standing WHERE node = ? ORDER BY number"
-        held = {(act.kind == "adjudicate" or act.annotator): act for act in self._select(query, name_to_text(node))}
-        return list(held.values())
+        return list(self._held(node).values())
 
     def holding(self) -> list[Act]:
         """Return the answers and the verdicts that hold now, in the order the nodes first came up."""
@@ -271,8 +262,8 @@ class LabelLog:
 
     @property
     def last(self) -> int:
-        """The number of the last act that says what a node is or is not, which a note does not; 0 if there is none."""
-        found = self._select("SELECT {} FROM acts WHERE kind != 'note' ORDER BY number DESC LIMIT 1")
+        """The number of the last act that says what a node is or is not, which notes and classes do not; 0 if none."""
+        found = self._select("SELECT {} FROM acts WHERE kind NOT IN ('note', 'class') ORDER BY number DESC LIMIT 1")
         return found[0].number if found else 0
 
     def copy_to(self, path: Path) -> None:
@@ -292,20 +283,37 @@ class LabelLog:
             finally:
                 target.close()
 
-    def close(self) -> None:
-        """Let go of the file."""
-        with self._lock:
-            self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def _in_order(self, acts: str) -> list[Act]:
-        first = "(SELECT min(number) FROM acts WHERE acts.node = held.node)"
-        return self._select(f"SELECT {{}} FROM ({acts}) AS held ORDER BY {first}, number")
+        first = "(SELECT node AS name, min(number) AS first FROM acts GROUP BY node)"
+        return self._select(f"SELECT {{}} FROM ({acts}) JOIN {first} ON name = node ORDER BY first, number")
+
+    def _say(
+        self, act: NewAct, turn: int, key: str | None, kind: Callable[[Act | None], str] = lambda _: ""
+    ) -> Outcome:
+        """Write an answer or a verdict, unless it holds already and has no key of its own.
+
+        `kind` returns what the act is, given what the same person said before, where that decides it.
+        """
+
+        def write() -> Outcome:
+            held = self._held(act.node)
+            place = _place(act)
+            before = held.get(place)
+            if not self._was_sent(act, key) and (key is not None or not _says(before, act)):
+                held[place] = self._write(act._replace(kind=kind(before) or act.kind), turn, key)
+            return self._outcome(act.node, before, held)
+
+        return self._in_turn(write)
+
+    def _held(self, node: Hashable) -> dict[str | None, Act]:
+        """Return the answers to a node by annotator, and the verdict by None."""
+        query = "SELECT {} FROM standing WHERE node = ? ORDER BY number"
+        return {_place(act): act for act in self._select(query, name_to_text(node))}
+
+    def _outcome(self, node: Hashable, before: Act | None, held: Mapping[str | None, Act]) -> Outcome:
+        """Return what an act came to, inside its transaction."""
+        self._turn += 1
+        return Outcome(node, before, tuple(held.values()), self._turn)
 
     def _take_over(self, told: Told) -> str:
         """Take an act that happened elsewhere, inside a transaction, and return what became of it."""
@@ -322,7 +330,11 @@ class LabelLog:
         if before is not None and before.annotator == told.annotator and told.is_said_by(before):
             return "repeated"
         is_older = before is not None and told.time is not None and told.time < before.time
-        if is_older or self.has(told.key) or any(act.time == told.time for act in alike):
+        if (
+            is_older
+            or self._select("SELECT {} FROM acts WHERE key = ?", told.key)
+            or any(act.time == told.time for act in alike)
+        ):
             return "superseded"
         is_correction = told.kind == "label" and before is not None and before.kind != "skip"
         was_edited = before is not None and before.time == told.time
@@ -353,52 +365,43 @@ class LabelLog:
 
     def _was_sent(self, act: NewAct, key: str | None) -> bool:
         """Say whether this very act is there under its key already; another one under that key is an error."""
+        if key is None:
+            return False
         sent = self._connection.execute(
             "SELECT kind, annotator, node, label, text, undoes FROM acts WHERE key = ?", (key,)
         ).fetchone()
-        if sent is not None and sent != act.row:
-            found = f"{key!r} for {sent[0]} of {sent[2]} and {act.kind} of {act.row[2]}"
-            raise LabelError("The key of an act", "must be used once", found, "make a new key for each act")
-        return sent is not None
+        if sent is None:
+            return False
+        row = act.row
+        if sent[1:] != row[1:] or not (sent[0] == row[0] or {sent[0], row[0]} <= GIVEN):
+            found = f"{key!r} for {sent[0]} of {sent[2]} and {act.kind} of {row[2]}"
+            cure = "if you answered it already, change that under Your answers; a program makes a new key for each act"
+            raise LabelError("The key of an act", "must be used once", found, cure)
+        return True
 
-    def _write(self, act: NewAct, turn: int, key: str | None, time: dt.datetime | None = None) -> None:
+    def _write(self, act: NewAct, turn: int, key: str | None, time: dt.datetime | None = None) -> Act:
         """Write one act, inside a transaction: one of now, or of another time."""
-        when = (time or dt.datetime.now(dt.UTC)).astimezone(dt.UTC).isoformat(timespec="milliseconds")
-        self._connection.execute(
+        now = (time or dt.datetime.now(dt.UTC)).astimezone(dt.UTC)
+        when, name = now.replace(microsecond=now.microsecond // 1000 * 1000), key or uuid.uuid4().hex
+        number = self._connection.execute(
             "INSERT INTO acts (key, time, round, kind, annotator, node, label, text, undoes) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (key or uuid.uuid4().hex, when, turn, *act.row),
-        )
+            (name, when.isoformat(timespec="milliseconds"), turn, *act.row),
+        ).lastrowid
+        assert number is not None
+        return Act(number, name, when, act.annotator, turn, act.kind, act.node, act.label, act.text, act.undoes)
 
-    def _select(self, query: str, *values: object) -> list[Act]:
-        with self._lock:
-            try:
-                rows = self._connection.execute(query.format(COLUMNS), values).fetchall()
-                return [act_of(row) for row in rows]
-            except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
-                raise self._damaged(error) from error
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Make a transaction of the block, for this connection alone; whatever goes wrong in it undoes it."""
-        with self._lock:
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                yield
-                self._connection.execute("COMMIT")
-            except BaseException as error:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):
-                    raise self._damaged(error) from error
-                raise
+def _place(act: Act | NewAct) -> str | None:
+    """Return by what an act replaces another one of its node: an answer by who gave it, a verdict by none."""
+    return None if act.kind == "adjudicate" else act.annotator
 
-    def _damaged(self, error: Exception) -> FileError:
-        rule, cure = (
-            "must be a label log that can be read and written",
-            "look at its disk and folder, then try again",
-        )
-        return FileError(f"{self.path}", rule, reason(error), cure)
+
+def _says(held: Act | None, act: NewAct) -> bool:
+    """Say whether what holds says the same, of the same person."""
+    if held is None or (held.kind == "skip") != (act.kind == "skip") or held.annotator != act.annotator:
+        return False
+    return same(held.label, act.label) and held.text == act.text
 
 
 def _check_classes(labels: Mapping[Hashable, Hashable]) -> None:

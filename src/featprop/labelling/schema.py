@@ -8,7 +8,7 @@ from collections.abc import Iterator
 __all__ = ["APPLICATION", "COLUMNS", "FORMAT", "FROM_OLDER", "SCHEMA", "statements"]
 
 FORMAT = 3
-"""Of the file; the first had no verdicts, the second no audit."""
+"""Of the file; the first had no verdicts, the second no audit and no classes."""
 APPLICATION = 0x66656174
 """``feat``: by this SQLite, and `file`, know whose file it is."""
 SCHEMA = f"""
@@ -19,7 +19,7 @@ CREATE TABLE acts (
     annotator TEXT NOT NULL,
     round INTEGER NOT NULL,
     kind TEXT NOT NULL CHECK (
-        kind IN ('label', 'correct', 'skip', 'adjudicate', 'undo', 'note', 'audit', 'release')
+        kind IN ('label', 'correct', 'skip', 'adjudicate', 'undo', 'note', 'audit', 'release', 'class')
     ),
     node TEXT NOT NULL,
     label TEXT,
@@ -32,7 +32,7 @@ CREATE TRIGGER acts_stay BEFORE UPDATE ON acts BEGIN SELECT RAISE(ABORT, 'an act
 CREATE TRIGGER acts_last BEFORE DELETE ON acts BEGIN SELECT RAISE(ABORT, 'an act is never deleted'); END;
 CREATE VIEW standing AS
     SELECT * FROM acts AS act
-    WHERE kind NOT IN ('undo', 'note', 'audit', 'release')
+    WHERE kind NOT IN ('undo', 'note', 'audit', 'release', 'class')
     AND NOT EXISTS (SELECT 1 FROM acts WHERE undoes = act.number);
 CREATE VIEW answers AS
     SELECT * FROM standing

@@ -11,7 +11,7 @@ from featprop.errors import GraphError, ParameterError
 from featprop.graph import Graph
 from featprop.names import from_jsonable, name_from_text, name_to_text
 
-__all__ = ["image_address", "name_in", "named", "node_address", "node_in", "node_of"]
+__all__ = ["name_in", "named", "node_address", "node_in", "node_of"]
 
 LONGEST = 2000
 """Letters of a name, written as JSON, that are looked at."""
@@ -22,17 +22,17 @@ def node_address(node: Hashable) -> str:
     return f"/nodes/{quote(name_to_text(node), safe='')}"
 
 
-def image_address(path: str) -> str:
-    """Return the address of a file of the image folder."""
-    return f"/images/{quote(path)}"
-
-
 def node_of(graph: Graph, name: Hashable) -> Hashable:
-    """Return the id of a node as the graph has it; a name that is no node is an error."""
+    """Return the id of a node as the graph has it; a name that is no node is an error.
+
+    No names like it are looked for, which would take long in a large graph.
+    """
     try:
-        position = graph.positions([name])[0]
+        if not graph.has(name):
+            raise _unknown(name)
     except TypeError:
         raise _unknown(name) from None
+    position = graph.positions([name])[0]
     found: Hashable = graph.ids[[position]].tolist()[0]
     return found
 

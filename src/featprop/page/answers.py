@@ -1,90 +1,195 @@
-"""The answers that stand, in memory: reading a long log takes too long for a page."""
+"""The answers that hold, in memory, with the counts that a page shows: reading a long log takes too long for a page.
+
+A change of one node changes the counts by what the node adds to them, so it takes no longer with many labels.
+"""
 
 from __future__ import annotations
 
+import bisect
+import datetime as dt
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from types import MappingProxyType
 
-from featprop.labelling import Act, LabelLog
-from featprop.labelling.agreement import Consensus, consensus
+from featprop.labelling import Act
+from featprop.labelling.acts import Outcome
+from featprop.labelling.agreement import AlphaSums, Decision, Disagreement, Probabilities, decided
+from featprop.names import name_to_text
 
 __all__ = ["Answers"]
 
 
 class Answers:
-    """What the log holds, by node; not thread-safe by itself.
+    """What holds, by node; not thread-safe by itself.
 
     Parameters
     ----------
-    log
-        The log. Whoever writes to it says so (`reload`).
+    holding
+        The answers and verdicts that hold (`featprop.labelling.LabelLog.holding`).
+    wanted
+        Returns how many people are to answer a node.
+    audit
+        The nodes that are drawn for checking the model, and how many nodes each stands for: they count nowhere else.
+
+    Attributes
+    ----------
+    labels, skips
+        What counts: the label of each node that has one, and why nobody can label a node.
+    ties
+        Nodes with a label for which as many people say something else.
+    audited
+        The label of each node of the audit that has one; another object when that changes.
+    open
+        Nodes that somebody has answered and others are to answer, too.
+    apart
+        Nodes that people answered differently and nobody has settled.
+    classes, people, hours
+        How many labels count of each class (by its name as text), and how many answers there are of each person and
+        hour.
+    agreement
+        How far people agree.
     """
 
-    def __init__(self, log: LabelLog) -> None:
-        self._log = log
+    def __init__(
+        self,
+        holding: Iterable[Act],
+        wanted: Callable[[Hashable], int],
+        audit: Mapping[Hashable, float] = MappingProxyType({}),
+    ) -> None:
+        self._wanted, self.audit = wanted, audit
         self._of: dict[Hashable, dict[str, Act]] = {}
-        self._counts: Counter[str] = Counter()
         self._verdicts: dict[Hashable, Act] = {}
-        self._standing: Consensus | None = None
-        self._audited: dict[Hashable, Hashable] | None = None
-        self.audit = log.audit()
-        for act in log.holding():
-            self._keep(act)
+        self._turns: dict[Hashable, int] = {}
+        self._acts: dict[int, Act] = {}
+        self._numbers: dict[str, list[int]] = {}
+        self._probabilities: Probabilities | None = None
+        self.labels: dict[Hashable, Hashable] = {}
+        self.skips: dict[Hashable, str] = {}
+        self.audited: dict[Hashable, Hashable] = {}
+        self.ties: dict[Hashable, None] = {}
+        self.open: dict[Hashable, None] = {}
+        self.apart: dict[Hashable, None] = {}
+        self.classes: Counter[str] = Counter()
+        self.people: Counter[str] = Counter()
+        self.hours: Counter[dt.datetime] = Counter()
+        self.agreement = AlphaSums()
+        of_node: dict[Hashable, list[Act]] = {}
+        for act in holding:
+            of_node.setdefault(act.node, []).append(act)
+        for node, acts in of_node.items():
+            self._keep(node, acts)
 
     def of(self, node: Hashable) -> dict[str, Act]:
         """Return the answers to a node, by annotator."""
         return self._of.get(node, {})
 
-    def count(self, annotator: str) -> int:
-        """Return how many nodes somebody has answered."""
-        return self._counts[annotator]
+    def is_done(self, node: Hashable) -> bool:
+        """Say whether nobody else is to answer a node: it is settled, or as many have as were wanted."""
+        return node in self._verdicts or len(self.of(node)) >= self._wanted(node)
+
+    def by(self, annotator: str, limit: int) -> list[Act]:
+        """Return the last answers and verdicts of a person that hold, the newest first."""
+        return [self._acts[number] for number in reversed(self._numbers.get(annotator, [])[-limit:])]
 
     @property
-    def nodes(self) -> list[Hashable]:
+    def nodes(self) -> Iterable[Hashable]:
         """The nodes that have an answer, in the order they came up."""
-        return list(self._of)
+        return self._of.keys()
 
     @property
-    def given(self) -> list[Act]:
-        """The answers, without the verdicts."""
-        return [act for acts in self._of.values() for act in acts.values()]
+    def verdicts(self) -> list[Act]:
+        """The verdicts, in the order they were reached."""
+        return sorted(self._verdicts.values(), key=lambda act: act.number)
 
-    @property
-    def acts(self) -> list[Act]:
-        """The answers and the verdicts."""
-        return [*self.given, *self._verdicts.values()]
+    def disagreement(self, node: Hashable) -> Disagreement:
+        """Return who gave a node which label."""
+        return Disagreement(node, {name: act.label for name, act in self.of(node).items() if act.kind != "skip"})
 
-    @property
-    def standing(self) -> Consensus:
-        """What counts of all of them but for the audit; the same object until something changes."""
-        if self._standing is None:
-            self._standing = consensus(self.learnable)
-        return self._standing
+    def put(self, outcome: Outcome) -> None:
+        """Take what holds of a node now, unless something later was taken before."""
+        if outcome.turn > self._turns.get(outcome.node, 0):
+            self._turns[outcome.node] = outcome.turn
+            self._let_go(outcome.node)
+            self._keep(outcome.node, outcome.held)
 
-    @property
-    def learnable(self) -> list[Act]:
-        """The answers and the verdicts on nodes that are not of the audit."""
-        return [act for act in self.acts if act.node not in self.audit]
+    def decide_ties(self, probabilities: Probabilities) -> list[Hashable]:
+        """Have a model decide where as many people say one thing as another, and return the nodes of which it did."""
+        self._probabilities = probabilities
+        ties = list(self.ties)
+        for node in ties:
+            self._count(node, -1)
+            self._count(node, 1)
+        return ties
 
-    @property
-    def audited(self) -> dict[Hashable, Hashable]:
-        """The labels of the nodes of the audit; the same object until something changes."""
-        if self._audited is None:
-            self._audited = consensus(act for act in self.acts if act.node in self.audit).labels
-        return self._audited
+    def _keep(self, node: Hashable, acts: Iterable[Act]) -> None:
+        for act in acts:
+            if act.kind == "adjudicate":
+                self._verdicts[node] = act
+            else:
+                self._of.setdefault(node, {})[act.annotator] = act
+                self.people[act.annotator] += 1
+                self.hours[_hour(act)] += 1
+            self._acts[act.number] = act
+            bisect.insort(self._numbers.setdefault(act.annotator, []), act.number)
+        self._count(node, 1)
+        said = self.disagreement(node)
+        self.agreement.add(said.answers.values())
+        _set(self.open, node, holds=bool(self.of(node)) and not self.is_done(node))
+        _set(self.apart, node, holds=node not in self._verdicts and said.is_one)
 
-    def reload(self, node: Hashable) -> None:
-        """Read what holds of a node now."""
-        self._counts.subtract(self._of.pop(node, {}).keys())
+    def _let_go(self, node: Hashable) -> None:
+        """Take away what a node adds to the counts."""
+        self._count(node, -1)
+        self.agreement.remove(self.disagreement(node).answers.values())
+        for act in self._held(node):
+            if act.kind != "adjudicate":
+                self.people[act.annotator] -= 1
+                self.hours[_hour(act)] -= 1
+            del self._acts[act.number]
+            numbers = self._numbers[act.annotator]
+            del numbers[bisect.bisect_left(numbers, act.number)]
+        self._of.pop(node, None)
         self._verdicts.pop(node, None)
-        for act in self._log.holding_of(node):
-            self._keep(act)
-        self._standing = self._audited = None
 
-    def _keep(self, act: Act) -> None:
-        if act.kind == "adjudicate":
-            self._verdicts[act.node] = act
-        else:
-            acts = self._of.setdefault(act.node, {})
-            self._counts[act.annotator] += act.annotator not in acts
-            acts[act.annotator] = act
+    def _count(self, node: Hashable, by: int) -> None:
+        """Add what counts of a node, or take it away."""
+        if node in self.audit:
+            self._count_audit(node)
+            return
+        if by < 0:
+            if node in self.labels:
+                self.classes[name_to_text(self.labels.pop(node))] -= 1
+            self.skips.pop(node, None)
+            self.ties.pop(node, None)
+            return
+        held = self._held(node)
+        decision = decided(held, self._probabilities) if held else Decision(None)
+        if decision.label is not None:
+            self.labels[node] = decision.label
+            self.classes[name_to_text(decision.label)] += 1
+        elif held:
+            self.skips[node] = decision.reason
+        _set(self.ties, node, holds=decision.is_tie)
+
+    def _count_audit(self, node: Hashable) -> None:
+        """Keep the label of a node of the audit, where no model has a say."""
+        held = self._held(node)
+        label = decided(held).label if held else None
+        others = {known: said for known, said in self.audited.items() if known != node}
+        self.audited = others if label is None else {**others, node: label}
+
+    def _held(self, node: Hashable) -> list[Act]:
+        verdict = self._verdicts.get(node)
+        return [*self.of(node).values(), *([] if verdict is None else [verdict])]
+
+
+def _hour(act: Act) -> dt.datetime:
+    return act.time.replace(minute=0, second=0, microsecond=0)
+
+
+def _set(nodes: dict[Hashable, None], node: Hashable, *, holds: bool) -> None:
+    """Have a node among others or not, as it holds."""
+    if holds:
+        nodes[node] = None
+    else:
+        nodes.pop(node, None)

@@ -8,8 +8,8 @@ from featprop.estimates import AuditScore
 from featprop.estimates.checked import score_predictions
 from featprop.graph import Graph
 from featprop.page.answers import Answers
+from featprop.page.ranking import Ranking
 from featprop.page.reports import AuditProgress
-from featprop.page.trainer import Ranking
 
 __all__ = ["Auditing", "is_turn_of_audit"]
 
@@ -53,7 +53,6 @@ class Auditing:
     def _scored(
         self, ranking: Ranking | None, learnt: Collection[Hashable], audited: dict[Hashable, Hashable]
     ) -> AuditScore | None:
-        if ranking is None or ranking.probabilities is None or len(audited) < ENOUGH:
+        if ranking is None or ranking.best is None or len(audited) < ENOUGH:
             return None
-        best = ranking.probabilities.argmax(axis=1)
-        return score_predictions(self._graph, ranking.classes, best, learnt, audited, self._answers.audit)
+        return score_predictions(self._graph, ranking.classes, ranking.best, learnt, audited, self._answers.audit)

@@ -11,6 +11,8 @@ __all__ = [
     "NAME",
     "NOTE",
     "REASON",
+    "Adjudication",
+    "Body",
     "Heartbeat",
     "Labelling",
     "NewClass",
@@ -38,6 +40,10 @@ class Labelling(Body):
     node: Node
     label: Annotated[Any, Field(description="One of the classes.")]
     key: Key
+
+
+class Adjudication(Labelling):
+    """What a node is, where people differ."""
 
 
 class Skipping(Body):

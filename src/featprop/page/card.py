@@ -25,16 +25,15 @@ from featprop.graph import Graph
 from featprop.page.columns import ReadColumn, reading_of
 from featprop.page.features import FeatureSummary, Picture, feature_row, picture_in, summary_of
 from featprop.page.legible import legible, percent
+from featprop.page.pictures import KINDS, image_file
 from featprop.page.written import day_in_words, number_in_words, span_in_words, written
 from featprop.tables.encoders.date import dates_in
 from featprop.tables.encoders.vector import lists_in
 
-__all__ = ["IMAGES", "Card", "Field", "card_of", "image_file", "picture_of", "title_of"]
+__all__ = ["IMAGES", "Card", "Field", "card_of", "picture_of", "title_of"]
 
 IMAGES = "/images/"
 """Where the page serves the declared folder of images."""
-IMAGE_ENDINGS = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"})
-"""Files that are shown as images. SVG is not among them: one opened by itself may run scripts."""
 LONGEST_TEXT, LONGEST_TITLE, LONGEST_VALUE = 5000, 120, 500
 """Characters that are shown of a text, of a title, and of any other value."""
 MOST_FIELDS = 100
@@ -148,27 +147,6 @@ def picture_of(graph: Graph, position: int) -> Picture | None:
     return None
 
 
-def image_file(images: Path, name: str) -> Path | None:
-    """Return the file of an image inside the folder, None if there is none or it lies outside, by ``..`` or a link.
-
-    Parameters
-    ----------
-    images
-        The folder.
-    name
-        The name in the table, below the folder or with its name in front.
-    """
-    try:
-        root = images.resolve(strict=True)
-        for start in (root, root.parent):
-            found = (start / name).resolve()
-            if found.is_relative_to(root) and found.suffix.lower() in IMAGE_ENDINGS and found.is_file():
-                return found
-    except (OSError, ValueError, RuntimeError):
-        return None
-    return None
-
-
 def _check(graph: Graph, position: int) -> None:
     if not 0 <= position < graph.n_nodes:
         raise ParameterError("position", f"must be 0 to {graph.n_nodes - 1:,}", position, "name a node of the graph")
@@ -224,7 +202,7 @@ def _field(column: ReadColumn, value: Any, position: int, images: Path | None) -
     if isinstance(value, str):
         if _is_link(value.strip()):
             return Field(name, "link", legible(value.strip(), LONGEST_VALUE), href=value.strip())
-        if Path(value.strip()).suffix.lower() in IMAGE_ENDINGS and images is not None:
+        if Path(value.strip()).suffix.lower() in KINDS and images is not None:
             return _image(name, value.strip(), images)
     share = None if column.shares is None else float(column.shares[position])
     share = None if share is None or math.isnan(share) else share

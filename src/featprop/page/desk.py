@@ -6,32 +6,29 @@ it is there at once; the model learns meanwhile (`featprop.page.trainer`).
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.errors import LabelError, ParameterError, unknown_choice
+from featprop.errors import GraphError, ParameterError, first_five, unknown_choice
 from featprop.estimates.audit import add_to_audit
-from featprop.estimates.unsure import contradiction, neighbours_say, unsureness_of
 from featprop.graph import Graph
-from featprop.interop.plain import is_missing
 from featprop.labelling import Act, LabelLog
-from featprop.labelling.agreement import Consensus, Disagreement, alpha, consensus, disagreements
+from featprop.labelling.acts import Outcome
+from featprop.labelling.agreement import Disagreement
 from featprop.models import DEFAULT_MODEL
 from featprop.names import name_to_text
 from featprop.page.answers import Answers
-from featprop.page.auditing import Auditing, is_turn_of_audit
-from featprop.page.leases import Leases
+from featprop.page.auditing import Auditing
+from featprop.page.classes import Classes
+from featprop.page.questions import Questions, wanted_of
+from featprop.page.ranking import Ranking
 from featprop.page.reports import Prediction, Progress, Question
-from featprop.page.trainer import Ranking, Snapshot, Trainer
+from featprop.page.trainer import Snapshot, Trainer
 from featprop.strategies import DEFAULT_STRATEGY, strategy_class
-from featprop.tables.naming import name_of
 
 __all__ = ["Desk"]
 
@@ -39,10 +36,8 @@ AHEAD = 10
 """Nodes ranked at least, and for each person four more: whoever is quick never waits."""
 MOST = 100
 """Nodes ranked at most for few people."""
-SHARED = 0.2
-"""The share of the nodes that several people are asked for, where they are to overlap."""
-CLASSES = 1000
-"""How many classes there may be."""
+UNKNOWN = -1
+"""In the place of a class, for a node without one."""
 
 
 class Desk:
@@ -102,26 +97,43 @@ class Desk:
         self.graph, self.log = graph, log
         self.annotators, self.overlap, self.budget = tuple(annotators), overlap, budget
         self.blind, self.open_classes, self.seed = blind, open_classes, seed
-        self.ranking: Ranking | None = None
         self.round = 0
         self._lock = threading.RLock()
-        self._leases = Leases(clock)
         if audit > len(log.audit()):
             add_to_audit(log, graph, audit - len(log.audit()), seed=seed)
-        self._answers = Answers(log)
+        self._answers = Answers(log.holding(), wanted_of(overlap, seed), log.audit())
+        strange = [repr(node) for node in (*self._answers.nodes, *self._answers.audit) if not graph.has(node)]
+        if strange:
+            rule, found = "must be the label log of this graph", f"{first_five(strange)} that are no nodes of it"
+            cure = "it may be of another graph, or its ids have changed: choose another file with --labels"
+            raise GraphError(f"{log.path or 'The label log'}", rule, found, cure)
         self._auditing = Auditing(graph, self._answers)
-        self._ids({*self._answers.nodes, *self._answers.audit})
-        self._others = np.random.default_rng(seed).permutation(graph.n_nodes)
-        self._passed = 0
-        self._coverage: list[tuple[int, float]] = []
+        self._notes: dict[Hashable, list[Act]] = {}
+        for act in log.acts():
+            if act.kind == "note":
+                self._notes.setdefault(act.node, []).append(act)
+        self._questions = Questions(graph, self._answers, wanted_of(overlap, seed), budget, seed, clock)
+        self._coverage: dict[int, float] = {}
         self._first = threading.Event()
-        used = [*self.standing().labels.values(), *self._answers.audited.values()]
-        known = [*classes, *(label for label in used if label not in classes)]
-        self.classes: list[Hashable] = list(dict.fromkeys(known))
+        self.classes = Classes([*classes, *log.classes()])
+        self._codes = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
+        self._code(self._answers.labels)
         self._trainer = Trainer(graph, strategy, model, seed, self._snapshot, self._take)
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether several people label, or have."""
+        with self._lock:
+            return len({*self.annotators, *(name for name, count in self._answers.people.items() if count)}) > 1
+
+    @property
+    def ranking(self) -> Ranking | None:
+        """The last ranking that was finished."""
+        return self._questions.ranking
+
     def start(self, patience: float | None = None) -> None:
-        """Have the model begin, and wait for the first ranking: `patience` seconds at most, if that is given."""
+        """Write down the classes, have the model begin, and wait for the first ranking, `patience` seconds at most."""
+        self.log.name_classes(self.classes)
         self._trainer.start()
         waited = 0.0
         while not self._first.wait(0.1) and not self._trainer.failure and (patience is None or waited < patience):
@@ -135,294 +147,220 @@ class Desk:
         """Return what somebody is asked for, the same until they answer; None if nothing is left for them."""
         self._check(annotator)
         with self._lock:
-            node = self._leases.of(annotator)
-            if node is not None and not self._is_answered(node, annotator):
-                return self._question(node)
-            is_full = self.budget is not None and len(self._answers.standing.labels) >= self.budget
-            node = self._next_node(annotator, is_full=is_full)
-            if node is None:
-                self._leases.give_back(annotator)
-                return None
-            self._leases.take(annotator, node)
-            return self._question(node)
+            return self._questions.of(annotator)
 
-    def label(self, annotator: str, node: Hashable, label: Hashable, key: str) -> None:
-        """Take a label, or another label for a node that they have answered before."""
-        self._check(annotator)
-        (node,) = self._ids([node])
-        label = self._class(label)
-        with self._lock:
-            if not self.log.has(key):
-                before = self._answers.of(node).get(annotator)
-                if before is not None and before.kind != "skip" and before.label != label:
-                    self.log.correct(node, label, annotator=annotator, turn=self.round, key=key)
-                else:
-                    self.log.tell({node: label}, annotator=annotator, turn=self.round, keys={node: key})
-            self._answered(annotator, node)
+    def label(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Act | None:
+        """Take a label, or another one for a node that they have answered before, and return that answer."""
+        node, label = self._about(annotator, node), self.classes.meant(label)
+        return self._answered(annotator, self.log.answer(node, label, annotator=annotator, turn=self.round, key=key))
 
-    def skip(self, annotator: str, node: Hashable, reason: str, key: str) -> None:
-        """Take that somebody cannot label a node, and why."""
-        self._check(annotator)
-        (node,) = self._ids([node])
-        with self._lock:
-            if not self.log.has(key):
-                self.log.skip(node, reason, annotator=annotator, turn=self.round, key=key)
-            self._answered(annotator, node)
+    def skip(self, annotator: str, node: Hashable, reason: str, key: str) -> Act | None:
+        """Take that somebody cannot label a node, and why, and return what they answered before."""
+        node = self._about(annotator, node)
+        return self._answered(annotator, self.log.skip(node, reason, annotator=annotator, turn=self.round, key=key))
 
-    def undo(self, annotator: str, key: str) -> Hashable | None:
-        """Take back somebody's last answer: its node becomes their question again; None if there is none."""
+    def adjudicate(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Act | None:
+        """Settle what a node is where people disagree, and return the verdict before."""
+        node, label = self._about(annotator, node), self.classes.meant(label)
+        done = self.log.adjudicate(node, label, annotator=annotator, turn=self.round, key=key)
+        return self._answered(annotator, done)
+
+    def undo(self, annotator: str, key: str) -> Act | None:
+        """Take back somebody's last answer and return it; None if there is none.
+
+        Its node becomes their question again. A verdict taken back opens the disagreement again, and asks nobody.
+        """
         self._check(annotator)
+        act = self.log.undo(annotator=annotator, turn=self.round, key=key)
+        if act is None:
+            return None
+        outcome = self.log.outcome(act.node)
         with self._lock:
-            act = self.log.undo(annotator=annotator, turn=self.round, key=key)
-            if act is None:
-                return None
-            self._answers.reload(act.node)
-            if annotator not in self._answers.of(act.node):
-                self._leases.take(annotator, act.node)
-            self._trainer.call()
-            return act.node
+            self._keep(outcome)
+            if act.kind != "adjudicate" and annotator not in self._answers.of(act.node):
+                self._questions.ask_again(annotator, act.node)
+        self._trainer.call()
+        return act
 
     def note(self, annotator: str, node: Hashable, text: str, key: str) -> None:
         """Write something down about a node."""
-        self._check(annotator)
-        (node,) = self._ids([node])
-        if not self.log.has(key):
-            self.log.note(node, text, annotator=annotator, turn=self.round, key=key)
-
-    def adjudicate(self, annotator: str, node: Hashable, label: Hashable, key: str) -> None:
-        """Settle what a node is where people disagree."""
-        self._check(annotator)
-        (node,) = self._ids([node])
-        label = self._class(label)
-        with self._lock:
-            if not self.log.has(key):
-                self.log.adjudicate(node, label, annotator=annotator, turn=self.round, key=key)
-            self._answered(annotator, node)
+        node = self._about(annotator, node)
+        act = self.log.note(node, text, annotator=annotator, turn=self.round, key=key)
+        if act is not None:
+            with self._lock:
+                self._notes.setdefault(node, []).append(act)
 
     def heartbeat(self, annotator: str, node: Hashable) -> bool:
         """Keep a question in somebody's hand; False if it is no longer theirs."""
-        self._check(annotator)
+        node = self._about(annotator, node)
         with self._lock:
-            return self._leases.renew(annotator, self._ids([node])[0])
+            return self._questions.leases.renew(annotator, node)
 
-    def add_class(self, name: str) -> Hashable:
-        """Add a class and return it as it is kept: a number if it is written as one."""
+    def add_class(self, name: str, annotator: str = "") -> tuple[Hashable, bool]:
+        """Add a class and return it as it is kept, a number if it is written as one, and whether it is new."""
         if not self.open_classes:
             rule, cure = "must be among those that were named at the start", "ask for it to be added with --classes"
             raise ParameterError("class", rule, repr(name), cure)
-        text = " ".join(name.split())
-        if is_missing(text):
-            raise ParameterError("class", "must have a name", repr(name), "type one")
         with self._lock:
-            alike = [known for known in self.classes if str(known).casefold() == text.casefold()]
-            if not alike and len(self.classes) >= CLASSES:
-                raise ParameterError("classes", f"must be at most {CLASSES:,}", len(self.classes) + 1, "use fewer")
-            if not alike:
-                self.classes.append(name_of(text))
-            return alike[0] if alike else self.classes[-1]
+            added, is_new = self.classes.add(name)
+            if is_new:
+                self.log.name_classes(self.classes, annotator=annotator)
+            return added, is_new
 
     def history(self, annotator: str, limit: int = 50) -> list[Act]:
-        """Return somebody's answers that stand, the newest first."""
+        """Return somebody's answers and verdicts that hold, the newest first: the first is what undo takes back."""
         self._check(annotator)
         with self._lock:
-            mine = [act for act in self._answers.given if act.annotator == annotator]
-        return sorted(mine, key=lambda act: act.number, reverse=True)[:limit]
+            return self._answers.by(annotator, limit)
 
-    def disagreements(self) -> list[Disagreement]:
-        """Return the nodes that people answered differently and nobody has settled."""
+    def notes(self, annotator: str, node: Hashable) -> list[str]:
+        """Return what somebody has written down about a node."""
         with self._lock:
-            return disagreements(self._answers.acts)
+            return [act.text for act in self._notes.get(node, []) if act.annotator == annotator]
 
-    def standing(self) -> Consensus:
-        """Return what counts of all answers."""
+    def disagreements(self, annotator: str | None = None) -> list[Disagreement]:
+        """Return the nodes that people answered differently and nobody has settled; none somebody may be asked for."""
         with self._lock:
-            return self._answers.standing
+            hidden = set() if annotator is None else set(self._questions.may_be_asked(annotator))
+            return [self._answers.disagreement(node) for node in self._answers.apart if node not in hidden]
+
+    def settled(self) -> list[Act]:
+        """Return the verdicts that hold."""
+        with self._lock:
+            return self._answers.verdicts
+
+    def labels(self) -> dict[Hashable, Hashable]:
+        """Return the label that counts of each node that has one."""
+        with self._lock:
+            return dict(self._answers.labels)
 
     def answer(self, annotator: str, node: Hashable) -> Act | None:
         """Return somebody's answer to a node, if they gave one."""
         with self._lock:
             return self._answers.of(node).get(annotator)
 
+    def codes(self, annotator: str) -> NDArray[np.intp]:
+        """Return the place of the class of each node, -1 for none, as somebody may see it before they have answered.
+
+        Nodes that they may still be asked for have none, whatever others said.
+        """
+        with self._lock:
+            hidden = self.graph.positions(self._questions.may_be_asked(annotator))
+            codes = self._codes.copy()
+        codes[hidden] = UNKNOWN
+        return codes
+
     def progress(self) -> Progress:
         """Say how far the labelling is."""
-        standing = self.standing()
-        labels = standing.labels
         with self._lock:
-            answers = self._answers.given
-            ranking, audited = self.ranking, self._answers.audited
-        hours = Counter(act.time.replace(minute=0, second=0, microsecond=0) for act in answers)
-        counts = Counter(labels.values())
-        return Progress(
-            labelled=len(labels),
-            skipped=len(standing.skips),
-            nodes=self.graph.n_nodes,
-            budget=self.budget,
-            classes={name: counts[name] for name in self.classes},
-            annotators={name: sum(act.annotator == name for act in answers) for name in self.annotators},
-            hours=dict(sorted(hours.items())),
-            seen=0 if ranking is None else min(ranking.n_labels, len(labels)),
-            alpha=alpha(answers) if len(self.annotators) > 1 else None,
-            coverage=list(self._coverage),
-            audit=self._auditing.progress(ranking, labels, audited),
-            training=self._trainer.state,
-            failure=self._trainer.failure,
-        )
+            audited, learnt = self._answers.audited, dict(self._answers.labels) if self.audit else {}
+        audit = self._auditing.progress(self.ranking, learnt, audited)
+        with self._lock:
+            answers, ranking = self._answers, self.ranking
+            people = {**dict.fromkeys(self.annotators, 0), **{name: n for name, n in answers.people.items() if n}}
+            return Progress(
+                labelled=len(answers.labels),
+                skipped=len(answers.skips),
+                nodes=self.graph.n_nodes,
+                budget=self.budget,
+                classes=[(name, answers.classes[name_to_text(name)]) for name in self.classes],
+                annotators=people,
+                hours={hour: n for hour, n in sorted(answers.hours.items()) if n},
+                seen=0 if ranking is None else min(ranking.n_labels, len(answers.labels)),
+                disagreements=len(answers.apart),
+                alpha=answers.agreement.alpha,
+                coverage=sorted(self._coverage.items()),
+                audit=audit,
+                training=self._trainer.state,
+                failure=self._trainer.failure,
+            )
 
     def prediction(self, node: Hashable) -> Prediction | None:
         """Return what the model thinks of a node; None as long as it knows nothing, and of one that checks it."""
         ranking = self.ranking
-        if ranking is None or ranking.probabilities is None or self.is_audit(node):
-            return None
-        row = ranking.probabilities[self.graph.positions([node])[0]].tolist()
-        best = int(np.argmax(row))
-        return Prediction(ranking.classes[best], row[best], dict(zip(ranking.classes, row, strict=True)))
-
-    def is_audit(self, node: Hashable) -> bool:
-        """Say whether a node was drawn for checking."""
-        return node in self._answers.audit
+        return None if ranking is None or self.is_audit(node) else ranking.prediction(self._position(node))
 
     @property
     def audit(self) -> Collection[Hashable]:
         """The nodes that were drawn for checking."""
         return self._answers.audit.keys()
 
+    def is_audit(self, node: Hashable) -> bool:
+        """Say whether a node was drawn for checking."""
+        return node in self._answers.audit
+
     def doubtful(self, limit: int = 20) -> list[tuple[Hashable, Prediction]]:
         """Return the nodes without an answer that the model is least sure of."""
-        ranking = self.ranking
-        if ranking is None or ranking.probabilities is None:
-            return []
-        return self._predicted(np.argsort(-unsureness_of(ranking.probabilities), kind="stable"), limit)
+        return [] if self.ranking is None else self._predicted(self.ranking, self.ranking.doubtful(), limit)
 
     def contradicted(self, limit: int = 20) -> list[tuple[Hashable, Prediction]]:
         """Return the nodes without an answer whose neighbours most say that they are something else."""
         ranking = self.ranking
-        if ranking is None or ranking.probabilities is None:
-            return []
-        scores = contradiction(neighbours_say(self.graph.adjacency, ranking.probabilities), ranking.probabilities)
-        order = np.argsort(-scores, kind="stable")
-        return self._predicted(order[scores[order] > 0], limit)
+        return [] if ranking is None else self._predicted(ranking, ranking.contradicted(self.graph), limit)
 
     def represented(self, node: Hashable) -> NDArray[np.intp]:
         """Return the positions of the nodes that a node in the ranking stands for; none for any other."""
-        ranking = self.ranking
-        if ranking is None:
-            return np.empty(0, dtype=np.intp)
-        place = np.flatnonzero(ranking.nodes == self.graph.positions([node])[0])
-        return np.flatnonzero(ranking.nearest == place[0]) if place.size else np.empty(0, dtype=np.intp)
+        nothing = np.empty(0, dtype=np.intp)
+        return nothing if self.ranking is None else self.ranking.represented(self._position(node))
 
-    def _predicted(self, order: NDArray[np.intp], limit: int) -> list[tuple[Hashable, Prediction]]:
+    def _predicted(self, ranking: Ranking, order: NDArray[np.intp], limit: int) -> list[tuple[Hashable, Prediction]]:
         found: list[tuple[Hashable, Prediction]] = []
         for position in order.tolist():
-            node = self._id(position)
-            if self._answers.of(node):
-                continue
-            prediction = self.prediction(node)
+            (node,) = self.graph.ids[[position]].tolist()
+            prediction = None if self._answers.of(node) or self.is_audit(node) else ranking.prediction(position)
             if prediction is not None:
                 found.append((node, prediction))
             if len(found) == limit:
                 break
         return found
 
-    def _answered(self, annotator: str, node: Hashable) -> None:
-        self._answers.reload(node)
-        if self._leases.of(annotator) == node:
-            self._leases.give_back(annotator)
+    def _answered(self, annotator: str, outcome: Outcome) -> Act | None:
+        with self._lock:
+            self._keep(outcome)
+            self._questions.answered(annotator, outcome.node)
         self._trainer.call()
+        return outcome.before
 
-    def _is_answered(self, node: Hashable, annotator: str) -> bool:
-        return annotator in self._answers.of(node)
+    def _keep(self, outcome: Outcome) -> None:
+        self._answers.put(outcome)
+        self._code([outcome.node])
 
-    def _wanted(self, node: Hashable) -> int:
-        """Return how many people are to answer a node: by a hash, so that it does not change from day to day."""
-        if self.overlap == 1:
-            return 1
-        digest = hashlib.blake2b(f"{self.seed};{name_to_text(node)}".encode(), digest_size=4).digest()
-        return self.overlap if int.from_bytes(digest) < SHARED * 2**32 else 1
-
-    def _next_node(self, annotator: str, *, is_full: bool) -> Hashable | None:
-        """Return the first node that this person may be asked for: of the audit when it is its turn, or of the others.
-
-        Where there are labels enough, or no other node is left, only the audit remains.
-        """
-        drawn, others = self._answers.audit, () if is_full else self._in_order()
-        in_hand = self._leases.nodes()
-        for node in chain(drawn, others) if is_turn_of_audit(self._answers.count(annotator)) else chain(others, drawn):
-            acts = self._answers.of(node)
-            if annotator not in acts and len(acts) + in_hand.get(node, 0) < self._wanted(node):
-                return node
-        return None
-
-    def _in_order(self) -> Iterator[Hashable]:
-        """Yield nodes that others were to answer too, then those of the ranking, then all others in a fixed order."""
-        if self.overlap > 1:
-            yield from [node for node in self._answers.nodes if not self._is_done(node)]
-        for position in [] if self.ranking is None else self.ranking.nodes.tolist():
-            if not self.is_audit(node := self._id(position)):
-                yield node
-        while self._passed < len(self._others) and self._is_done(self._id(self._others[self._passed])):
-            self._passed += 1
-        for place in range(self._passed, len(self._others)):
-            if not self.is_audit(node := self._id(self._others[place])):
-                yield node
-
-    def _is_done(self, node: Hashable) -> bool:
-        """Say whether nobody is to be asked for a node any more, but for the audit."""
-        return self.is_audit(node) or len(self._answers.of(node)) >= self._wanted(node)
-
-    def _id(self, position: int) -> Hashable:
-        name = self.graph.ids[position]
-        found: Hashable = name.item() if hasattr(name, "item") else name
-        return found
-
-    def _question(self, node: Hashable) -> Question:
-        ranking = self.ranking
-        if self.is_audit(node):
-            why = f"One of {len(self.audit):,} nodes drawn at random to check the model."
-            return Question(node, 0, None, why, is_audit=True)
-        if ranking is not None:
-            place = np.flatnonzero(ranking.nodes == self.graph.positions([node])[0])
-            if place.size:
-                rank, stands = int(place[0]) + 1, int(ranking.represents[place[0]])
-                known = "of those the model is unsure of" if ranking.classes else "of all nodes"
-                others = f"{stands:,} nodes {known} are nearest to it" if stands > 1 else "no other is like it"
-                return Question(node, rank, stands, f"Number {rank} in the ranking: {others}.")
-        if len(self._answers.of(node)) > 0:
-            return Question(node, 0, None, "Somebody else has answered it too: answers are compared.")
-        return Question(node, 0, None, "The next ranking is not ready yet: this is any node without an answer.")
+    def _code(self, nodes: Collection[Hashable]) -> None:
+        """Set the place of the class of nodes as it counts now."""
+        labels = self._answers.labels
+        for position, node in zip(self.graph.positions(nodes, "nodes in the label log").tolist(), nodes, strict=True):
+            self._codes[position] = self.classes.code(labels[node]) if node in labels else UNKNOWN
 
     def _snapshot(self) -> Snapshot:
         with self._lock:
-            labels = consensus(self._answers.learnable, self._held).labels
-            out = tuple(
-                node for node in {**dict.fromkeys(self._answers.nodes), **self._answers.audit} if node not in labels
-            )
+            answers = self._answers
+            labels = {node: label for node, label in answers.labels.items() if node not in answers.ties}
+            out = (*(node for node in dict.fromkeys([*answers.nodes, *answers.audit]) if node not in labels),)
         wanted = max(AHEAD + 4 * len(self.annotators), min(MOST, len(labels) // 2))
         return Snapshot(labels, out, wanted)
 
-    def _held(self, node: Hashable) -> dict[Hashable, float] | None:
-        """Return what the model holds of a node, which decides where as many people say one thing as another."""
-        prediction = self.prediction(node)
-        return None if prediction is None else prediction.probabilities
-
     def _take(self, ranking: Ranking) -> None:
+        def held(node: Hashable) -> dict[Hashable, float] | None:
+            prediction = ranking.prediction(self._position(node))
+            return None if prediction is None else prediction.probabilities
+
         with self._lock:
-            self.ranking = ranking
+            self._questions.ranking = ranking
             self.round += 1
+            self._code(self._answers.decide_ties(held))
             if ranking.n_labels:
-                self._coverage.append((ranking.n_labels, ranking.mean_distance))
+                self._coverage[ranking.n_labels] = ranking.mean_distance
         self._first.set()
 
     def _check(self, annotator: str) -> None:
         if annotator not in self.annotators:
             raise unknown_choice("annotator", annotator, self.annotators)
 
-    def _class(self, label: Hashable) -> Hashable:
-        for known in self.classes:
-            if known == label or str(known) == str(label):
-                return known
-        choices = ", ".join(map(str, self.classes[:10])) or "none yet"
-        raise LabelError("label", f"must be one of the classes ({choices})", repr(label), "add the class first")
+    def _about(self, annotator: str, node: Hashable) -> Hashable:
+        """Return a node as the graph names it, after a look at who asks."""
+        self._check(annotator)
+        found: Hashable = self.graph.ids[[self._position(node)]].tolist()[0]
+        return found
 
-    def _ids(self, nodes: Collection[Hashable] | Iterator[Hashable]) -> list[Hashable]:
-        ids: list[Hashable] = self.graph.ids[self.graph.positions(nodes)].tolist()
-        return ids
+    def _position(self, node: Hashable) -> int:
+        return int(self.graph.positions([node])[0])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from starlette.responses import Response
 
 from featprop.errors import unknown_choice
+from featprop.labelling import LabelLog
 from featprop.labelling.exchange import export_labels, label_studio_config
 from featprop.page.desk import Desk
 
@@ -46,10 +48,11 @@ def download(desk: Desk, kind: str) -> Response:
     if kind not in DOWNLOADS:
         raise unknown_choice("format", kind, DOWNLOADS)
     chosen = DOWNLOADS[kind]
-    if kind == CONFIGURATION:
-        content = label_studio_config(desk.log, desk.graph, desk.classes)
-    else:
-        content = export_labels(desk.log, desk.graph, kind, guess=desk.prediction)
+    with nullcontext(desk.log) if desk.log.path is None else LabelLog(desk.log.path, read_only=True) as log:
+        if kind == CONFIGURATION:
+            content = label_studio_config(log, desk.graph, desk.classes)
+        else:
+            content = export_labels(log, desk.graph, kind, guess=desk.prediction)
     stem = "labels" if desk.log.path is None else desk.log.path.stem
     name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "_" for letter in stem)
     headers = {"Content-Disposition": f'attachment; filename="{name}-{kind}{chosen.ending}"'}

@@ -10,7 +10,7 @@ Cost: the row of the node once, and at most `LOOKED` neighbours of each one show
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -108,7 +108,7 @@ def neighbourhood_of(
     graph: Graph,
     position: int,
     *,
-    labels: Mapping[int, int],
+    labels: NDArray[Any],
     predictions: NDArray[Any] | None = None,
     stands_for: Collection[int] = (),
     limit: int = LIMIT,
@@ -124,7 +124,7 @@ def neighbourhood_of(
     position
         The node.
     labels
-        The class of each labelled node, by position.
+        The class of each node of the graph, -1 for none.
     predictions
         The class that is predicted for each node of the graph, -1 for none; None if there are no predictions.
     stands_for
@@ -153,7 +153,7 @@ def neighbourhood_of(
     first.sort(key=_in_the_ring)
     return Neighbourhood(
         centre=position,
-        label=labels.get(position),
+        label=None if labels[position] == UNKNOWN else int(labels[position]),
         first=tuple(first),
         second=tuple(_second_ring(known, position, first, second, key)),
         links=tuple(_links(graph, first)),
@@ -165,19 +165,12 @@ def neighbourhood_of(
 class _Known:
     """What is known of the nodes, looked up for many at once."""
 
-    def __init__(self, graph: Graph, labels: Mapping[int, int], predictions: NDArray[Any] | None) -> None:
-        self.graph, self.predictions = graph, predictions
-        positions = np.fromiter(labels.keys(), np.int64, len(labels))
-        order = np.argsort(positions)
-        self.positions = positions[order]
-        self.codes = np.fromiter(labels.values(), np.int64, len(labels))[order]
+    def __init__(self, graph: Graph, labels: NDArray[Any], predictions: NDArray[Any] | None) -> None:
+        self.graph, self.labels, self.predictions = graph, labels, predictions
 
     def labels_of(self, nodes: NDArray[Any]) -> NDArray[np.int64]:
         """Return the label of each node, -1 where it has none."""
-        if not self.positions.size:
-            return np.full(len(nodes), UNKNOWN, dtype=np.int64)
-        places = np.minimum(np.searchsorted(self.positions, nodes), self.positions.size - 1)
-        return np.where(self.positions[places] == nodes, self.codes[places], UNKNOWN)
+        return np.asarray(self.labels[nodes], dtype=np.int64)
 
     def predictions_of(self, nodes: NDArray[Any]) -> NDArray[np.int64]:
         """Return the prediction for each node, -1 where there is none."""

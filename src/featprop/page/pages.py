@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Collection, Hashable, Sequence
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
+from typing import Any
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from featprop.drawing.templates import rendered
-from featprop.errors import ParameterError
 from featprop.names import name_to_text
-from featprop.page.addresses import name_in, node_address, node_in
-from featprop.page.api import check_may_add, who
-from featprop.page.bodies import KEY, NAME, NOTE, REASON
+from featprop.page.addresses import named, node_address, node_in, node_of
+from featprop.page.bodies import NAME, NOTE, REASON
+from featprop.page.changes import Change, who
 from featprop.page.class_marks import class_style
 from featprop.page.curve import curve
 from featprop.page.desk import Desk
@@ -40,14 +43,12 @@ PLACES = {name: "/" if name == "question" else f"/{name}" for name in TITLES}
 LISTED = 200
 """Answers of one's own that are listed."""
 
-NodeForm = Annotated[str, Form(max_length=2000)]
-LabelForm = Annotated[str, Form(max_length=2000)]
-KeyForm = Annotated[str, Form(min_length=1, max_length=KEY)]
-BackForm = Annotated[str, Form(max_length=20)]
+NAMES = frozenset({"node", "label"})
+"""Fields that hold a name as JSON."""
 
 
-def pages(desk: Desk, showing: Showing, adding: Collection[str]) -> APIRouter:
-    """Return the routes of the pages and their forms; the arguments are those of `featprop.page.api.api`."""
+def pages(desk: Desk, showing: Showing, changes: dict[str, Change], adding: Collection[str]) -> APIRouter:
+    """Return the routes of the pages and their forms: the arguments are those of `api`, and who may add a class."""
     routes = APIRouter(include_in_schema=False)
 
     def page(request: Request, name: str, **values: Any) -> HTMLResponse:
@@ -56,7 +57,7 @@ def pages(desk: Desk, showing: Showing, adding: Collection[str]) -> APIRouter:
             "places": {place: (PLACES[place], title) for place, title in TITLES.items()},
             "name": name,
             "annotator": annotator,
-            "several": len(desk.annotators) > 1,
+            "several": desk.is_shared,
             "choices": choices(desk.classes),
             "new_key": new_key,
             "text_of": name_to_text,
@@ -106,7 +107,13 @@ def pages(desk: Desk, showing: Showing, adding: Collection[str]) -> APIRouter:
 
     @routes.get("/disagreements")
     def disagreements(request: Request) -> HTMLResponse:
-        return page(request, "disagreements", found=desk.disagreements(), predicted=desk.prediction)
+        return page(
+            request,
+            "disagreements",
+            found=desk.disagreements(who(request)),
+            settled=desk.settled(),
+            predicted=desk.prediction,
+        )
 
     @routes.get("/predictions")
     def predictions(request: Request, suggestion: bool = False) -> HTMLResponse:
@@ -122,55 +129,9 @@ def pages(desk: Desk, showing: Showing, adding: Collection[str]) -> APIRouter:
     def help_page(request: Request) -> HTMLResponse:
         return page(request, "help", reasons=REASONS)
 
-    @routes.post("/labels")
-    def label(
-        request: Request, node: NodeForm, label: LabelForm, key: KeyForm, back: BackForm = "question"
-    ) -> Response:
-        found = node_in(desk.graph, node)
-        desk.label(who(request), found, name_in(label), key)
-        return _back_to(back, found)
-
-    @routes.post("/skips")
-    def skip(
-        request: Request,
-        node: NodeForm,
-        key: KeyForm,
-        reason: Annotated[str, Form(max_length=REASON)] = "",
-        back: BackForm = "question",
-    ) -> Response:
-        found = node_in(desk.graph, node)
-        desk.skip(who(request), found, reason.strip(), key)
-        return _back_to(back, found)
-
-    @routes.post("/undo")
-    def undo(request: Request, key: KeyForm) -> Response:
-        desk.undo(who(request), key)
-        return _back_to("question")
-
-    @routes.post("/notes")
-    def note(
-        request: Request,
-        node: NodeForm,
-        text: Annotated[str, Form(max_length=NOTE)],
-        key: KeyForm,
-        back: BackForm = "question",
-    ) -> Response:
-        found = node_in(desk.graph, node)
-        if not text.strip():
-            raise ParameterError("A note", "must say something", "nothing", "type it, or leave it")
-        desk.note(who(request), found, text.strip(), key)
-        return _back_to(back, found)
-
-    @routes.post("/classes")
-    def add_class(request: Request, name: Annotated[str, Form(max_length=NAME)]) -> Response:
-        check_may_add(who(request), adding)
-        desk.add_class(name)
-        return _back_to("question")
-
-    @routes.post("/adjudications")
-    def adjudicate(request: Request, node: NodeForm, label: LabelForm, key: KeyForm) -> Response:
-        desk.adjudicate(who(request), node_in(desk.graph, node), name_in(label), key)
-        return _back_to("disagreements")
+    for name, change in changes.items():
+        if name != "heartbeat":
+            routes.add_api_route(f"/{name}", _form(desk, change), methods=["POST"])
 
     return routes
 
@@ -196,6 +157,31 @@ def choices(classes: Sequence[Hashable]) -> list[dict[str, str]]:
 def new_key() -> str:
     """Return a key for an act: a form that is sent twice is one act."""
     return secrets.token_hex(16)
+
+
+def _form(desk: Desk, change: Change) -> Callable[[Request], Awaitable[Response]]:
+    """Return what answers a form: it does the change, and leads on to a page."""
+
+    async def answer(request: Request) -> Response:
+        fields = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+        back = fields.pop("back", change.back)
+        try:
+            body = change.body.model_validate({n: _json(v) if n in NAMES else v for n, v in fields.items()})
+        except ValidationError as error:
+            raise RequestValidationError([{**each, "loc": ("body", *each["loc"])} for each in error.errors()]) from None
+        await run_in_threadpool(change.do, who(request), body)
+        node = node_of(desk.graph, named(_json(fields["node"]), "node")) if "node" in fields else None
+        return _back_to(back, node)
+
+    return answer
+
+
+def _json(text: str) -> Any:
+    """Return what a text is the JSON of, or the text if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _back_to(place: str, node: Hashable = None) -> RedirectResponse:

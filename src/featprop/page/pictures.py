@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 from pathlib import Path
 
 from starlette.responses import FileResponse
@@ -10,19 +9,46 @@ from starlette.responses import FileResponse
 from featprop.errors import ParameterError
 from featprop.page.replies import Refusal
 
-__all__ = ["picture"]
+__all__ = ["KINDS", "image_file", "picture"]
 
-KINDS = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"})
-"""Formats that are only pictures: an SVG could bring a script."""
+KINDS = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".bmp": "image/bmp",
+    ".avif": "image/avif",
+}
+"""How names of pictures end, and what each is. SVG is not among them: one opened by itself may run scripts."""
+
+
+def image_file(images: Path, name: str) -> Path | None:
+    """Return the file of an image inside the folder, None if there is none or it lies outside, by ``..`` or a link.
+
+    Parameters
+    ----------
+    images
+        The folder.
+    name
+        The name in the table, below the folder or with its name in front.
+    """
+    try:
+        root = images.resolve(strict=True)
+        for start in (root, root.parent):
+            found = (start / name).resolve()
+            if found.is_relative_to(root) and found.suffix.lower() in KINDS and found.is_file():
+                return found
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return None
 
 
 def picture(folder: Path | None, path: str) -> FileResponse:
     """Return a picture of the folder; whatever lies elsewhere, also by a link, is not there."""
-    kind, _ = mimetypes.guess_type(path)
-    if folder is not None and kind in KINDS and "\0" not in path:
-        root = folder.resolve()
-        found = (root / path).resolve()
-        if found.is_relative_to(root) and found.is_file():
-            return FileResponse(found, media_type=kind, headers={"Cache-Control": "private, max-age=3600"})
-    cure = "name it by its path in the folder of --images"
-    raise Refusal(404, ParameterError("A picture", "must be a file of the image folder", repr(path[:100]), cure))
+    found = None if folder is None else image_file(folder, path)
+    if found is None:
+        cure = "name it by its path in the folder of --images"
+        raise Refusal(404, ParameterError("A picture", "must be a file of the image folder", repr(path[:100]), cure))
+    kept = {"Cache-Control": "private, max-age=3600"}
+    return FileResponse(found, media_type=KINDS[found.suffix.lower()], headers=kept)

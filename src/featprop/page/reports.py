@@ -75,13 +75,15 @@ class Progress:
     budget
         How many labels are wanted, None if nothing was said.
     classes
-        Labels of each class.
+        Each class and its labels.
     annotators
-        Answers of each person.
+        Answers of each person, also of those who are not here now.
     hours
         Answers in each hour, by its beginning.
     seen
-        How many of the labels the model has learnt from.
+        How many of the labels the model has learnt from; from a tie it learns when it is settled.
+    disagreements
+        How many nodes people answered differently and nobody has settled.
     alpha
         Krippendorff's alpha of those whom several people answered; None if it is not defined.
     coverage
@@ -98,10 +100,11 @@ class Progress:
     skipped: int
     nodes: int
     budget: int | None
-    classes: dict[Hashable, int]
+    classes: list[tuple[Hashable, int]]
     annotators: dict[str, int]
     hours: dict[dt.datetime, int]
     seen: int
+    disagreements: int
     alpha: float | None
     coverage: list[tuple[int, float]] = field(default_factory=list)
     training: str = "waiting"

@@ -100,10 +100,10 @@ class Hosts:
     @classmethod
     def of(cls, host: str) -> Hosts:
         """Return the names of a server that is bound to `host`."""
-        if is_loopback(host):
-            return cls(LOOPBACK)
         bare = _bare(host)
         address = _address(bare)
+        if is_loopback(host):
+            return cls(LOOPBACK | {str(address) if address else bare})
         if is_unspecified(host):
             own = socket.gethostname().lower()
             return cls(LOOPBACK | {own, f"{own}.local", socket.getfqdn().lower()}, any_address=True)
@@ -160,9 +160,13 @@ class Guard:
         body = b""
         if answer is None and scope["method"] not in READING:
             try:
-                body = await _whole_body(headers, receive)
-            except ParameterError as error:
-                answer = refusal(scope, Refusal(413, error))
+                whole = await _whole_body(headers, receive)
+            except Refusal as refused:
+                answer = refusal(scope, refused)
+            else:
+                if whole is None:
+                    return
+                body = whole
         if answer is not None:
             await answer(scope, receive, send_guarded)
             return
@@ -259,21 +263,27 @@ def _stranger(headers: Mapping[str, str], scheme: str) -> str:
     return "neither Sec-Fetch-Site nor Origin"
 
 
-async def _whole_body(headers: Headers, receive: Receive) -> bytes:
-    """Read a body that is not too large; one that says it is, or turns out to be, is not read to its end."""
+async def _whole_body(headers: Headers, receive: Receive) -> bytes | None:
+    """Read a body that is not too large, None if the sender went away before its end: half a form is no form.
+
+    One that says it is too large, or turns out to be, is not read to its end.
+    """
     said = headers.get("content-length", "0")
     if not said.isdecimal() or int(said) > LARGEST:
-        raise _too_large()
+        raise Refusal(413, _too_large())
     body = bytearray()
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            return bytes(body)
+            return None
         body += message.get("body", b"")
         if len(body) > LARGEST:
-            raise _too_large()
+            raise Refusal(413, _too_large())
         if not message.get("more_body", False):
-            return bytes(body)
+            break
+    if len(body) != int(said) and "content-length" in headers:
+        raise Refusal(400, _cut(len(body), said))
+    return bytes(body)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
@@ -307,3 +317,8 @@ def _not_ours(found: str) -> ParameterError:
 
 def _too_large() -> ParameterError:
     return ParameterError("A request", f"must have at most {LARGEST:,} bytes", "more", "send less")
+
+
+def _cut(found: int, said: str) -> ParameterError:
+    rule = f"must have the {int(said):,} bytes it says"
+    return ParameterError("A request", rule, f"{found:,}", "send it again")

@@ -18,6 +18,7 @@ from starlette.staticfiles import StaticFiles
 import featprop
 from featprop.errors import FeatpropError, FileError, ParameterError
 from featprop.page.api import api
+from featprop.page.changes import changes
 from featprop.page.class_marks import style
 from featprop.page.desk import Desk
 from featprop.page.pages import pages
@@ -78,8 +79,9 @@ def application(
         redirect_slashes=False,
     )
     showing = Showing(desk, images)
-    app.include_router(api(desk, showing, may_add))
-    app.include_router(pages(desk, showing, may_add))
+    able = changes(desk, may_add)
+    app.include_router(api(desk, showing, able))
+    app.include_router(pages(desk, showing, able, may_add))
 
     @app.get("/images/{path:path}", include_in_schema=False)
     def image(path: str) -> FileResponse:
@@ -135,6 +137,10 @@ def _on_bad_request(request: Request, error: Exception) -> Response:
     if first["type"] == "json_invalid":
         found = f"{first['ctx']['error']} at letter {first['loc'][-1]}"
         told = ParameterError("The request", "must be JSON", found, "send Content-Type: application/json and an object")
+        return refusal(request.scope, Refusal(400, told))
+    if first["loc"] == ("body",) and isinstance(first.get("input"), bytes | str):
+        found = request.headers.get("content-type") or "no Content-Type"
+        told = ParameterError("The request", "must be a JSON object", found, "send Content-Type: application/json")
         return refusal(request.scope, Refusal(400, told))
     place = ".".join(str(part) for part in first["loc"][1:]) or "The request"
     found = "nothing" if first["type"] == "missing" else f"{first.get('input')!r:.100}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +13,6 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from featprop.labelling import Act
-from featprop.labelling.agreement import Consensus
 from featprop.names import name_to_text, to_jsonable
 from featprop.page.addresses import node_address
 from featprop.page.card import Card, card_of, picture_of, title_of
@@ -95,8 +93,6 @@ class Showing:
 
     def __init__(self, desk: Desk, images: Path | None = None) -> None:
         self.desk, self.images = desk, images
-        self._lock = threading.Lock()
-        self._known: tuple[Consensus | None, dict[int, int]] = (None, {})
 
     def view(self, node: Hashable, annotator: str, *, suggestion: bool) -> View:
         """Return a node as `annotator` sees it, with what the model thinks if `suggestion` says so."""
@@ -105,11 +101,13 @@ class Showing:
         classes = [str(name) for name in desk.classes]
         is_audit = desk.is_audit(node)
         suggestion = suggestion and not is_audit
-        answer = desk.answer(annotator, node)
+        answer, labels = desk.answer(annotator, node), desk.codes(annotator)
+        if answer is None:
+            labels[position] = NO_CLASS
         around = neighbourhood_of(
             desk.graph,
             position,
-            labels=self._labels() if answer is not None else self._labels_without(position),
+            labels=labels,
             predictions=self._predictions() if suggestion else None,
             stands_for=set(desk.represented(node).tolist()),
             seed=desk.seed,
@@ -126,7 +124,7 @@ class Showing:
             rows(around, called, classes, self._link),
             legend(around, classes),
             answer,
-            [act.text for act in desk.log.notes_of(node) if act.annotator == annotator],
+            desk.notes(annotator, node),
             desk.prediction(node) if suggestion else None,
             is_audit,
         )
@@ -135,31 +133,13 @@ class Showing:
         """Return what a node is called."""
         return title_of(self.desk.graph, int(self.desk.graph.positions([node])[0]))
 
-    def _labels_without(self, position: int) -> dict[int, int]:
-        """Return the labels but for that of a node: nobody is to see what others say before they have answered."""
-        labels = self._labels()
-        return {node: code for node, code in labels.items() if node != position} if position in labels else labels
-
-    def _labels(self) -> dict[int, int]:
-        """Return the class of each labelled node, both as numbers; made anew when somebody has answered."""
-        with self._lock:
-            standing = self.desk.standing()
-            if self._known[0] is not standing:
-                labels = standing.labels
-                codes = {name: code for code, name in enumerate(self.desk.classes)}
-                positions = self.desk.graph.positions(labels).tolist()
-                named = zip(positions, labels.values(), strict=True)
-                self._known = standing, {position: codes[name] for position, name in named if name in codes}
-            return self._known[1]
-
     def _predictions(self) -> NDArray[np.intp] | None:
-        """Return the class that the model thinks each node has, as a number."""
+        """Return the place of the class that the model thinks each node has."""
         ranking = self.desk.ranking
-        if ranking is None or ranking.probabilities is None:
+        if ranking is None or ranking.best is None:
             return None
-        codes = {name: code for code, name in enumerate(self.desk.classes)}
-        order = np.array([codes.get(name, NO_CLASS) for name in ranking.classes], dtype=np.intp)
-        best: NDArray[np.intp] = order[ranking.probabilities.argmax(axis=1)]
+        codes = np.array([self.desk.classes.code(name) for name in ranking.classes], dtype=np.intp)
+        best: NDArray[np.intp] = codes[ranking.best]
         best[self.desk.graph.positions(self.desk.audit)] = NO_CLASS
         return best
 

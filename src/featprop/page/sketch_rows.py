@@ -34,10 +34,6 @@ class Row:
         Of the edge.
     stands_for
         Whether the node in the middle stands for it.
-    mark
-        The letters of its class in the drawing.
-    style
-        The CSS class of its class.
     """
 
     name: str
@@ -48,8 +44,6 @@ class Row:
     how: str
     weight: str
     stands_for: bool
-    mark: str
-    style: str
 
 
 @dataclass(frozen=True)
@@ -66,8 +60,6 @@ class LegendLine:
         The class; ``"unknown"`` for neighbours without label and prediction.
     labelled, predicted
         Of all neighbours, not only those shown.
-    total
-        Both, or those of which nothing is known.
     """
 
     mark: str
@@ -75,14 +67,12 @@ class LegendLine:
     name: str
     labelled: int
     predicted: int
-    total: int
 
 
 def rows(
     neighbourhood: Neighbourhood, names: Callable[[int], str], classes: Sequence[str], link: Callable[[int], str]
 ) -> list[Row]:
     """Return what the drawing shows as rows, in its order: first the ring of neighbours, then theirs."""
-    marks = abbreviations(classes)
     return [
         Row(
             name=legible(names(neighbour.position), LONGEST_NAME),
@@ -93,8 +83,6 @@ def rows(
             how=neighbour.how,
             weight=f"{neighbour.weight:.4g}",
             stands_for=neighbour.stands_for,
-            mark="" if neighbour.code is None else marks[neighbour.code],
-            style=class_style(neighbour.code),
         )
         for neighbour in (*neighbourhood.first, *neighbourhood.second)
     ]
@@ -110,7 +98,6 @@ def legend(neighbourhood: Neighbourhood, classes: Sequence[str]) -> list[LegendL
             name="unknown" if code is None else legible(classes[code]),
             labelled=count.labelled,
             predicted=0 if code is None else count.predicted,
-            total=count.labelled + count.predicted,
         )
         for code, count in neighbourhood.counts.items()
     ]

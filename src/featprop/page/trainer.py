@@ -1,7 +1,8 @@
 """The model behind the page: it learns in a process of its own, from a snapshot, and hands back a ranking.
 
 At most one training is at work and one is due: labels that come while it works are in the next one. A training that
-fails, or a process that dies, is told and tried again with the next labels; it never holds up an answer.
+fails, or a process that dies or takes far too long, is told and tried again with the next labels; it never holds up an
+answer.
 """
 
 from __future__ import annotations
@@ -11,25 +12,31 @@ import logging
 import multiprocessing
 import os
 import threading
+import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from featprop.errors import FeatpropError, reason
 from featprop.graph import Graph
+from featprop.page.ranking import Ranking
 
-__all__ = ["Ranking", "Snapshot", "Trainer"]
+__all__ = ["Snapshot", "Trainer", "ranked"]
 
 log = logging.getLogger(__name__)
 
-POLITE = 5
+POLITE = 19
 """How much the process gives way to the one that answers people."""
-PATIENCE = 0.2
+LOOK = 0.2
 """Seconds between two looks at a process that works."""
+LONGEST, LONGER = 60.0, 20
+"""A training ends that takes more seconds than these, and than so many times as long as the last one."""
+
+LONGEST_REST = 5.0
+"""Seconds between two trainings, at most."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ class Snapshot:
     Attributes
     ----------
     labels
-        The class of each labelled node, by id.
+        The class of each node to learn from, by id.
     out
         Ids of nodes that are not to be asked for.
     wanted
@@ -49,37 +56,6 @@ class Snapshot:
     labels: Mapping[Hashable, Hashable]
     out: tuple[Hashable, ...]
     wanted: int
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """What was learnt.
-
-    Attributes
-    ----------
-    nodes
-        Positions of the nodes to ask for, the most useful first.
-    represents
-        How many nodes each of them stands for.
-    nearest
-        For each node of the graph, which of them it is nearest to, -1 for a labelled one.
-    n_labels
-        How many labels it knows of.
-    mean_distance
-        The mean distance of a node to the nearest labelled one; NaN without labels.
-    classes
-        The classes that the model tells apart; none before there are labels of two classes.
-    probabilities
-        Of each class, a row a node; None without a model.
-    """
-
-    nodes: NDArray[np.intp]
-    represents: NDArray[np.int64]
-    nearest: NDArray[np.intp]
-    n_labels: int
-    mean_distance: float
-    classes: tuple[Hashable, ...] = ()
-    probabilities: NDArray[np.float32] | None = None
 
 
 class Trainer:
@@ -115,6 +91,7 @@ class Trainer:
         self._process: Any = None
         self._pipe: Connection | None = None
         self._thread = threading.Thread(target=self._tend, name="featprop-trainer", daemon=True)
+        self._last = 0.0
         self.state = "waiting"
         self.failure = ""
 
@@ -146,10 +123,11 @@ class Trainer:
                 if self._closing:
                     return
                 self._is_due = False
-            self.state = "training"
+            self.state, begun, is_new = "training", time.monotonic(), self._process is None
             try:
                 ranking = self._ask(self._snapshot())
                 if ranking is not None:
+                    self._last = time.monotonic() - begun
                     self._finished(ranking)
                     self.failure = ""
             except Exception as error:  # whatever goes wrong here must not stop the answers of people
@@ -157,18 +135,25 @@ class Trainer:
                 log.warning("The model could not be trained on the last labels: %s", self.failure)
                 self._end()
             self.state = "waiting"
+            if not is_new:
+                with self._due:  # people have the machine as long as the model had it
+                    self._due.wait_for(lambda: self._closing, timeout=min(self._last, LONGEST_REST))
 
     def _ask(self, snapshot: Snapshot) -> Ranking | None:
-        """Have the process learn; None if the page closes meanwhile."""
+        """Have the process learn; None if the page closes meanwhile. One that takes far too long is ended."""
         if self._process is None or not self._process.is_alive():
             self._begin()
         assert self._pipe is not None
         self._pipe.send(snapshot)
-        while not self._pipe.poll(PATIENCE):
+        allowed = max(LONGEST, LONGER * self._last)
+        end = time.monotonic() + allowed
+        while not self._pipe.poll(LOOK):
             if self._closing:
                 return None
             if not self._process.is_alive():
                 raise RuntimeError(f"the process ended with {self._process.exitcode}")
+            if time.monotonic() > end:
+                raise RuntimeError(f"it took more than {allowed:.0f} s and was ended")
         answer = self._pipe.recv()
         if isinstance(answer, str):
             raise RuntimeError(answer)

@@ -440,7 +440,7 @@ def check_may_hold_learner(folder: Path) -> None:
     """Refuse a folder that holds anything but a saved learner."""
     if not folder.exists():
         return
-    own = {RECORD, MODEL, LABELS, LOCK, f"{LABELS}-wal", f"{LABELS}-shm", f"{LABELS}-journal"}
+    own = {RECORD, MODEL, LABELS, LOCK, f"{LABELS}-wal", f"{LABELS}-shm", f"{LABELS}-journal", f"{LABELS}.lock"}
     strange = foreign_entries(folder, own) if folder.is_dir() else ["a file"]
     if strange:
         rule = "must be a new folder or one that holds a saved learner only"

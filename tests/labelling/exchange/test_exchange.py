@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -304,3 +305,18 @@ def test_what_another_tool_wrote_is_not_overwritten(tmp_path: Path) -> None:
         (tmp_path / file).write_text(json.dumps(content), encoding="utf-8")
         found = refused(lambda file=file, name=name: check_may_export(log, tmp_path / file, name, force=False))  # type: ignore[misc]
         assert found == "a file that featprop did not write"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd", "-x", "@me", "'=1", "''", "'quoted", "-1.5", "+2e3", "\tx", "plain"])
+def test_no_cell_is_a_formula_and_all_come_back(tmp_path: Path, text: str) -> None:
+    log = LabelLog()
+    log.answer(f"{text}n", f"{text.strip()}c", annotator="=ada")
+    log.skip("other", f"{text} reason", annotator="=ada")
+    content = export_labels(log)
+    for row in csv.reader(content.decode().splitlines()):
+        assert not any(cell[:1] in tuple("=+@\t") or re.match(r"-[^\d]", cell) for cell in row)
+    (tmp_path / "out.csv").write_bytes(content)
+    other = LabelLog()
+    import_labels(other, tmp_path / "out.csv")
+    kept = [(act.node, act.kind, act.label, act.text, act.annotator) for act in other.holding()]
+    assert kept == [(act.node, act.kind, act.label, act.text, act.annotator) for act in log.holding()]

@@ -9,20 +9,19 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from featprop.errors import FeatpropError, FileError, ParameterError, first_five, unknown_choice
 from featprop.graph import Graph
-from featprop.interop.plain import sorted_classes
 from featprop.io.label_words import named_classes
+from featprop.labelling.agreement import consensus
+from featprop.labelling.counting import guesses
 from featprop.labelling.exchange import jsonl, label_studio, sheets
 from featprop.labelling.exchange.description import Description
 from featprop.labelling.exchange.json_files import check_size, read_objects
 from featprop.labelling.exchange.said import Heard, said_in
 from featprop.labelling.exchange.taking import Imported, take
 from featprop.labelling.log import LabelLog
-from featprop.models import model_of_seed
 
 __all__ = [
     "FORMATS",
@@ -32,6 +31,7 @@ __all__ = [
     "export_labels",
     "import_labels",
     "label_studio_config",
+    "read_results",
 ]
 
 log = logging.getLogger(__name__)
@@ -75,9 +75,10 @@ def export_labels(
         return sheets.sheet(said, audit)
     if format == "jsonl":
         return jsonl.lines(said, Description(graph), audit)
-    known = labels.labels()
+    sure = consensus(labels.holding()).sure
+    known = {node: label for node, label in sure.items() if node not in audit}
     if guess is None and graph is not None:
-        guess = _trained(graph, known)
+        guess = guesses(graph, known)
     return label_studio.tasks(said, Description(graph), guess, f"featprop, {len(known):,} labels", audit)
 
 
@@ -91,10 +92,10 @@ def label_studio_config(
     labels, graph
         As in `export_labels`.
     classes
-        The classes to choose from, in their order; those of the labels are added. If none are given, and there are no
-        labels, those of the graph.
+        The classes to choose from, in their order; those of the log are added in the order they have on the page. If
+        none are given, and the log has none, those of the graph.
     """
-    used = sorted_classes(act.label for act in labels.holding() if act.label is not None)
+    used = labels.classes()
     own = () if graph is None else graph.classes
     given = [] if classes is None else named_classes(classes, [*own, *used])
     return label_studio.configuration(list(dict.fromkeys([*given, *used])) or own)
@@ -102,7 +103,7 @@ def label_studio_config(
 
 def import_labels(
     labels: LabelLog,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Heard,
     graph: Graph | None = None,
     classes: Iterable[Hashable] | None = None,
     *,
@@ -119,16 +120,21 @@ def import_labels(
     labels
         The log.
     path
-        The file.
+        The file, or what `read_results` read in it.
     graph
         The graph whose nodes they are: other nodes are not taken. Without one, all are.
     classes
         The classes there may be: other labels are not taken. If not given, all are.
     annotator
-        Who answered, where the file does not say.
+        Who answered, where the file does not say, or says it by a number only.
     """
-    heard, _ = _hear(Path(path))
+    heard = path if isinstance(path, Heard) else read_results(Path(path))
     return take(labels, heard, graph, classes, annotator)
+
+
+def read_results(path: Path) -> Heard:
+    """Return what a file says; one that cannot be read is an error, before any log is touched."""
+    return _hear(path)[0]
 
 
 def check_format(name: str) -> None:
@@ -202,25 +208,3 @@ def _hear(path: Path) -> tuple[Heard, bool]:
             jsonl.hear(thing, heard, where)
             is_ours = is_ours and jsonl.is_ours(thing)
     return heard, is_ours
-
-
-@dataclass(frozen=True)
-class _Guess:
-    label: Hashable
-    confidence: float
-
-
-def _trained(graph: Graph, labels: dict[Hashable, Hashable]) -> Callable[[Hashable], _Guess] | None:
-    """Train the default model and return what it holds of a node; None without labels of two classes."""
-    if len(set(labels.values())) < 2:
-        return None
-    model = model_of_seed(0, None).fit(graph, list(labels), list(labels.values()))
-    probabilities = model.predict_proba(graph)
-    best, most = probabilities.argmax(axis=1), probabilities.max(axis=1)
-    classes = model.classes_
-
-    def guess(node: Hashable) -> _Guess:
-        position = graph.positions([node])[0]
-        return _Guess(classes[best[position]], float(most[position]))
-
-    return guess

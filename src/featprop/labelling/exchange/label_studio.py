@@ -156,11 +156,11 @@ def _hear_task(task: Mapping[str, Any], data: Mapping[str, Any], heard: Heard, w
 
 def _hear_annotation(node: Hashable, annotation: Mapping[str, Any], heard: Heard, where: str) -> None:
     mark = f"label studio {annotation['id']}" if annotation.get("id") is not None else ""
-    who, time = _person(annotation.get("completed_by")), time_of(annotation.get("updated_at"))
+    (who, numbered), time = _person(annotation.get("completed_by")), time_of(annotation.get("updated_at"))
     time = time or time_of(annotation.get("created_at"))
     if annotation.get("was_cancelled") or annotation.get("skipped"):
         here = annotation.get(OURS)
-        skip = Said(node, "skip", annotator=who, time=time, mark=mark)
+        skip = Said(node, "skip", annotator=who, time=time, mark=mark, is_numbered=numbered)
         heard.add(_said_here(node, here) if isinstance(here, Mapping) else skip, where)
         return
     results = [each for each in _objects(annotation.get("result")) if each.get("type") == "choices"]
@@ -176,7 +176,8 @@ def _hear_annotation(node: Hashable, annotation: Mapping[str, Any], heard: Heard
     if isinstance(here, Mapping) and here.get("label") == choices[0]:
         heard.add(_said_here(node, here), where)
     else:
-        heard.add(Said(node, "label", choices[0], annotator=who, time=time, mark=mark), where)
+        said = Said(node, "label", choices[0], annotator=who, time=time, mark=mark, is_numbered=numbered)
+        heard.add(said, where)
 
 
 def _hear_row(row: Mapping[str, Any], heard: Heard, where: str) -> None:
@@ -188,7 +189,9 @@ def _hear_row(row: Mapping[str, Any], heard: Heard, where: str) -> None:
     if len(choices) == 1:
         mark = f"label studio {row['annotation_id']}" if row.get("annotation_id") is not None else ""
         time = time_of(row.get("updated_at")) or time_of(row.get("created_at"))
-        heard.add(Said(node, "label", choices[0], annotator=_person(row.get("annotator")), time=time, mark=mark), where)
+        who, numbered = _person(row.get("annotator"))
+        said = Said(node, "label", choices[0], annotator=who, time=time, mark=mark, is_numbered=numbered)
+        heard.add(said, where)
     elif choices:
         heard.unclear.append(f"{where}: {len(choices):,} choices for one node")
     else:
@@ -220,13 +223,14 @@ def _choices(value: Any) -> list[str]:
     return [str(value)] if str(value).strip() else []
 
 
-def _person(value: Any) -> str:
-    """Return who answered, by the address if it is there, else by the number the person has."""
+def _person(value: Any) -> tuple[str, bool]:
+    """Return who answered, by the address if it is there, else by the number the person has, and whether it is that."""
     if isinstance(value, Mapping):
         value = value.get("email") or value.get("username") or value.get("id")
     if value is None or value == "":
-        return ""
-    return value if isinstance(value, str) and not value.isdigit() else f"user {value}"
+        return "", False
+    is_name = isinstance(value, str) and not value.isdigit()
+    return (value, False) if is_name else (f"user {value}", True)
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:

@@ -35,6 +35,8 @@ class Said:
         The reason of a skip, the note, or how many nodes one of an audit stands for.
     annotator
         Who; empty where nobody is named.
+    is_numbered
+        Whether the file knows the annotator by a number only, which is nobody's name here.
     time
         When, if that is known.
     mark
@@ -51,6 +53,7 @@ class Said:
     time: dt.datetime | None = None
     mark: str = ""
     by_hand: bool = False
+    is_numbered: bool = False
 
 
 @dataclass

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from featprop.io.answers import AUDIT, audit_weights
+from featprop.io.formulas import bare, shielded
 from featprop.io.predictions import Predictions
 from featprop.io.tables import read_table
 from featprop.labelling.exchange import label_studio
@@ -30,7 +31,8 @@ def sheet(said: Sequence[Said], audit: Mapping[Hashable, float] = {}) -> bytes:
     writer.writerow([*TITLES, AUDIT] if audit else TITLES)
     for each in said:
         label = "" if each.label is None else str(each.label)
-        row = [str(each.node), label, each.annotator, written(each.time), each.kind, each.text]
+        cells = (str(each.node), label, each.annotator, written(each.time), each.kind, each.text)
+        row = list(map(shielded, cells))
         writer.writerow([*row, audit.get(each.node, "")] if audit else row)
     return text.getvalue().encode()
 
@@ -84,7 +86,8 @@ def _nodes(table: pa.Table, path: Path) -> list[Any]:
     title = find_column(table, ID_NAMES, f"{path}")
     if title is None:
         raise no_column(table, ID_NAMES[0], f"{path}", f"name a column {ID_NAMES[0]}")
-    return list(names(table, title, f"{path}", typed=path.suffix.lower() == ".parquet").to_pylist())
+    found = names(table, title, f"{path}", typed=path.suffix.lower() == ".parquet").to_pylist()
+    return [bare(name) if isinstance(name, str) else name for name in found]
 
 
 def _corrected(predictions: Predictions, row: int) -> str:
@@ -98,4 +101,4 @@ def _column(table: pa.Table, name: str, path: Path) -> list[str]:
 
 
 def _texts(table: pa.Table, title: str) -> list[str]:
-    return ["" if value is None else str(value) for value in table.column(title).to_pylist()]
+    return ["" if value is None else bare(str(value)) for value in table.column(title).to_pylist()]

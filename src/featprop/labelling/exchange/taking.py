@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
+from featprop.errors import ParameterError, first_five
 from featprop.graph import Graph
 from featprop.io.answers import Answer
 from featprop.io.label_words import SKIP_WORDS, classes_of, named_classes, skip_forms
@@ -18,6 +20,8 @@ from featprop.names import name_to_text
 from featprop.spelling import form_of
 
 __all__ = ["Imported", "take"]
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,12 @@ class Imported:
     unknown_classes: tuple[Hashable, ...] = ()
     unclear: tuple[str, ...] = ()
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing of the file is in the log, though it says something."""
+        came = self.taken + self.skipped + self.notes + self.repeated + self.superseded
+        return not came and bool(self.unknown_nodes or self.unknown_classes or self.unclear)
+
 
 def take(
     log: LabelLog, heard: Heard, graph: Graph | None, classes: Iterable[Hashable] | None, annotator: str
@@ -66,7 +76,8 @@ def take(
     """Take what was heard into a log; the arguments are those of `featprop.labelling.exchange.import_labels`."""
     of_nodes, strange_nodes = _with_nodes(heard.said, log, graph)
     of_classes, strange_classes = _with_classes(of_nodes, log, graph, classes)
-    told = [_told(each, annotator) for each in of_classes]
+    people = _people(heard.said, annotator)
+    told = [_told(each, people.get(each[1].annotator, each[1].annotator)) for each in of_classes]
     became = log.take_over(told)
     drawn = [what for each, what in zip(told, became, strict=True) if each.kind == "audit"]
     became_said = [what for each, what in zip(told, became, strict=True) if each.kind != "audit"]
@@ -139,16 +150,27 @@ def _with_classes(
     return kept, tuple(strange)
 
 
+def _people(said: Sequence[Said], annotator: str) -> dict[str, str]:
+    """Return who is meant by a name that is none: nobody's, or the number that somebody has in another tool."""
+    numbered = sorted({each.annotator for each in said if each.is_numbered})
+    if annotator and len(numbered) > 1:
+        cure = "export it with their addresses (JSON), or leave out --annotator"
+        raise ParameterError("annotator", "must be one person", f"{len(numbered):,} in the file, by number only", cure)
+    if numbered and not annotator:
+        named = first_five(numbered)
+        logger.warning("People are known by numbers only, and count as others than those of the log: %s", named)
+    return {"": annotator, **(dict.fromkeys(numbered, annotator) if annotator else {})}
+
+
 def _answer(said: Said) -> Answer:
     assert said.label is not None
     return Answer(said.node, said.label, said.annotator, is_typed=not isinstance(said.label, str))
 
 
-def _told(heard: tuple[Hashable, Said, Hashable | None], annotator: str) -> Told:
+def _told(heard: tuple[Hashable, Said, Hashable | None], who: str) -> Told:
     node, said, label = heard
     is_word = label is None and said.label is not None
     kind, text = ("skip", str(said.label)) if is_word else (said.kind, said.text)
-    who = said.annotator or annotator
     named = None if label is None else name_to_text(label)
     content = [kind, name_to_text(node), named, text, who, written(said.time), said.mark]
     digest = hashlib.blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()

@@ -8,7 +8,6 @@ const DELAYS = [1, 2, 4, 8, 15];
 const BEAT = 60_000;
 
 let pending = null;
-let finding = false;
 
 const find = (selector) => document.querySelector(selector);
 const question = () => find("#question");
@@ -19,8 +18,14 @@ function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+let saying = 0;
+
 function say(text) {
-  find("#live").textContent = text;
+  const live = find("#live");
+  live.textContent = text;
+  live.classList.add("shown");
+  clearTimeout(saying);
+  saying = setTimeout(() => live.classList.remove("shown"), 4000);
 }
 
 function trouble(text, again) {
@@ -38,15 +43,26 @@ function trouble(text, again) {
 
 // Sending an act
 
-function act(path, body, said) {
+// Nodes and labels are JSON in the forms already. They go on as they are: read here, a long number would become another.
+function bodyOf(fields) {
+  const isJson = (name) => name === "node" || name === "label";
+  const parts = Object.entries(fields).map(([name, value]) => `"${name}":${isJson(name) ? value : JSON.stringify(value)}`);
+  return `{${parts.join(",")}}`;
+}
+
+function act(steps) {
   if (pending) {
     say("The last answer is still being saved.");
     return;
   }
-  pending = { path, body, said, annotator: document.body.dataset.annotator };
-  sessionStorage.setItem(PENDING, JSON.stringify(pending));
+  pending = { steps, annotator: document.body.dataset.annotator };
+  keep();
   document.body.classList.add("busy");
   attempt(0);
+}
+
+function keep() {
+  sessionStorage.setItem(PENDING, JSON.stringify(pending));
 }
 
 function forget() {
@@ -55,24 +71,40 @@ function forget() {
   document.body.classList.remove("busy");
 }
 
+// What was saved, in words, also where it took the place of something else
+function saidOf(step, reply) {
+  if (reply.new === false) {
+    return `There is the class ${reply.class} already.`;
+  }
+  const changed = reply.before !== null && reply.before !== undefined && step.name && String(reply.before) !== step.name;
+  return changed ? `${step.said} You had said ${reply.before}; it is ${step.name} now.` : step.said;
+}
+
 async function attempt(count) {
   let sentence;
+  const step = pending.steps[0];
   try {
-    const answer = await fetch(pending.path, {
+    const answer = await fetch(step.path, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(pending.body),
+      body: step.body,
       signal: AbortSignal.timeout(20_000),
     });
+    const reply = await answer.json().catch(() => ({}));
     if (answer.ok) {
-      const said = pending.said;
-      forget();
       trouble("");
+      pending.steps.shift();
+      if (pending.steps.length) {
+        keep();
+        attempt(0);
+        return;
+      }
+      forget();
       await refresh();
-      say(`${said} Next: ${find("#title").textContent}`);
+      say(`${saidOf(step, reply)} Next: ${find("#title").textContent}`);
       return;
     }
-    sentence = (await answer.json().catch(() => ({}))).error || `The server answered ${answer.status}.`;
+    sentence = reply.error || `The server answered ${answer.status}.`;
     if (answer.status === 401) {
       trouble("Not saved: the server was started anew. Open your new address in this tab, and the answer is sent.");
       return;
@@ -109,11 +141,7 @@ async function refresh() {
   document.title = page.title;
   showKeys();
   window.scrollTo(0, 0);
-  if (finding && find("#find")) {
-    find("#find").focus({ preventScroll: true });
-  } else {
-    find("#title").focus({ preventScroll: true });
-  }
+  find("#title").focus({ preventScroll: true });
 }
 
 // Forms become requests
@@ -134,21 +162,29 @@ document.addEventListener("submit", (event) => {
   }
   event.preventDefault();
   const fields = Object.fromEntries(new FormData(form, event.submitter));
-  const body = {};
-  for (const [name, value] of Object.entries(fields)) {
-    body[name] = name === "node" || name === "label" ? JSON.parse(value) : value;
+  if ("key" in fields) {
+    fields.key = newKey();
   }
-  if ("key" in body) {
-    body.key = newKey();
-  }
-  if (kind === "labels" && !("label" in body)) {
+  if (kind === "labels" && !("label" in fields)) {
     return;
   }
   if (!pending) {
     event.submitter?.classList.add("chosen");
   }
-  act(`/api/${kind}`, body, SAID[kind](form, event.submitter));
+  const step = { path: `/api/${kind}`, body: bodyOf(fields), said: SAID[kind](form, event.submitter) };
+  step.name = kind === "labels" ? event.submitter?.dataset.name : undefined;
+  act([...unsavedNote(kind), step]);
 });
+
+// A note that was typed and not saved goes with the answer
+function unsavedNote(kind) {
+  const text = find("#text");
+  if (!text?.value.trim() || (kind !== "labels" && kind !== "skips")) {
+    return [];
+  }
+  const fields = { ...Object.fromEntries(new FormData(text.form)), key: newKey() };
+  return [{ path: "/api/notes", body: bodyOf(fields), said: "Note saved." }];
+}
 
 // Keys
 
@@ -213,7 +249,6 @@ document.addEventListener("keydown", (event) => {
       details.open = false;
     }
     if (document.activeElement?.id === "find") {
-      finding = false;
       document.activeElement.value = "";
       narrow();
     }
@@ -320,7 +355,6 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   const first = event.repeat ? null : narrow();
   if (first) {
-    finding = true;
     first.click();
   }
 });
@@ -332,7 +366,7 @@ async function beat() {
   if (!node || document.hidden || pending) {
     return;
   }
-  const body = JSON.stringify({ node: JSON.parse(node) });
+  const body = bodyOf({ node });
   const headers = { "Content-Type": "application/json" };
   const beaten = await fetch("/api/heartbeat", { method: "POST", headers, body }).catch(() => null);
   if (beaten?.ok && !(await beaten.json()).held) {

@@ -1,0 +1,236 @@
+"""The SQLite file of a label log: how it is opened, read and written.
+
+It is in WAL mode with ``synchronous=FULL``; on the file system of another machine, where WAL cannot be trusted, with a
+journal. There is one writer connection, and each write is a transaction that takes the lock at once, so what was
+written is on the disk before the call returns. Pieces of work that wait at the same time are one transaction: the disk
+is waited for once, and each of them returns after that (`ActFile._in_turn`).
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from featprop.errors import FileError, LabelError, reason
+from featprop.labelling.acts import Act, act_of
+from featprop.labelling.schema import APPLICATION, COLUMNS, FORMAT, FROM_OLDER, SCHEMA, statements
+
+__all__ = ["ActFile"]
+
+log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+PATIENCE = 10_000
+"""Milliseconds to wait for another process that is writing."""
+REMOTE = ("nfs", "cifs", "smb", "fuse", "9p", "afs", "ceph", "gluster", "lustre", "vboxsf", "webdav", "davfs")
+"""How the types of file systems begin that another machine, or another program, may stand behind."""
+
+
+class ActFile:
+    """The file that acts are in.
+
+    Parameters
+    ----------
+    path
+        The file, made if it is not there; None to keep the acts in memory.
+    read_only
+        Whether the file is only read: it may lie where nothing can be written.
+    """
+
+    def __init__(self, path: Path | None = None, *, read_only: bool = False) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._turn = 0
+        self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="featprop-log")
+        try:
+            if path is not None and read_only:
+                self._connection = _reading(path)
+            else:
+                self._connection = _connected(path or ":memory:")
+            self._check()
+            if not read_only:
+                self._keep_safe()
+                self._bring_up_to_date()
+            elif self._version() != FORMAT:
+                self._copy_into_memory()
+        except sqlite3.Error as error:
+            raise self._damaged(error) from error
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._writer.shutdown()
+        with self._lock:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check(self) -> None:
+        """Refuse another database, or a log of a later version."""
+        ask = self._connection.execute
+        known, version = ask("PRAGMA application_id").fetchone()[0], self._version()
+        if not self._is_empty() and (known != APPLICATION or not 1 <= version <= FORMAT):
+            found = f"version {version} of one" if known == APPLICATION else "another database"
+            raise FileError(f"{self.path}", "must be a label log of this version", found, "choose another file")
+
+    def _keep_safe(self) -> None:
+        """Set how writes reach the disk, and say where that is done in another way than usual."""
+        ask = self._connection.execute
+        kind = "" if self.path is None else file_system(self.path)
+        wanted = "DELETE" if kind.startswith(REMOTE) else "WAL"
+        mode = ask(f"PRAGMA journal_mode = {wanted}").fetchone()[0]
+        if mode not in ("wal", "memory"):
+            where = kind or "this file system"
+            log.warning("%s: no write-ahead log on %s, a journal is kept instead (%s)", self.path, where, mode)
+        ask("PRAGMA synchronous = FULL")
+
+    def _bring_up_to_date(self) -> None:
+        """Make the tables, or those of now out of those of an older format, unless another process just did."""
+        if self._version() == FORMAT:
+            return
+        with self._writing():
+            ask, version = self._connection.execute, self._version()
+            if version == FORMAT:
+                return
+            for statement in statements((FROM_OLDER if version else "") + SCHEMA):
+                ask(statement)
+            if version:
+                ask(f"INSERT INTO acts ({COLUMNS}) SELECT {COLUMNS} FROM old_acts ORDER BY number")
+                ask("DROP TABLE old_acts")
+                log.info("%s: a label log of version %d, made one of version %d", self.path, version, FORMAT)
+
+    def _copy_into_memory(self) -> None:
+        """Read a file of an older format as one of now, and leave it as it is."""
+        file, self._connection = self._connection, _connected(":memory:")
+        file.backup(self._connection)
+        file.close()
+        self._bring_up_to_date()
+
+    def _version(self) -> int:
+        version: int = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        return version
+
+    def _is_empty(self) -> bool:
+        tables: int = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        return tables == 0
+
+    def _select(self, query: str, *values: object) -> list[Act]:
+        with self._lock:
+            try:
+                rows = self._connection.execute(query.replace("{}", COLUMNS), values).fetchall()
+                return [act_of(row) for row in rows]
+            except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
+                raise self._damaged(error) from error
+
+    def _in_turn(self, work: Callable[[], Result]) -> Result:
+        """Do a piece of work in a transaction, together with all that waits by then, and return what it returns.
+
+        The work writes one row or, where it refuses, none: what others do in the same transaction is not undone.
+        """
+        done: Future[Result] = Future()
+        self._waiting.append((work, done))
+        try:
+            self._writer.submit(self._do_waiting)
+        except RuntimeError as error:  # the file is closed
+            raise self._damaged(error) from error
+        return done.result()
+
+    def _do_waiting(self) -> None:
+        with self._lock:
+            pieces = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            if not pieces:
+                return
+            results: list[tuple[Any, LabelError | None]] = []
+            try:
+                with self._writing():
+                    for work, _ in pieces:
+                        try:
+                            results.append((work(), None))
+                        except LabelError as refused:
+                            results.append((None, refused))
+            except BaseException as error:  # whoever waits is told: nothing of it was written
+                for _, done in pieces:
+                    done.set_exception(error)
+                return
+        for (_, done), (result, refusal) in zip(pieces, results, strict=True):
+            if refusal is None:
+                done.set_result(result)
+            else:
+                done.set_exception(refusal)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Make a transaction of the block, for this connection alone; whatever goes wrong in it undoes it."""
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException as error:
+                self._undo_all()
+                if isinstance(error, sqlite3.Error):
+                    raise self._damaged(error) from error
+                raise
+
+    def _undo_all(self) -> None:
+        """Undo a transaction that failed; on a full disk that may fail too, and SQLite does it when it reads again."""
+        if self._connection.in_transaction:
+            try:
+                self._connection.execute("ROLLBACK")
+            except sqlite3.Error as error:
+                log.warning("%s: what failed could not be undone at once (%s)", self.path, reason(error))
+
+    def _damaged(self, error: Exception) -> FileError:
+        rule, cure = (
+            "must be a label log that can be read and written",
+            "look at its disk and folder, then try again",
+        )
+        return FileError(f"{self.path}", rule, reason(error), cure)
+
+
+def file_system(path: Path) -> str:
+    """Return the type of the file system that a path is on, such as ``"ext4"`` or ``"nfs4"``; empty if unknown."""
+    import psutil
+
+    whole = path.resolve()
+    try:
+        mounted = [part for part in psutil.disk_partitions(all=True) if whole.is_relative_to(part.mountpoint)]
+    except (OSError, RuntimeError):
+        return ""
+    nearest = max(mounted, key=lambda part: len(part.mountpoint), default=None)
+    return "" if nearest is None else nearest.fstype.lower()
+
+
+def _connected(database: Path | str, *, uri: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False, uri=uri)
+    connection.execute(f"PRAGMA busy_timeout = {PATIENCE}")
+    return connection
+
+
+def _reading(path: Path) -> sqlite3.Connection:
+    """Connect to a file for reading; where nothing can be written beside it, as one that does not change."""
+    address = path.resolve().as_uri()
+    connection = _connected(f"{address}?mode=rw", uri=True)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError:
+        connection.close()
+        waiting = path.with_name(f"{path.name}-wal")
+        if waiting.exists() and waiting.stat().st_size:
+            rule, found = "must be where its last answers can be read", f"{waiting.name} where nothing can be written"
+            raise FileError(f"{path}", rule, found, "copy both to another folder, and read it there") from None
+        connection = _connected(f"{address}?mode=ro&immutable=1", uri=True)
+    connection.execute("PRAGMA query_only = 1")
+    return connection
