@@ -224,7 +224,7 @@ def test_the_arrays_refuse_writes(line: Graph, sparse: bool) -> None:
         ours.rows(0),
         ours.rows(1),
         *map(ours.smoothed, SMOOTHINGS),
-        ours.side_by_side(SMOOTHINGS).rows,
+        ours.compared.rows,
         ours.points(1).rows,
         ours.points(1, True).rows,
     ]
