@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: demo test paper check bench bench-audit bench-default bench-kmedoids bench-labelling bench-strategies clean
+.PHONY: demo test paper check bench bench-default bench-estimates bench-kmedoids bench-labelling bench-strategies clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo
@@ -34,7 +34,9 @@ bench: $(INSTALLED)  ## what is measured against what
 	$(BIN)/python benchmarks/protocol.py
 	$(BIN)/python benchmarks/rounds.py
 
-bench-audit: $(INSTALLED)  ## how often the intervals of an audit hold, and the table of docs/how-good.md
+bench-estimates: $(INSTALLED)  ## how far estimates, advice, doubts and audits hold, and the tables of docs/how-good.md
+	$(BIN)/python benchmarks/estimates.py --run --into docs/how-good.md
+	$(BIN)/python benchmarks/doubts.py --run --into docs/how-good.md
 	$(BIN)/python benchmarks/audit.py
 
 bench-kmedoids: $(INSTALLED)  ## K-Medoids beside kmedoids, scikit-learn, faiss and BanditPAM
