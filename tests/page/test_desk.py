@@ -16,6 +16,7 @@ from featprop.errors import FeatpropError, LabelError, ParameterError
 from featprop.graph import Graph
 from featprop.labelling import LabelLog
 from featprop.labelling.agreement import alpha, consensus, disagreements
+from featprop.page.api import jsonable_progress
 from featprop.page.desk import AHEAD, Desk
 from featprop.page.leases import LEASE
 from featprop.page.trainer import Snapshot, ranked
@@ -220,6 +221,26 @@ def test_who_or_what_is_not_there(make: Make, act: Callable[[Desk], object]) -> 
     with pytest.raises(FeatpropError):
         act(desk)
     assert desk.log.acts() == []
+
+
+def test_it_is_said_how_good_the_model_is_when_there_are_enough_labels(make: Make) -> None:
+    desk = make()
+    desk.start()
+    for turn in range(24):
+        node = desk.next("").node
+        desk.label("", node, "abc"[int(str(node)[1:]) % 3], f"k{turn}")
+    assert desk.progress().advice is None or desk.progress().advice.curve.now.n_labels >= 20
+    deadline = time.monotonic() + 60
+    while desk.progress().advice is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    advice = desk.progress().advice
+    assert advice is not None
+    assert 20 <= advice.curve.now.n_labels <= 24
+    assert 0.5 < advice.curve.now.accuracy.value <= 1
+    assert desk.progress().failure == ""
+    said = jsonable_progress(desk.progress())["advice"]
+    assert said["headline"] == advice.headline
+    assert said["accuracy"]["value"] == advice.curve.now.accuracy.value
 
 
 def test_the_model_learns_while_people_label(make: Make, graph: Graph) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
-from featprop.estimates import Interval
+from featprop.estimates import Advice, Interval
 from featprop.names import to_jsonable
 from featprop.page.addresses import node_address, node_in
 from featprop.page.changes import Change, who
@@ -116,6 +116,7 @@ def jsonable_progress(progress: Progress) -> dict[str, Any]:
         "training": progress.training,
         "failure": progress.failure,
         "audit": None if progress.audit is None else jsonable_audit(progress.audit),
+        "advice": None if progress.advice is None else jsonable_advice(progress.advice),
     }
 
 
@@ -128,6 +129,19 @@ def jsonable_audit(audit: AuditProgress) -> dict[str, Any]:
         "accuracy": None if score is None else _interval(score.accuracy),
         "macro_f1": None if score is None else _interval(score.macro_f1),
         "to_halve": None if score is None else score.to_halve,
+    }
+
+
+def jsonable_advice(advice: Advice) -> dict[str, Any]:
+    """Return how good the model is as the labels tell, and the advice, as the API gives it."""
+    now = advice.curve.now
+    return {
+        "labels": now.n_labels,
+        "accuracy": _interval(now.accuracy),
+        "macro_f1": _interval(now.macro_f1),
+        "may_stop": advice.may_stop,
+        "headline": advice.headline,
+        "reasons": list(advice.reasons),
     }
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, ParameterError, first_five, unknown_choice
+from featprop.estimates import Advice
 from featprop.estimates.audit import add_to_audit
 from featprop.graph import Graph
 from featprop.labelling import Act, LabelLog
@@ -114,11 +115,12 @@ class Desk:
                 self._notes.setdefault(act.node, []).append(act)
         self._questions = Questions(graph, self._answers, wanted_of(overlap, seed), budget, seed, clock)
         self._coverage: dict[int, float] = {}
+        self._advice: Advice | None = None
         self._first = threading.Event()
         self.classes = Classes([*classes, *log.classes()])
         self._codes = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
         self._code(self._answers.labels)
-        self._trainer = Trainer(graph, strategy, model, seed, self._snapshot, self._take)
+        self._trainer = Trainer(graph, strategy, model, seed, self._snapshot, self._take, self._take_advice)
 
     @property
     def is_shared(self) -> bool:
@@ -271,6 +273,7 @@ class Desk:
                 alpha=answers.agreement.alpha,
                 coverage=sorted(self._coverage.items()),
                 audit=audit,
+                advice=self._advice,
                 training=self._trainer.state,
                 failure=self._trainer.failure,
             )
@@ -351,6 +354,10 @@ class Desk:
             if ranking.n_labels:
                 self._coverage[ranking.n_labels] = ranking.mean_distance
         self._first.set()
+
+    def _take_advice(self, advice: Advice) -> None:
+        with self._lock:
+            self._advice = advice
 
     def _check(self, annotator: str) -> None:
         if annotator not in self.annotators:

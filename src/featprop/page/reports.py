@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from featprop.estimates import AuditScore
+from featprop.estimates import Advice, AuditScore
 
 __all__ = ["AuditProgress", "Prediction", "Progress", "Question"]
 
@@ -94,6 +94,8 @@ class Progress:
         What went wrong with the last training; empty if nothing did.
     audit
         How far the audit is, whose nodes count nowhere else; None if there is none.
+    advice
+        How good the model is as the labels tell, and whether more are worth it; None before that was said.
     """
 
     labelled: int
@@ -110,3 +112,4 @@ class Progress:
     training: str = "waiting"
     failure: str = ""
     audit: AuditProgress | None = None
+    advice: Advice | None = None

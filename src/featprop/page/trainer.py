@@ -1,5 +1,7 @@
 """The model behind the page: it learns in a process of its own, from a snapshot, and hands back a ranking.
 
+When nothing else is due, and learning is quick, it also says how good it is and whether more labels are worth it.
+
 At most one training is at work and one is due: labels that come while it works are in the next one. A training that
 fails, or a process that dies or takes far too long, is told and tried again with the next labels; it never holds up an
 answer.
@@ -16,11 +18,12 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from featprop.errors import FeatpropError, reason
+from featprop.estimates import Advice, advise
 from featprop.graph import Graph
 from featprop.page.ranking import Ranking
 
@@ -37,6 +40,9 @@ LONGEST, LONGER = 60.0, 20
 
 LONGEST_REST = 5.0
 """Seconds between two trainings, at most."""
+ENOUGH, GROWN, QUICK = 20, 1.1, 1.0
+"""It is judged how good the model is from so many labels on, with each so many times as many, if a training takes at
+most so many seconds: a judgement takes more than ten."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,12 @@ class Snapshot:
     wanted: int
 
 
+class Judging(NamedTuple):
+    """Labels to judge the model by."""
+
+    labels: Mapping[Hashable, Hashable]
+
+
 class Trainer:
     """Keeps a ranking up to date.
 
@@ -73,6 +85,8 @@ class Trainer:
         Returns what there is to learn from now.
     finished
         Is handed each ranking.
+    judged
+        Is handed what is said of the model now and then.
     """
 
     def __init__(
@@ -83,9 +97,11 @@ class Trainer:
         seed: int,
         snapshot: Callable[[], Snapshot],
         finished: Callable[[Ranking], None],
+        judged: Callable[[Advice], None],
     ) -> None:
         self._work = (replace(graph.without_labels(), table=None), strategy, model, seed)
-        self._snapshot, self._finished = snapshot, finished
+        self._snapshot, self._finished, self._judged = snapshot, finished, judged
+        self._judged_by = 0
         self._due = threading.Condition()
         self._is_due, self._closing = False, False
         self._process: Any = None
@@ -125,11 +141,13 @@ class Trainer:
                 self._is_due = False
             self.state, begun, is_new = "training", time.monotonic(), self._process is None
             try:
-                ranking = self._ask(self._snapshot())
+                snapshot = self._snapshot()
+                ranking = self._ask(snapshot)
                 if ranking is not None:
                     self._last = time.monotonic() - begun
                     self._finished(ranking)
                     self.failure = ""
+                    self._judge(snapshot, ranking)
             except Exception as error:  # whatever goes wrong here must not stop the answers of people
                 self.failure = str(error) if isinstance(error, FeatpropError) else f"{type(error).__name__}: {error}"
                 log.warning("The model could not be trained on the last labels: %s", self.failure)
@@ -139,12 +157,23 @@ class Trainer:
                 with self._due:  # people have the machine as long as the model had it
                     self._due.wait_for(lambda: self._closing, timeout=min(self._last, LONGEST_REST))
 
-    def _ask(self, snapshot: Snapshot) -> Ranking | None:
-        """Have the process learn; None if the page closes meanwhile. One that takes far too long is ended."""
+    def _judge(self, snapshot: Snapshot, ranking: Ranking) -> None:
+        """Have it said how good the model is, where there is time for that and enough is new."""
+        count = len(snapshot.labels)
+        is_new = count >= max(ENOUGH, GROWN * self._judged_by) or count < self._judged_by
+        if self._is_due or not is_new or ranking.probabilities is None or self._last > QUICK:
+            return
+        advice = self._ask(Judging(snapshot.labels))
+        if advice is not None:
+            self._judged_by = count
+            self._judged(advice)
+
+    def _ask(self, question: Snapshot | Judging) -> Any:
+        """Have the process answer; None if the page closes meanwhile. One that takes far too long is ended."""
         if self._process is None or not self._process.is_alive():
             self._begin()
         assert self._pipe is not None
-        self._pipe.send(snapshot)
+        self._pipe.send(question)
         allowed = max(LONGEST, LONGER * self._last)
         end = time.monotonic() + allowed
         while not self._pipe.poll(LOOK):
@@ -157,8 +186,7 @@ class Trainer:
         answer = self._pipe.recv()
         if isinstance(answer, str):
             raise RuntimeError(answer)
-        found: Ranking = answer
-        return found
+        return answer
 
     def _begin(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -177,16 +205,22 @@ class Trainer:
 
 
 def _learn(pipe: Connection, graph: Graph, strategy: str, model: str, seed: int) -> None:
-    """Answer each snapshot with a ranking, or with a sentence about what went wrong, until nobody asks any more."""
+    """Answer each snapshot with a ranking, labels with advice, until nobody asks any more.
+
+    Where something goes wrong the answer is a sentence about that.
+    """
     with contextlib.suppress(OSError, AttributeError):
         os.nice(POLITE)
     while True:
         try:
-            snapshot = pipe.recv()
+            question = pipe.recv()
         except (EOFError, OSError, KeyboardInterrupt):
             return
         try:
-            answer: Ranking | str = ranked(graph, strategy, model, seed, snapshot)
+            if isinstance(question, Judging):
+                answer: Ranking | Advice | str | None = judged(graph, model, seed, question.labels)
+            else:
+                answer = ranked(graph, strategy, model, seed, question)
         except KeyboardInterrupt:
             return
         except Exception as error:  # told to the process that answers people, which goes on
@@ -195,6 +229,15 @@ def _learn(pipe: Connection, graph: Graph, strategy: str, model: str, seed: int)
             pipe.send(answer)
         except OSError:
             return
+
+
+def judged(graph: Graph, model: str, seed: int, labels: Mapping[Hashable, Hashable]) -> Advice | None:
+    """Say how good a model of these labels is, and whether more are worth it; None where no other node is left."""
+    from featprop.models import model_of_seed
+
+    if len(labels) == graph.n_nodes:
+        return None
+    return advise(graph, model_of_seed(seed, model).fit(graph, list(labels), list(labels.values())))
 
 
 def ranked(graph: Graph, strategy: str, model: str, seed: int, snapshot: Snapshot) -> Ranking:
