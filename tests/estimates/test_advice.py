@@ -1,6 +1,7 @@
 """What the last labels changed, what more would bring, and whether to stop: by hand, against scikit-learn, in words."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,15 +47,26 @@ def test_changes_are_those_between_models_of_the_first_labels(groups: Groups) ->
 
 def test_nothing_is_said_of_two_labels_or_a_first_half_of_one_class(groups: Groups) -> None:
     graph, truth = groups(0.5)
-    first = truth.index("class 0")
-    assert change(graph, fp.Ridge().fit(graph, [first, truth.index("class 1")], ["class 0", "class 1"])) is None
-    one = [node for node in range(300) if truth[node] == "class 0"][:20]
-    other = [node for node in range(300) if truth[node] == "class 1"][:20]
-    model = fp.Ridge().fit(graph, [*one, *other], ["class 0"] * 20 + ["class 1"] * 20)
+    of = {name: [node for node in range(300) if truth[node] == name] for name in ("class 0", "class 1")}
+    assert change(graph, fp.Ridge().fit(graph, [of["class 0"][0], of["class 1"][0]], ["class 0", "class 1"])) is None
+    nodes = [*of["class 0"][:10], *of["class 1"][:8], *of["class 0"][10:12]]
+    mixed = [truth[node] for node in nodes]
+    mixed[11] = mixed[13] = mixed[15] = "class 0"
+    model = fp.Ridge().fit(graph, nodes, mixed)
     assert change(graph, model) is None
     advice = advise(graph, model)
     assert (advice.may_stop, advice.curve.forecast) == (False, None)
     assert advice.headline == "Go on: there are too few labels to say what more would bring"
+
+
+def test_labels_sorted_by_class_have_lost_their_order(groups: Groups) -> None:
+    graph, truth = groups(0.8)
+    nodes = sorted(range(60), key=lambda node: truth[node])
+    found = change(graph, fp.Ridge().fit(graph, nodes, [truth[node] for node in nodes]))
+    as_they_came = change(graph, fitted(graph, truth, 60))
+    assert found is not None
+    assert as_they_came is not None
+    assert abs(found.last_half.changed - as_they_came.last_half.changed) < 0.1
 
 
 def test_a_forecast_by_hand() -> None:
@@ -71,6 +83,32 @@ def test_a_forecast_by_hand() -> None:
 def test_a_forecast_is_never_above_all() -> None:
     found = forecast(Change((), Step(30, 60, 0.5, 0.5))).accuracy(Interval(0.99, 0.9, 1.0))
     assert (found.value, found.high) == (1.0, 1.0)
+
+
+def test_the_interval_of_a_forecast_does_not_begin_above_that_of_now() -> None:
+    now = Interval(0.97, 0.86, 0.99)
+    found = forecast(Change((), Step(30, 60, 0.01, 0.99))).accuracy(now)
+    assert found.low < now.low
+    assert found.high == 1.0
+
+
+def test_a_model_that_always_says_the_same_never_stops_and_is_not_called_good(groups: Groups) -> None:
+    graph, truth = groups(0.5, n_classes=4)
+    nodes = list(range(60))
+
+    class Stubborn(fp.Ridge):
+        """Names the first class of every node, and is very sure."""
+
+        def scores(self, propagation: Any) -> np.ndarray:
+            return np.tile(50 * np.eye(len(self.classes_), dtype=np.float32)[0], (propagation.graph.n_nodes, 1))
+
+        def scores_at(self, propagation: Any, nodes: np.ndarray) -> np.ndarray:
+            return self.scores(propagation)[nodes]
+
+    found = advise(graph, Stubborn().fit(graph, nodes, [truth[node] for node in nodes]))
+    assert not found.may_stop
+    assert found.curve.now.accuracy.value < 0.6
+    assert any("no more than the commonest class" in reason for reason in found.reasons)
 
 
 def test_easy_classes_may_stop_and_hard_ones_go_on(groups: Groups) -> None:
@@ -126,3 +164,9 @@ def test_a_learner_says_the_same(groups: Groups) -> None:
     learner.tell(dict(enumerate(truth[:45])))
     assert learner.estimate() == estimate(graph, fitted(graph, truth, 45))
     assert learner.advice().headline == advise(graph, fitted(graph, truth, 45)).headline
+    drawn = learner.audit(20)
+    learner.tell({node: truth[node] for node in drawn})
+    assert (
+        learner.advice().reasons[0]
+        == f"{learner.score_audit().accuracy} of the other nodes are predicted right, as the audit found"
+    )

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import featprop as fp
 from featprop.errors import LabelError, ParameterError
@@ -34,7 +35,7 @@ def test_labels_that_are_named_make_steeper_scores_likely_and_wrong_ones_flatter
     missed = _likely(HeldOut(np.arange(30), np.ones(30, dtype=np.intp), scores), tried, 8.0)
     assert named @ tried > 8 > missed @ tried
     lone = HeldOut(np.arange(1), np.array([1]), np.array([[0.5, -np.inf]]))
-    prior = np.exp(-((np.log(tried / 8) / 0.5) ** 2) / 2)
+    prior = (1 + (np.log(tried / 8) / 0.5) ** 2 / 3) ** -2.0
     np.testing.assert_allclose(_likely(lone, tried, 8.0), prior / prior.sum())
 
 
@@ -77,6 +78,43 @@ def test_where_the_truth_is_known_it_is_near_and_mostly_in_the_interval(groups: 
     assert np.mean(held) >= 0.65
 
 
+def test_features_that_say_nothing_are_not_called_good() -> None:
+    values, truths = [], []
+    for seed in range(4):
+        generator = np.random.default_rng(seed)
+        graph = Graph.from_scipy(sp.csr_array((400, 400)), generator.normal(size=(400, 16)).astype(np.float32))
+        truth = [f"class {code}" for code in generator.integers(2, size=400)]
+        model = fitted(graph, truth, list(range(160)))
+        values.append(estimate(graph, model).accuracy.value)
+        truths.append(np.mean(model.predict(graph)[160:] == np.array(truth)[160:]))
+    assert np.mean(values) < np.mean(truths) + 0.12
+
+
+def test_a_sample_of_many_nodes_does_not_follow_their_order() -> None:
+    n = 12_000
+    codes = np.arange(n) % 2
+    rows = np.eye(2)[codes] + 0.6 * np.random.default_rng(0).normal(size=(n, 2))
+    graph = Graph.from_scipy(sp.csr_array((n, n)), rows.astype(np.float32))
+    found = estimate(graph, fitted(graph, [str(code) for code in codes], list(range(60))))
+    assert found.macro_f1.value == pytest.approx(found.accuracy.value, abs=0.02)
+
+
+def test_the_same_labels_in_another_order_are_the_same_estimate(groups: Groups) -> None:
+    graph, truth = groups(1.0)
+    nodes = list(range(50))
+    turned = np.random.default_rng(0).permutation(nodes).tolist()
+    one, other = (estimate(graph, fitted(graph, truth, each)) for each in (nodes, turned))
+    assert one.accuracy.value == pytest.approx(other.accuracy.value, abs=1e-4)
+
+
+def test_a_second_fit_forgets_what_labels_got_without_themselves(groups: Groups) -> None:
+    graph, truth = groups(0.5)
+    model = fitted(graph, truth, list(range(30)))
+    assert model.left_out_ is not None
+    ones = [node for node in range(60) if truth[node] == "class 1"][:2]
+    assert model.fit_or_start(graph, ones, ["class 1"] * 2).left_out_ is None
+
+
 def test_better_features_are_told_from_worse(groups: Groups) -> None:
     values = []
     for noise in (0.3, 1.2, 2.5):
@@ -92,9 +130,8 @@ def test_it_looks_at_no_label_but_those_of_the_model_and_not_at_the_order_of_the
     marked = Graph.from_scipy(graph.adjacency, graph.features, labels=truth)
     assert estimate(marked, fitted(graph, truth, nodes)) == plain
     order = np.random.default_rng(1).permutation(300)
-    places = np.argsort(order)
-    turned = Graph.from_scipy(graph.adjacency[order][:, order], graph.features[order])
-    again = estimate(turned, fitted(turned, [truth[node] for node in order], places[nodes].tolist()))
+    turned = Graph.from_scipy(graph.adjacency[order][:, order], graph.features[order], ids=order.tolist())
+    again = estimate(turned, fitted(turned, truth, nodes))
     assert again.accuracy.value == pytest.approx(plain.accuracy.value, abs=2e-3)
 
 
@@ -119,5 +156,7 @@ def test_one_class_and_a_graph_without_other_nodes_are_refused(groups: Groups) -
         estimate(graph, fitted(graph, truth, list(range(40))))
     one = [node for node in range(40) if truth[node] == "class 0"]
     started = fp.Ridge().fit_or_start(graph, one, ["class 0"] * len(one))
-    with pytest.raises(LabelError, match="two classes"):
+    with pytest.raises(LabelError, match="of two classes"):
         estimate(graph, started)
+    with pytest.raises(LabelError, match=r"10 at least.*found 9 of"):
+        estimate(graph, fitted(graph, truth, list(range(9))))

@@ -1,7 +1,8 @@
 """Is it enough? Advice in words, with its reasons; it never stops by itself.
 
 "You may stop" is said where all of this holds: the last half of the labels changed fewer than 3 % of the predictions;
-there are 40 labels, and 5 for each class. Published rules that look at confidence alone stop too early. What this one
+there are 40 labels, and 5 for each class; and the model names more of the labels that it has not seen than whoever
+always says the commonest class. Published rules that look at confidence alone stop too early. What this one
 cost and saved on graphs whose truth is known is in docs/how-good.md.
 """
 
@@ -88,5 +89,11 @@ def advice_of(model: NodeClassifier, curve: LearningCurve, audited: Interval | N
     lone = [name for name, count in counts.items() if count == 1]
     if lone:
         reasons.append(f"classes with one label only: {first_five(lone)}")
+    commonest = max(counts.values()) / now.n_labels
+    if now.held_out <= commonest:
+        reasons.append(
+            f"of labels left out the model names {now.held_out:.0%}, no more than the commonest class would get "
+            f"({commonest:.0%}): look at the features"
+        )
     settled = changes is not None and changes.last_half.changed < SETTLED
-    return Advice(settled and now.n_labels >= wanted, tuple(reasons), curve)
+    return Advice(settled and now.n_labels >= wanted and now.held_out > commonest, tuple(reasons), curve)

@@ -1,13 +1,17 @@
 """What the last labels changed: the predictions of a model beside those of models of the first labels only.
 
 Labels come in an order, so what a model of the first half of them says is known without having been kept: it is
-trained again. Steps are equal, a quarter of the labels each. How many predictions a step changes, and Cohen's kappa
-between the two models, in which agreement by chance does not count, say how far the model has settled.
+trained again. (Labels that lie class by class, as in a sorted sheet, have lost their order: any other is taken.) Steps
+are equal, a quarter of the labels each. How many predictions a step changes, and Cohen's kappa between the two models,
+in which agreement by chance does not count, say how far the model has settled.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +25,8 @@ __all__ = ["STEPS", "Change", "Step", "change", "cohens_kappa", "earlier_models"
 
 STEPS = 4
 """Into how many equal steps the labels are cut."""
+FEWEST_SWITCHES = 0.25
+"""Labels whose class changes less often from one to the next, beside how often it would by chance, are sorted."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +88,14 @@ def change(graph: GraphLike, model: NodeClassifier) -> Change | None:
     model
         A fitted model. The order of its labels, ``model.labelled_``, is that in which they came.
     """
-    return change_between(graph, [*earlier_models(graph, model), model])
+    whole = model.fitting(graph)
+    return change_between(whole, [*earlier_models(whole, model), model])
 
 
 def earlier_models(graph: GraphLike, model: NodeClassifier) -> list[NodeClassifier]:
     """Return models of the first quarter, half and three quarters of the labels, those that two classes allow."""
     whole = model.fitting(graph).without_labels()
-    given = list(model.given_in(whole).items())
+    given = _in_order(model.given_in(whole))
     sizes = sorted({len(given) * step // STEPS for step in range(1, STEPS)} - {0, len(given)})
     firsts = [dict(given[:size]) for size in sizes]
     usable = [first for first in firsts if len(set(first.values())) > 1]
@@ -96,6 +103,17 @@ def earlier_models(graph: GraphLike, model: NodeClassifier) -> list[NodeClassifi
         model.fresh().fit(whole, list(first), list(first.values()))
         for first in tracked(usable, "training on the first labels", len(usable))
     ]
+
+
+def _in_order(given: Mapping[Hashable, Hashable]) -> list[tuple[Hashable, Hashable]]:
+    """Return the labels as they came, or in any order where they are sorted by class."""
+    labels = list(given.items())
+    shares = np.array(list(Counter(given.values()).values())) / max(1, len(labels))
+    expected = (len(labels) - 1) * (1 - np.sum(shares**2))
+    switches = sum(one[1] != other[1] for one, other in pairwise(labels))
+    if switches >= FEWEST_SWITCHES * expected:
+        return labels
+    return [labels[place] for place in np.random.default_rng(0).permutation(len(labels))]
 
 
 def change_between(graph: GraphLike, models: list[NodeClassifier]) -> Change | None:

@@ -34,7 +34,7 @@ TITLES = {
 }
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Doubts:
     """Lists of what to look at again, the most doubtful first. Labelled nodes are in the last one only.
 

@@ -1,11 +1,15 @@
 """What a model says of a label that it has not seen: ten folds, each left out once, with a fresh model of the others.
 
+Each fold has as many labels of each class as the next, as far as that goes.
+
 Leaving one label out of the solution of ridge (`left_out_`) costs nothing, but is too kind: the mean rows of the
 classes, and the shares of the smoothings, still know that label. Here all of the training is done again without it.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Hashable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +18,15 @@ from numpy.typing import NDArray
 from featprop.errors import LabelError
 from featprop.graph import Graph
 from featprop.models import NodeClassifier
+from featprop.names import name_to_text
 from featprop.progress import tracked
 from featprop.propagation import Propagation
 
-__all__ = ["HeldOut", "held_out"]
+__all__ = ["LEAST", "HeldOut", "held_out"]
 
 FOLDS = 10
+LEAST = 10
+"""Labels from which on anything can be said."""
 
 
 class HeldOut(NamedTuple):
@@ -58,19 +65,26 @@ def held_out(graph: Graph, model: NodeClassifier) -> HeldOut:
     given = model.given_in(graph)
     positions, names = graph.positions(given), list(given.values())
     code_of = {name: code for code, name in enumerate(model.classes_)}
-    if len(set(names)) < 2:
-        told = f"{len(names):,} of {len(set(names))}"
-        raise LabelError("Labels to judge a model by", "must be of two classes at least", told, "label more nodes")
+    if len(names) < LEAST or len(set(names)) < 2:
+        rule, found = f"must be {LEAST} at least, of two classes", f"{len(names):,} of {len(set(names))}"
+        raise LabelError("Labels to judge a model by", rule, found, "label more nodes, or check it by an audit")
     codes = np.array([code_of[name] for name in names], dtype=np.intp)
     scores = np.full((len(names), len(model.classes_)), -np.inf)
-    fold_of = np.random.default_rng(0).permutation(len(names)) % min(FOLDS, len(names))
+    fold_of = np.empty(len(names), dtype=np.intp)
+    fold_of[_in_any_order(list(given), codes)] = np.arange(len(names)) % FOLDS
     bare = graph.without_labels()
     propagation = Propagation.of(bare)
-    for fold in tracked(range(fold_of.max() + 1), "judging by labels left out", int(fold_of.max()) + 1):
+    for fold in tracked(range(FOLDS), "judging by labels left out", FOLDS):
         out, others = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
         kept = [names[label] for label in others]
         trained = model.fresh().fit_or_start(bare, graph.ids[positions[others]].tolist(), kept)
         columns = np.array([code_of[name] for name in trained.classes_], dtype=np.intp)
-        found = trained.scores_at(propagation, positions[out]) if len(columns) > 1 else np.zeros((len(out), 1))
-        scores[np.ix_(out, columns)] = found / trained.steepness
+        told = trained.scores_at(propagation, positions[out]) if len(columns) > 1 else np.zeros((len(out), 1))
+        scores[np.ix_(out, columns)] = told / trained.steepness
     return HeldOut(positions, codes, scores)
+
+
+def _in_any_order(nodes: list[Hashable], codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the labels class by class, within one by a digest of the node: the same however they are listed."""
+    digests = [hashlib.blake2b(name_to_text(node).encode(), digest_size=8).digest() for node in nodes]
+    return np.array(sorted(range(len(nodes)), key=lambda place: (codes[place], digests[place])), dtype=np.intp)

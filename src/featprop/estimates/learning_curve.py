@@ -15,6 +15,7 @@ from scipy.special import ndtri
 
 from featprop.estimates.change import STEPS, Change, change_between, earlier_models
 from featprop.estimates.estimate import Estimate, estimate
+from featprop.estimates.held_out import LEAST
 from featprop.estimates.intervals import LEVEL, Interval
 from featprop.html import card, grid
 from featprop.io.given import GraphLike
@@ -45,8 +46,10 @@ class Forecast:
 
     def accuracy(self, now: Interval) -> Interval:
         """Return what the accuracy would be, of what it is now."""
-        value, reach = min(1.0, now.value + self.gain.value), float(np.hypot(now.width, self.gain.width)) / 2
-        return Interval(value, max(0.0, value - reach), min(1.0, value + reach))
+        value = min(1.0, now.value + self.gain.value)
+        below = float(np.hypot(now.value - now.low, self.gain.value - self.gain.low))
+        above = float(np.hypot(now.high - now.value, self.gain.high - self.gain.value))
+        return Interval(value, max(0.0, value - below), min(1.0, value + above))
 
     def __str__(self) -> str:
         about, low, high = (f"{100 * value:.1f}" for value in (self.gain.value, self.gain.low, self.gain.high))
@@ -95,11 +98,12 @@ def learning_curve(graph: GraphLike, model: NodeClassifier, *, earlier: bool = T
     earlier
         Estimate also how good the models of fewer labels were.
     """
-    models = [*earlier_models(graph, model), model]
-    change = change_between(graph, models)
+    whole = model.fitting(graph)
+    models = [*earlier_models(whole, model), model]
+    change = change_between(whole, models)
     halvings = {len(model.labelled_) // step for step in (STEPS, STEPS // 2)} if earlier else set()
-    judged = [each for each in models[:-1] if len(each.labelled_) in halvings]
-    estimates = tuple(estimate(graph, each) for each in [*judged, model])
+    judged = [each for each in models[:-1] if len(each.labelled_) in halvings and len(each.labelled_) >= LEAST]
+    estimates = tuple(estimate(whole, each) for each in [*judged, model])
     return LearningCurve(estimates, change, None if change is None else forecast(change))
 
 

@@ -13,7 +13,7 @@ from featprop.graph import Graph
 __all__ = ["Unreached", "unreached_components"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Unreached:
     """The connected parts of a graph that have no label, the largest first.
 

@@ -38,7 +38,7 @@ FEWEST = 3
 """Nodes of a group."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class UnseenGroup:
     """Nodes that are probably of one class, which no label is of.
 
@@ -69,7 +69,7 @@ class UnseenGroup:
         return f"{self.size:,} nodes around {self.medoid!r}: {self.why}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hole:
     """A part of the graph without labels: positions, the node that stands for them first, and the share g."""
 

@@ -156,7 +156,7 @@ class NodeClassifier(ABC):
 
     def describe(self, graph: Graph, classes: tuple[Hashable, ...]) -> None:
         """Take down what the model is of: the classes and the features."""
-        self.classes_ = classes
+        self.classes_, self.left_out_ = classes, None
         self.n_features_in_, self.feature_names_in_ = graph.n_features, graph.feature_names
         self.preparation_ = graph.preparation
 

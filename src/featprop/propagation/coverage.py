@@ -22,7 +22,7 @@ BOUND_LAYERS = 2
 """K, the layers of the models that are trained: distances are measured on S²X whatever the strategy."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Coverage:
     """How well a set of nodes covers all of them.
 

@@ -113,6 +113,7 @@ def report(
 def findings_of(subject: Subject, weights: Mapping[Hashable, float] | None = None) -> Findings:
     """Return what estimates say of a model that is fitted; little where it has one class only, or all is labelled."""
     from featprop.estimates import advice_of, doubts, learning_curve, score_audit
+    from featprop.estimates.held_out import LEAST
 
     graph, model = subject.graph, subject.model
     if len(model.classes_) < 2:
@@ -120,7 +121,7 @@ def findings_of(subject: Subject, weights: Mapping[Hashable, float] | None = Non
     audit = score_audit(graph, model, subject.audit, weights) if subject.audit else None
     audited = None if audit is None else audit.accuracy
     advice = None
-    if len(subject.labels) < graph.n_nodes:
+    if LEAST <= len(subject.labels) < graph.n_nodes:
         curve = learning_curve(graph, model, earlier=graph.n_nodes <= LARGE)
         advice = advice_of(model, curve, audited)
     return Findings(audit, advice, doubts(graph, model))

@@ -262,7 +262,7 @@ class ActiveLearner:
 
     def advice(self) -> Advice:
         """Say whether more labels are worth it (`featprop.advise`)."""
-        return advise(self.graph, self.model)
+        return advise(self.graph, self.model, self.score_audit().accuracy if self.audited else None)
 
     def doubts(self, limit: int = 20) -> Doubts:
         """Return what to distrust in the labels and predictions as they are now (`featprop.doubts`)."""
