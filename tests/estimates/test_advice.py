@@ -72,12 +72,12 @@ def test_labels_sorted_by_class_have_lost_their_order(groups: Groups) -> None:
 def test_a_forecast_by_hand() -> None:
     changes = Change((), Step(30, 60, 0.1, 0.9))
     found, now = forecast(changes), Interval(0.8, 0.75, 0.85)
-    off = 1.6448536 * np.hypot(0.015, 0.02)
+    off = 1.6448536 * np.hypot(0.012, 0.015)
     assert found.n_labels == 120
-    assert (found.gain.value, found.gain.high) == pytest.approx((0.02, 0.02 + off))
-    assert found.accuracy(now).value == pytest.approx(0.82)
-    assert found.accuracy(now).high == pytest.approx(0.82 + np.hypot(0.05, off))
-    assert str(found) == "120 labels would probably bring 2.0 points more (-2.1 to 6.1)"
+    assert (found.gain.value, found.gain.high) == pytest.approx((0.015, 0.015 + off))
+    assert found.accuracy(now).value == pytest.approx(0.815)
+    assert found.accuracy(now).high == pytest.approx(0.815 + np.hypot(0.05, off))
+    assert str(found) == "120 labels would probably bring 1.5 points more (-1.7 to 4.7)"
 
 
 def test_a_forecast_is_never_above_all() -> None:
@@ -89,7 +89,7 @@ def test_the_interval_of_a_forecast_does_not_begin_above_that_of_now() -> None:
     now = Interval(0.97, 0.86, 0.99)
     found = forecast(Change((), Step(30, 60, 0.01, 0.99))).accuracy(now)
     assert found.low < now.low
-    assert found.high == 1.0
+    assert now.high < found.high <= 1.0
 
 
 def test_a_model_that_always_says_the_same_never_stops_and_is_not_called_good(groups: Groups) -> None:
