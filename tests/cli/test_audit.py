@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import featprop
+from featprop.io.labels import read_labels
 from featprop.labelling import LabelLog
 
 Run = Callable[..., Any]
@@ -61,6 +62,20 @@ def test_from_the_draw_to_the_score(labelled: Path, run: Run) -> None:
     assert "Trained on 42 labels" in told.stdout
     assert "by an audit" not in told.stdout
     assert set(map(str, featprop.load_model("all").labelled_)) == ids_of("picks.csv") | ids_of("audit.csv")
+
+
+def test_a_second_audit_and_the_first_are_one(labelled: Path, run: Run) -> None:
+    ok(run("audit", labelled, "--labels", "picks.csv", "--size", 20))
+    both = ("--labels", "picks.csv", "--labels", "audit.csv")
+    fill("audit.csv")
+    ok(run("audit", labelled, *both, "--size", 60, "--out", "second.csv"))
+    fill("second.csv")
+    told = ok(run("train", labelled, *both, "--labels", "second.csv"))
+    (model, graph) = featprop.load_model("model"), featprop.read_graph(labelled)
+    audit = {int(node): "abc"[int(node) % 3] for node in ids_of("audit.csv") | ids_of("second.csv")}
+    assert str(featprop.score_audit(graph, model, audit).accuracy) in told.stdout
+    sheet = read_labels([Path("audit.csv"), Path("second.csv")], graph)
+    assert set(sheet.audit.values()) == {228 / 80}
 
 
 def test_nodes_of_the_audit_are_not_chosen(labelled: Path, run: Run) -> None:

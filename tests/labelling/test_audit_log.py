@@ -1,11 +1,13 @@
 """The audit in the label log: drawn nodes are kept apart from labels until they are released."""
 
+import datetime as dt
 from pathlib import Path
 
 import pytest
 
 from featprop.errors import LabelError
 from featprop.labelling import LabelLog
+from featprop.labelling.acts import Told
 
 
 def test_an_audit_by_hand(tmp_path: Path) -> None:
@@ -65,3 +67,20 @@ def test_a_larger_audit_changes_what_nodes_stand_for() -> None:
     log.draw_audit({"a": 2.0, "b": 2.0})
     assert log.audit() == {"a": 2.0, "b": 2.0}
     assert len(log.acts()) == 3
+
+
+def test_a_second_uniform_audit_from_elsewhere_is_one_with_the_first() -> None:
+    log = LabelLog()
+    log.draw_audit({"a": 6.0, "b": 6.0})
+    second = [
+        Told("audit", node, None, "5.0", "", key, dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
+        for node, key in [("c", "1"), ("d", "2")]
+    ]
+    assert log.take_over(second) == ["taken", "taken"]
+    assert log.audit() == dict.fromkeys("abcd", 3.0), "2 of 12, then 2 of 10: 4 of 12"
+    n_acts = len(log.acts())
+    log.take_over(second)
+    assert len(log.acts()) == n_acts, "taken once"
+    by_class = Told("audit", "e", None, "4.0", "", "3", None), Told("audit", "f", None, "1.0", "", "4", None)
+    log.take_over(by_class)
+    assert log.audit() == {**dict.fromkeys("abcd", 3.0), "e": 4.0, "f": 1.0}

@@ -378,6 +378,28 @@ INSERT INTO acts VALUES (12, 'k12', '2026-01-01T10:00:05.000+00:00', 'ada', 2, '
 """
 )
 
+THIRD_FORMAT = (
+    SECOND_FORMAT.replace("'undo', 'note'))", "'undo', 'note', 'audit', 'release'))")
+    .replace("NOT IN ('undo', 'note')", "NOT IN ('undo', 'note', 'audit', 'release')")
+    .replace("user_version = 2", "user_version = 3")
+    + """
+CREATE VIEW audit AS
+    SELECT * FROM acts
+    WHERE kind = 'audit' AND number > coalesce((SELECT max(number) FROM acts WHERE kind = 'release'), 0);
+INSERT INTO acts VALUES
+    (13, 'k13', '2026-01-01T10:00:06.000+00:00', '', 2, 'audit', '"e"', NULL, '3.5', NULL),
+    (14, 'k14', '2026-01-01T10:00:07.000+00:00', '', 2, 'release', 'null', NULL, '', NULL),
+    (15, 'k15', '2026-01-01T10:00:08.000+00:00', '', 2, 'audit', '"d"', NULL, '2.5', NULL),
+    (16, 'k16', '2026-01-01T10:00:09.000+00:00', 'ada', 2, 'label', '"d"', '"ok"', '', NULL);
+"""
+)
+THIRD_FORMAT_WITH_CLASSES = (
+    THIRD_FORMAT.replace("'release'))", "'release', 'class'))").replace("'release') AND", "'release', 'class') AND")
+    + """
+INSERT INTO acts VALUES (17, 'k17', '2026-01-01T10:00:10.000+00:00', '', 0, 'class', 'null', '"fraud"', '', NULL);
+"""
+)
+
 
 def objects_in(path: Path) -> list[tuple[str, str, str]]:
     connection = sqlite3.connect(path)
@@ -430,6 +452,30 @@ def test_a_log_of_the_second_format_keeps_every_act(tmp_path: Path) -> None:
         assert (log.acts()[-1].number, log.audit()) == (13, {"d": 2.0})
 
 
+@pytest.mark.parametrize(
+    ("script", "classes"), [(THIRD_FORMAT, ["ok", 1]), (THIRD_FORMAT_WITH_CLASSES, ["fraud", "ok", 1])]
+)
+def test_a_log_of_the_third_format_keeps_every_act(tmp_path: Path, script: str, classes: list[Any]) -> None:
+    path = tmp_path / "labels.sqlite"
+    before = old_log(path, script)
+    with LabelLog(path, read_only=True) as log:
+        assert (log.classes(), log.audited()) == (classes, {"d": "ok"})
+    for _ in range(2):
+        with LabelLog(path) as log:
+            assert log._connection.execute("SELECT * FROM acts ORDER BY number").fetchall() == before
+            assert log.labels() == {"a": "ok", "c": "ok"}
+            assert (log.audit(), log.audited(), log.released()) == ({"d": 2.5}, {"d": "ok"}, {"e"})
+            assert log.classes() == classes
+    with LabelLog(tmp_path / "new.sqlite"):
+        pass
+    assert objects_in(path) == objects_in(tmp_path / "new.sqlite")
+    with LabelLog(path) as log:
+        log.name_classes(["ok", "odd"])
+        assert log.acts()[-1].number == before[-1][0] + 2
+        assert log.release_audit() == {"d": 2.5}
+        assert log.labels()["d"] == "ok"
+
+
 def test_two_processes_bring_an_old_log_up_to_date_at_once(tmp_path: Path) -> None:
     path = tmp_path / "labels.sqlite"
     old_log(path)
@@ -457,8 +503,8 @@ def test_an_old_log_that_cannot_be_brought_up_to_date_is_left_as_it_is(tmp_path:
 def test_a_log_of_a_later_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "labels.sqlite"
     with LabelLog(path) as log:
-        log._connection.execute("PRAGMA user_version = 4")
-    with pytest.raises(FileError, match="must be a label log of this version; found version 4 of one"):
+        log._connection.execute("PRAGMA user_version = 5")
+    with pytest.raises(FileError, match="must be a label log of this version; found version 5 of one"):
         LabelLog(path)
 
 

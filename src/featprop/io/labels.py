@@ -12,6 +12,7 @@ from featprop.errors import LabelError, first_five
 from featprop.graph import Graph
 from featprop.io.agreement import Agreement, agreement_of, check_on_conflict, settled
 from featprop.io.answers import Answer, Answers, read_answers
+from featprop.io.audits import pooled
 from featprop.io.label_words import SKIP_WORDS, classes_of, named_classes, skip_forms, tell_of_slips
 from featprop.spelling import form_of
 
@@ -67,6 +68,7 @@ def read_labels(
     A label that is written as one of the `classes` known so far, or of the graph's own, is that one, whatever its type.
     Any other is a number or text by itself, so a class has one name in every sheet: ``1`` is 1, ``007`` is text. Case,
     blanks and the zeros of ``1.0`` make no other class. What was merged, left out or looks like a slip is in the log.
+    Several audits are one (`featprop.io.audits`).
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def read_labels(
 
 def _without_audit(sheet: LabelSheet, tables: Sequence[Answers]) -> LabelSheet:
     """Take what was said of the nodes of an audit out of the labels."""
-    audit = {node: weight for table in tables for node, weight in table.audit.items()}
+    audit = pooled([table.audit for table in tables])
     if not audit:
         return sheet
     others = dict.fromkeys(

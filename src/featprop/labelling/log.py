@@ -21,6 +21,7 @@ from typing import Any
 
 from featprop.errors import FileError, LabelError, first_five
 from featprop.interop.plain import is_missing
+from featprop.io.audits import pooled
 from featprop.labelling.act_file import ActFile
 from featprop.labelling.acts import Act, NewAct, Outcome, Told, same
 from featprop.labelling.agreement import consensus
@@ -207,10 +208,18 @@ class LabelLog(ActFile):
         """Take acts that happened elsewhere, all of them or none, with the times they have.
 
         Returns what became of each: ``"taken"``; ``"repeated"``, which is what holds already; or ``"superseded"``,
-        which was said here before, or earlier than what holds, and stays as it is.
+        which was said here before, or earlier than what holds, and stays as it is. A uniform audit becomes
+        one with the uniform audit that is here (`featprop.io.audits`).
         """
         with self._writing():
-            return [self._take_over(each) for each in told]
+            before = self.audit()
+            became = [self._take_over(each) for each in told]
+            drawn = self.audit()
+            new = {node: weight for node, weight in drawn.items() if node not in before}
+            for node, weight in pooled([before, new]).items():
+                if drawn[node] != weight:
+                    self._write(NewAct("audit", "", node, text=repr(weight)), 0, None)
+            return became
 
     def acts(self) -> list[Act]:
         """Return everything that was ever done, in order."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 __all__ = ["APPLICATION", "COLUMNS", "FORMAT", "FROM_OLDER", "SCHEMA", "statements"]
 
-FORMAT = 3
-"""Of the file; the first had no verdicts, the second no audit and no classes."""
+FORMAT = 4
+"""Of the file; the first had no verdicts, the second no audit, the third classes in some files and not in others."""
 APPLICATION = 0x66656174
 """``feat``: by this SQLite, and `file`, know whose file it is."""
 SCHEMA = f"""
@@ -47,6 +47,7 @@ PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {FORMAT};
 """
 FROM_OLDER = """
+DROP VIEW IF EXISTS audit;
 DROP VIEW IF EXISTS verdicts;
 DROP VIEW answers;
 DROP VIEW standing;
