@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from featprop.datasets import digits
 from featprop.errors import GraphError, LabelError
-from featprop.estimates import draw_audit, score_audit, wilson
+from featprop.estimates import Interval, draw_audit, score_audit, wilson
 from featprop.estimates.checked import AuditScore, score_predictions
 from featprop.estimates.macro_f1 import macro_f1_interval, macro_f1_of
 from featprop.graph import Graph
@@ -21,12 +22,12 @@ def scored(graph: Graph, predicted: list[str], *rest: Any) -> AuditScore:
 
 def test_by_hand(line: Graph) -> None:
     score = scored(line, list("xxyyy"), ["a"], {"b": "x", "c": "x", "d": "y", "e": "y"})
-    assert (score.accuracy, score.size) == (wilson(0.75, 4), 4)
+    assert (score.accuracy, score.size) == (Interval(0.75, 0.75, 0.75), 4), "all that has no label is checked"
     assert score.macro_f1.low < score.macro_f1.value < score.macro_f1.high
     assert score.classes == (), "four nodes say nothing of a class"
-    assert wilson(0.75, 4 + score.to_halve).width <= score.accuracy.width / 2 < wilson(0.75, 3 + score.to_halve).width
+    assert score.to_halve == 0
     assert "Accuracy 75%" in str(score)
-    assert f"{score.to_halve:,} more nodes would halve it" in str(score)
+    assert "every node is checked" in str(score)
     assert "Macro-F1" in score._repr_html_()
 
 
@@ -35,7 +36,20 @@ def test_what_nodes_stand_for_counts(line: Graph) -> None:
     equal = scored(line, list("xxyyy"), ["a"], audit, {"b": 2.0, "c": 2.0})
     assert equal == scored(line, list("xxyyy"), ["a"], audit)
     unequal = scored(line, list("xxyyy"), ["a"], audit, {"b": 3.0, "c": 1.0})
-    assert unequal.accuracy == wilson(0.75, 1.6)
+    assert unequal.accuracy == wilson(0.75, 1.6 * 3 / 2), "two of four"
+
+
+def test_how_many_more_would_halve_the_interval() -> None:
+    graph = Graph.from_scipy(sp.csr_array((1000, 1000)), np.ones((1000, 1), dtype=np.float32))
+    audit = {node: "x" if node % 4 else "y" for node in range(40)}
+    score = scored(graph, ["x"] * 1000, [], audit)
+
+    def width(size: int) -> float:
+        return wilson(0.75, size * 999 / (1000 - size)).width
+
+    assert score.accuracy.width == pytest.approx(width(40))
+    assert width(40 + score.to_halve) <= score.accuracy.width / 2 < width(39 + score.to_halve)
+    assert f"{score.to_halve:,} more nodes would halve it" in str(score)
 
 
 def test_the_scores_of_classes() -> None:

@@ -74,6 +74,8 @@ def train(
         fitted = chosen.fit(whole, sheet.nodes, sheet.labels)
         score = score_audit(whole, fitted, sheet.audited, sheet.audit) if sheet.audited else None
         featprop.save_model(fitted, out)
+    if use_audit:
+        typer.echo("The labels of the audit are among them: it checks this model no more.", err=True)
     counts = Counter(sheet.labels)
     listed = ", ".join(f"{counts[name]:,} {name}" for name in fitted.classes_)
     typer.echo(f"Trained on {len(sheet.nodes):,} labels of {len(fitted.classes_)} classes: {listed}.")

@@ -59,7 +59,7 @@ class AuditScore:
     size
         How many nodes of the audit have a label.
     to_halve
-        How many more would make the interval of the accuracy half as wide.
+        How many more would make the interval of the accuracy half as wide; no more than there are.
     """
 
     accuracy: Interval
@@ -70,10 +70,11 @@ class AuditScore:
 
     def __str__(self) -> str:
         points = 100 * self.accuracy.width
+        more = f"{self.to_halve:,} more nodes would halve it" if self.to_halve else "every node is checked"
         return (
             f"Accuracy {self.accuracy}, Macro-F1 {self.macro_f1}, by an audit of {self.size:,} "
             f"node{'' if self.size == 1 else 's'}; in 9 of 10 audits the interval holds the true value. That of the "
-            f"accuracy is {points:.0f} points wide, {self.to_halve:,} more nodes would halve it."
+            f"accuracy is {points:.0f} points wide, {more}."
         )
 
     def __repr__(self) -> str:
@@ -140,7 +141,8 @@ def score_predictions(
     unlabelled = np.ones(graph.n_nodes, dtype=bool)
     unlabelled[graph.positions(learnt)] = False
     guesses, truths = predicted[positions], np.array([code_of[name] for name in audit.values()], dtype=np.intp)
-    accuracy = _share(guesses == truths, shares)
+    open_ = int(unlabelled.sum())
+    accuracy = _share_of(guesses == truths, shares, open_)
     of_predicted = np.bincount(predicted[unlabelled], minlength=len(names))
     scores = []
     for code, name in enumerate(names):
@@ -154,7 +156,7 @@ def score_predictions(
         macro_f1_interval(_counts(guesses, truths, shares, len(names)), of_predicted),
         tuple(sorted(scores, key=lambda score: -score.count)),
         len(audit),
-        _to_halve(accuracy, effective(shares), len(audit)),
+        _to_halve(accuracy, effective(shares), len(audit), open_),
     )
 
 
@@ -208,10 +210,28 @@ def _counts(
     return counts
 
 
-def _to_halve(accuracy: Interval, effective: float, size: int) -> int:
+def _share_of(is_so: NDArray[np.bool_], weights: NDArray[np.float64], population: int) -> Interval:
+    """Return a share of a population that the nodes drawn are a part of; nothing is unsure if they are all of it."""
+    found = _share(is_so, weights)
+    if len(weights) >= population:
+        return Interval(found.value, found.value, found.value)
+    return wilson(found.value, _draws(effective(weights), len(weights), population))
+
+
+def _draws(effective_size: float, size: int, population: int) -> float:
+    """Return how many draws from a very large population tell as much: n (N - 1) / (N - n)."""
+    return effective_size * (population - 1) / (population - size)
+
+
+def _to_halve(accuracy: Interval, effective_size: float, size: int, population: int) -> int:
     """Return how many more nodes make the interval half as wide, if as many of them are right."""
-    low, high = effective, 8 * effective
-    while high - low > 0.01:
-        middle = (low + high) / 2
-        low, high = (middle, high) if wilson(accuracy.value, middle).width > accuracy.width / 2 else (low, middle)
-    return max(1, math.ceil(round(high / effective * size - size, 2)))
+    none, enough = 0, population - size
+    while enough - none > 1:
+        middle = (none + enough) // 2
+        grown = (size + middle) / size * effective_size
+        if size + middle < population:
+            is_wide = wilson(accuracy.value, _draws(grown, size + middle, population)).width > accuracy.width / 2
+        else:
+            is_wide = False
+        none, enough = (middle, enough) if is_wide else (none, middle)
+    return max(enough, 0)

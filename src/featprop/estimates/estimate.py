@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtri, softmax
 
-from featprop.errors import ParameterError
+from featprop.errors import LabelError, ParameterError
 from featprop.estimates.held_out import HeldOut, held_out
 from featprop.estimates.intervals import LEVEL, Interval
 from featprop.html import card
@@ -28,7 +28,7 @@ from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 from featprop.propagation import Propagation
 
-__all__ = ["FEWEST", "Estimate", "estimate"]
+__all__ = ["FEWEST", "LEAST", "Estimate", "estimate"]
 
 SPREAD, FREEDOM = 0.5, 3
 """How far the logarithm of the steepness usually is from the usual one, and the degrees of freedom of the t."""
@@ -40,6 +40,8 @@ OFF_ACCURACY, OFF_F1 = 0.025, 0.04
 """How far estimates are off beside what the steepness explains: a standard deviation."""
 MEASURED = 10_000
 """Nodes whose confidences are averaged, if there are more."""
+LEAST = 10
+"""Labels below which nothing is said."""
 FEWEST = 40
 """Labels from which on estimates are within four points of the truth on average (docs/how-good.md says where not)."""
 
@@ -92,6 +94,10 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
         A fitted model. One is trained ten times, on nine tenths of its labels each.
     """
     fitting = model.fitting(graph)
+    count = len(model.given_in(fitting))
+    if count < LEAST:
+        cure = "label more nodes, or check it by an audit"
+        raise LabelError("Labels to judge a model by", f"must be {LEAST} at least", count, cure)
     labels = held_out(fitting, model)
     others = np.setdiff1d(np.arange(fitting.n_nodes), labels.positions)
     if not others.size:

@@ -22,11 +22,9 @@ from featprop.names import name_to_text
 from featprop.progress import tracked
 from featprop.propagation import Propagation
 
-__all__ = ["LEAST", "HeldOut", "held_out"]
+__all__ = ["HeldOut", "held_out"]
 
 FOLDS = 10
-LEAST = 10
-"""Labels from which on anything can be said."""
 
 
 class HeldOut(NamedTuple):
@@ -65,16 +63,17 @@ def held_out(graph: Graph, model: NodeClassifier) -> HeldOut:
     given = model.given_in(graph)
     positions, names = graph.positions(given), list(given.values())
     code_of = {name: code for code, name in enumerate(model.classes_)}
-    if len(names) < LEAST or len(set(names)) < 2:
-        rule, found = f"must be {LEAST} at least, of two classes", f"{len(names):,} of {len(set(names))}"
-        raise LabelError("Labels to judge a model by", rule, found, "label more nodes, or check it by an audit")
+    if len(set(names)) < 2:
+        given_are = f"{len(names):,} of {len(set(names))}"
+        raise LabelError("Labels to judge a model by", "must be of two classes at least", given_are, "label more nodes")
     codes = np.array([code_of[name] for name in names], dtype=np.intp)
     scores = np.full((len(names), len(model.classes_)), -np.inf)
     fold_of = np.empty(len(names), dtype=np.intp)
-    fold_of[_in_any_order(list(given), codes)] = np.arange(len(names)) % FOLDS
+    n_folds = min(FOLDS, len(names))
+    fold_of[_in_any_order(list(given), codes)] = np.arange(len(names)) % n_folds
     bare = graph.without_labels()
     propagation = Propagation.of(bare)
-    for fold in tracked(range(FOLDS), "judging by labels left out", FOLDS):
+    for fold in tracked(range(n_folds), "judging by labels left out", n_folds):
         out, others = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
         kept = [names[label] for label in others]
         trained = model.fresh().fit_or_start(bare, graph.ids[positions[others]].tolist(), kept)

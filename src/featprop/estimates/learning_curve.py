@@ -14,8 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from featprop.estimates.change import STEPS, Change, change_between, earlier_models
-from featprop.estimates.estimate import Estimate, estimate
-from featprop.estimates.held_out import LEAST
+from featprop.estimates.estimate import LEAST, Estimate, estimate
 from featprop.estimates.intervals import LEVEL, Interval
 from featprop.html import card, grid
 from featprop.io.given import GraphLike

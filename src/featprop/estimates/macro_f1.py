@@ -27,7 +27,8 @@ APART = 1.0
 """How far rows differ."""
 CAUTION = 0.7
 """What a node of the audit counts for: the intervals would be too narrow otherwise. All three by simulation."""
-DRAWS = 1000
+DRAWS, FEWEST_DRAWS, ALL_CELLS = 1000, 100, 20_000_000
+"""Draws, and numbers drawn in all, above which there are fewer of them: with 150 classes and more."""
 CELLS = 4_000_000
 """Numbers in memory at once."""
 
@@ -65,9 +66,10 @@ def macro_f1_interval(counts: NDArray[np.floating], predicted: NDArray[np.intege
     root = np.sqrt(np.maximum(counts.sum(axis=1), 1.0))
     right = float((np.diagonal(counts) / root).sum())
     wrong = float(((counts.sum(axis=1) - np.diagonal(counts)) / root).sum())
+    draws = min(DRAWS, max(FEWEST_DRAWS, ALL_CELLS // (n * n)))
     found = []
-    for start in range(0, DRAWS, step := max(1, CELLS // (n * n))):
-        size = min(step, DRAWS - start)
+    for start in range(0, draws, step := max(1, CELLS // (n * n))):
+        size = min(step, draws - start)
         accuracy = generator.beta(right + 0.5, max(wrong, 0.0) + 0.5, size=(size, 1))
         of_rows = expit(logit(accuracy) + APART * generator.standard_normal((size, n)))[:, :, None]
         drawn = generator.standard_gamma(CAUTION * counts + STRENGTH * (of_rows * np.eye(n) + (1 - of_rows) * shared))

@@ -34,8 +34,8 @@ LABELS = 1_000
 """Labels between which that is measured, at equal steps, if there are more."""
 MOST = 12
 """Nodes m that are looked for."""
-FEWEST = 3
-"""Nodes of a group."""
+FEWEST, SMALLEST = 10, 0.005
+"""Nodes of a group, and its share of all nodes: a few that are alike by chance are no class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,8 @@ def holes(
         owner[taken] = group
         nearest = np.minimum(nearest, to_medoid)
     found = [Hole(_around(points, owner == group, medoid), gains[group]) for group, medoid in enumerate(medoids)]
-    return sorted((hole for hole in found if len(hole.positions) >= FEWEST), key=lambda hole: -hole.score)
+    least = max(FEWEST, SMALLEST * len(distances))
+    return sorted((hole for hole in found if len(hole.positions) >= least), key=lambda hole: -hole.score)
 
 
 def _around(points: Points, members: NDArray[np.bool_], medoid: int) -> NDArray[np.intp]:

@@ -104,7 +104,11 @@ def read_answers(path: Path, graph: Graph) -> Answers:
     lists_all = "rank" not in table.column_names and len({nodes[row] for row in filled}) == graph.n_nodes
     weights = audit_weights(_texts(table, AUDIT, path), f"{path}")
     audit = {nodes[row]: weight for row in filled if (weight := weights[row]) is not None}
-    return Answers(answers, [] if lists_all else blank, audit=audit)
+    unmarked = sum(weights[row] is None and written[row] is not None for row in filled)
+    remark = ""
+    if AUDIT in table.column_names and unmarked:
+        remark = f"{path}: {unmarked:,} rows have nothing in the column {AUDIT}, so they are labels to learn from"
+    return Answers(answers, [] if lists_all else blank, remark, audit=audit)
 
 
 def audit_weights(texts: Sequence[str], what: str) -> list[float | None]:

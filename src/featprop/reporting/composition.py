@@ -113,7 +113,7 @@ def report(
 def findings_of(subject: Subject, weights: Mapping[Hashable, float] | None = None) -> Findings:
     """Return what estimates say of a model that is fitted; little where it has one class only, or all is labelled."""
     from featprop.estimates import advice_of, doubts, learning_curve, score_audit
-    from featprop.estimates.held_out import LEAST
+    from featprop.estimates.estimate import LEAST
 
     graph, model = subject.graph, subject.model
     if len(model.classes_) < 2:

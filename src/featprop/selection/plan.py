@@ -63,6 +63,8 @@ class Plan:
 
     def __str__(self) -> str:
         first, last = self.mean_distance[0], self.mean_distance[-1]
+        if self.budget == 1:
+            return "A plan needs a larger budget than 1: it compares the first labels with all of them."
         if first == last:
             return f"One label covers the graph as well as {self.budget:,} do: its nodes have the same features."
         further = " further" if len(self.picks.labelled) else ""
