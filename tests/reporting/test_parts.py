@@ -1,6 +1,7 @@
 """The parts of a report, each on a graph small enough to know."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,3 +155,12 @@ def test_commands_are_for_these_files(subject: Subject, findings: Findings) -> N
     assert f"featprop train {start} --model sgc --out model/" in commands
     bare = next_steps(Files("cora"), Findings(), n_labels=4, open_nodes=0)
     assert [step.commands[0] for step in bare] == ["featprop train cora --out model/"]
+
+
+def test_labels_are_to_be_looked_at_only_where_some_look_wrong(findings: Findings) -> None:
+    assert findings.doubts is not None
+    steps = next_steps(Files("cora"), findings, n_labels=8, open_nodes=50)
+    assert "seem wrong" in steps[0].words
+    right = replace(findings, doubts=replace(findings.doubts, wrong_labels=findings.doubts.wrong_labels[1:]))
+    steps = next_steps(Files("cora"), right, n_labels=8, open_nodes=50)
+    assert not any("seem wrong" in step.words for step in steps)

@@ -53,7 +53,7 @@ class Doubts:
         Groups of nodes that are probably of a class no label is of.
     wrong_labels
         All labels, those first that the other labels speak most against; the score is one less the probability of the
-        given class without that label. They are few, so there is no limit.
+        given class without that label, and 0 of the only label of a class. They are few, so there is no limit.
     """
 
     least_sure: tuple[Doubt, ...] = ()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from featprop.reporting.findings import Findings
+from featprop.reporting.lists import labels_that_look_wrong
 
 __all__ = ["Files", "Next", "next_steps"]
 
@@ -69,7 +70,7 @@ def next_steps(files: Files, findings: Findings, n_labels: int, open_nodes: int)
     if findings.advice is not None and not findings.advice.may_stop:
         steps[:2] = steps[1::-1]
     doubts = findings.doubts
-    if doubts is not None and doubts.wrong_labels:
+    if doubts is not None and labels_that_look_wrong(doubts):
         words = "Look at the labels that seem wrong; where one is, correct it in its file and make this page again."
         steps.insert(0, Next(words, (_line("report", files, out=files.out),)))
     return [step for step in steps if step is not None]
