@@ -10,6 +10,7 @@ import typer
 from featprop.cli.app import DeviceOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, read_sheets
+from featprop.cli.model_options import LabelsOption, ModelOption, SettingsOption, chosen_model
 from featprop.cli.table_options import arguments_of, reads_tables
 
 if TYPE_CHECKING:
@@ -23,10 +24,7 @@ __all__ = ["report"]
 def report(
     graph: GraphArgument,
     tables: TableOptions,
-    labels: Annotated[
-        list[Path] | None,
-        typer.Option("--labels", help="A filled labelling sheet (id, label). Repeatable. Default: the graph's own."),
-    ] = None,
+    labels: LabelsOption = None,
     audit: Annotated[
         list[Path] | None,
         typer.Option("--audit", help="A filled audit sheet: nodes drawn at random, for checking only. Repeatable."),
@@ -35,16 +33,8 @@ def report(
     skip: SkipOption = None,
     on_conflict: OnConflictOption = "error",
     out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("report.html"),
-    model: Annotated[
-        str | None,
-        typer.Option("--model", help="What to train; featprop models lists them.", show_default="ridge"),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="A setting of the model; featprop models NAME lists them. Repeatable."
-        ),
-    ] = None,
+    model: ModelOption = None,
+    settings: SettingsOption = None,
     title: Annotated[
         str | None, typer.Option("--title", help="What the page calls the graph.", show_default="its name")
     ] = None,
@@ -59,15 +49,11 @@ def report(
 
     Example: `featprop report my-graph/ --labels picks.csv --out report.html`
     """
-    from featprop.models import DEFAULT_MODEL, get_model, model_class
-    from featprop.options import options_of, parse_options
     from featprop.reporting import report as write_report
     from featprop.reporting.commands import Files
     from featprop.reporting.files import check_replaceable
 
-    kind = model_class(model or DEFAULT_MODEL)
-    given = {"seed": seed, "device": device} | parse_options(kind, settings or [])
-    chosen = get_model(kind.name, **{name: value for name, value in given.items() if name in options_of(kind)})
+    chosen = chosen_model(model, settings, seed, device)
     check_replaceable(out, force=force)
     with showing_progress():
         whole = read(graph, tables)
