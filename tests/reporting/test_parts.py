@@ -144,7 +144,12 @@ def test_one_class_and_no_open_node_have_headlines(line: Graph) -> None:
 
 def test_commands_are_for_these_files(subject: Subject, findings: Findings) -> None:
     files = Files(
-        "my graph/", ("picks.csv", "more.csv"), ("audit.csv",), "report.html", ("--column", "a=number"), "sgc"
+        "my graph/",
+        ("picks.csv", "more.csv"),
+        ("audit.csv",),
+        "report.html",
+        ("--column", "a=number"),
+        model=("--model", "sgc"),
     )
     steps = next_steps(files, findings, n_labels=40, open_nodes=100)
     commands = [command for step in steps for command in step.commands]
@@ -164,3 +169,41 @@ def test_labels_are_to_be_looked_at_only_where_some_look_wrong(findings: Finding
     right = replace(findings, doubts=replace(findings.doubts, wrong_labels=findings.doubts.wrong_labels[1:]))
     steps = next_steps(Files("cora"), right, n_labels=8, open_nodes=50)
     assert not any("seem wrong" in step.words for step in steps)
+
+
+def test_commands_say_every_option_that_they_know(findings: Findings) -> None:
+    files = Files(
+        "g/", ("picks.csv",), ("audit.csv",), "r.html", ("--id", "key", "--raw"), ("--id", "key"),
+        ("--on-conflict", "latest"), ("--model", "gcn", "--set", "epochs=9"), ("--device", "cuda"), ("--seed", "3"),
+        ("--title", "Mine"),
+    )  # fmt: skip
+    steps = next_steps(files, findings, n_labels=40, open_nodes=100)
+    answers, trained = "--on-conflict latest", "--model gcn --set epochs=9 --device cuda"
+    start, both = "g/ --id key --raw --labels picks.csv", f"--labels audit.csv {answers}"
+    assert {line for step in steps for line in step.commands} == {
+        f"featprop audit {start} {both} --size 6 --seed 3 --out audit-2.csv",
+        f"featprop select {start} {both} --budget 20 --seed 3 --out more.csv",
+        f"featprop train {start} {answers} {trained} --seed 3 --out model/",
+        "featprop predict g/ --id key --model model/ --device cuda --out predictions.csv",
+        *(
+            f"featprop report {start}{sheets} {answers} {trained} --title Mine --seed 3 --out r.html"
+            for sheets in (
+                " --audit audit.csv",
+                " --audit audit.csv --audit audit-2.csv",
+                " --labels more.csv --audit audit.csv",
+            )
+        ),
+    }
+
+
+def test_no_more_is_promised_than_the_nodes_that_are_left_can_keep(findings: Findings) -> None:
+    assert findings.audit is not None
+    halving = next_steps(Files("g/"), findings, n_labels=8, open_nodes=findings.audit.to_halve)[2]
+    assert "6 more nodes drawn at random would halve the interval" in halving.words
+    clamped = next_steps(Files("g/", waiting=2), findings, n_labels=8, open_nodes=findings.audit.to_halve)[2]
+    assert "halve" not in clamped.words
+    assert "--size 4 " in clamped.commands[0]
+    assert clamped.commands[1].startswith("featprop report g/ --labels audit.csv"), "beside the audit in the labels"
+    (wrong, use) = next_steps(Files("g/", waiting=6), findings, n_labels=8, open_nodes=6)
+    assert "seem wrong" in wrong.words
+    assert "Use it" in use.words

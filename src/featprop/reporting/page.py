@@ -76,7 +76,7 @@ def page(subject: Subject, findings: Findings, files: Files | None, title: str, 
     classes, picks = class_lines(subject, findings.audit), _picks(subject, map_)
     script = package_files("featprop.reporting").joinpath("report.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    open_nodes = int(np.count_nonzero(subject.labelled == UNKNOWN))
+    open_nodes = int(np.count_nonzero((subject.labelled == UNKNOWN) & (subject.audited == UNKNOWN)))
     return rendered(
         "reporting/report.html.j2",
         command=COMMAND,
