@@ -1,6 +1,8 @@
 """The parts of a report, each on a graph small enough to know."""
 
 import json
+import shutil
+import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +15,7 @@ from featprop.reporting.class_table import class_lines
 from featprop.reporting.commands import Files, next_steps
 from featprop.reporting.facts import facts_of
 from featprop.reporting.findings import Findings
-from featprop.reporting.headline import headline, in_percent, lead
+from featprop.reporting.headline import headline, lead
 from featprop.reporting.lists import listed
 from featprop.reporting.map import MARKS, class_mark, drawn_map
 from featprop.reporting.records import embedded, records
@@ -125,8 +127,7 @@ def test_classes_are_counted(subject: Subject, findings: Findings) -> None:
 
 
 def test_the_headline_answers_how_good_it_is(subject: Subject, findings: Findings) -> None:
-    assert headline(subject, findings) == "About 90 % of the predictions are right (35 to 99 %)"
-    assert in_percent(Interval(0.84, 0.78, 0.89)) == "84 % (78 to 89 %)"
+    assert headline(subject, findings) == "About 90% (35 to 99%) of the predictions are right"
     assert headline(subject, Findings()) == "8 labels, and no telling yet how good the predictions are"
     assert "drawn at random" in lead(subject, findings)[0]
     assert lead(subject, findings)[-1] == "Go on: 16 labels would probably bring 5.0 points more (0.0 to 10.0)"
@@ -207,3 +208,29 @@ def test_no_more_is_promised_than_the_nodes_that_are_left_can_keep(findings: Fin
     (wrong, use) = next_steps(Files("g/", waiting=6), findings, n_labels=8, open_nodes=6)
     assert "seem wrong" in wrong.words
     assert "Use it" in use.words
+
+
+def test_what_is_expected_goes_on_from_what_is_known(findings: Findings) -> None:
+    assert findings.audit is not None
+    assert (findings.known_by, findings.expected) == ("by the audit", coming(findings, findings.audit.accuracy))
+    assert findings.estimate is not None
+    by_labels = coming(findings, findings.estimate.accuracy)
+    assert findings.expected_by_labels == by_labels != findings.expected
+    unchecked = replace(findings, audit=None)
+    assert (unchecked.known_by, unchecked.expected) == ("by labels and graph", by_labels)
+    assert Findings(findings.audit).expected is None
+
+
+def coming(findings: Findings, now: Interval) -> Interval:
+    assert findings.advice is not None
+    assert findings.advice.curve.forecast is not None
+    return findings.advice.curve.forecast.accuracy(now)
+
+
+def test_a_command_cannot_turn_its_line_around() -> None:
+    steps = next_steps(Files("it's \u202e\u2028/", title=("--title", "Ünï")), Findings(), n_labels=8, open_nodes=0)
+    assert steps[-1].commands[0] == r"featprop train $'it\U00000027s \U0000202e\U00002028/' --out model/"
+    if bash := shutil.which("bash"):
+        line = f"printf %s {steps[-1].commands[0].removeprefix('featprop train ')}"
+        said = subprocess.run([bash, "-c", line], env={"LC_ALL": "C.UTF-8"}, capture_output=True, check=True)
+        assert said.stdout.decode().startswith("it's \u202e\u2028/")

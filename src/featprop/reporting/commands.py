@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -131,7 +131,7 @@ def _use(files: Files) -> Next:
     train = _line("train", files, out="model/")
     words = "Use it: the class of every node, with a confidence each."
     options = [*files.reread, "--model", "model/", *files.device]
-    predict = shlex.join(["featprop", "predict", files.graph, *options, "--out", "predictions.csv"])
+    predict = _joined(["featprop", "predict", files.graph, *options, "--out", "predictions.csv"])
     return Next(words, (train, predict))
 
 
@@ -144,7 +144,17 @@ def _line(command: str, files: Files, *more: str, out: str) -> str:
     words += files.answers
     words += (*files.model, *files.device) if command in ("report", "train") else ()
     words += files.title if command == "report" else ()
-    return shlex.join([*words, *more, *files.seed, "--out", out])
+    return _joined([*words, *more, *files.seed, "--out", out])
+
+
+def _joined(words: Iterable[str]) -> str:
+    """Write a command for a shell; characters that would turn or break the line of the page stand there by number."""
+    return " ".join(shlex.quote(word) if word.isprintable() else _numbered(word) for word in words)
+
+
+def _numbered(word: str) -> str:
+    signs = [sign if sign.isprintable() and sign not in "\\'" else f"\\U{ord(sign):08x}" for sign in word]
+    return f"$'{''.join(signs)}'"
 
 
 def _unused(stem: str, taken: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from featprop.estimates import Doubt, Doubts
-from featprop.page.legible import legible
+from featprop.page.legible import legible_line
 from featprop.reporting.subject import Subject
 
 __all__ = ["Listed", "Suspect", "labels_that_look_wrong", "listed"]
@@ -95,7 +95,7 @@ def listed(subject: Subject, doubts: Doubts | None) -> list[Listed]:
             found[key] = tuple(
                 Suspect(
                     int(graph.positions([each.medoid])[0]),
-                    _clean(each.why),
+                    legible_line(each.why, LONGEST_WHY),
                     tuple(each.positions[:MOST_OF_A_GROUP].tolist()),
                     each.size - 1,
                 )
@@ -103,9 +103,7 @@ def listed(subject: Subject, doubts: Doubts | None) -> list[Listed]:
             )
         else:
             doubtful = labels_that_look_wrong(doubts) if key == "wrong_labels" else getattr(doubts, key)
-            found[key] = tuple(Suspect(int(each.position), _clean(each.why)) for each in doubtful[:MOST])
+            found[key] = tuple(
+                Suspect(int(each.position), legible_line(each.why, LONGEST_WHY)) for each in doubtful[:MOST]
+            )
     return [Listed(key, *KINDS[key], suspects) for key, suspects in found.items() if suspects]
-
-
-def _clean(why: str) -> str:
-    return legible(" ".join(why.split()), LONGEST_WHY)
