@@ -115,3 +115,14 @@ def test_all_nodes_of_an_audit_count_or_it_is_refused(run: Run, graph_folder: Pa
         assert "30 labels without it, such as of 60" in refused.output
     assert run(*start, "--audit", plain, "--audit", other).exit_code == 0
     assert "By the audit of 40 nodes" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_audits_in_labels_and_beside_them_are_one(run: Run, graph_folder: Path, tmp_path: Path) -> None:
+    """Draws of 10 of 220 nodes and of 30 of the other 210 are one of 40, wherever they are passed."""
+    picks = sheet_of(tmp_path / "picks.csv", range(20))
+    first = sheet_of(tmp_path / "audit.csv", range(30, 40), 22, label="a")
+    second = sheet_of(tmp_path / "audit-2.csv", range(40, 70), 7)
+    start = ("report", graph_folder, "--labels", picks, "--out", "r.html")
+    told = [run(*start, "--audit", first, "--audit", second), run(*start, "--labels", first, "--audit", second)]
+    assert [result.exit_code for result in told] == [0, 0]
+    assert told[0].stdout == told[1].stdout

@@ -51,6 +51,7 @@ def report(
 
     Example: `featprop report my-graph/ --labels picks.csv --out report.html`
     """
+    from featprop.io.audits import pooled
     from featprop.io.labels import LabelSheet
     from featprop.reporting import report as write_report
     from featprop.reporting.commands import Files
@@ -69,7 +70,7 @@ def report(
             whole,
             dict(zip(sheet.nodes, sheet.labels, strict=True)),
             audit=audited,
-            weights=sheet.audit | checked.audit or None,
+            weights=pooled([sheet.audit, checked.audit]) or None,
             out=out,
             model=chosen,
             title=title or graph.name,
