@@ -144,7 +144,8 @@ def test_a_planted_wrong_label_comes_first(model: NodeClassifier) -> None:
 def test_the_only_label_of_a_class_comes_last(model: NodeClassifier) -> None:
     """Without it the class is unknown, so that nothing could speak for it."""
     graph = blobs()
-    found = doubts(graph, fitted(graph, three_each(0, 1) | {2 * BLOB: "c"}, model)).wrong_labels
+    labels = dict.fromkeys(range(6), "a") | {BLOB + node: "b" for node in range(6)} | {2 * BLOB: "c"}
+    found = doubts(graph, fitted(graph, labels, model)).wrong_labels
     assert (found[-1].node, found[-1].score) == (2 * BLOB, 0)
     assert "the only label of that class" in found[-1].why
 
