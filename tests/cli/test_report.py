@@ -1,7 +1,10 @@
 """``featprop report``."""
 
 import csv
+import re
+import shlex
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +53,76 @@ def test_options_are_written_as_they_were_said() -> None:
     assert arguments_of(options) == words
     assert arguments_of(TableOptions(raw=True)) == ["--raw"]
     assert arguments_of(TableOptions()) == []
+    assert arguments_of(options, learnt=True) == ["--id", "key", "--weights", "none"]
+
+
+def commands_of(page: Path) -> list[list[str]]:
+    """Return the commands that a page names."""
+    found = re.findall(r"<pre><code>featprop (.*?)</code></pre>", page.read_text(encoding="utf-8"))
+    return [shlex.split(unescape(line)) for line in found]
+
+
+def sheet_of(path: Path, nodes: range, weight: float | None = None, label: str | None = None) -> Path:
+    """Write a sheet as a person filled it."""
+    mark = "" if weight is None else f",{weight}"
+    rows = [f"{node}{mark},{'abc'[node % 3] if label is None else label}" for node in nodes]
+    path.write_text("\n".join(["id,label" if weight is None else "id,audit,label", *rows]) + "\n")
+    return path
+
+
+def test_the_commands_of_a_page_run(run: Run, graph_folder: Path, tmp_path: Path) -> None:
+    """Of 240 nodes 20 have a label and 200 are checked: 20 are left, of which 3 could not be labelled."""
+    picks = sheet_of(tmp_path / "picks.csv", range(20))
+    with picks.open("a") as file:
+        file.write("0,b\n0,a\n237,pass\n238,pass\n239,\n")
+    audit = sheet_of(tmp_path / "audit.csv", range(30, 230), 1.1)
+    page = tmp_path / "r.html"
+    options = (
+        "--on-conflict",
+        "latest",
+        "--skip",
+        "pass",
+        "--classes",
+        "a,b,c",
+        "--set",
+        "rows=own",
+        "--title",
+        "It's",
+    )
+    made = run("report", graph_folder, "--labels", picks, "--audit", audit, "--out", "r.html", "--seed", 3, *options)
+    assert made.exit_code == 0, made.output
+    assert "17 more nodes drawn at random are all that is left to check" in page.read_text(encoding="utf-8")
+    commands = commands_of(page)
+    assert {command[0] for command in commands} == {"report", "audit", "select", "train", "predict"}
+    for command in commands:
+        result = run(*command)
+        assert result.exit_code == 0, (command, result.output)
+        if command[0] in ("audit", "select"):
+            name = command[command.index("--out") + 1]
+            path = tmp_path / name
+            path.write_text(re.sub(r",$", ",a", path.read_text(), flags=re.MULTILINE))
+
+
+def test_all_nodes_of_an_audit_count_or_it_is_refused(run: Run, graph_folder: Path, tmp_path: Path) -> None:
+    picks = sheet_of(tmp_path / "picks.csv", range(20))
+    drawn = sheet_of(tmp_path / "audit.csv", range(30, 60), 7.3)
+    plain, other = sheet_of(tmp_path / "plain.csv", range(60, 90)), sheet_of(tmp_path / "other.csv", range(90, 100))
+    start = ("report", graph_folder, "--labels", picks, "--out", "r.html")
+    for mixture in (("--audit", drawn, "--audit", plain), ("--labels", drawn, "--audit", plain)):
+        refused = run(*start, *mixture)
+        assert refused.exit_code == 2
+        assert "--audit must be sheets that all have the column audit, or none of them" in refused.output
+        assert "30 labels without it, such as of 60" in refused.output
+    assert run(*start, "--audit", plain, "--audit", other).exit_code == 0
+    assert "By the audit of 40 nodes" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_audits_in_labels_and_beside_them_are_one(run: Run, graph_folder: Path, tmp_path: Path) -> None:
+    """Draws of 10 of 220 nodes and of 30 of the other 210 are one of 40, wherever they are passed."""
+    picks = sheet_of(tmp_path / "picks.csv", range(20))
+    first = sheet_of(tmp_path / "audit.csv", range(30, 40), 22, label="a")
+    second = sheet_of(tmp_path / "audit-2.csv", range(40, 70), 7)
+    start = ("report", graph_folder, "--labels", picks, "--out", "r.html")
+    told = [run(*start, "--audit", first, "--audit", second), run(*start, "--labels", first, "--audit", second)]
+    assert [result.exit_code for result in told] == [0, 0]
+    assert told[0].stdout == told[1].stdout

@@ -140,11 +140,14 @@ def test_a_planted_wrong_label_comes_first(model: NodeClassifier) -> None:
     assert found[-1].why.endswith("and the other labels say so too")
 
 
-def test_the_only_label_of_a_class_is_said_to_be() -> None:
+@pytest.mark.parametrize("model", [fp.Ridge(), fp.GCN(epochs=30)], ids=["ridge", "gcn"])
+def test_the_only_label_of_a_class_comes_last(model: NodeClassifier) -> None:
+    """Without it the class is unknown, so that nothing could speak for it."""
     graph = blobs()
-    found = doubts(graph, fitted(graph, three_each(0, 1) | {2 * BLOB: "c"})).wrong_labels
-    (alone,) = [each for each in found if each.node == 2 * BLOB]
-    assert "the only label of that class" in alone.why
+    labels = dict.fromkeys(range(6), "a") | {BLOB + node: "b" for node in range(6)} | {2 * BLOB: "c"}
+    found = doubts(graph, fitted(graph, labels, model)).wrong_labels
+    assert (found[-1].node, found[-1].score) == (2 * BLOB, 0)
+    assert "the only label of that class" in found[-1].why
 
 
 def test_a_labelled_neighbour_is_what_its_label_says() -> None:

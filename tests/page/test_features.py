@@ -60,6 +60,8 @@ def test_some_features_of_a_node(sparse: bool) -> None:
 def test_places_and_the_unusual() -> None:
     features = np.array([[0.0, 1], [1, 1], [2, 1], [9, 1]])
     summary = summary_of(Graph.from_scipy(np.zeros((4, 4)), features), 0, 2)
-    assert summary.places(np.array([2, 1], np.float32)).tolist() == [0.5, 0]
+    row = np.array([2, 1], np.float32)
+    assert summary.places(row, np.array([0, 1])).tolist() == [0.5, 0]
+    assert summary.places(row, np.array([0])).tolist() == [0.5], "the others are not ranked"
     assert summary.unusual(np.array([9, 1], np.float32), 1).tolist() == [0]
     assert math.isclose(summary.high, 9)

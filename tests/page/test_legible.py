@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featprop.page.legible import legible, percent
+from featprop.page.legible import legible, legible_line, percent
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 """Text of any characters, control characters and halves of surrogate pairs among them."""
@@ -24,6 +24,11 @@ def test_text_that_a_page_can_hold_stays_as_it_is() -> None:
 
 def test_nothing_turns_the_line_around() -> None:
     assert legible("invoice\u202egnp.exe\u2066") == "invoicegnp.exe"
+
+
+def test_a_line_is_one_line() -> None:
+    assert legible_line(" a\u2028b\u2029 c\r\n\td\u202e ") == "a b c d"
+    assert legible_line("a\nbcdef", 5) == "a bc…"
 
 
 @pytest.mark.parametrize(

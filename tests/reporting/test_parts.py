@@ -1,6 +1,9 @@
 """The parts of a report, each on a graph small enough to know."""
 
 import json
+import shutil
+import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ from featprop.reporting.class_table import class_lines
 from featprop.reporting.commands import Files, next_steps
 from featprop.reporting.facts import facts_of
 from featprop.reporting.findings import Findings
-from featprop.reporting.headline import headline, in_percent, lead
+from featprop.reporting.headline import headline, lead
 from featprop.reporting.lists import listed
 from featprop.reporting.map import MARKS, class_mark, drawn_map
 from featprop.reporting.records import embedded, records
@@ -124,8 +127,7 @@ def test_classes_are_counted(subject: Subject, findings: Findings) -> None:
 
 
 def test_the_headline_answers_how_good_it_is(subject: Subject, findings: Findings) -> None:
-    assert headline(subject, findings) == "About 90 % of the predictions are right (35 to 99 %)"
-    assert in_percent(Interval(0.84, 0.78, 0.89)) == "84 % (78 to 89 %)"
+    assert headline(subject, findings) == "About 90% (35 to 99%) of the predictions are right"
     assert headline(subject, Findings()) == "8 labels, and no telling yet how good the predictions are"
     assert "drawn at random" in lead(subject, findings)[0]
     assert lead(subject, findings)[-1] == "Go on: 16 labels would probably bring 5.0 points more (0.0 to 10.0)"
@@ -143,7 +145,12 @@ def test_one_class_and_no_open_node_have_headlines(line: Graph) -> None:
 
 def test_commands_are_for_these_files(subject: Subject, findings: Findings) -> None:
     files = Files(
-        "my graph/", ("picks.csv", "more.csv"), ("audit.csv",), "report.html", ("--column", "a=number"), "sgc"
+        "my graph/",
+        ("picks.csv", "more.csv"),
+        ("audit.csv",),
+        "report.html",
+        ("--column", "a=number"),
+        model=("--model", "sgc"),
     )
     steps = next_steps(files, findings, n_labels=40, open_nodes=100)
     commands = [command for step in steps for command in step.commands]
@@ -154,3 +161,76 @@ def test_commands_are_for_these_files(subject: Subject, findings: Findings) -> N
     assert f"featprop train {start} --model sgc --out model/" in commands
     bare = next_steps(Files("cora"), Findings(), n_labels=4, open_nodes=0)
     assert [step.commands[0] for step in bare] == ["featprop train cora --out model/"]
+
+
+def test_labels_are_to_be_looked_at_only_where_some_look_wrong(findings: Findings) -> None:
+    assert findings.doubts is not None
+    steps = next_steps(Files("cora"), findings, n_labels=8, open_nodes=50)
+    assert "seem wrong" in steps[0].words
+    right = replace(findings, doubts=replace(findings.doubts, wrong_labels=findings.doubts.wrong_labels[1:]))
+    steps = next_steps(Files("cora"), right, n_labels=8, open_nodes=50)
+    assert not any("seem wrong" in step.words for step in steps)
+
+
+def test_commands_say_every_option_that_they_know(findings: Findings) -> None:
+    files = Files(
+        "g/", ("picks.csv",), ("audit.csv",), "r.html", ("--id", "key", "--raw"), ("--id", "key"),
+        ("--on-conflict", "latest"), ("--model", "gcn", "--set", "epochs=9"), ("--device", "cuda"), ("--seed", "3"),
+        ("--title", "Mine"),
+    )  # fmt: skip
+    steps = next_steps(files, findings, n_labels=40, open_nodes=100)
+    answers, trained = "--on-conflict latest", "--model gcn --set epochs=9 --device cuda"
+    start, both = "g/ --id key --raw --labels picks.csv", f"--labels audit.csv {answers}"
+    assert {line for step in steps for line in step.commands} == {
+        f"featprop audit {start} {both} --size 6 --seed 3 --out audit-2.csv",
+        f"featprop select {start} {both} --budget 20 --seed 3 --out more.csv",
+        f"featprop train {start} {answers} {trained} --seed 3 --out model/",
+        "featprop predict g/ --id key --model model/ --device cuda --out predictions.csv",
+        *(
+            f"featprop report {start}{sheets} {answers} {trained} --title Mine --seed 3 --out r.html"
+            for sheets in (
+                " --audit audit.csv",
+                " --audit audit.csv --audit audit-2.csv",
+                " --labels more.csv --audit audit.csv",
+            )
+        ),
+    }
+
+
+def test_no_more_is_promised_than_the_nodes_that_are_left_can_keep(findings: Findings) -> None:
+    assert findings.audit is not None
+    halving = next_steps(Files("g/"), findings, n_labels=8, open_nodes=findings.audit.to_halve)[2]
+    assert "6 more nodes drawn at random would halve the interval" in halving.words
+    clamped = next_steps(Files("g/", waiting=2), findings, n_labels=8, open_nodes=findings.audit.to_halve)[2]
+    assert "halve" not in clamped.words
+    assert "--size 4 " in clamped.commands[0]
+    assert clamped.commands[1].startswith("featprop report g/ --labels audit.csv"), "beside the audit in the labels"
+    (wrong, use) = next_steps(Files("g/", waiting=6), findings, n_labels=8, open_nodes=6)
+    assert "seem wrong" in wrong.words
+    assert "Use it" in use.words
+
+
+def test_what_is_expected_goes_on_from_what_is_known(findings: Findings) -> None:
+    assert findings.audit is not None
+    assert (findings.known_by, findings.expected) == ("by the audit", coming(findings, findings.audit.accuracy))
+    assert findings.estimate is not None
+    by_labels = coming(findings, findings.estimate.accuracy)
+    assert findings.expected_by_labels == by_labels != findings.expected
+    unchecked = replace(findings, audit=None)
+    assert (unchecked.known_by, unchecked.expected) == ("by labels and graph", by_labels)
+    assert Findings(findings.audit).expected is None
+
+
+def coming(findings: Findings, now: Interval) -> Interval:
+    assert findings.advice is not None
+    assert findings.advice.curve.forecast is not None
+    return findings.advice.curve.forecast.accuracy(now)
+
+
+def test_a_command_cannot_turn_its_line_around() -> None:
+    steps = next_steps(Files("it's \u202e\u2028/", title=("--title", "Ünï")), Findings(), n_labels=8, open_nodes=0)
+    assert steps[-1].commands[0] == r"featprop train $'it\U00000027s \U0000202e\U00002028/' --out model/"
+    if bash := shutil.which("bash"):
+        line = f"printf %s {steps[-1].commands[0].removeprefix('featprop train ')}"
+        said = subprocess.run([bash, "-c", line], env={"LC_ALL": "C.UTF-8"}, capture_output=True, check=True)
+        assert said.stdout.decode().startswith("it's \u202e\u2028/")

@@ -1,6 +1,7 @@
 """The whole report: written once, escaped everywhere, never over what is not one."""
 
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -157,3 +158,67 @@ def test_labels_may_be_a_series(graph: Graph, labels: Any, tmp_path: Path) -> No
     pd = pytest.importorskip("pandas")
     made = fp.report(graph, pd.Series(labels), out=tmp_path / "r.html")
     assert made.path.exists()
+
+
+def test_nothing_that_people_wrote_turns_or_breaks_a_line(tmp_path: Path) -> None:
+    bad = "\u202e\u2066\u2028\u2029"
+    generator = np.random.default_rng(0)
+    nodes = pa.table(
+        {
+            "id": [f"{bad}{node}" for node in range(40)],
+            f"size{bad}": generator.normal(size=40),
+            f"kind{bad}": [f"{bad}{'xy'[node % 2]}" for node in range(40)],
+        }
+    )
+    edges = pa.table({"source": nodes["id"][:20], "target": nodes["id"][20:]})
+    ids = nodes["id"].to_pylist()
+    labels = {node: f"{bad}{'ab'[place % 2]}" for place, node in enumerate(ids[:9])} | {ids[9]: f"{bad}c"}
+    from featprop.reporting.commands import Files
+
+    files = Files(f"g{bad}", (f"{bad}.csv",), title=("--title", bad))
+    made = composition.report(
+        Graph.from_pandas(nodes, edges), labels, audit={ids[12]: f"{bad}new"}, out=tmp_path / "r.html", files=files,
+        title=f"Mine{bad}",
+    )  # fmt: skip
+    page = made.path.read_text(encoding="utf-8")
+    assert "<title>Mine: " in page
+    assert not set(bad) & set(page)
+
+
+def test_an_audit_is_scored_where_there_is_one_class_to_learn(graph: Graph, tmp_path: Path) -> None:
+    one = {"n0": "ok", "n1": "ok"}
+    made = fp.report(graph, one, audit={"n3": "ok", "n4": "bad", "n5": "bad", "n6": "bad"}, out=tmp_path / "r.html")
+    assert made.headline.startswith("About 25% (")
+    assert made.findings.audit is not None
+    page = made.path.read_text(encoding="utf-8")
+    assert "All labels are ok so far: nothing can be learnt from one class." in page
+    assert "By the audit of 4 nodes" in page
+    with pytest.raises(LabelError, match="must have a class for every node"):
+        fp.report(graph, one, audit={"n3": float("nan")}, out=tmp_path / "other.html")
+
+
+def test_tile_and_chart_say_what_their_forecasts_are_of(written: Path) -> None:
+    page = written.read_text(encoding="utf-8")
+    assert "expected of the accuracy by the audit" in page
+    assert "as labels and graph tell it without the audit; dashed" in page
+
+
+def test_the_script_has_nothing_that_is_not_used() -> None:
+    script = (Path(composition.__file__).parent / "report.js").read_text(encoding="utf-8")
+    functions = re.findall(r"function (\w+)\(", script)
+    assert [name for name in functions if len(re.findall(rf"\b{name}\b", script)) < 2] == []
+    variables = [name for line in re.findall(r"^  let (.*);$", script, re.M) for name in re.findall(r"(\w+) = ", line)]
+    assert [name for name in variables if not re.search(rf"\b{name}\b(?! = )", script)] == []
+
+
+def test_how_far_labels_reach_is_measured_once(graph: Graph, labels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from featprop.estimates import doubts
+    from featprop.models import Ridge
+    from featprop.reporting.subject import Subject
+
+    model = Ridge().fit(graph, list(labels), list(labels.values()))
+    subject, expected = Subject(graph, model, labels), doubts(graph, model)
+    monkeypatch.setattr(sys.modules["featprop.estimates.doubts"], "covered", None)
+    found = composition.findings_of(subject).doubts
+    assert found is not None
+    assert str(found) == str(expected)

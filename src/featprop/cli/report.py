@@ -9,10 +9,13 @@ import typer
 
 from featprop.cli.app import DeviceOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, read_sheets
+from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, counted, read_sheets
+from featprop.cli.model_options import LabelsOption, ModelOption, SettingsOption, chosen_model
 from featprop.cli.table_options import arguments_of, reads_tables
+from featprop.errors import LabelError
 
 if TYPE_CHECKING:
+    from featprop.io.labels import LabelSheet
     from featprop.tables import TableOptions
 
 __all__ = ["report"]
@@ -23,10 +26,7 @@ __all__ = ["report"]
 def report(
     graph: GraphArgument,
     tables: TableOptions,
-    labels: Annotated[
-        list[Path] | None,
-        typer.Option("--labels", help="A filled labelling sheet (id, label). Repeatable. Default: the graph's own."),
-    ] = None,
+    labels: LabelsOption = None,
     audit: Annotated[
         list[Path] | None,
         typer.Option("--audit", help="A filled audit sheet: nodes drawn at random, for checking only. Repeatable."),
@@ -35,16 +35,8 @@ def report(
     skip: SkipOption = None,
     on_conflict: OnConflictOption = "error",
     out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("report.html"),
-    model: Annotated[
-        str | None,
-        typer.Option("--model", help="What to train; featprop models lists them.", show_default="ridge"),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="A setting of the model; featprop models NAME lists them. Repeatable."
-        ),
-    ] = None,
+    model: ModelOption = None,
+    settings: SettingsOption = None,
     title: Annotated[
         str | None, typer.Option("--title", help="What the page calls the graph.", show_default="its name")
     ] = None,
@@ -59,29 +51,26 @@ def report(
 
     Example: `featprop report my-graph/ --labels picks.csv --out report.html`
     """
-    from featprop.models import DEFAULT_MODEL, get_model, model_class
-    from featprop.options import options_of, parse_options
+    from featprop.io.audits import pooled
+    from featprop.io.labels import LabelSheet
     from featprop.reporting import report as write_report
     from featprop.reporting.commands import Files
     from featprop.reporting.files import check_replaceable
 
-    kind = model_class(model or DEFAULT_MODEL)
-    given = {"seed": seed, "device": device} | parse_options(kind, settings or [])
-    chosen = get_model(kind.name, **{name: value for name, value in given.items() if name in options_of(kind)})
+    chosen = chosen_model(model, settings, seed, device)
     check_replaceable(out, force=force)
     with showing_progress():
         whole = read(graph, tables)
         sheet = read_sheets(labels, whole, (), classes, skip, on_conflict)
-        audited, weights = dict(sheet.audited), dict(sheet.audit)
-        if audit:
-            checked = read_sheets(audit, whole, sheet.labels, classes, skip, on_conflict)
-            audited |= checked.audited or dict(zip(checked.nodes, checked.labels, strict=True))
-            weights |= checked.audit
+        checked = read_sheets(audit, whole, sheet.labels, classes, skip, on_conflict) if audit else LabelSheet()
+        _check_weighed(sheet, checked)
+        audited = sheet.audited | checked.audited | dict(zip(checked.nodes, checked.labels, strict=True))
+        listed = {*sheet.blank, *sheet.skipped, *sheet.audit, *checked.blank, *checked.skipped, *checked.audit}
         written = write_report(
             whole,
             dict(zip(sheet.nodes, sheet.labels, strict=True)),
             audit=audited,
-            weights=weights or None,
+            weights=pooled([sheet.audit, checked.audit]) or None,
             out=out,
             model=chosen,
             title=title or graph.name,
@@ -91,10 +80,35 @@ def report(
                 tuple(map(str, audit or ())),
                 str(out),
                 tuple(arguments_of(tables)),
-                model,
+                tuple(arguments_of(tables, learnt=True)),
+                answers=(
+                    *_words("--classes", classes),
+                    *_words("--skip", skip),
+                    *_words("--on-conflict", on_conflict, "error"),
+                ),
+                model=(*_words("--model", model), *_words("--set", settings)),
+                device=_words("--device", device, "cpu"),
+                seed=_words("--seed", seed, 0),
+                title=_words("--title", title),
+                waiting=len(listed - {*sheet.nodes, *audited}),
             ),
             seed=seed,
             force=force,
         )
     typer.echo(f"{written.headline}.")
     typer.echo(f"Wrote the report to {out}: open it in a browser.")
+
+
+def _check_weighed(sheet: LabelSheet, checked: LabelSheet) -> None:
+    """Refuse an audit of which some sheets say how many nodes each row stands for and others do not."""
+    if checked.nodes and (sheet.audit or checked.audit):
+        rule = "must be sheets that all have the column audit, or none of them, beside an audit in --labels too"
+        found = f"{counted(len(checked.nodes), 'label')} without it, such as of {checked.nodes[0]!r}"
+        raise LabelError("--audit", rule, found, "pass every sheet as featprop audit wrote it, with that column")
+
+
+def _words(option: str, value: object, usual: object = None) -> tuple[str, ...]:
+    """Return the words of a command line that say an option, none where it is as usual."""
+    if value is None or value == usual:
+        return ()
+    return tuple(word for each in (value if isinstance(value, list) else [value]) for word in (option, str(each)))

@@ -148,16 +148,23 @@ def reads_tables(*, learnt: bool = False) -> Callable[[Callable[..., None]], Cal
     return decorated
 
 
-def arguments_of(options: TableOptions) -> list[str]:
-    """Return the words of a command line that say these options; those left at their defaults are not said."""
+def arguments_of(options: TableOptions, *, learnt: bool = False) -> list[str]:
+    """Return the words of a command line that say these options; those left at their defaults are not said.
+
+    Parameters
+    ----------
+    options
+        The options.
+    learnt
+        Leave out what a model knows already.
+    """
     from featprop.tables import TableOptions
 
     usual, words = TableOptions(), list[str]()
-    for name in options.features or ():
-        words += ["--features", name]
-    for name, kind in options.columns.items():
-        words += ["--column", f"{name}={kind}"]
-    words += ["--raw"] if options.raw else []
+    if not learnt:
+        words += [word for name in options.features or () for word in ("--features", name)]
+        words += [word for name, kind in options.columns.items() for word in ("--column", f"{name}={kind}")]
+        words += ["--raw"] if options.raw else []
     for name in ("id", "label", "source", "target", "weight", "weights", "repeated"):
         value = getattr(options, name)
         words += [] if value in (None, getattr(usual, name)) else [f"--{name}", value]

@@ -12,6 +12,7 @@ import featprop
 from featprop.cli.app import DeviceOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, read_sheets
+from featprop.cli.model_options import LabelsOption, ModelOption, SettingsOption, chosen_model
 from featprop.cli.table_options import reads_tables
 from featprop.errors import LabelError
 
@@ -26,24 +27,13 @@ __all__ = ["train"]
 def train(
     graph: GraphArgument,
     tables: TableOptions,
-    labels: Annotated[
-        list[Path] | None,
-        typer.Option("--labels", help="A filled labelling sheet (id, label). Repeatable. Default: the graph's own."),
-    ] = None,
+    labels: LabelsOption = None,
     classes: ClassesOption = None,
     skip: SkipOption = None,
     on_conflict: OnConflictOption = "error",
     out: Annotated[Path, typer.Option("--out", "-o", help="The model folder to write.")] = Path("model"),
-    model: Annotated[
-        str | None,
-        typer.Option("--model", help="What to train; featprop models lists them.", show_default="ridge"),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="A setting of the model; featprop models NAME lists them. Repeatable."
-        ),
-    ] = None,
+    model: ModelOption = None,
+    settings: SettingsOption = None,
     use_audit: Annotated[
         bool, typer.Option("--use-audit", help="Train on the labels of an audit too; it checks this model no more.")
     ] = False,
@@ -57,13 +47,9 @@ def train(
     Example: `featprop train my-graph/ --labels picks.csv --out model/`
     """
     from featprop.estimates import score_audit
-    from featprop.models import DEFAULT_MODEL, get_model, model_class
     from featprop.models.saved import check_may_hold_model
-    from featprop.options import options_of, parse_options
 
-    kind = model_class(model or DEFAULT_MODEL)
-    given = {"seed": seed, "device": device} | parse_options(kind, settings or [])
-    chosen = get_model(kind.name, **{name: value for name, value in given.items() if name in options_of(kind)})
+    chosen = chosen_model(model, settings, seed, device)
     check_may_hold_model(out)
     with showing_progress():
         whole = read(graph, tables)

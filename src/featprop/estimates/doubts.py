@@ -20,8 +20,10 @@ from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 from featprop.propagation import Coverage, Propagation, covered
 
-__all__ = ["Doubts", "doubts"]
+__all__ = ["Doubts", "doubts", "doubts_of"]
 
+LIMIT = 20
+"""Nodes that a list holds at most, unless said otherwise."""
 SHOWN = 5
 """Nodes of each list that a notebook shows."""
 TITLES = {
@@ -53,7 +55,7 @@ class Doubts:
         Groups of nodes that are probably of a class no label is of.
     wrong_labels
         All labels, those first that the other labels speak most against; the score is one less the probability of the
-        given class without that label. They are few, so there is no limit.
+        given class without that label, and 0 of the only label of a class. They are few, so there is no limit.
     """
 
     least_sure: tuple[Doubt, ...] = ()
@@ -88,7 +90,7 @@ def _cells(doubt: Doubt | UnseenGroup) -> tuple[object, str]:
     return (doubt.medoid if isinstance(doubt, UnseenGroup) else doubt.node), doubt.why
 
 
-def doubts(graph: GraphLike, model: NodeClassifier, limit: int = 20) -> Doubts:
+def doubts(graph: GraphLike, model: NodeClassifier, limit: int = LIMIT) -> Doubts:
     """List what to distrust in the predictions of a model and in the labels it was trained on.
 
     Nothing is known but the graph and these labels; how often the lists are right is measured in docs/how-good.md. A
@@ -109,11 +111,24 @@ def doubts(graph: GraphLike, model: NodeClassifier, limit: int = 20) -> Doubts:
     return _Looking(model.fitting(graph), model, limit).all()
 
 
+def doubts_of(graph: Graph, model: NodeClassifier, reached: Coverage) -> Doubts:
+    """List what to distrust, of the graph the model was fitted to and a coverage by its labels that is there already.
+
+    Parameters
+    ----------
+    graph, model
+        As in `doubts`.
+    reached
+        How far each node is from the nearest label, of the labels in the order of ``model.labelled_``.
+    """
+    return _Looking(graph, model, LIMIT, reached).all()
+
+
 class _Looking:
     """One look at a graph, checked already: what several lists need is computed once."""
 
-    def __init__(self, graph: Graph, model: NodeClassifier, limit: int) -> None:
-        self.graph, self.model, self.limit = graph, model, limit
+    def __init__(self, graph: Graph, model: NodeClassifier, limit: int, reached: Coverage | None = None) -> None:
+        self.graph, self.model, self.limit, self.reached = graph, model, limit, reached
         self.probabilities = model.predict_proba(graph)
         self.best = self.probabilities.argmax(axis=1)
         given = model.given_in(graph)
@@ -128,7 +143,7 @@ class _Looking:
         sure = (self.least_sure(), self.contradicted()) if several else ((), ())
         if not self.labelled.size:
             return Doubts(*sure)
-        reached = covered(self.points, self.labelled)
+        reached = covered(self.points, self.labelled) if self.reached is None else self.reached
         wrong = wrong_labels(self.graph, self.model)
         return Doubts(*sure, self.far(reached), self.unreached(), self.unseen(reached), wrong)
 

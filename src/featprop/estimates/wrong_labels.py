@@ -3,7 +3,7 @@
 Where labels are wrong now and then, and any other class is as likely as the next to be given instead, a label is
 likelier to be wrong the lower p_c is, the probability of the class given without that label: labels are ranked by it.
 The margin to the likeliest class, the neighbours, and what the model says of the label it has learnt from find fewer
-(measured, docs/how-good.md).
+(measured, docs/how-good.md). The only label of a class has nothing that could speak for it, so it comes last.
 """
 
 from __future__ import annotations
@@ -47,4 +47,5 @@ def wrong_labels(graph: Graph, model: NodeClassifier) -> tuple[Doubt, ...]:
             return f"{said}, and the other labels say so too"
         return f"{said}, the other labels say {classes[best]} ({rows[place, best]:.0%})"
 
-    return worst_first(graph, graph.positions(given), 1 - own, why, above=-np.inf)
+    scores = np.where(counts[codes] == 1, 0.0, 1 - own)
+    return worst_first(graph, graph.positions(given), scores, why, above=-np.inf)

@@ -24,7 +24,7 @@ from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.page.columns import ReadColumn, reading_of
 from featprop.page.features import FeatureSummary, Picture, feature_row, picture_in, summary_of
-from featprop.page.legible import legible, percent
+from featprop.page.legible import legible, legible_line, percent
 from featprop.page.pictures import KINDS, image_file
 from featprop.page.written import day_in_words, number_in_words, span_in_words, written
 from featprop.tables.encoders.date import dates_in
@@ -115,7 +115,7 @@ def card_of(graph: Graph, position: int, images: Path | None = None) -> Card:
         fields.append(((1, -1), Field(reading.id, "text", _id_text(graph, position, LONGEST_VALUE))))
     for place, column in enumerate(reading.columns):
         value = _value(graph, column.name, position)
-        if column.name == reading.title and legible(_one_line(written(value))) == title:
+        if column.name == reading.title and legible_line(written(value)) == title:
             continue
         field = _field(column, value, position, images)
         fields.append(((_rank(column, field), place), field))
@@ -156,17 +156,13 @@ def _title(graph: Graph, position: int) -> tuple[str, bool]:
     """Return what to call a node, and whether that is from a column."""
     column = reading_of(graph).title
     value = None if column is None else _value(graph, column, position)
-    text = _one_line(written(value))
-    return (legible(text, LONGEST_TITLE), True) if text else (_id_text(graph, position, LONGEST_TITLE), False)
+    text = legible_line(written(value), LONGEST_TITLE)
+    return (text, True) if text else (_id_text(graph, position, LONGEST_TITLE), False)
 
 
 def _id_text(graph: Graph, position: int, most: int) -> str:
     name: Hashable = graph.ids[position]
-    return legible(_one_line(str(name)), most) or repr(name)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return legible_line(str(name), most) or repr(name)
 
 
 def _value(graph: Graph, column: str, position: int) -> Any:
@@ -194,7 +190,7 @@ def _rank(column: ReadColumn, field: Field) -> int:
 
 def _field(column: ReadColumn, value: Any, position: int, images: Path | None) -> Field:
     """Return the line of a column."""
-    name = legible(_one_line(column.name), LONGEST_TITLE) or "column without a name"
+    name = legible_line(column.name, LONGEST_TITLE) or "column without a name"
     kind = "text" if column.kind == "own" else column.kind
     text = _text(column, value)
     if not text.strip():
@@ -277,7 +273,7 @@ def _of_features(graph: Graph, position: int, name: str, summary: FeatureSummary
 
     def called(place: int) -> str:
         number = summary.start + place
-        return legible(named[number], LONGEST_TITLE) if named else f"feature {number}"
+        return legible_line(named[number], LONGEST_TITLE) if named else f"feature {number}"
 
     if summary.kind == "picture":
         return []
@@ -291,17 +287,16 @@ def _of_features(graph: Graph, position: int, name: str, summary: FeatureSummary
         note = f"{len(best):,} of {summary.width:,}, the most telling first"
         return [Field(what, "text", words + more, note if best else "none of them")]
     every = summary.width <= UNUSUAL + 4
-    places = summary.places(row)
-    shown = range(summary.width) if every else summary.unusual(row, UNUSUAL).tolist()
+    shown = np.arange(summary.width) if every else summary.unusual(row, UNUSUAL)
     lines = [
         Field(
             called(place),
             "number",
             number_in_words(float(row[place])),
-            _note("number", float(places[place])),
-            float(places[place]),
+            _note("number", share),
+            share,
         )
-        for place in shown
+        for place, share in zip(shown.tolist(), summary.places(row, shown).tolist(), strict=True)
     ]
     if every:
         return lines

@@ -69,9 +69,9 @@ class FeatureSummary:
         """How many features."""
         return self.stop - self.start
 
-    def places(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the share of nodes whose number is smaller, for each number of a node."""
-        return np.asarray((self.ordered < row).mean(axis=0))
+    def places(self, row: NDArray[np.float32], shown: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the share of nodes whose number is smaller, for those numbers of a node that are shown."""
+        return np.asarray((self.ordered[:, shown] < row[shown]).mean(axis=0))
 
     def unusual(self, row: NDArray[np.float32], count: int) -> NDArray[np.intp]:
         """Return which numbers of a node are farthest from the mean, in standard deviations, farthest first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["legible", "percent"]
+__all__ = ["legible", "legible_line", "percent"]
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 """Characters that XML 1.0 cannot hold, or that no screen shows."""
@@ -26,6 +26,11 @@ def legible(text: str, most: int | None = None) -> str:
     cut = text if most is None or len(text) <= most else text[: most - 1]
     clean = TURNING.sub("", FORBIDDEN.sub(UNKNOWN_SIGN, cut))
     return clean if len(cut) == len(text) else f"{clean.rstrip()}…"
+
+
+def legible_line(text: str, most: int | None = None) -> str:
+    """Return text as `legible` does, on one line: line ends of any kind and several blanks are one blank."""
+    return legible(" ".join(text.split()), most)
 
 
 def percent(share: float) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from featprop.reporting.findings import Findings
+from featprop.reporting.lists import labels_that_look_wrong
 
 __all__ = ["Files", "Next", "next_steps"]
 
@@ -31,8 +32,20 @@ class Files:
         The report.
     options
         Further options that say how the graph is read.
+    reread
+        Those of them that are said again when a model predicts, which knows what columns become.
+    answers
+        The options that say how the label files are read.
     model
-        The model, if it was named.
+        The options that say what is trained.
+    device
+        Where it is trained, if not on the processor.
+    seed
+        The seed, if it is not 0.
+    title
+        What the page calls the graph, if that was said.
+    waiting
+        How many nodes of the files have no label: they are not asked for again.
     """
 
     graph: str = "my-graph/"
@@ -40,7 +53,13 @@ class Files:
     audit: tuple[str, ...] = ()
     out: str = "report.html"
     options: tuple[str, ...] = ()
-    model: str | None = None
+    reread: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    model: tuple[str, ...] = ()
+    device: tuple[str, ...] = ()
+    seed: tuple[str, ...] = ()
+    title: tuple[str, ...] = ()
+    waiting: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,20 +82,21 @@ def next_steps(files: Files, findings: Findings, n_labels: int, open_nodes: int)
     n_labels
         How many labels there are.
     open_nodes
-        How many nodes have none.
+        How many nodes have none, and no audit looked at them.
     """
+    open_nodes -= files.waiting
     steps = [_check(files, findings, open_nodes), _more(files, findings, n_labels, open_nodes), _use(files)]
     if findings.advice is not None and not findings.advice.may_stop:
         steps[:2] = steps[1::-1]
     doubts = findings.doubts
-    if doubts is not None and doubts.wrong_labels:
+    if doubts is not None and labels_that_look_wrong(doubts):
         words = "Look at the labels that seem wrong; where one is, correct it in its file and make this page again."
         steps.insert(0, Next(words, (_line("report", files, out=files.out),)))
     return [step for step in steps if step is not None]
 
 
 def _check(files: Files, findings: Findings, open_nodes: int) -> Next | None:
-    if not open_nodes:
+    if open_nodes < 1:
         return None
     out = _unused("audit", [*files.labels, *files.audit])
     if findings.audit is None:
@@ -85,22 +105,22 @@ def _check(files: Files, findings: Findings, open_nodes: int) -> Next | None:
             f"Check it: {size} nodes drawn at random say how good the predictions are. Fill the label column of {out}."
         )
     else:
-        size = min(max(1, findings.audit.to_halve), open_nodes)
-        words = (
-            f"Be surer: {size:,} more nodes drawn at random would halve the interval. Fill the label column of {out}."
-        )
+        size = min(findings.audit.to_halve, open_nodes)
+        brings = "would halve the interval" if size == findings.audit.to_halve else "are all that is left to check"
+        words = f"Be surer: {size:,} more nodes drawn at random {brings}. Fill the label column of {out}."
     draw = _line("audit", files, "--size", str(size), out=out)
-    again = _line("report", files, "--audit", out, out=files.out)
-    return Next(words, (draw, again))
+    among_labels = findings.audit is not None and not files.audit
+    grown = replace(files, labels=(*files.labels, out)) if among_labels else replace(files, audit=(*files.audit, out))
+    return Next(words, (draw, _line("report", grown, out=files.out)))
 
 
 def _more(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> Next | None:
-    if not open_nodes:
+    if open_nodes < 1:
         return None
     budget = min(max(FEWEST_MORE, n_labels // 2), open_nodes)
-    out = _unused("more", files.labels)
+    out = _unused("more", [*files.labels, *files.audit])
     choose = _line("select", files, "--budget", str(budget), out=out)
-    grown = Files(files.graph, (*files.labels, out), files.audit, files.out, files.options, files.model)
+    grown = replace(files, labels=(*files.labels, out))
     words = f"Label {budget:,} more, chosen knowing the labels so far: fill the label column of {out}."
     if findings.advice is not None and findings.advice.may_stop:
         words = f"Or label more all the same: {budget:,} nodes, chosen knowing the labels so far. Fill {out}."
@@ -110,7 +130,8 @@ def _more(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> N
 def _use(files: Files) -> Next:
     train = _line("train", files, out="model/")
     words = "Use it: the class of every node, with a confidence each."
-    predict = shlex.join(["featprop", "predict", files.graph, "--model", "model/", "--out", "predictions.csv"])
+    options = [*files.reread, "--model", "model/", *files.device]
+    predict = _joined(["featprop", "predict", files.graph, *options, "--out", "predictions.csv"])
     return Next(words, (train, predict))
 
 
@@ -120,8 +141,20 @@ def _line(command: str, files: Files, *more: str, out: str) -> str:
     sheets = (*files.labels, *(files.audit if command in ("audit", "select") else ()))
     words += [word for path in sheets for word in ("--labels", path)]
     words += [word for path in files.audit if command == "report" for word in ("--audit", path)]
-    words += ["--model", files.model] if files.model and command in ("report", "train") else []
-    return shlex.join([*words, *more, "--out", out])
+    words += files.answers
+    words += (*files.model, *files.device) if command in ("report", "train") else ()
+    words += files.title if command == "report" else ()
+    return _joined([*words, *more, *files.seed, "--out", out])
+
+
+def _joined(words: Iterable[str]) -> str:
+    """Write a command for a shell; characters that would turn or break the line of the page stand there by number."""
+    return " ".join(shlex.quote(word) if word.isprintable() else _numbered(word) for word in words)
+
+
+def _numbered(word: str) -> str:
+    signs = [sign if sign.isprintable() and sign not in "\\'" else f"\\U{ord(sign):08x}" for sign in word]
+    return f"$'{''.join(signs)}'"
 
 
 def _unused(stem: str, taken: Sequence[str]) -> str:

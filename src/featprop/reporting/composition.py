@@ -112,19 +112,20 @@ def report(
 
 def findings_of(subject: Subject, weights: Mapping[Hashable, float] | None = None) -> Findings:
     """Return what estimates say of a model that is fitted; little where it has one class only, or all is labelled."""
-    from featprop.estimates import advice_of, doubts, learning_curve, score_audit
+    from featprop.estimates import advice_of, learning_curve, score_audit
+    from featprop.estimates.doubts import doubts_of
     from featprop.estimates.estimate import LEAST
 
     graph, model = subject.graph, subject.model
-    if len(model.classes_) < 2:
-        return Findings()
     audit = score_audit(graph, model, subject.audit, weights) if subject.audit else None
+    if len(model.classes_) < 2:
+        return Findings(audit)
     audited = None if audit is None else audit.accuracy
     advice = None
     if LEAST <= len(subject.labels) < graph.n_nodes:
         curve = learning_curve(graph, model, earlier=graph.n_nodes <= LARGE)
         advice = advice_of(model, curve, audited)
-    return Findings(audit, advice, doubts(graph, model))
+    return Findings(audit, advice, doubts_of(graph, model, subject.covered))
 
 
 def _by_node(graph: Graph, labels: Any) -> dict[Hashable, Hashable]:

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from featprop.estimates import Interval
 from featprop.estimates.estimate import FEWEST
 from featprop.graph import UNKNOWN
 from featprop.reporting.findings import Findings
 from featprop.reporting.subject import Subject
 
-__all__ = ["headline", "in_percent", "lead"]
-
-
-def in_percent(interval: Interval) -> str:
-    """Write a share with its interval: ``"84 % (78 to 89 %)"``."""
-    low, high = f"{100 * interval.low:.0f}", f"{100 * interval.high:.0f}"
-    return f"{100 * interval.value:.0f} % ({low} to {high} %)"
+__all__ = ["headline", "lead"]
 
 
 def headline(subject: Subject, findings: Findings) -> str:
     """Answer "how good is it" with an interval, or say why there is no answer."""
     share = findings.accuracy
     if share is not None:
-        value, low, high = (f"{100 * each:.0f}" for each in (share.value, share.low, share.high))
-        between = f"{low} to {high} %" if low != high else f"{value} %"
-        return f"About {value} % of the predictions are right ({between})"
+        return f"About {share} of the predictions are right"
     if not np.any(subject.labelled == UNKNOWN):
         return "Every node has a label: there is nothing to predict"
     if len(subject.model.classes_) < 2:
-        return f"All labels are {subject.class_titles[0]} so far: nothing can be learnt from one class"
+        return _one_class(subject)
     return f"{len(subject.labels):,} labels, and no telling yet how good the predictions are"
 
 
@@ -52,6 +43,12 @@ def lead(subject: Subject, findings: Findings) -> list[str]:
             said.append("So few labels say little: an audit of 30 nodes drawn at random is surer.")
     elif len(subject.model.classes_) > 1 and np.any(subject.labelled == UNKNOWN):
         said.append("An audit tells: a few nodes drawn at random, labelled for checking only.")
+    if findings.audit is not None and len(subject.model.classes_) < 2:
+        said.append(f"{_one_class(subject)}.")
     if findings.advice is not None:
         said.append(findings.advice.headline)
     return said
+
+
+def _one_class(subject: Subject) -> str:
+    return f"All labels are {subject.class_titles[0]} so far: nothing can be learnt from one class"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from featprop.estimates import Doubts
-from featprop.page.legible import legible
+from featprop.estimates import Doubt, Doubts
+from featprop.page.legible import legible_line
 from featprop.reporting.subject import Subject
 
-__all__ = ["Listed", "Suspect", "listed"]
+__all__ = ["Listed", "Suspect", "labels_that_look_wrong", "listed"]
 
 KINDS = {
     "wrong_labels": (
@@ -79,6 +79,11 @@ class Listed:
         return [position for each in self.suspects for position in (each.position, *each.members)]
 
 
+def labels_that_look_wrong(doubts: Doubts) -> tuple[Doubt, ...]:
+    """Return the labels that are likelier wrong than right."""
+    return tuple(each for each in doubts.wrong_labels if each.score > LOOKS_WRONG)
+
+
 def listed(subject: Subject, doubts: Doubts | None) -> list[Listed]:
     """Return the lists that are not empty."""
     if doubts is None:
@@ -90,17 +95,15 @@ def listed(subject: Subject, doubts: Doubts | None) -> list[Listed]:
             found[key] = tuple(
                 Suspect(
                     int(graph.positions([each.medoid])[0]),
-                    _clean(each.why),
+                    legible_line(each.why, LONGEST_WHY),
                     tuple(each.positions[:MOST_OF_A_GROUP].tolist()),
                     each.size - 1,
                 )
                 for each in doubts.unseen
             )
         else:
-            doubtful = [each for each in getattr(doubts, key) if key != "wrong_labels" or each.score > LOOKS_WRONG]
-            found[key] = tuple(Suspect(int(each.position), _clean(each.why)) for each in doubtful[:MOST])
+            doubtful = labels_that_look_wrong(doubts) if key == "wrong_labels" else getattr(doubts, key)
+            found[key] = tuple(
+                Suspect(int(each.position), legible_line(each.why, LONGEST_WHY)) for each in doubtful[:MOST]
+            )
     return [Listed(key, *KINDS[key], suspects) for key, suspects in found.items() if suspects]
-
-
-def _clean(why: str) -> str:
-    return legible(" ".join(why.split()), LONGEST_WHY)

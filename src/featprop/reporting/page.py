@@ -20,12 +20,13 @@ from featprop.estimates import Interval
 from featprop.graph import UNKNOWN
 from featprop.matrix import Features
 from featprop.page.card import picture_of
+from featprop.page.legible import legible_line
 from featprop.reporting.class_table import class_lines
 from featprop.reporting.commands import Files, next_steps
 from featprop.reporting.facts import facts_of
 from featprop.reporting.files import COMMAND
 from featprop.reporting.findings import Findings
-from featprop.reporting.headline import headline, in_percent, lead
+from featprop.reporting.headline import headline, lead
 from featprop.reporting.lists import Listed, listed
 from featprop.reporting.map import NodeMap, class_mark, drawn_map
 from featprop.reporting.records import embedded, records
@@ -39,6 +40,7 @@ PICKS = 300
 """Labels whose rows the page has."""
 PICTURES = 120
 """Rows with a small picture of the node."""
+LONGEST_TITLE = 200
 FIRST = 6
 """Rows of a table that are seen before it is opened."""
 
@@ -76,17 +78,18 @@ def page(subject: Subject, findings: Findings, files: Files | None, title: str, 
     classes, picks = class_lines(subject, findings.audit), _picks(subject, map_)
     script = package_files("featprop.reporting").joinpath("report.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    open_nodes = int(np.count_nonzero(subject.labelled == UNKNOWN))
+    open_nodes = int(np.count_nonzero((subject.labelled == UNKNOWN) & (subject.audited == UNKNOWN)))
     return rendered(
         "reporting/report.html.j2",
         command=COMMAND,
-        title=title,
+        title=legible_line(title, LONGEST_TITLE),
         headline=headline(subject, findings),
         lead=lead(subject, findings),
         findings=findings,
         subject=subject,
         graph=subject.graph,
         facts=facts_of(subject.graph),
+        legible=legible_line,
         columns=() if subject.graph.preparation is None else subject.graph.preparation.columns,
         worries=Markup(css_variables(ramp("worry", LINE, RANDOM, 5))),
         map=map_,
@@ -105,7 +108,6 @@ def page(subject: Subject, findings: Findings, files: Files | None, title: str, 
         widest=max(line.share for line in classes),
         widest_pick=max(row.more["share"] for row in picks),
         first=FIRST,
-        percent=in_percent,
         interval_bar=_interval_bar,
         data=embedded(records(subject, map_, lists)),
         script=Markup(script),
@@ -185,16 +187,16 @@ def _learning_chart(findings: Findings) -> Markup | None:
         return None
     curve = findings.advice.curve
     points = [(each.n_labels, each.accuracy) for each in curve.estimates]
-    said = "; ".join(f"{in_percent(share)} with {labels:,} labels" for labels, share in points)
-    coming = curve.forecast
-    if coming is not None:
-        to_come = (coming.n_labels, coming.accuracy(curve.now.accuracy))
-        said += f"; expected {in_percent(to_come[1])} with {to_come[0]:,}"
+    said = "; ".join(f"{share} with {labels:,} labels" for labels, share in points)
+    coming, expected = None, findings.expected_by_labels
+    if curve.forecast is not None and expected is not None:
+        coming = _point(curve.forecast.n_labels, expected)
+        said += f"; expected {expected} with {curve.forecast.n_labels:,}"
     return chart(
         [_point(labels, share) for labels, share in points],
-        described=f"Estimated accuracy: {said}.",
+        described=f"Accuracy by labels and graph: {said}.",
         written=lambda share: f"{100 * share:.0f} %",
-        forecast=None if coming is None else _point(*to_come),
+        forecast=coming,
         highest=1.0,
     )
 

@@ -7,18 +7,13 @@
   const picture = get("picture"), panel = get("panel"), hint = get("hint"), box = document.querySelector(".mapbox");
   const view = picture.viewBox.baseVal, whole = { x: 0, y: 0, width: view.width, height: view.height };
   const still = matchMedia("(prefers-reduced-motion: reduce)");
-  let hovered = -1, chosen = -1, origin = null;
+  let hovered = -1, chosen = -1;
   document.documentElement.classList.add("scripted");
 
   function make(tag, content, attributes = {}) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     for (const part of [content].flat()) if (part !== null && part !== undefined) element.append(part);
-    return element;
-  }
-  function drawing(tag, attributes) {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     return element;
   }
   function named(code) {
@@ -137,7 +132,6 @@
   }
   function choose(place, from = null) {
     chosen = place;
-    origin = from;
     put(get("chosen"), place);
     get("threads").setAttribute("d", place < 0 ? "" : nodes[place][INSIDE].map((other) => `M${nodes[place][X]} ${nodes[place][Y]}L${nodes[other][X]} ${nodes[other][Y]}`).join(""));
     if (place < 0) {

@@ -13,7 +13,7 @@ from featprop.graph import UNKNOWN, Graph
 from featprop.interop.plain import sorted_classes
 from featprop.models import NodeClassifier
 from featprop.page.card import title_of
-from featprop.page.legible import legible
+from featprop.page.legible import legible_line
 from featprop.propagation import Coverage, Propagation, coverage_curve, covered
 
 __all__ = ["Subject"]
@@ -50,7 +50,7 @@ class Subject:
     @cached_property
     def class_titles(self) -> list[str]:
         """What classes are called on the page."""
-        return [legible(" ".join(str(name).split()), LONGEST_CLASS) or repr(name) for name in self.classes]
+        return [legible_line(str(name), LONGEST_CLASS) or repr(name) for name in self.classes]
 
     @cached_property
     def positions(self) -> NDArray[np.intp]:
