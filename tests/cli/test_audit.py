@@ -187,3 +187,32 @@ def test_weights_that_a_spreadsheet_wrote(labelled: Path, run: Run) -> None:
     Path("comma.csv").write_text("id;audit;label\n" + "".join(f"{node};7,6;b\n" for node in free))
     told = ok(run("train", labelled, "--labels", "picks.csv", "--labels", "comma.csv"))
     assert "2 of 2 nodes labelled" in told.output
+
+
+def test_rows_that_lost_their_mark_are_told(labelled: Path, run: Run) -> None:
+    ok(run("audit", labelled, "--labels", "picks.csv", "--size", 5))
+    fill("audit.csv")
+    text = Path("audit.csv").read_text()
+    Path("damaged.csv").write_text(text.replace(rows_of("audit.csv")[0]["audit"], "", 1))
+    told = ok(run("train", labelled, "--labels", "picks.csv", "--labels", "damaged.csv"))
+    assert "damaged.csv: 1 rows have nothing in the column audit, so they are labels to learn from" in told.output
+    assert "Trained on 13 labels" in told.stdout
+
+
+def test_both_sheets_may_be_drawn_before_any_is_filled(graph_folder: Path, run: Run) -> None:
+    ok(run("select", graph_folder, "--budget", 12))
+    told = ok(run("audit", graph_folder, "--labels", "picks.csv", "--size", 20))
+    assert "Wrote 20 nodes drawn from 228" in told.stdout
+    assert not ids_of("audit.csv") & ids_of("picks.csv")
+
+
+def test_a_log_of_the_page_brings_its_audit_along(labelled: Path, run: Run) -> None:
+    with featprop.LabelLog(Path("page.labels")) as log:
+        log.tell({int(row["id"]): row["label"] for row in rows_of("picks.csv")})
+        free = sorted(set(range(240)) - {int(node) for node in ids_of("picks.csv")})[:12]
+        log.draw_audit(dict.fromkeys(free, 19.0))
+        log.tell({node: "abc"[node % 3] for node in free})
+    told = ok(run("train", labelled, "--labels", "page.labels"))
+    assert "Trained on 12 labels" in told.stdout
+    assert "by an audit of 12 nodes" in told.stdout
+    assert "Trained on 24 labels" in ok(run("train", labelled, "--labels", "page.labels", "--use-audit")).stdout

@@ -93,7 +93,9 @@ def audit(
     with showing_progress():
         whole = read(graph, tables)
         check_shown(shown, whole)
-        sheet = read_sheets(labels, whole, (), classes, skip, on_conflict) if labels else LabelSheet()
+        sheet = LabelSheet()
+        if labels:
+            sheet = read_sheets(labels, whole, (), classes, skip, on_conflict, may_be_blank=by is None)
         fitted = None
         if by is not None:
             fitted = model_of_seed(seed, model).fit(whole, sheet.nodes, sheet.labels)

@@ -106,6 +106,7 @@ def read_sheets(
     on_conflict: str,
     *,
     use_audit: bool = False,
+    may_be_blank: bool = False,
 ) -> LabelSheet:
     """Read label files, or the graph's own labels where there are none, as the options say."""
     from featprop.io.label_words import SKIP_WORDS
@@ -124,6 +125,7 @@ def read_sheets(
         skip_words=skip_words,
         on_conflict=on_conflict,
         use_audit=use_audit,
+        may_be_blank=may_be_blank,
     )
 
 
@@ -139,12 +141,14 @@ def _counting(path: Path, graph: Graph, allowed: list[str] | None, *, use_audit:
         raise FileError(f"{path}", "must be a label log", "no such file", "check the path")
     with LabelLog(path, read_only=True) as log:
         counts, classes = what_counts(log, graph, use_audit=use_audit), log.classes()
+        audit, audited = ({}, {}) if use_audit else (log.audit(), log.audited())
     strange = [] if allowed is None else [c for c in classes if c not in named_classes(allowed, classes)]
     if strange:
         raise LabelError(f"{path}", "must have labels of --classes", repr(strange[0]), "name it there, or correct it")
     if not counts.labels:
         raise LabelError(f"{path}", "must have at least one label", "none", "label nodes with featprop label")
-    return LabelSheet(list(counts.labels), list(counts.labels.values()), [], counts.skips)
+    labels, skips = counts.labels, counts.skips
+    return LabelSheet(list(labels), list(labels.values()), [], skips, audit=audit, audited=audited)
 
 
 def check_place(out: Path, *, force: bool, shown: Collection[str] = ()) -> None:

@@ -64,6 +64,9 @@ def report(
         sheet = read_sheets(labels, whole, (), classes, skip, on_conflict)
         checked = read_sheets(audit, whole, sheet.labels, classes, skip, on_conflict) if audit else LabelSheet()
         _check_weighed(sheet, checked)
+        if checked.nodes:
+            told = f"{counted(len(checked.nodes), 'label')} of --audit without the column audit"
+            typer.echo(f"{told}: its figures are right only if these nodes were drawn at random", err=True)
         audited = sheet.audited | checked.audited | dict(zip(checked.nodes, checked.labels, strict=True))
         listed = {*sheet.blank, *sheet.skipped, *sheet.audit, *checked.blank, *checked.skipped, *checked.audit}
         written = write_report(

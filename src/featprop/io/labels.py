@@ -62,6 +62,7 @@ def read_labels(
     skip_words: Iterable[str] = SKIP_WORDS,
     on_conflict: str = "error",
     use_audit: bool = False,
+    may_be_blank: bool = False,
 ) -> LabelSheet:
     """Read one or several tables with the columns ``id`` and ``label`` into one set of labels.
 
@@ -86,12 +87,14 @@ def read_labels(
         What counts where a node has different labels: ``"error"``, ``"majority"`` or ``"latest"``.
     use_audit
         Whether the labels of an audit are labels like any others.
+    may_be_blank
+        Whether sheets that nobody has filled yet are read too, which say what was asked for.
     """
     check_on_conflict(on_conflict)
     tables = [read_answers(path, graph) for path in paths]
     what = " and ".join(str(path) for path in paths)
     answers = [answer for table in tables for answer in table.answers]
-    if not answers:
+    if not answers and not (may_be_blank and any(table.blank for table in tables)):
         raise _nothing(tables, what)
     for remark in filter(None, (table.remark for table in tables)):
         log.info("%s", remark)
