@@ -198,7 +198,7 @@ def main():
         people = [f"p{place}" for place in range(given.clients)]
         told(f"{given.clients} people, {max(graphs):,} nodes", *under_load(largest, people, given.seconds))
         if given.kills:
-            acknowledged, lost, doubled, strange = kill_campaign(graphs[min(graphs)], given.kills)
+            acknowledged, lost, doubled, strange = kill_campaign(graphs[max(graphs)], given.kills)
             print(
                 f"{given.kills} kills: {acknowledged:,} answers acknowledged, {lost} lost, {doubled} doubled, "
                 f"{strange} that nobody sent"

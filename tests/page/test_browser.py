@@ -185,7 +185,7 @@ def test_a_class_like_another_is_that_one_and_it_is_said(make_live: MakeLive, vi
     tab.click("#add summary")
     tab.fill("#class", "OK")
     tab.click("#add button")
-    tab.wait_for_function("document.querySelector('#live').textContent.includes('There is the class ok already')")
+    tab.wait_for_function("() => document.querySelector('#live').textContent.includes('There is the class ok already')")
     assert tab.locator("#live").evaluate("element => element.getBoundingClientRect().height") > 10
 
 
