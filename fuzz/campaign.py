@@ -1,0 +1,173 @@
+"""A campaign: cases of every target, some at a time, counted, and the inputs of what they found kept."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from fuzz.case import targets
+from fuzz.running import Outcome, command, run_case
+from fuzz.seeds import make_seeds
+
+__all__ = ["main"]
+
+FINDINGS = Path(__file__).parent / "findings"
+
+
+class Number(NamedTuple):
+    """What a case is made from."""
+
+    seed: int
+    target: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.seed}:{self.target}:{self.number}"
+
+
+def main() -> None:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("--cases", type=int, default=10_000, help="how many cases (default: 10000)")
+    parser.add_argument("--seconds", type=float, default=3600, help="when to stop at the latest (default: 3600)")
+    parser.add_argument("--seed", type=int, default=0, help="of the whole campaign (default: 0)")
+    parser.add_argument("--jobs", type=int, default=2, help="cases at a time (default: 2)")
+    parser.add_argument("--target", action="append", help="only this target; repeatable")
+    parser.add_argument("--case", help="run one case again, SEED:TARGET:NUMBER, and keep its folder")
+    asked = parser.parse_args()
+    pa.set_cpu_count(1)
+    with tempfile.TemporaryDirectory(prefix="featprop-fuzz-") as scratch:
+        seeds = Path(scratch) / "seeds"
+        seeds.mkdir()
+        make_seeds(seeds)
+        targets()
+        command()
+        gc.freeze()
+        if asked.case:
+            seed, name, number = asked.case.split(":")
+            sys.exit(_again(Number(int(seed), name, int(number)), seeds, Path(scratch)))
+        plan = _plan(asked.cases, asked.seed, asked.target)
+        sys.exit(_campaign(plan, seeds, Path(scratch), asked.jobs, asked.seconds))
+
+
+def _plan(cases: int, seed: int, wanted: list[str] | None) -> list[Number]:
+    """Return the cases, those of all targets mixed, each target's in order and as many as its share is."""
+    known = targets()
+    shares = {name: share for name, (_, share) in known.items() if not wanted or name in wanted}
+    if wanted and set(wanted) - set(known):
+        sys.exit(f"the targets are {', '.join(known)}")
+    total = sum(shares.values())
+    each = [
+        ((number + 0.5) / share, Number(seed, name, number))
+        for name, share in shares.items()
+        for number in range(cases * share // total + 1)
+    ]
+    return [case for _, case in sorted(each)][:cases]
+
+
+def _campaign(plan: list[Number], seeds: Path, scratch: Path, jobs: int, seconds: float) -> int:
+    start, counts, running = time.monotonic(), Counter[tuple[str, str]](), dict[int, tuple[Number, Path]]()
+    slowest: dict[str, float] = {}
+    done = 0
+    waiting = iter(plan)
+    FINDINGS.mkdir(exist_ok=True)
+    while True:
+        is_late = time.monotonic() - start > seconds
+        while not is_late and len(running) < jobs and (case := next(waiting, None)):
+            folder = Path(tempfile.mkdtemp(dir=scratch))
+            process = os.fork()
+            if process == 0:
+                _work(case, seeds, folder)
+            running[process] = case, folder
+        if not running:
+            break
+        process, _ = os.waitpid(-1, 0)
+        case, folder = running.pop(process)
+        outcome = _read(folder)
+        counts[case.target, "cases"] += 1
+        counts[case.target, "findings" if outcome.problems else "answers" if outcome.is_answer else "sentences"] += 1
+        slowest[case.target] = max(slowest.get(case.target, 0), outcome.seconds)
+        if outcome.problems:
+            _keep(case, folder, outcome)
+        shutil.rmtree(folder, ignore_errors=True)
+        done += 1
+        if done % 500 == 0:
+            print(f"{done:,} of {len(plan):,} cases in {time.monotonic() - start:.0f} s", flush=True)
+    _print_table(counts, slowest, time.monotonic() - start)
+    found = sum(count for (_, kind), count in counts.items() if kind == "findings")
+    if done < len(plan):
+        print(f"Stopped after {seconds:.0f} s: {done:,} of {len(plan):,} cases.")
+    return min(found, 1)
+
+
+def _work(case: Number, seeds: Path, folder: Path) -> None:
+    """Make a case and run it, in a process of its own, which ends here."""
+    try:
+        outcome = _made_and_run(case, seeds, folder)
+        (folder / "outcome.json").write_text(json.dumps(asdict(outcome)), encoding="utf-8", errors="replace")
+    except BaseException:
+        problem = f"the campaign itself failed: {traceback.format_exc()}"
+        (folder / "outcome.json").write_text(json.dumps(asdict(Outcome(problems=[problem]))))
+    finally:
+        os._exit(0)
+
+
+def _made_and_run(case: Number, seeds: Path, folder: Path) -> Outcome:
+    make, _ = targets()[case.target]
+    (folder / "in").mkdir()
+    made = make(random.Random(str(case)), seeds, folder / "in")
+    (folder / "command.txt").write_text(json.dumps(made.words), encoding="utf-8", errors="replace")
+    shutil.copytree(folder / "in", folder / "given")
+    return run_case(made, folder)
+
+
+def _read(folder: Path) -> Outcome:
+    try:
+        return Outcome(**json.loads((folder / "outcome.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return Outcome(problems=["the campaign itself ended early"])
+
+
+def _keep(case: Number, folder: Path, outcome: Outcome) -> None:
+    place = FINDINGS / str(case).replace(":", "-").replace(" ", "-")
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(folder, place)
+    print(f"{case}: {'; '.join(outcome.problems)[:500]}\n    {place}", flush=True)
+
+
+def _again(case: Number, seeds: Path, scratch: Path) -> int:
+    folder = Path(tempfile.mkdtemp(dir=scratch))
+    process = os.fork()
+    if process == 0:
+        _work(case, seeds, folder)
+    os.waitpid(process, 0)
+    outcome = _read(folder)
+    FINDINGS.mkdir(exist_ok=True)
+    print("featprop", " ".join(json.loads((folder / "command.txt").read_text(encoding="utf-8"))))
+    print(outcome.told)
+    _keep(case, folder, outcome)
+    return min(len(outcome.problems), 1)
+
+
+def _print_table(counts: Counter[tuple[str, str]], slowest: dict[str, float], seconds: float) -> None:
+    kinds = ("cases", "answers", "sentences", "findings")
+    names = sorted({name for name, _ in counts})
+    print(f"{'target':<14}{''.join(f'{kind:>11}' for kind in kinds)}{'slowest':>11}")
+    for name in names:
+        print(f"{name:<14}{''.join(f'{counts[name, kind]:>11,}' for kind in kinds)}{slowest[name]:>9.1f} s")
+    totals = [sum(counts[name, kind] for name in names) for kind in kinds]
+    print(f"{'all':<14}{''.join(f'{total:>11,}' for total in totals)}{seconds:>9.0f} s")

@@ -1,0 +1,87 @@
+"""Pickles: operations dropped, repeated, swapped, bytes changed, and pickles crafted to do harm."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import pickletools
+import random
+import struct
+
+from fuzz.mutations.content import mutated_bytes
+
+__all__ = ["CRAFTED", "mutated_pickle"]
+
+
+def _doubled(start: bytes, double: bytes, times: int) -> bytes:
+    """Return a pickle of a value that holds the one before twice, and so on: shared references that explode."""
+    steps = b"".join(double.replace(b"@", bytes([place])) + b"q" + bytes([place + 1]) for place in range(times))
+    return b"\x80\x02" + start + b"q\x00" + steps
+
+
+LISTS = _doubled(b"](K\x01e", b"](h@h@e", 60)
+TUPLES = _doubled(b"K\x01\x85", b"h@h@\x86", 60)
+WIDE = _doubled(b"](K\x01e", b"](" + b"h@" * 100 + b"e", 15)
+DTYPE = b"cnumpy\ndtype\n"
+
+CRAFTED: dict[str, bytes] = {
+    "lists in lists": LISTS + b".",
+    "a hundred in each": WIDE + b".",
+    "tuples in tuples": TUPLES + b".",
+    "tuples as a key": b"\x80\x02}" + TUPLES[2:] + b"K\x01s.",
+    "tuples in a set": b"\x80\x04\x8f(" + TUPLES[2:] + b"\x90.",
+    "tuples in a frozen set": b"\x80\x04(" + TUPLES[2:] + b"\x91.",
+    "lists as the code of a type": LISTS + b"0" + DTYPE + b"h\x3c\x85R.",
+    "lists as an encoding": LISTS + b"0" + b"c_codecs\nencode\nX\x01\x00\x00\x00ah\x3c\x86R.",
+    "lists as a persistent id": LISTS + b"Q.",
+    "lists as a shape": LISTS + b"0cnumpy\nndarray\nK\x00\x85R(K\x01h\x3c" + DTYPE + b"U\x02f8\x85R\x89U\x00tb.",
+    "a list in itself": b"\x80\x02]q\x00h\x00a.",
+    "a dictionary in itself": b"\x80\x02}q\x00K\x01h\x00s.",
+    "one text many times": b"\x80\x02X" + struct.pack("<I", 10**6) + b"a" * 10**6 + b"q\x000"
+    + b"](" + b"c_codecs\nencode\nh\x00U\x06latin1\x86R" * 20_000 + b"e.",
+    "one list for many nodes": b"\x80\x02](" + b"K\x01" * 10_000 + b"eq\x000}("
+    + b"".join(b"J" + struct.pack("<i", key) + b"h\x00" for key in range(10_000)) + b"u.",
+    "colliding keys": b"\x80\x02}("
+    + b"".join(b"\x8a\x0a" + (key * (2**61 - 1)).to_bytes(10, "little") + b"K\x01" for key in range(1, 40_000)) + b"u.",
+    "a text longer than memory": b"\x80\x04\x8d" + struct.pack("<Q", 2**62) + b"a.",
+    "bytes longer than memory": b"\x80\x04\x8e" + struct.pack("<Q", 2**40) + b"a.",
+    "a bytearray longer than memory": b"\x80\x05\x96" + struct.pack("<Q", 2**40) + b"a.",
+    "a frame longer than memory": b"\x80\x04\x95" + struct.pack("<Q", 2**62) + b".",
+    "a place in the memo far away": b"\x80\x02K\x01r" + struct.pack("<I", 2**31) + b"00.",
+    "a long number": b"\x80\x02\x8b" + struct.pack("<i", 2**31 - 1) + b"\x01.",
+    "a long number in digits": b"L" + b"9" * 100_000 + b"L\n.",
+    "ten thousand deep": b"\x80\x02" + b"]" * 10_000 + b"a" * 9_999 + b".",
+    "a call": pickle.dumps(print, 2)[:-1] + b"U\x05owned\x85R.",
+    "nothing on the stack": b"\x80\x02R.",
+    "marks": b"\x80\x02" + b"(" * 100_000 + b".",
+    "a state for a class": b"\x80\x02cnumpy\nndarray\n}U\x01aK\x01sb.",
+    "an object of a class": b"\x80\x04cnumpy\nndarray\n)}\x92.",
+    "an old instance": b"(icollections\ndefaultdict\n.",
+    "an extension": b"\x80\x02\x82\x01.",
+    "no end": b"\x80\x02K\x01",
+}  # fmt: skip
+
+
+def mutated_pickle(random: random.Random, content: bytes) -> bytes:
+    """Return a pickle with changed operations, with changed bytes, or one that was crafted."""
+    way = random.random()
+    if way < 0.3:
+        return mutated_bytes(random, content)
+    if way < 0.6:
+        return random.choice(list(CRAFTED.values()))
+    places = [place for _, _, place in pickletools.genops(io.BytesIO(content)) if place is not None]
+    pieces = [content[start:end] for start, end in zip(places, [*places[1:], len(content)], strict=True)]
+    for _ in range(random.choice([1, 1, 2, 4])):
+        at, to = random.randrange(len(pieces)), random.randrange(len(pieces))
+        change = random.randrange(4)
+        if change == 0:
+            pieces[at] = b""
+        elif change == 1:
+            pieces[at] *= random.choice([2, 2, 1000])
+        elif change == 2:
+            pieces[at], pieces[to] = pieces[to], pieces[at]
+        else:
+            pieces[at] = random.choice(
+                [b"0", b"2", b"N", b"K\x01", b"(", b"]", b"}", b")", b"h\x00", b"R", b"b", b"s", b"e", b"."]
+            )
+    return b"".join(pieces)

@@ -1,0 +1,21 @@
+"""A short campaign over every kind of input; ``make fuzz`` runs a long one."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CASES = 48
+
+
+def test_damaged_inputs_end_in_an_answer_or_one_sentence() -> None:
+    command = [sys.executable, "-m", "fuzz", "--cases", str(CASES), "--seconds", "600", "--seed", "7"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = re.findall(r"^(.+?) +(\d+) +(\d+) +(\d+) +(\d+) +[\d.]+ s$", done.stdout, flags=re.MULTILINE)
+    assert {name for name, *_ in rows} >= {"csv", "http", "native", "planetoid", "settings", "all"}
+    name, cases, answers, sentences, findings = rows[-1]
+    assert (name, int(cases), int(findings)) == ("all", CASES, 0)
+    assert int(answers) > 10
+    assert int(sentences) > 10

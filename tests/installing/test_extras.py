@@ -1,0 +1,88 @@
+"""Without an extra, what needs it says so in one sentence, whichever of its packages is missing."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from importlib.metadata import Distribution, packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.utils import canonicalize_name
+
+import featprop.models
+from featprop.errors import MissingExtraError
+
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+STATED = {
+    extra: [canonicalize_name(re.split(r"[>\[]", line)[0]) for line in lines]
+    for extra, lines in PROJECT["optional-dependencies"].items()
+    if extra != "all"
+}
+CASES = [(extra, package) for extra, packages in STATED.items() for package in ("all of them", *packages)]
+Brought = Callable[..., dict[str, Distribution]]
+
+
+def modules_of(packages: set[str]) -> list[str]:
+    """The names by which packages are imported."""
+    owned = packages_distributions().items()
+    return [module for module, owners in owned if packages.intersection(map(canonicalize_name, owners))]
+
+
+@pytest.fixture
+def told_without(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[list[str], str], str]:
+    """What code is told in a Python where modules are missing for whoever imports them or looks for them."""
+    monkeypatch.chdir(desk)
+
+    def told(missing: list[str], code: str) -> str:
+        for module in missing:
+            for loaded in [name for name in sys.modules if name.startswith(f"{module}.")]:
+                monkeypatch.delitem(sys.modules, loaded)
+            monkeypatch.setitem(sys.modules, module, None)
+        for parent, name in (featprop, "transforms"), (featprop.models, "networks"):  # they import PyTorch at once
+            monkeypatch.delitem(sys.modules, f"{parent.__name__}.{name}", raising=False)
+            monkeypatch.delattr(parent, name, raising=False)
+        try:
+            exec(code, {})
+        except MissingExtraError as error:
+            return str(error)
+        except SystemExit as stopped:
+            return capsys.readouterr().err if stopped.code == 2 else f"exit code {stopped.code}"
+        return "nothing"
+
+    return told
+
+
+@pytest.mark.parametrize(("extra", "package"), CASES)
+def test_what_is_said_without_it(
+    extra: str, package: str, doors: dict[str, str], brought: Brought, told_without: Callable[[list[str], str], str]
+) -> None:
+    missing = (set(brought(extra)) if package in ("all of them", "featprop") else {package}) - set(brought())
+    if not missing:
+        assert package in brought(), "featprop needs it in any case"
+        return
+    told = told_without(modules_of(missing), doors[extra])
+    assert told.strip().endswith(f"; found no such package installed: pip install 'featprop[{extra}]'.")
+
+
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
+def test_a_report_of_experiments_needs_both(package: str, told_without: Callable[[list[str], str], str]) -> None:
+    told = told_without([package], "from featprop.cli import app; app(['experiments', 'report', 'results'])")
+    assert f"featprop experiments report needs the package {package};" in told
+    assert "pip install 'featprop[demo]'." in told
+
+
+def test_a_graph_at_an_address_asks_for_the_extra_that_reads_it(
+    told_without: Callable[[list[str], str], str],
+) -> None:
+    told = told_without(["fsspec"], "from featprop.cli import app; app(['inspect', 's3://bucket/graph'])")
+    assert "needs the package fsspec; found no such package installed: pip install 'featprop[cluster]'." in told
+
+
+def test_the_import_loads_nothing_and_warns_of_nothing() -> None:
+    code = "import sys, featprop; print(*sorted({'numpy', 'torch', 'scipy', 'pyarrow', 'numba'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")
