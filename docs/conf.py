@@ -1,0 +1,72 @@
+"""How the pages in this folder become a site: ``make docs``. Nothing is loaded from anywhere else, now or later."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.ext.autodoc.mock import MockFinder
+
+import featprop
+from featprop.drawing.palette import ALL, OURS
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+# It takes longer to import than the site takes to build.
+sys.meta_path.insert(0, MockFinder(["torch_geometric"]))
+
+project = "featprop"
+version = release = featprop.__version__
+copyright = "The featprop developers, MIT licence"  # noqa: A001
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "command_line",
+    "inline_figures",
+    "repository_links",
+]
+myst_heading_anchors = 4
+default_role = "py:obj"
+highlight_language = "text"
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autosummary_generate = False
+napoleon_google_docstring = False
+napoleon_attr_annotations = False
+pygments_style, pygments_dark_style = "a11y-high-contrast-light", "a11y-high-contrast-dark"
+
+html_theme = "furo"
+html_title = "featprop"
+html_favicon = "_static/favicon.svg"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_theme_options = {
+    "light_css_variables": {colour.name: colour.light for colour in ALL}
+    | {"color-brand-primary": OURS.light, "color-brand-content": OURS.light},
+    "dark_css_variables": {colour.name: colour.dark for colour in ALL}
+    | {"color-brand-primary": OURS.dark, "color-brand-content": OURS.dark},
+}
+
+
+ARRAY = re.compile(r"ndarray\[tuple\[[^\]]*\], [\w.~]*dtype\[[^\]]*\]\]")
+
+
+def short_signature(_: Sphinx, kind: str, __: str, thing: Any, ___: Any, given: str | None, back: str | None) -> Any:
+    """Say ndarray where NumPy's types are spelt out, and nothing of how a result is made that only featprop makes."""
+    if kind == "class" and dataclasses.is_dataclass(thing):
+        needed = [each for each in dataclasses.fields(thing) if each.default is each.default_factory]
+        if needed:
+            return "", None
+    return tuple(text and ARRAY.sub("ndarray", text) for text in (given, back))
+
+
+def setup(sphinx: Sphinx) -> None:
+    """Tell Sphinx."""
+    sphinx.connect("autodoc-process-signature", short_signature)

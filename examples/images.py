@@ -1,0 +1,28 @@
+"""No graph at hand? Join each image to the ones most like it: 1,797 handwritten digits."""
+
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.neighbors import NearestNeighbors
+
+import featprop as fp
+
+images = load_digits()
+pixels, digit = images.data / 16, images.target
+alike = NearestNeighbors(n_neighbors=10, algorithm="kd_tree").fit(pixels).kneighbors_graph()
+graph = fp.Graph.from_scipy(alike, pixels)
+print(graph)
+
+picks = fp.select(graph, budget=40)
+print("label these first:", *picks.nodes[:10])
+
+labels = digit[picks.nodes]  # here a person looks at 40 images
+model = fp.Ridge().fit(graph, picks.nodes, labels)
+others = np.setdiff1d(np.arange(len(digit)), picks.nodes)
+right = np.mean(model.predict(graph)[others] == digit[others])
+print(f"{right:.0%} of the other {len(others):,} digits are named right")
+print("without the truth one would say:", fp.estimate(graph, model))
+
+slip = labels.copy()
+slip[7] = (slip[7] + 1) % 10  # a person mistypes one label
+doubts = fp.doubts(graph, fp.Ridge().fit(graph, picks.nodes, slip))
+print(f"mistyped: image {picks.nodes[7]}; looks wrong first: {doubts.wrong_labels[0]}")

@@ -1,0 +1,38 @@
+"""The examples run, and print what their pages show."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs" / "gallery").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_an_example_prints_what_its_page_shows(
+    page: Path,
+    reader: Any,
+    blocks_of: Callable[[Path], list[Any]],
+    differs_in: Callable[[str, str], str | None],
+) -> None:
+    reader.sit_down(0)
+    (block,) = blocks_of(page)
+    reader.do(block)
+    assert block.text == f"python examples/{page.stem}.py\n"
+    included = re.findall(r"```\{literalinclude\} (\S+)", page.read_text(encoding="utf-8"))
+    assert included == [f"../../examples/{page.stem}.py", f"../../examples/printed/{page.stem}.txt"]
+    shown = (page.parent / included[1]).read_text(encoding="utf-8")
+    assert differs_in(shown, reader.printed) is None, reader.printed
+    assert len(shown.splitlines()) == len(reader.printed.splitlines())
+
+
+def test_every_example_has_a_page_and_is_listed() -> None:
+    listed = re.findall(
+        r"^\| \[.+?\]\(gallery/(\w+)\.md\)", (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8"), re.M
+    )
+    assert sorted(listed) == [page.stem for page in PAGES]
+    scripts = {path.stem for path in (ROOT / "examples").glob("*.py")}
+    assert scripts - set(listed) == {"accounts"}

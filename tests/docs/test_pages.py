@@ -1,0 +1,111 @@
+"""Every command and every piece of code on every page does what the page says, and prints what it shows."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+
+from featprop.cli import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+Blocks = Callable[[Path], list[Any]]
+
+
+def given(page: str) -> dict[str, Any]:
+    """What the code of a page takes for granted."""
+    draw = np.random.default_rng(0)
+    if page == "k-medoids.md":
+        rows, weights = draw.normal(size=(400, 4)), draw.random(400) + 0.5
+        return {"rows": rows, "new_rows": rows[:5], "already": [0, 1], "mask": np.arange(400) > 20, "weights": weights}
+    if page == "your-graph.md":
+        nodes = pd.DataFrame({"id": range(100), "x": draw.normal(size=100), "country": draw.choice(["a", "b"], 100)})
+        edges = pd.DataFrame({"n": range(99), "payer": range(99), "payee": range(1, 100)})
+        return {"nodes": nodes, "edges": edges, "labels": ["p", "q"] * 20}
+    return {}
+
+
+def check(page: str, names: dict[str, Any], home: Path) -> None:
+    """What its code must have led to."""
+    if page == "README.md":
+        assert (len(names["picks"]), set(names["model"].classes_)) == (40, {"fraud", "ok"})
+    if page == "choose.md":
+        assert (len(names["picks"]), len(names["more"])) == (10, 20)
+        assert len(names["learner"].labels) == 9
+        assert names["learner"].skipped == [], "the skip was the last act that changed anything"
+    if page == "k-medoids.md":
+        assert len(names["result"].medoids) == 160
+    if page == "your-graph.md":
+        sheet, predictions = (pd.read_csv(next(home.rglob(name))) for name in ("picks.csv", "predictions.csv"))
+        assert list(sheet) == ["rank", "id", "represents", "spread", "country", "label"]
+        assert predictions["given"].count() == 40
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_says_can_be_done(page: Path, reader: Any, blocks_of: Blocks) -> None:
+    reader.names |= given(page.name)
+    before = None
+    for block in blocks_of(page):
+        if before is None or block.section != before.section:
+            reader.sit_down(block.section)
+        reader.do(block)
+        if block.language == "text" and before is not None and before.language == "sh":
+            reader.compare(block)
+        before = block
+    check(page.name, reader.names, reader.home)
+
+
+def test_the_first_page_shows_the_tables_that_are_written(shelf: Path, blocks_of: Blocks) -> None:
+    shown = next(block.text for block in blocks_of(ROOT / "docs" / "index.md") if block.language == "")
+    halves = [re.split(r" {2,}", line) for line in shown.splitlines()]
+    for name, lines in zip(("nodes.csv", "edges.csv"), zip(*halves, strict=True), strict=True):
+        assert (shelf / "my-graph" / name).read_text(encoding="utf-8").splitlines()[: len(lines)] == list(lines)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "told"),
+    [
+        ("Wrote 40 nodes.", "Read it\nWrote 40 nodes.\nmore", None),
+        ("92% (84 to 100%) right", "91% (83 to 99%) right", None),
+        ("92% right", "82% right", "92% right"),
+        ("mean 0.44", "largest 0.44", "mean 0.44"),
+        ("one two\nthree", "three one two", "three"),
+        ("one\ntwo three", "one two", "two three"),
+    ],
+)
+def test_what_is_shown_is_held_against_what_is_printed(
+    shown: str, printed: str, told: str | None, differs_in: Callable[[str, str], str | None]
+) -> None:
+    assert differs_in(shown, printed) == told
+
+
+def test_commands_in_the_text_exist_with_their_options() -> None:
+    group = typer.main.get_command(app)
+    seen = 0
+    for page in [*PAGES, *(ROOT / "docs").glob("*/*.md")]:
+        for typed in re.findall(r"`featprop ([a-z][^`]*)`", page.read_text(encoding="utf-8")):
+            words = typed.split()
+            command = group.commands[words[0]]
+            if words[1:] and words[1] in getattr(command, "commands", ()):
+                command = command.commands[words[1]]
+            known = {spelling for parameter in command.params for spelling in parameter.opts} | {"--help"}
+            assert {word for word in words if word.startswith("-") and word != "-"} <= known, (page.name, typed)
+            seen += 1
+    assert seen > 50
+
+
+def test_which_strategy_quotes_figures_of_the_pages_it_links_to() -> None:
+    page = (ROOT / "docs" / "which.md").read_text(encoding="utf-8")
+    quoting = 0
+    for part in re.split(r"\n\n|\n(?=\|)", page):
+        numbers = re.findall(r"\b\d+\.\d\b", part)
+        sources = [(ROOT / "docs" / link).read_text(encoding="utf-8") for link in re.findall(r"\(([a-z-]+\.md)", part)]
+        for number in numbers:
+            assert any(re.search(rf"\b{number}\b", source) for source in sources), (number, part)
+            quoting += 1
+    assert quoting >= 10

@@ -1,0 +1,122 @@
+"""The site builds without a warning and without the network, and every link of it leads somewhere."""
+
+import html.parser
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import pytest
+
+import featprop
+
+ROOT = Path(__file__).parents[2]
+LOADED = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
+"""What a browser loads of its own accord, by element and attribute."""
+COLOUR = r"#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})\b"
+
+
+class Page(html.parser.HTMLParser):
+    """The ids of a page, where it links to, and what it loads."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path, self.ids, self.links, self.loads = path, set[str](), list[str](), list[str]()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = dict(attributes)
+        self.ids |= {value for name in ("id", "name") if (value := found.get(name))}
+        if tag == "a" and (target := found.get("href")):
+            self.links.append(target)
+        if target := found.get(LOADED.get(tag, "")):
+            self.loads.append(target)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
+    """Every page of the site, built as ``make docs`` builds it, with no way to the network."""
+    folder = tmp_path_factory.mktemp("site")
+    nowhere = {f"{kind}_proxy": "http://127.0.0.1:9" for kind in ("http", "https", "HTTP", "HTTPS")}
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8")
+    arguments = recipe.partition("$(BIN)/python -m sphinx ")[2].partition(" docs site\n")[0].split()
+    assert "--fail-on-warning" in arguments
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *arguments, str(ROOT / "docs"), str(folder)],
+        env={**os.environ, **nowhere},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return {path: Page(path) for path in sorted(folder.rglob("*.html"))}
+
+
+def test_every_page_of_the_docs_is_there(site: dict[Path, Page]) -> None:
+    names = {path.name for path in site}
+    assert {f"{page.stem}.html" for page in (ROOT / "docs").rglob("*.md")} <= names
+    assert len(names) > 30
+
+
+def test_every_link_and_anchor_leads_somewhere(site: dict[Path, Page]) -> None:
+    followed = 0
+    for path, page in site.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target.is_file(), (path.name, link)
+            if parts.fragment and target.suffix == ".html":
+                assert unquote(parts.fragment) in site[target].ids, (path.name, link)
+            followed += 1
+    assert followed > 1000
+
+
+def test_nothing_is_loaded_from_elsewhere(site: dict[Path, Page]) -> None:
+    for path, page in site.items():
+        for target in page.loads:
+            parts = urlsplit(target)
+            assert not parts.netloc, (path.name, target)
+            inside = parts.scheme == "data" or not parts.path or (path.parent / unquote(parts.path)).is_file()
+            assert inside, (path.name, target)
+    for style in next(iter(site)).parent.rglob("*.css"):
+        text = style.read_text(encoding="utf-8")
+        assert "url(http" not in text.replace('"', "").replace("'", ""), style
+        assert "@import" not in text, style
+
+
+def test_every_public_name_is_in_the_reference(site: dict[Path, Page]) -> None:
+    found: set[str] = set().union(*(page.ids for path, page in site.items() if path.parent.name == "reference"))
+    assert {f"featprop.{name}" for name in featprop.__all__} <= found
+    reference = next(path for path in site if path.name == "reference.html")
+    listed = {link.rpartition("#")[2] for link in site[reference].links}
+    assert {f"featprop.{name}" for name in featprop.__all__} <= listed
+
+
+def test_every_command_is_in_the_reference(site: dict[Path, Page], run: Any) -> None:
+    page = next(path for path in site if path.name == "commands.html")
+    ids = site[page].ids
+    assert {"featprop-select", "featprop-experiments-run", "featprop-datasets-make", "your-tables"} <= ids
+    text = page.read_text(encoding="utf-8")
+    for option in ("--candidates", "--use-audit", "--on-conflict", "--weights", "--plan"):
+        assert option in text, option
+    assert "featprop-bench-run" not in ids, "what is hidden stays hidden"
+
+
+def test_the_picture_is_drawn_by_its_script() -> None:
+    place = ROOT / "docs" / "figures" / "how_it_works.py"
+    spec = importlib.util.spec_from_file_location("how_it_works", place)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    made, kept = script.drawing(), place.with_name("how-it-works.svg").read_text(encoding="utf-8")
+    assert re.sub(COLOUR, "", made) == re.sub(COLOUR, "", kept)
+    channels = [[int(part, 16) for colour in re.findall(COLOUR, text) for part in colour] for text in (made, kept)]
+    np.testing.assert_allclose(*channels, rtol=0, atol=2, err_msg="python docs/figures/how_it_works.py draws it")
