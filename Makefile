@@ -3,13 +3,29 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: demo test paper check bench bench-default bench-estimates bench-kmedoids bench-labelling bench-strategies clean
+.PHONY: demo test paper check crash dist docs fuzz versions bench bench-default bench-estimates bench-kmedoids bench-labelling bench-scale bench-strategies clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo
 
 test: check  ## every check and every test
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+fuzz: $(INSTALLED)  ## damaged inputs of every kind: CASES of them, for SECONDS at most, from SEED
+	$(BIN)/python -m fuzz --cases $(or $(CASES),10000) --seconds $(or $(SECONDS),7200) --seed $(or $(SEED),0)
+
+docs: $(INSTALLED)  ## the documentation as a site, without the network: site/index.html
+	rm -rf site
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs site
+	@echo "Open site/index.html in a browser."
+
+dist: $(INSTALLED)  ## sdist and wheel in dist/, and the wheel tried alone and with each extra, in environments of their own
+	rm -rf dist
+	$(BIN)/python -m hatchling build --directory dist
+	$(BIN)/python -m pytest -m "fresh or not fresh" tests/installing
+
+versions: $(INSTALLED)  ## every test with the oldest versions of what featprop needs, the newest, and every Python found here
+	$(BIN)/python constraints/try_versions.py
 
 paper: $(INSTALLED)  ## the paper's experiments, from where the last run stopped, and report/report.html
 	$(BIN)/featprop experiments run $(patsubst %,--settings %,$(wildcard experiments/*.toml)) --out experiments/results
@@ -27,6 +43,9 @@ check: $(INSTALLED)  ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+crash: $(INSTALLED)  ## killed 100 times each, out of room, and two at once: nothing is lost
+	$(BIN)/python -m crash
+
 bench: $(INSTALLED)  ## what is measured against what
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/startup.py
@@ -34,17 +53,21 @@ bench: $(INSTALLED)  ## what is measured against what
 	$(BIN)/python benchmarks/protocol.py
 	$(BIN)/python benchmarks/rounds.py
 
-bench-estimates: $(INSTALLED)  ## how far estimates, advice, doubts and audits hold, and the tables of docs/how-good.md
-	$(BIN)/python benchmarks/estimates.py --run --into docs/how-good.md
-	$(BIN)/python benchmarks/doubts.py --run --into docs/how-good.md
+bench-estimates: $(INSTALLED)  ## how far estimates, advice, doubts and audits hold, and the tables of docs/how-good-measured.md
+	$(BIN)/python benchmarks/estimates.py --run --into docs/how-good-measured.md
+	$(BIN)/python benchmarks/doubts.py --run --into docs/how-good-measured.md
 	$(BIN)/python benchmarks/audit.py
 
 bench-kmedoids: $(INSTALLED)  ## K-Medoids beside kmedoids, scikit-learn, faiss and BanditPAM
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
 	$(BIN)/python benchmarks/kmedoids.py
 
-bench-labelling: $(INSTALLED)  ## the labelling page: 64 people for a minute, and the server killed 50 times
+bench-labelling: $(INSTALLED)  ## the labelling page: 64 people for a minute
 	$(BIN)/python benchmarks/labelling.py
+
+bench-scale: $(INSTALLED)  ## millions of nodes, a bound of memory, two Dask workers
+	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/converting.py
 
 bench-strategies: $(INSTALLED)  ## time and memory of every strategy
 	$(BIN)/python benchmarks/strategies.py
@@ -56,4 +79,4 @@ $(INSTALLED): requirements.txt pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv demo report .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv demo dist report site .pytest_cache .mypy_cache .ruff_cache

@@ -132,7 +132,7 @@ def table(lines: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure, write the lines, and print the table of docs/how-good.md."""
+    """Measure, write the lines, and print the table of docs/how-good-measured.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--audits", type=int, default=200)
     parser.add_argument("--out", type=Path, default=Path("experiments/estimates/audit.jsonl"))

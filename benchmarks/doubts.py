@@ -1,6 +1,6 @@
 """What the lists of `fp.doubts` are worth: labels made wrong on purpose, predictions that are wrong, classes hidden.
 
-    python benchmarks/doubts.py [--into docs/how-good.md]      # the tables, from the lines that are kept
+    python benchmarks/doubts.py [--into docs/how-good-measured.md]      # the tables, from the lines that are kept
     python benchmarks/doubts.py --run [--graphs cora acm] [--parts wrong lists unseen]
 
 The nodes are those of the committed experiments (`experiments/default/results`, model ridge), so nothing is chosen

@@ -1,6 +1,6 @@
 """How far estimates without an audit are off, and what following the advice costs and saves.
 
-    python benchmarks/estimates.py [--into docs/how-good.md]      # the tables, from the lines that are kept
+    python benchmarks/estimates.py [--into docs/how-good-measured.md]      # the tables, from the lines that are kept
     python benchmarks/estimates.py --run [--graphs cora acm] [--parts estimate advice]
 
 The nodes are those of the committed experiments (`experiments/default/results`, model ridge); a seed whose nodes are

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,13 +20,16 @@ import numpy as np
 import scipy.sparse as sp
 
 import featprop as fp
-from featprop.clustering import k_medoids
+from featprop.clustering import Points, k_medoids
 from featprop.errors import FeatpropError
+from featprop.propagation import covered, normalised_adjacency
 
 sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).parent]  # not this kmedoids
 
 BUDGETS = (10, 40, 160)
 SEEDS = range(5)
+PICKS = 40
+STRATEGIES = ("featprop", "featprop-cosine", "featprop-diffused")
 SMALL, MIDDLE, WIDE = ("cora", "citeseer", "cora-ml"), ("pubmed", "dblp"), ("coauthor-cs",)
 
 
@@ -37,9 +42,7 @@ def dense(rows: np.ndarray | sp.csr_array) -> np.ndarray:
 
 
 def loss_of(rows: np.ndarray, medoids: np.ndarray) -> float:
-    from featprop.propagation import coverage
-
-    return coverage(rows, np.unique(medoids)).mean_distance
+    return covered(Points(rows), np.unique(medoids)).mean_distance
 
 
 def timed(call: Callable[[], np.ndarray]) -> tuple[np.ndarray, float]:
@@ -182,9 +185,86 @@ def growth() -> None:
     print(f"  exponent {exponent:.2f} (target: at most 1.1)")
 
 
+def wide_graph(nodes: int = 34_493, columns: int = 8415, edges: int = 247_962, words: int = 33) -> fp.Graph:
+    """Make a graph of the shape of Coauthor Physics: five classes, each with words of its own beside those of all."""
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = fp.datasets.make(
+            Path(folder) / "graph", nodes=nodes, edges=edges, classes=5, features=1, smallest=0.08, homophily=0.93
+        )
+        adjacency, labels = drawn.adjacency.copy(), np.array(drawn.labels)
+    generator = np.random.default_rng(0)
+    order = np.stack([generator.permutation(columns) for _ in range(5)])
+    rows = np.repeat(np.arange(nodes), 1 + generator.poisson(words - 1, nodes))
+    rank = (10 * ((columns + 10) / 10) ** generator.random(len(rows)) - 10).astype(int).clip(0, columns - 1)
+    word = np.where(generator.random(len(rows)) < 0.5, order[labels[rows], rank], rank)
+    features = sp.csr_array((np.ones(len(rows), dtype=np.float32), (rows, word)), shape=(nodes, columns))
+    features.data[:] = 1
+    return fp.Graph.from_scipy(adjacency, features)
+
+
+def made_wide() -> None:
+    graph = wide_graph()
+    n, width = graph.features.shape
+    print(
+        f"\nmade to order, {n:,} x {width:,}, {graph.features.nnz / (n * width):.2%} filled, {PICKS} picks", flush=True
+    )
+    adjacency = normalised_adjacency(graph)
+    _, whole = timed(lambda: adjacency @ (adjacency @ graph.features))
+    for strategy in STRATEGIES:
+        fp.select(wide_graph(2000, 1500, 12_000), PICKS, strategy=strategy)
+        fresh, before = wide_graph(), time.process_time()
+        _, spent = timed(lambda g=fresh, s=strategy: fp.select(g, PICKS, strategy=s))
+        cores = time.process_time() - before
+        print(
+            f"  {strategy}: {spent:.2f} s, {cores:.2f} s of all cores = {spent / whole:.2f} x making S²X with SciPy "
+            f"({whole:.2f} s)",
+            flush=True,
+        )
+
+
+FIRST_OURS = """
+import time
+import numpy as np
+import featprop as fp
+from featprop.clustering import k_medoids
+rows = fp.propagate(fp.datasets.load("cora"), 2)
+for _ in range(2):
+    started = time.perf_counter()
+    k_medoids(rows, 10)
+    print(time.perf_counter() - started)
+"""
+FIRST_THEIRS = """
+import time
+import featprop as fp
+import kmedoids
+from sklearn.metrics import pairwise_distances
+rows = fp.propagate(fp.datasets.load("cora"), 2)
+full = rows.toarray() if hasattr(rows, "toarray") else rows
+started = time.perf_counter()
+kmedoids.fasterpam(pairwise_distances(full).astype("float32"), 10, random_state=0)
+print(time.perf_counter() - started)
+"""
+
+
+def first_call() -> None:
+    """Time the first call of a process, compiled kernels cached, and the second, beside FasterPAM's first."""
+    told = [[*map(float, _printed(program))] for _ in range(5) for program in (FIRST_OURS, FIRST_THEIRS)]
+    (first, second), (theirs,) = np.median(told[::2], axis=0), np.median(told[1::2], axis=0)
+    print(
+        f"\ncora, b = 10, a process of its own: first call {first:.2f} s = {first / theirs:.2f} x FasterPAM with its "
+        f"distances ({theirs:.2f} s), second {second:.2f} s = {second / theirs:.2f} x"
+    )
+
+
+def _printed(program: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=["small", "middle", "wide", "bandit", "memory", "large", "growth"])
+    parts = ["small", "middle", "wide", "made-wide", "first-call", "bandit", "memory", "large", "growth"]
+    parser.add_argument("--only", choices=parts)
     only = parser.parse_args().only
     k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, plan="streamed")
     k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5)
@@ -192,6 +272,10 @@ def main() -> None:
         if only in (None, part):
             for name in names:
                 compare(name, seeds)
+    if only in (None, "made-wide"):
+        made_wide()
+    if only in (None, "first-call"):
+        first_call()
     if only in (None, "bandit"):
         compare_bandit()
     if only in (None, "memory"):

@@ -1,26 +1,18 @@
-"""The labelling page under load: how long an answer takes, and whether any is lost when the server is killed.
+"""The labelling page under load: how long an answer takes, and whether any is lost.
 
-    python benchmarks/labelling.py [--clients 64] [--seconds 60] [--kills 50] [--nodes 2708 100000]
+    python benchmarks/labelling.py [--clients 64] [--seconds 60] [--nodes 2708 100000]
 
 Real servers (`featprop label`), real requests. *One person*: label after label on a graph the size of Cora and on one
 of 100,000 nodes, with the page that follows (GET /). *Many*: every client has an address of its own and labels as fast
-as it can. *Kills*: four clients label while the server is killed (SIGKILL) at random moments and started again; every
-answer that was acknowledged must be in the log once, also those that were sent again under their key because no reply
-came.
+as it can. Servers that are killed under load are a part of `make crash`.
 """
 
 import argparse
-import http.client
-import json
-import random
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-import urllib.parse
 import uuid
 from pathlib import Path
 
@@ -28,57 +20,9 @@ import numpy as np
 
 from featprop.labelling import LabelLog
 
-CLASSES = ["a", "b", "c", "d", "e"]
+sys.path.append(str(Path(__file__).parents[1]))
 
-
-class Server:
-    """A real server on a graph, and the address of each person."""
-
-    def __init__(self, graph, log, people):
-        names = [part for name in people for part in ("--annotator", name)]
-        command = [sys.executable, "-m", "featprop", "label", str(graph), "--no-browser", "--port", "0"]
-        command += ["--classes", ",".join(CLASSES), "--labels", str(log), *names]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.addresses = {}
-        for name in people:
-            assert self.process.stdout.readline().strip() == name
-            self.addresses[name] = urllib.parse.urlsplit(self.process.stdout.readline().strip())
-
-    def end(self, how=signal.SIGINT):
-        self.process.send_signal(how)
-        self.process.wait()
-        self.process.stdout.close()
-
-
-class Client:
-    """One person's connection."""
-
-    def __init__(self, address):
-        self.token = urllib.parse.parse_qs(address.query)["token"][0]
-        self.connection = http.client.HTTPConnection(address.hostname, address.port, timeout=60)
-
-    def ask(self, method, path, body=None):
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        self.connection.request(method, path, None if body is None else json.dumps(body), headers)
-        reply = self.connection.getresponse()
-        text = reply.read()
-        if reply.status >= 300:
-            raise RuntimeError(f"{reply.status}: {text.decode()}")
-        return json.loads(text) if path.startswith("/api/") else text
-
-    def answer(self, key, turn, *, with_page=False):
-        """Ask for a node, label it and fetch the page; return how long each took, or None if nothing is left."""
-        start = time.perf_counter()
-        node = self.ask("GET", "/api/next")["node"]
-        if node is None:
-            return None
-        asked = time.perf_counter()
-        self.ask("POST", "/api/labels", {"node": node, "label": CLASSES[turn % len(CLASSES)], "key": key})
-        answered = time.perf_counter()
-        if not with_page:
-            return answered - asked, answered - start
-        self.ask("GET", "/")
-        return answered - asked, answered - start, time.perf_counter() - answered
+from crash.label_servers import Client, Server
 
 
 def label_for(address, seconds, times, done, with_page):
@@ -96,7 +40,7 @@ def label_for(address, seconds, times, done, with_page):
 def under_load(graph, people, seconds, *, with_page=False):
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "load.labels"
-        server, times, done = Server(graph, log, people), [], []
+        server, times, done = Server(graph, log, people).ready(), [], []
         threads = [
             threading.Thread(target=label_for, args=(address, seconds, times, done, with_page))
             for address in server.addresses.values()
@@ -121,53 +65,6 @@ def told(name, times, lost, doubled):
     print(f"{name}: {len(times):,} answers, {'; '.join(parts)}; {lost} lost, {doubled} doubled", flush=True)
 
 
-def kill_campaign(graph, kills, seed=0):
-    """Kill the server again and again; return how many answers were acknowledged, lost and doubled."""
-    people, generator = ["p1", "p2", "p3", "p4"], random.Random(seed)
-    acknowledged, sent = set(), set()
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "kills.labels"
-        pending = dict.fromkeys(people)
-        for _ in range(kills):
-            server = Server(graph, log, people)
-
-            def work(name, server=server):
-                client = Client(server.addresses[name])
-                turn = 0
-                try:
-                    if pending[name] is not None:
-                        client.ask("POST", "/api/labels", pending[name])
-                        acknowledged.add(pending[name]["key"])
-                        pending[name] = None
-                    while True:
-                        node = client.ask("GET", "/api/next")["node"]
-                        if node is None:
-                            return
-                        body = {"node": node, "label": CLASSES[turn % 5], "key": uuid.uuid4().hex}
-                        pending[name] = body
-                        sent.add(body["key"])
-                        client.ask("POST", "/api/labels", body)
-                        acknowledged.add(body["key"])
-                        pending[name] = None
-                        turn += 1
-                except (OSError, http.client.HTTPException):
-                    return
-                finally:
-                    client.connection.close()
-
-            threads = [threading.Thread(target=work, args=(name,)) for name in people]
-            for thread in threads:
-                thread.start()
-            time.sleep(generator.uniform(0.05, 1.0))
-            server.end(signal.SIGKILL)
-            for thread in threads:
-                thread.join()
-        with LabelLog(log) as kept:
-            acts = [act for act in kept.acts() if act.kind != "class"]
-    keys = [act.key for act in acts]
-    return len(acknowledged), len(acknowledged - set(keys)), len(keys) - len(set(keys)), len(set(keys) - sent)
-
-
 def made(folder, nodes):
     """Return the folder of a graph of that many nodes."""
     rng = np.random.default_rng(0)
@@ -187,7 +84,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--nodes", type=int, nargs="*", default=[2708, 100_000])
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -197,12 +93,6 @@ def main():
         largest = graphs[max(graphs)]
         people = [f"p{place}" for place in range(given.clients)]
         told(f"{given.clients} people, {max(graphs):,} nodes", *under_load(largest, people, given.seconds))
-        if given.kills:
-            acknowledged, lost, doubled, strange = kill_campaign(graphs[max(graphs)], given.kills)
-            print(
-                f"{given.kills} kills: {acknowledged:,} answers acknowledged, {lost} lost, {doubled} doubled, "
-                f"{strange} that nobody sent"
-            )
 
 
 if __name__ == "__main__":

@@ -50,6 +50,13 @@ def test_a_message_is_one_line() -> None:
     )
 
 
+def test_a_message_stays_a_sentence_however_long_the_value_is() -> None:
+    text = str(GraphError("Column " + "c" * 10**6, "must be short", "v" * 10**6, "cut it"))
+    assert text.startswith("Column ccc")
+    assert text.endswith("vvv: cut it.")
+    assert len(text) < 4000
+
+
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
 def test_an_error_survives_being_sent_to_another_process(error: FeatpropError) -> None:
     sent = pickle.loads(pickle.dumps(error))

@@ -422,3 +422,14 @@ def test_a_graph_without_edges_is_shown() -> None:
     bare = Graph.from_scipy(sp.csr_array((2, 2)), np.ones((2, 1)))
     assert bare._degrees() == ("nodes by number of neighbours", [("0", 2)])
     assert "<svg" in bare._repr_html_()
+
+
+def test_counted_nodes_are_found_without_a_table_of_names() -> None:
+    graph = Graph.from_scipy(sp.csr_array((4, 4)), np.ones((4, 1)))
+    named = Graph.from_scipy(sp.csr_array((4, 4)), np.ones((4, 1)), ids=[3, 2, 1, 0])
+    assert (graph.is_counted, named.is_counted) == (True, False)
+    assert graph.positions([2, 2.0, np.int64(0), True]).tolist() == [2, 2, 0, 1]
+    assert named.positions([2, 2.0, np.int64(0), True]).tolist() == [1, 1, 3, 2]
+    for strange in (4, -1, 0.5, "1", None, (1,), float("nan"), float("inf")):
+        assert not graph.has(strange)
+        assert not named.has(strange)

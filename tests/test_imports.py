@@ -8,12 +8,14 @@ import pytest
 import featprop
 
 ORDER = [
-    ["errors", "progress", "matrix", "deprecation", "html"],
+    ["cache", "errors", "progress", "matrix", "deprecation", "html"],
+    ["memory"],
     ["options", "names", "spelling"],
     ["registry"],
     ["tables"],
     ["interop"],
     ["adjacency"],
+    ["blocks"],
     ["graph"],
     ["io"],
     ["datasets"],

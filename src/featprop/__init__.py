@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     # isort: off
     from featprop.clustering import KMedoids, k_medoids
     from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ModelError, ParameterError
+    from featprop.blocks import working
     from featprop.estimates import Advice, AuditSample, AuditScore, Doubts, Estimate, LearningCurve
     from featprop.estimates import advise, doubts, draw_audit, estimate, learning_curve, score_audit
     from featprop.graph import Graph
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _NAMES = {
+    "blocks": "working",
     "clustering": "KMedoids k_medoids",
     "errors": "FeatpropError FileError GraphError LabelError MissingExtraError ModelError ParameterError",
     "estimates": "Advice AuditSample AuditScore Doubts Estimate LearningCurve "
@@ -66,12 +68,11 @@ __all__ = [
     "available_models", "available_strategies", "doubts", "draw_audit", "estimate", "export_labels", "get_model",
     "get_strategy", "import_labels", "k_medoids", "learning_curve", "load_model", "plan", "propagate", "read_graph",
     "register_format", "register_model", "register_strategy", "report", "save_model", "score_audit", "select",
-    "write_predictions",
+    "working", "write_predictions",
 ]
 # fmt: on
 
 _OLD = {"available": "available_strategies", "register": "register_strategy"}
-_EXTRA_OF = {"torch": "train", "torch_geometric": "pyg"}
 
 
 def __getattr__(name: str) -> Any:
@@ -85,9 +86,10 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(importlib.import_module(_HOME[name]), name)
     except ModuleNotFoundError as error:
-        if error.name not in _EXTRA_OF:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in ("torch", "torch_geometric"):
             raise
-        raise MissingExtraError(f"featprop.{name}", _EXTRA_OF[error.name], error.name) from error
+        raise MissingExtraError(f"featprop.{name}", "pyg", missing) from error
 
 
 def __dir__() -> list[str]:

@@ -31,6 +31,10 @@ __all__ = [
 ]
 
 
+LONGEST = 1000
+"""Letters of each part of a message."""
+
+
 class FeatpropError(Exception):
     """Base of every error featprop raises on purpose.
 
@@ -51,8 +55,14 @@ class FeatpropError(Exception):
         self.what, self.rule, self.found, self.cure = what, rule, found, cure
 
     def __str__(self) -> str:
-        sentence = f"{self.what} {self.rule}; found {self.found}: {self.cure}{'' if self.cure.endswith('?') else '.'}"
+        what, rule, found, cure = (_in_short(str(part)) for part in (self.what, self.rule, self.found, self.cure))
+        sentence = f"{what} {rule}; found {found}: {cure}{'' if cure.endswith('?') else '.'}"
         return " ".join(sentence.splitlines())
+
+
+def _in_short(text: str) -> str:
+    """Leave out the middle of a text that nobody would read: names and values may be as long as a file."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
 class ParameterError(FeatpropError, ValueError):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-__all__ = ["UNKNOWN", "Graph"]
+__all__ = ["UNKNOWN", "Graph", "check_finite", "encoded", "repeated_ids"]
 
 _COMPUTING = threading.RLock()
 """Held while something is computed once: two threads that ask for it wait for one."""
@@ -76,6 +76,8 @@ class Graph:
         How its columns became the features.
     repairs : tuple of str
         What was mended when the graph was made.
+    weight_scale : float or None
+        What the weights of the edges were divided by; None if that is not known, or there was none to tell.
     """
 
     adjacency: sp.csr_array
@@ -87,6 +89,7 @@ class Graph:
     table: pa.Table | None = None
     preparation: Preparation | None = None
     repairs: tuple[str, ...] = ()
+    weight_scale: float | None = None
     _computed: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     @classmethod
@@ -95,12 +98,13 @@ class Graph:
         features = _checked_features(raw)
         n = features.shape[0]
         ids = _checked_ids(raw.ids, n)
-        _check_finite(features, ids, raw.feature_names)
-        adjacency, repairs = symmetric_adjacency(raw, ids)
-        labels, classes = _encoded(raw.labels, n)
+        check_finite(features, ids, raw.feature_names)
+        adjacency, repairs, scale = symmetric_adjacency(raw, ids)
+        labels, classes = encoded(raw.labels, n)
         for array in (*_arrays(adjacency), *_arrays(features), ids, *([] if labels is None else [labels])):
             array.flags.writeable = False
-        return cls(adjacency, features, ids, labels, classes, raw.feature_names, raw.table, raw.preparation, repairs)
+        parts = (adjacency, features, ids, labels, classes, raw.feature_names, raw.table, raw.preparation)
+        return cls(*parts, repairs, scale)
 
     @classmethod
     def from_scipy(cls, adjacency: Any, features: Any, *, ids: Any = None, labels: Any = None) -> Graph:
@@ -239,7 +243,7 @@ class Graph:
         def prepare() -> Graph:
             made, titles = preparation.apply(self.column, self.n_nodes)
             features = smaller(made)
-            _check_finite(features, self.ids, titles)
+            check_finite(features, self.ids, titles)
             for array in _arrays(features):
                 array.flags.writeable = False
             bare = replace(self, labels=None, classes=())
@@ -257,6 +261,10 @@ class Graph:
             if key not in self._computed:
                 self._computed[key] = make()
             return self._computed[key]
+
+    def holds(self, key: Hashable) -> bool:
+        """Say whether something was computed under a key."""
+        return key in self._computed
 
     def forget(self, unwanted: Callable[[Hashable], bool]) -> None:
         """Let go of what was computed once under a key that is not wanted any more."""
@@ -284,7 +292,7 @@ class Graph:
     def positions(self, ids: Iterable[Hashable], what: str = "nodes") -> NDArray[np.intp]:
         """Return the position of each of `ids`; `what` names them in the error about an unknown one."""
         wanted = plain(ids)
-        found = [self._position_of.get(name, UNKNOWN) for name in wanted]
+        found = [self._position(name) for name in wanted]
         unknown = [repr(name) for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
         if unknown:
             strange = [name for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
@@ -294,7 +302,20 @@ class Graph:
 
     def has(self, name: Hashable) -> bool:
         """Say whether a node of that id is in the graph."""
-        return name in self._position_of
+        return self._position(name) != UNKNOWN
+
+    def _position(self, name: Hashable) -> int:
+        """Return where a node of that id is, -1 if there is none; of counted nodes without a table of all names."""
+        if not self.is_counted:
+            return self._position_of.get(name, UNKNOWN)
+        if isinstance(name, int | float) and 0 <= name < self.n_nodes and name == int(name):
+            return int(name)
+        return UNKNOWN
+
+    @cached_property
+    def is_counted(self) -> bool:
+        """Whether nodes have no names but their places, 0, 1, 2, …."""
+        return self.ids.dtype.kind in "iu" and bool(np.array_equal(self.ids, np.arange(self.n_nodes)))
 
     @cached_property
     def _position_of(self) -> dict[Hashable, int]:
@@ -349,7 +370,8 @@ def _checked_features(raw: RawGraph) -> Features:
         return smaller(features)
 
 
-def _check_finite(features: Features, ids: NDArray[Any], names: tuple[str, ...] | None) -> None:
+def check_finite(features: Features, ids: Any, names: tuple[str, ...] | None) -> None:
+    """Refuse features that are no numbers; `ids` names the nodes by position, `names` the features."""
     values = features.data if sp.issparse(features) else features
     if np.isfinite(values).all():
         return
@@ -357,8 +379,14 @@ def _check_finite(features: Features, ids: NDArray[Any], names: tuple[str, ...] 
     bad = np.flatnonzero(~np.isfinite(entries.data))
     row, column = entries.coords[0][bad[0]], entries.coords[1][bad[0]]
     where = repr(names[column]) if names else f"number {column}"
-    found = f"{entries.data[bad[0]]} at node {ids.tolist()[row]!r}, feature {where} ({len(bad):,} in all)"
+    found = f"{entries.data[bad[0]]} at node {_plain_id(ids[int(row)])!r}, feature {where} ({len(bad):,} in all)"
     raise GraphError("Features", "must be finite numbers below 3.4e38", found, "fill or drop those values")
+
+
+def _plain_id(name: Any) -> Hashable:
+    """Return an id as Python has it, whoever holds it."""
+    plain_name: Hashable = name.as_py() if isinstance(name, pa.Scalar) else plain([name])[0]
+    return plain_name
 
 
 def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
@@ -371,15 +399,18 @@ def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
         names = names.astype(object)
     elif names.dtype == object:
         names = as_array(names.tolist())
-    distinct = set(names.tolist())
-    if len(distinct) < n:
-        counts = Counter(names.tolist())
-        repeated = [repr(name) for name, count in counts.items() if count > 1]
-        raise GraphError("Node ids", "must be distinct", f"{first_five(repeated)} repeated", "keep one row a node")
+    if len(set(names.tolist())) < n:
+        raise repeated_ids(names.tolist())
     return names
 
 
-def _encoded(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hashable, ...]]:
+def repeated_ids(names: Iterable[Hashable]) -> GraphError:
+    """Return the error about ids that several nodes have."""
+    repeated = [repr(name) for name, count in Counter(names).items() if count > 1]
+    return GraphError("Node ids", "must be distinct", f"{first_five(repeated)} repeated", "keep one row a node")
+
+
+def encoded(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hashable, ...]]:
     """Turn class names into codes; None, NaN and, in an integer array, negative numbers are unknown."""
     if labels is None:
         return None, ()

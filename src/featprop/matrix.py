@@ -8,7 +8,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Features", "as_dense", "dense", "margins", "read_only", "smaller", "unit_rows"]
+__all__ = [
+    "Features",
+    "as_dense",
+    "dense",
+    "is_sparse_smaller",
+    "margins",
+    "non_zeros",
+    "read_only",
+    "smaller",
+    "unit_rows",
+]
 
 Features: TypeAlias = "sp.csr_array | NDArray[np.float32]"
 
@@ -39,17 +49,39 @@ def read_only(matrix: Any) -> Any:
     return locked
 
 
+def checked_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> sp.csr_array:
+    """Return a CSR matrix of parts that may be anything: those that point outside it raise a `ValueError`.
+
+    SciPy's own check does not look whether rows end after they begin where the last of them ends at 0, and its
+    compiled code then reads and writes memory that is not its own.
+    """
+    matrix = sp.csr_array((data, indices, indptr), shape=shape)
+    matrix.check_format(full_check=True)
+    if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
+        raise ValueError("indptr must be a non-decreasing sequence")
+    return matrix
+
+
 def smaller(matrix: Any) -> Features:
     """Return a copy of the matrix as CSR or dense float32, whichever takes less memory."""
     n, d = matrix.shape
-    non_zero = matrix.nnz if sp.issparse(matrix) else int(np.count_nonzero(matrix))
-    index_bytes = 4 if max(n, d, non_zero) < 2**31 else 8
-    if non_zero * (4 + index_bytes) + (n + 1) * index_bytes >= n * d * 4:
+    if not is_sparse_smaller(n, d, non_zeros(matrix)):
         return dense(matrix)
     sparse = sp.csr_array(matrix, dtype=np.float32, copy=True)
     sparse.sum_duplicates()
     sparse.eliminate_zeros()
     return sparse
+
+
+def non_zeros(matrix: Any) -> int:
+    """Return how many entries of a matrix are not 0, or are stored if it is sparse."""
+    return int(matrix.nnz if sp.issparse(matrix) else np.count_nonzero(matrix))
+
+
+def is_sparse_smaller(n: int, d: int, non_zero: int) -> bool:
+    """Say whether a matrix of n rows and d columns takes less memory as CSR than dense."""
+    index_bytes = 4 if max(n, d, non_zero) < 2**31 else 8
+    return non_zero * (4 + index_bytes) + (n + 1) * index_bytes < n * d * 4
 
 
 def unit_rows(matrix: Features) -> Features:

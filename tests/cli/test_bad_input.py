@@ -765,3 +765,16 @@ def test_the_graph_that_every_case_spoils_is_right(run: Run, tmp_path: Path, tra
         result = run(*arguments)
         assert result.exit_code == 0, result.output
     assert isinstance(featprop.read_graph("graph"), Graph)
+
+
+def test_what_memory_has_no_room_for(run: Run, write_folder: Callable[..., Path], monkeypatch: Any) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 8.00 TiB")
+
+    monkeypatch.setattr("featprop.datasets.resolve", full)
+    result = run("inspect", write_folder())
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "Error: What was asked for must have room in memory; found no more (Unable to allocate 8.00 TiB): "
+        "ask for less, take --max-memory where there is, or a larger machine.\n"
+    )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from featprop.labelling import LabelLog
-from featprop.selection.learner import alone_at
+from featprop.selection.saved_learner import alone_at
 
 Run = Callable[..., Any]
 

@@ -4,14 +4,17 @@ import csv
 import json
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from featprop.errors import FileError
 from featprop.labelling import LabelLog
 from featprop.options import options_of
-from featprop.selection.learner import alone_at
+from featprop.selection import saved_learner
+from featprop.selection.saved_learner import alone_at
 from featprop.strategies import available_strategies, strategy_class
 
 Run = Callable[..., Any]
@@ -157,7 +160,7 @@ def test_a_sheet_does_not_stand_alone_when_the_state_cannot_be_kept(
     def full(self: Any, path: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("featprop.selection.learner.ActiveLearner.save", full)
+    monkeypatch.setattr("featprop.selection.learner.ActiveLearner.saving", full)
     result = run("select", "graph", "-b", 2, "--rounds", "rounds", "-o", "a.csv")
     assert result.exit_code == 2
     assert "No space left on device" in result.stderr
@@ -191,6 +194,24 @@ def test_two_at_once_do_not_ask_for_the_same_nodes(run: Run, folder: Path) -> No
     assert result.exit_code == 2
     assert "another run at work there" in result.stderr
     assert not Path("a.csv").exists()
+
+
+def test_one_that_comes_second_does_not_remove_the_folder_of_the_first(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both begin before there is a folder: it is not there when either looks."""
+    rounds, make = tmp_path / "both", saved_learner.make_folder
+    with ExitStack() as first:
+
+        def both(path: Path) -> None:
+            monkeypatch.setattr(saved_learner, "make_folder", make)
+            first.enter_context(alone_at(path))
+            (path / "labels.sqlite").write_bytes(b"said")
+
+        monkeypatch.setattr(saved_learner, "make_folder", both)
+        with pytest.raises(FileError, match="another run at work"), alone_at(rounds):
+            pass
+        assert (rounds / "labels.sqlite").read_bytes() == b"said"
 
 
 def test_candidates_restrict_the_choice(run: Run, folder: Path) -> None:

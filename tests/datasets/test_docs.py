@@ -4,9 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 
-from featprop.cli import app
 from featprop.datasets import CATALOGUE
 from featprop.io.unpickling import _STAND_INS
 
@@ -34,20 +32,6 @@ def test_every_placed_file_is_named():
                 stems = [file.name, file.name.replace(entry.name, "NAME"), re.sub(r"\.[a-z.]+$", ".*", file.name)]
                 group = form.name == "heterophilous .npz" or file.name.startswith(("ind.", "node-"))
                 assert group or any(stem in PAGE for stem in stems), file.name
-
-
-def test_commands_and_options_exist():
-    group = typer.main.get_command(app)
-    lines = [line.split("#")[0].split() for line in re.findall(r"^featprop .*$", PAGE, re.MULTILINE)]
-    assert len(lines) > 6
-    for words in lines:
-        command = group
-        for word in words[1:]:
-            if hasattr(command, "commands") and word in command.commands:
-                command = command.commands[word]
-        assert command is not group, words
-        known = {option for parameter in command.params for option in parameter.opts}
-        assert {word for word in words if word.startswith("--")} <= known
 
 
 def test_the_number_of_names_a_pickle_may_use():

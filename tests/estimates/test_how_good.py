@@ -1,4 +1,4 @@
-"""The table of docs/how-good.md is made of its lines, and says what the text below it says."""
+"""The table of docs/how-good-measured.md is made of its lines, and says what the text below it says."""
 
 import json
 import runpy
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 def test_the_table_of_audits_is_made_of_its_lines() -> None:
     written = (ROOT / "experiments" / "estimates" / "audit.jsonl").read_text(encoding="utf-8")
     lines = [json.loads(line) for line in written.splitlines()]
-    page = (ROOT / "docs" / "how-good.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-good-measured.md").read_text(encoding="utf-8")
     made = runpy.run_path(str(ROOT / "benchmarks" / "audit.py"))["table"](lines)
     assert "\n".join(made) in page
 

@@ -2,8 +2,13 @@
 
 import datetime as dt
 import json
+import platform
+import resource
+import signal
+import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,8 +109,29 @@ def test_a_line_of_the_first_version_keeps_its_epochs(line: Make, tmp_path: Path
 
 def test_a_score_that_is_no_number_is_told(line: Make, tmp_path: Path) -> None:
     (tmp_path / "cora.jsonl").write_text(line("random", 10, 0, 0.5).to_json().replace("0.5,", '"x",', 1) + "\n")
-    with pytest.raises(FileError, match="scores that are no numbers"):
+    with pytest.raises(FileError, match="macro_f1 that is 'x'"):
         read_results(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("dataset", ["cora"]), ("budget", "10"), ("seed", 1.5), ("accuracy", float("nan")), ("seconds_train", None),
+     ("settings", []), ("schedule", "5"), ("versions", 3), ("calibration_error", "low")],
+)  # fmt: skip
+def test_a_field_of_another_type_is_told(field: str, value: Any, line: Make, tmp_path: Path) -> None:
+    content = json.loads(line("random", 10, 0, 0.5).to_json()) | {field: value}
+    (tmp_path / "cora.jsonl").write_text(json.dumps(content) + "\n")
+    with pytest.raises(FileError, match=f"Line 1 of .* must be a result; found {field} that is"):
+        read_results(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content", ['{"cora": {"nodes": [1]}}', '{"cora": {"edges": "x"}}', '{"cora": 1}', "[" * 10**5]
+)
+def test_figures_that_are_none_are_told(content: str, tmp_path: Path) -> None:
+    (tmp_path / "datasets.json").write_text(content)
+    with pytest.raises(FileError, match="must be figures of data sets"):
+        read_statistics(tmp_path)
 
 
 def test_one_run_at_a_time(tmp_path: Path) -> None:
@@ -113,6 +139,33 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
         pass
     with appending(tmp_path):
         pass
+
+
+def test_what_a_killed_run_left_is_swept_away(tmp_path: Path) -> None:
+    left = tmp_path / f".featprop-{zlib.crc32(platform.node().encode()):08x}-99999999-abc"
+    left.mkdir()
+    with appending(tmp_path):
+        assert not left.exists()
+
+
+def test_a_disk_without_room_is_said_and_the_next_run_goes_on(line: Make, tmp_path: Path) -> None:
+    first, second = line("random", 10, 0, 0.5), line("random", 10, 1, 0.6)
+    with appending(tmp_path) as appender:
+        appender.append([first])
+        whole = (tmp_path / "cora.jsonl").read_bytes()
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 20, before[1]))
+        try:
+            with pytest.raises(FileError, match=r"cora\.jsonl must have room on its disk; found File too large"):
+                appender.append([second])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            signal.signal(signal.SIGXFSZ, ignored)
+    assert read_results(tmp_path) == [first]
+    with appending(tmp_path) as appender:
+        appender.append([second])
+    assert read_results(tmp_path) == [first, second]
 
 
 def test_a_mean_above_the_maximum_is_impossible(line: Make) -> None:

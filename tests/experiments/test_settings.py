@@ -70,6 +70,7 @@ def test_a_data_set_under_another_spelling_or_in_place_of_another() -> None:
         ({"options": {"age": {"base": 7}}}, "base"),
         ({"budgets": ["10"]}, "must be whole numbers"),
         ({"budgets": [10.5]}, "must be whole numbers"),
+        ({"budgets": [[10], 20]}, "must be whole numbers"),
         ({"seeds": True}, "must be whole numbers"),
     ],
 )

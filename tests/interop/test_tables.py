@@ -8,7 +8,8 @@ import pytest
 
 from featprop.errors import FeatpropError, FileError, GraphError
 from featprop.graph import Graph
-from featprop.interop.tables import ENDS, raw_from_tables
+from featprop.interop.edges import ENDS
+from featprop.interop.tables import raw_from_tables
 from featprop.tables import TableOptions
 
 
@@ -112,6 +113,11 @@ def test_weights_may_be_written_with_a_comma_and_must_be_numbers() -> None:
     assert sorted(set(found.adjacency.data.tolist())) == [1.5, 4.5]
     with pytest.raises(GraphError, match="Column 'weight' of edges must be numeric"):
         graph(NODES, ends | {"weight": ["much", "little"]})
+
+
+def test_weights_of_no_edge_at_all() -> None:
+    nothing = pa.table({"source": pa.nulls(0), "target": pa.nulls(0), "weight": pa.nulls(0)})
+    assert Graph.from_pandas(pa.table({"id": ["a", "b"], "w": [1.0, 2.0]}), nothing).n_edges == 0
 
 
 def test_another_name_for_the_labels() -> None:

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from featprop.datasets import resolve
 from featprop.errors import FileError
 from featprop.graph import Graph
 from featprop.io import read_graph
-from featprop.io.atomic import replacing_file, replacing_folder, restore_interrupted, sweep
+from featprop.io.atomic import read_whole, replacing_file, replacing_folder, restore_interrupted, sweep
 from featprop.io.foreign import foreign_entries
 from featprop.io.native import open_native, write_native
 
@@ -291,3 +292,74 @@ def test_what_is_foreign_in_a_folder(tmp_path: Path, name: str) -> None:
         (tmp_path / entry).touch()
     assert foreign_entries(tmp_path, ["model.json", "weights"]) == ["a", "notes.txt"]
     assert foreign_entries(tmp_path, ["model.json", "a", "notes.txt"]) == []
+
+
+REPLACED = """
+import pathlib, sys
+from featprop.io.atomic import replacing_folder
+
+place, mark = pathlib.Path(sys.argv[1]), sys.argv[2]
+for _ in range(int(sys.argv[3])):
+    with replacing_folder(place, durable=False) as folder:
+        for name in ("one", "two", "three"):
+            (folder / name).write_text(mark)
+"""
+"""Replaces a folder of three files that say the same, again and again."""
+
+
+def test_several_replace_a_folder_at_once_and_a_reader_sees_one_of_them(tmp_path: Path) -> None:
+    place = tmp_path / "model"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    writers = [
+        subprocess.Popen([sys.executable, "-c", REPLACED, place, mark, "150"], env=environment, stderr=subprocess.PIPE)
+        for mark in "ab"
+    ]
+    seen: set[tuple[str, ...]] = set()
+    while any(writer.poll() is None for writer in writers):
+        with suppress(FileNotFoundError):  # before the first one is there
+            names = ("one", "two", "three")
+            seen.add(read_whole(place, lambda names=names: tuple((place / name).read_text() for name in names)))
+    for writer in writers:
+        _, told = writer.communicate()
+        assert writer.returncode == 0, told.decode()
+    assert seen <= {("a", "a", "a"), ("b", "b", "b")}
+    assert seen
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_folder_that_is_replaced_while_it_is_read_is_read_again(tmp_path: Path) -> None:
+    place = tmp_path / "model"
+    for mark in "ab":
+        (tmp_path / mark).mkdir()
+        for name in ("one", "two"):
+            (tmp_path / mark / name).write_text(mark)
+    (tmp_path / "a").rename(place)
+
+    def read() -> str:
+        first = (place / "one").read_text()
+        if (tmp_path / "b").exists():
+            place.rename(tmp_path / "gone")
+            (tmp_path / "b").rename(place)
+        return first + (place / "two").read_text()
+
+    assert read_whole(place, read) == "bb"
+
+
+def test_a_place_that_another_run_took_in_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another run puts its folder there between the two renames: ours comes after it, and nothing is left aside."""
+    place, rename = tmp_path / "model", Path.replace
+    place.mkdir()
+    (place / "old").write_text("1")
+
+    def replace(path: Path, target: Path) -> Path:
+        if path.parent.name == "new" and not (tmp_path / "was there").exists():
+            (tmp_path / "was there").mkdir()
+            place.mkdir()
+            (place / "theirs").write_text("2")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with replacing_folder(place) as folder:
+        (folder / "ours").write_text("3")
+    assert [path.name for path in place.iterdir()] == ["ours"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "was there"]

@@ -8,6 +8,7 @@ import os
 import shutil
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
@@ -92,9 +93,10 @@ def test_opening_does_not_read_what_is_stamped(tmp_path, monkeypatch):
     assert len(checked) == 1, "who checks a graph stamps it"
 
 
-@pytest.mark.parametrize("name", ["features.npy", "adjacency.indices.npy", "labels.npy", "graph.json"])
+@pytest.mark.parametrize("name", ["features.npy", "adjacency.indices.npy", "labels.npy", "graph.json", "table.arrow"])
 def test_a_stamp_does_not_count_when_a_file_changed(name, tmp_path, monkeypatch):
-    write_native(graph_of(), tmp_path / "g")
+    nodes = pa.table({"id": ["a", "b"], "w": [1.0, 2.0], "label": ["x", "y"]})
+    write_native(Graph.from_pandas(nodes, pa.table({"source": ["a"], "target": ["b"]})), tmp_path / "g")
     content = (tmp_path / "g" / name).read_bytes()
     (tmp_path / "g" / name).write_bytes(content)
     checked = []
@@ -193,6 +195,11 @@ def _object_array(folder):
     np.save(folder / "labels.npy", np.array([{}, {}, {}, {}], dtype=object), allow_pickle=True)
 
 
+def _too_long(folder):
+    content = (folder / "labels.npy").read_bytes()
+    (folder / "labels.npy").write_bytes(content.replace(b"(4,)", b"(4611686018427387904, 2)"))
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
@@ -202,6 +209,7 @@ def _object_array(folder):
         (lambda folder: (folder / "graph.json").write_text('{"format": "featprop graph", "version": 9}'), "version 9"),
         (_shorten, "mmap length is greater than file size"),
         (_object_array, "Array can't be memory-mapped: Python objects in dtype"),
+        (_too_long, "labels.npy, array is too big"),
         (lambda folder: np.save(folder / "labels.npy", np.zeros(3, np.int64)), "labels.npy of shape (3,)"),
         (lambda folder: np.save(folder / "features.npy", np.zeros((4, 2))), "type float64"),
         (lambda folder: np.save(folder / "adjacency.indptr.npy", np.array([1, 2, 4, 6, 6], np.int32)), "from 1 to 6"),

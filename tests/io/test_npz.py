@@ -1,5 +1,7 @@
 """The sparse-graph ``.npz`` of CoraFull and its relatives."""
 
+import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +76,14 @@ WHOLE = arrays([[0, 1], [1, 0]], np.eye(2))
             f"{LAYOUT}; found this: indices must be < 2: write it again in that layout.",
         ),
         (
+            WHOLE | {"labels": np.array(sp.csr_matrix(np.eye(2)), dtype=object)},
+            f"{LAYOUT}; found this: a csr_array as the labels: write it again in that layout.",
+        ),
+        (
+            WHOLE | {"adj_indptr": np.array([0, 2, 0])},
+            f"{LAYOUT}; found this: indptr must be a non-decreasing sequence: write it again in that layout.",
+        ),
+        (
             WHOLE | {"adj_shape": np.array([2, 3])},
             "must have a square adj_ with one row a row of attr_; found the shapes (2, 3) and (2, 2): "
             "write it again in that layout.",
@@ -115,6 +125,25 @@ def test_a_damaged_file(tmp_path: Path, save: Any, where: int) -> None:
     content[where : where + 60] = b"\xff" * 60
     path.write_bytes(content)
     with pytest.raises(FeatpropError, match=r"damaged.npz must be a sparse-graph .npz with .*; found this: "):
+        read_graph(path)
+
+
+@pytest.mark.parametrize("shape", ["(((((((", "(-1,)", "(9223372036854775807, 3)", "('a',)", "1e9"])
+def test_a_header_that_cannot_be_read(tmp_path: Path, shape: str) -> None:
+    """NumPy has Python parse a header, which may raise nearly anything, warnings too."""
+    path = tmp_path / "damaged.npz"
+    np.savez(path, **WHOLE)
+    with zipfile.ZipFile(path) as whole:
+        members = {name: whole.read(name) for name in whole.namelist()}
+    header = members["attr_data.npy"]
+    members["attr_data.npy"] = re.sub(rb"'shape': \(\d+,\)", f"'shape': {shape}".encode(), header)
+    assert members["attr_data.npy"] != header
+    with zipfile.ZipFile(path, "w") as damaged:
+        for name, content in members.items():
+            damaged.writestr(name, content)
+    with pytest.raises(
+        FeatpropError, match=r"damaged.npz must be a sparse-graph .npz with .*; found this: attr_data.npy"
+    ):
         read_graph(path)
 
 

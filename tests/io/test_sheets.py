@@ -21,7 +21,8 @@ from featprop.io.answers import read_ids
 from featprop.io.label_words import SKIP_WORDS
 from featprop.io.labels import read_labels
 from featprop.io.overwriting import check_may_write
-from featprop.io.sheets import write_pick_table, write_prediction_table
+from featprop.io.prediction_files import write_prediction_table
+from featprop.io.sheets import write_pick_table
 from featprop.spelling import form_of
 
 Contents = Callable[[], dict[str, bytes | None]]
@@ -57,7 +58,7 @@ def test_a_sheet_without_a_description(tmp_path: Path) -> None:
 def test_predictions_by_hand(tmp_path: Path) -> None:
     path = tmp_path / "predictions.csv"
     probabilities = np.array([[0.25, 0.75], [0.875, 0.125]], np.float32)
-    write_prediction_table(path, np.array([10, 20]), ("left", 2), probabilities)
+    write_prediction_table(path, np.array([10, 20]), ("left", 2), [probabilities])
     assert path.read_bytes() == (
         b"id,label,confidence,given,distance,isolated,probability_left,probability_2\n"
         b'10,"2",0.7500,,,,0.2500,0.7500\n20,"left",0.8750,,,,0.8750,0.1250\n'
@@ -67,7 +68,7 @@ def test_predictions_by_hand(tmp_path: Path) -> None:
 
 def test_class_names_with_commas_and_quotes(tmp_path: Path) -> None:
     path = tmp_path / "predictions.csv"
-    write_prediction_table(path, np.array([1]), ('a,"b', "c\nd"), np.array([[1.0, 0.0]], np.float32))
+    write_prediction_table(path, np.array([1]), ('a,"b', "c\nd"), [np.array([[1.0, 0.0]], np.float32)])
     with path.open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)
     assert row["label"] == 'a,"b'
@@ -330,7 +331,7 @@ def test_what_must_not_be_lost(tmp_path: Path, contents: Contents, text: str, fo
     for attempt in (
         lambda: check_may_write(path, force=False),
         lambda: write_pick_table(path, nothing),
-        lambda: write_prediction_table(path, nothing, (), np.ones((0, 2), np.float32)),
+        lambda: write_prediction_table(path, nothing, (), [np.ones((0, 2), np.float32)]),
     ):
         with pytest.raises(FileError) as caught:
             attempt()
@@ -404,7 +405,7 @@ def test_spaces_around_a_label_do_not_count(tmp_path: Path) -> None:
 def test_a_label_that_new_predictions_would_not_keep(tmp_path: Path) -> None:
     """Somebody wrote that the model is right: nothing but the column `given` shows it."""
     path = write(tmp_path / "p.csv", PREDICTIONS + "a,x,0.7000,x,0.5,,0.7000,0.3000\n")
-    arguments = (path, np.array(["a"], object), ("x", "y"), np.array([[0.7, 0.3]], np.float32))
+    arguments = (path, np.array(["a"], object), ("x", "y"), [np.array([[0.7, 0.3]], np.float32)])
     with pytest.raises(FileError, match=r"found labels that a person typed: 1 \(a\)"):
         write_prediction_table(*arguments)
     write_prediction_table(*arguments, given=np.array([1]), distances=np.array([0.0]), isolated=np.array([True]))
@@ -422,7 +423,7 @@ def test_columns_that_would_be_lost(tmp_path: Path) -> None:
         check_may_write(path, force=False, shown=["name"])
 
 
-def test_a_stream_gets_the_table_when_all_else_is_done() -> None:
-    stream, order = io.BytesIO(), []
-    write_pick_table(stream, np.array([7]), first=lambda: order.append(stream.getvalue()))
-    assert (order, stream.getvalue()) == ([b""], b"rank,id,label\n1,7,\n")
+def test_a_stream_gets_the_table() -> None:
+    stream = io.BytesIO()
+    write_pick_table(stream, np.array([7]))
+    assert stream.getvalue() == b"rank,id,label\n1,7,\n"

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -706,3 +707,62 @@ def test_a_log_where_nothing_can_be_written_is_read(tmp_path: Path) -> None:
     with pytest.raises(FileError):
         LabelLog(tmp_path / "nothing.labels", read_only=True)
     assert not (tmp_path / "nothing.labels").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("UPDATE acts SET text = ''", "could not convert string to float"),
+        ("UPDATE acts SET text = '-1'", "says less than it should"),
+        ("UPDATE acts SET kind = 'label'", "says less than it should"),
+        ("UPDATE acts SET time = '2024-01-01'", "says less than it should"),
+        ("UPDATE acts SET annotator = x'ff'", "of other types"),
+        ("UPDATE acts SET undoes = 'a'", "of other types"),
+        ("UPDATE acts SET node = '" + "[" * 100_000 + "'", "recursion"),
+    ],
+)
+def test_an_act_that_featprop_did_not_write_is_refused(change: str, says: str, tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "a.labels") as log:
+        log.draw_audit({"a": 3.0})
+    with closing(sqlite3.connect(tmp_path / "a.labels")) as file:
+        triggers = file.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            file.execute(f"DROP TRIGGER {name}")
+        file.execute(change)
+        for _, statement in triggers:
+            file.execute(statement)
+        file.commit()
+    with LabelLog(tmp_path / "a.labels", read_only=True) as log, pytest.raises(FileError, match=says):
+        log.acts()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP VIEW answers; CREATE VIEW answers AS "
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT acts.* FROM acts, n",
+        "CREATE TRIGGER more AFTER INSERT ON acts BEGIN SELECT RAISE(IGNORE); END",
+        "DROP TRIGGER acts_stay",
+        "DROP VIEW answers",
+    ],
+)
+def test_a_log_whose_file_has_other_things_done_is_refused(statement: str, tmp_path: Path) -> None:
+    """A view of a crafted file may go on forever, and a trigger may write what nobody said."""
+    with LabelLog(tmp_path / "a.labels") as log:
+        log.tell({"a": "x"})
+    with closing(sqlite3.connect(tmp_path / "a.labels")) as file:
+        file.executescript(statement)
+    for read_only in (True, False):
+        with pytest.raises(FileError, match="views or triggers that featprop did not make"):
+            LabelLog(tmp_path / "a.labels", read_only=read_only)
+
+
+def test_a_log_that_nobody_holds_closes_itself(tmp_path: Path) -> None:
+    """Python 3.13 warns of a connection that is not closed, whatever it was to."""
+    for path in (None, tmp_path / "labels.sqlite"):
+        log = LabelLog(path)
+        kept = log._connection
+        log.tell({"a": "left"})
+        kept.__del__()
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            kept.execute("SELECT 1")

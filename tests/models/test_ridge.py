@@ -454,6 +454,7 @@ def test_choosing_loading_and_predicting_need_no_torch(graph_folder: Path, tmp_p
         (lambda saved: saved.update(coefficients=saved["coefficients"][1:]), "coefficients that are not"),
         (lambda saved: saved.update(coefficients=saved["coefficients"][:, :2]), "coefficients that are not"),
         (lambda saved: saved.update(coefficients=saved["coefficients"] * np.nan), "coefficients that are not"),
+        (lambda saved: saved.update(coefficients=saved["coefficients"] * 0 + 1e38), "coefficients out of bounds"),
         (lambda saved: saved.update(centre=saved["centre"][:3]), "coefficients that are not"),
         (lambda saved: saved.update(calibration=np.ones(3)), "calibration that are not"),
         (lambda saved: saved.update(calibration=np.array([np.inf, 0])), "calibration that are not"),

@@ -51,6 +51,15 @@ def test_a_folder_with_other_things_is_left_alone(graph: Graph, tmp_path: Path) 
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.parametrize("weight", [np.nan, np.inf, 3e38])
+@pytest.mark.parametrize("model", [GCN(epochs=1), SGC(epochs=1)])
+def test_weights_that_give_no_probability_are_told(weight: float, model: NodeClassifier, graph: Graph) -> None:
+    model.fit(graph, [0, 1], ["a", "b"])
+    model.restore({name: np.full_like(values, weight) for name, values in model.tensors().items()})
+    with pytest.raises(ModelError, match="The model must give probabilities; found numbers that are not finite"):
+        model.predict_proba(graph)
+
+
 def test_class_names_that_json_cannot_hold(graph: Graph, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="must be text, numbers, dates or tuples; found <object"):
         save_model(GCN(epochs=1).fit(graph, [0, 1], [object(), "b"]), tmp_path / "model")

@@ -1,6 +1,5 @@
 """Cards: what a person reads of a node, in a good order, and nothing that leads out."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from featprop.graph import Graph
 from featprop.io import read_graph
 from featprop.io.native import write_native
 from featprop.page.card import Card, Field, card_of, picture_of, title_of
-from featprop.page.pictures import image_file
+from featprop.page.image_files import image_file
 
 N = 100
 
@@ -283,19 +282,3 @@ def test_what_no_page_can_hold_is_on_no_card() -> None:
     ids = ["a\ud800", "b\x00", "c\u202e"]
     graph = Graph.from_scipy(np.zeros((3, 3)), np.eye(3), ids=ids)
     assert [title_of(graph, node) for node in range(3)] == ["a\ufffd", "b\ufffd", "c"]
-
-
-def test_a_card_takes_no_longer_for_more_nodes() -> None:
-    size = 200_000
-    generator = np.random.default_rng(0)
-    columns = {
-        "w": generator.normal(size=size),
-        "v": generator.normal(size=size),
-        "c": generator.integers(3, size=size),
-    }
-    graph = graph_of(columns)
-    card_of(graph, 0)
-    start = time.perf_counter()
-    for node in range(100):
-        card_of(graph, node)
-    assert time.perf_counter() - start < 1.0

@@ -248,14 +248,14 @@ def test_threads_wait_for_one_to_compute(
     monkeypatch: pytest.MonkeyPatch, line: Graph, ask: Callable[[Graph], object]
 ) -> None:
     made: list[int] = []
-    original = propagation.normalised_adjacency
+    original = propagation.Edges.of
 
-    def slow(graph: Graph) -> sp.csr_array:
+    def slow(graph: Graph) -> propagation.Edges:
         made.append(1)
         time.sleep(0.05)
         return original(graph)
 
-    monkeypatch.setattr(propagation, "normalised_adjacency", slow)
+    monkeypatch.setattr(propagation.Edges, "of", slow)
     graph = replace(line)
     found: list[object] = []
     threads = [threading.Thread(target=lambda: found.append(ask(graph))) for _ in range(8)]

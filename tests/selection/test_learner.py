@@ -2,6 +2,8 @@
 
 import datetime as dt
 import json
+import platform
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import scipy.sparse as sp
 import featprop as fp
 from featprop.errors import FileError, GraphError, LabelError, ParameterError
 from featprop.io.labels import read_labels
+from featprop.labelling import LabelLog
 from featprop.propagation import propagation
 from featprop.selection.learner import ActiveLearner
 from featprop.strategies import available_strategies
@@ -227,7 +230,8 @@ def damaged(record: dict[str, Any], **changes: Any) -> str:
         (lambda record: damaged(record, asked=3), "must be undamaged"),
         (
             lambda record: damaged(record, graph={"nodes": 3, "edges": 1, "features": 2}),
-            "must be resumed with the graph it was saved with; found 3 nodes, 1 edges, 2 features then, 24 nodes",
+            "must be resumed with the graph it was saved with, or one that has grown; found 3 nodes, 1 edges, "
+            "2 features then, 24 nodes",
         ),
     ],
 )
@@ -291,6 +295,51 @@ def test_the_folder_of_other_rounds_is_not_replaced(graph: fp.Graph, tmp_path: P
     assert ActiveLearner.resume(tmp_path / "rounds", graph).labels == {"n00": "red"}
     first.save(tmp_path / "copy")
     assert ActiveLearner.resume(tmp_path / "copy", graph).labels == {"n00": "red"}
+
+
+def test_a_program_that_was_killed_while_it_saved_does_everything_again(graph: fp.Graph, tmp_path: Path) -> None:
+    """The labels were there already, under other keys; learner.json was not."""
+    for labels in ({"n00": "red"}, {"n00": "red"}, {"n00": "red", "n01": "blue"}):
+        learner = ActiveLearner(graph)
+        learner.tell(labels)
+        learner.save(tmp_path / "rounds")
+        (tmp_path / "rounds" / "learner.json").unlink()
+    with LabelLog(tmp_path / "rounds" / "labels.sqlite") as kept:
+        assert kept.labels() == {"n00": "red", "n01": "blue"}
+    for labels in ({"n00": "red"}, {"n00": "red", "n01": "red"}, {"n01": "blue", "n00": "red"}):
+        learner = ActiveLearner(graph)
+        learner.tell(labels)
+        with pytest.raises(FileError, match="acts of people that are not among them"):
+            learner.save(tmp_path / "rounds")
+
+
+def test_who_was_asked_is_kept_when_the_block_has_ended_well(graph: fp.Graph, tmp_path: Path) -> None:
+    learner = ActiveLearner(graph, seed=1)
+    learner.save(tmp_path / "rounds")
+    picks = learner.ask(3).nodes.tolist()
+    with pytest.raises(KeyError), learner.saving(tmp_path / "rounds"):
+        raise KeyError
+    assert ActiveLearner.resume(tmp_path / "rounds", graph).ask(3).nodes.tolist() == picks, "asked for again"
+    with learner.saving(tmp_path / "rounds"):
+        assert ActiveLearner.resume(tmp_path / "rounds", graph).asked == []
+    assert ActiveLearner.resume(tmp_path / "rounds", graph).asked == picks
+
+
+def test_a_model_whose_replacement_was_killed_comes_back(graph: fp.Graph, tmp_path: Path) -> None:
+    learner = ActiveLearner(graph)
+    learner.tell({"n00": "red", "n01": "blue"})
+    learner.retrain()
+    learner.save(tmp_path / "rounds")
+    aside = tmp_path / "rounds" / f".featprop-{zlib.crc32(platform.node().encode()):08x}-99999999-abc"
+    (aside / "new" / "model").mkdir(parents=True)
+    (aside / "old").mkdir()
+    (tmp_path / "rounds" / "model").rename(aside / "old" / "model")
+    ActiveLearner.resume(tmp_path / "rounds", graph)
+    assert sorted(path.name for path in (tmp_path / "rounds" / "model").iterdir()) == [
+        "model.json",
+        "weights.safetensors",
+    ]
+    assert not aside.exists()
 
 
 def test_an_undo_takes_back_the_last_act(graph: fp.Graph) -> None:

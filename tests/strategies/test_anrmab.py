@@ -82,6 +82,25 @@ def test_weights_live_on_and_without_new_labels_stay(start: Situation, situated:
     assert bandit.state()["weights"] == learnt
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": [1.0, 1.0]},
+        {"weights": [1.0, 1.0, -1.0]},
+        {"mixture": [0.5, 0.5, math.nan]},
+        {"odds": []},
+        {"odds": [[0, 0.0]]},
+        {"waiting": [[0, 0.5]]},
+        {"waiting": [[0, 0.5, 0.5, 7.0]]},
+    ],
+)
+def test_a_state_that_cannot_be_is_refused(change: dict[str, list[float]]) -> None:
+    state = {"weights": [1.0, 1.0, 1.0], "odds": [[0, 0.5]], "waiting": [[0, 0.5, 0.25, 0.25]]}
+    ANRMAB().restore(state)
+    with pytest.raises(ValueError, match="weights, odds or shares of the strategy that cannot be"):
+        ANRMAB().restore(state | change)
+
+
 def test_no_arm_falls_below_its_least_share(start: Situation) -> None:
     bandit = ANRMAB(rounds=100)
     bandit.restore({"weights": [3.0, 0.0, 0.0]})

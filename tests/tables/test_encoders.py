@@ -138,6 +138,11 @@ def test_dates_by_hand() -> None:
     assert applied(encoder, typed)[1].tolist() == [0, 0, 0]
 
 
+def test_lists_where_dates_were_are_named() -> None:
+    encoder = learnt("date", ["01.01.2020", "02.01.2020", "03.01.2020"])
+    assert encoder.unread([pa.array([["a"], ["a"], ["b"]])]) == ["['a'] 2 times, first in row 1", "['b'] in row 3"]
+
+
 def test_days_come_before_months_unless_a_value_says_otherwise() -> None:
     assert "%d/%m/%Y" in learnt("date", ["01/02/2020", "03/04/2020"]).words
     assert "%m/%d/%Y" in learnt("date", ["01/02/2020", "03/14/2020"]).words
@@ -150,6 +155,10 @@ def test_text_is_scikit_learns_tf_idf() -> None:
     wanted = theirs.fit_transform(texts).toarray()
     np.testing.assert_allclose(applied(learnt("text", texts), texts), wanted, atol=1e-5)
     assert applied(learnt("text", texts), ["nothing of this", None]).sum() == 0
+
+
+def test_lists_of_numbers_too_large_for_features_are_left_for_the_graph_to_name() -> None:
+    assert np.isinf(applied(learnt("vector", [[1.0, 2.0], [3.0, 1e300]]), [[1.0, 1e300]])).tolist() == [[False, True]]
 
 
 def test_lists_stay_as_they_are_and_missing_ones_are_their_mean() -> None:

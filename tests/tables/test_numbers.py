@@ -1,6 +1,5 @@
 """Numbers, whatever they are written like."""
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -222,8 +221,8 @@ def test_any_text_is_read_or_not_but_nothing_raises(texts: list[str | None]) -> 
         assert np.isnan(found.values).sum() == found.n_missing + len(found.odd)
 
 
-def test_a_million_values_take_seconds() -> None:
-    values = pa.array([f"{number:.2f}".replace(".", ",") for number in np.arange(1_000_000) / 7])
-    start = time.perf_counter()
-    assert numbers_in(values) is not None
-    assert time.perf_counter() - start < 15
+def test_a_million_values_are_read() -> None:
+    numbers = np.round(np.arange(1_000_000) / 7, 2)
+    found = numbers_in(pa.array([f"{number:.2f}".replace(".", ",") for number in numbers]))
+    assert found is not None
+    np.testing.assert_array_equal(found.values, numbers)

@@ -25,6 +25,7 @@ __all__ = [
     "SeedOption",
     "app",
     "read",
+    "say_what_was_read",
 ]
 
 
@@ -56,6 +57,12 @@ class Commands(TyperGroup):
                 raise
             what, cure = str(error.filename or "A file"), "check the path, your rights there and the room on the disk"
             told = FileError(what, "must be there to be read or written", error.strerror or reason(error), cure)
+        except MemoryError as error:
+            rule, cure = (
+                "must have room in memory",
+                "ask for less, take --max-memory where there is, or a larger machine",
+            )
+            told = FeatpropError("What was asked for", rule, f"no more ({reason(error)})", cure)
         raise _refused(told)
 
 
@@ -78,7 +85,7 @@ GraphArgument = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="A folder with nodes.csv and edges.csv (or .parquet, .xlsx), an .xlsx workbook, a converted graph, a "
-        "sparse-graph .npz, "
+        "sparse-graph .npz, the address of a converted graph such as s3://bucket/graph, "
         "or the name of a data set such as cora.",
         show_default=False,
     ),
@@ -111,8 +118,13 @@ def read(path: Path, tables: TableOptions, preparation: Preparation | None = Non
     from featprop.datasets import resolve
 
     graph = resolve(path, tables, preparation)
-    size = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features"
-    typer.echo(f"Read {size} from {path}", err=True)
-    if in_short and preparation is None and graph.preparation is not None:
-        typer.echo(f"{graph.preparation.in_short()} (featprop inspect {path} tells more)", err=True)
+    columns = graph.preparation if in_short and preparation is None else None
+    say_what_was_read(path, graph.n_nodes, graph.n_edges, graph.n_features, columns)
     return graph
+
+
+def say_what_was_read(path: Path, nodes: int, edges: int, features: int, columns: Preparation | None) -> None:
+    """Say how large a graph is and, if they are given, of which columns."""
+    typer.echo(f"Read {nodes:,} nodes, {edges:,} edges, {features:,} features from {path}", err=True)
+    if columns is not None:
+        typer.echo(f"{columns.in_short()} (featprop inspect {path} tells more)", err=True)

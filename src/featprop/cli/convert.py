@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from featprop.cli.app import GraphArgument, app, read
+from featprop.cli.app import GraphArgument, app, read, say_what_was_read
 from featprop.cli.console import showing_progress
+from featprop.cli.scale_options import WORTH_SAYING, MaxMemoryOption, ScratchOption, memory_bound, say_memory_bound
 from featprop.cli.table_options import reads_tables
+from featprop.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
     from featprop.tables import TableOptions
@@ -24,17 +26,56 @@ def convert(
     tables: TableOptions,
     out: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write.", show_default=False)],
     force: Annotated[bool, typer.Option("--force", help="Replace a converted graph that is there already.")] = False,
+    append: Annotated[
+        bool, typer.Option("--append", help="Add the nodes and edges of tables to the converted graph that is there.")
+    ] = False,
+    max_memory: MaxMemoryOption = None,
+    scratch: ScratchOption = None,
 ) -> None:
     """Write a graph in featprop's own format, which opens at once whatever its size.
 
-    Every command takes the folder in place of the original.
+    Every command takes the folder in place of the original. Edges may be more than memory holds.
 
     Example: `featprop convert my-graph/ my-graph.fp/`
+
+    Later: `featprop convert more/ my-graph.fp/ --append`
     """
+    from featprop.io.converting import convert_tables, tables_at
     from featprop.io.native import check_may_replace, write_native
 
+    bound = memory_bound(max_memory)
+    if append:
+        if force:
+            raise ParameterError("--append", "must be given without --force", "both", "leave one out")
+        _append(graph, out, tables, bound, max_memory, scratch)
+        return
     check_may_replace(out, force=force)
+    found = tables_at(graph)
     with showing_progress():
-        write_native(read(graph, tables), out, force=force)
+        if found is None:
+            write_native(read(graph, tables), out, force=force)
+        else:
+            if max_memory is not None or WORTH_SAYING * found.size > bound:
+                say_memory_bound(bound, max_memory)
+            made = convert_tables(found, out, tables, max_memory=bound, scratch=scratch, force=force)
+            say_what_was_read(graph, made.nodes, made.edges, made.features, made.preparation)
     size = sum(file.stat().st_size for file in out.iterdir())
     typer.echo(f"Wrote {out}, {size / 1e6:,.1f} MB.")
+
+
+def _append(
+    graph: Path, out: Path, tables: TableOptions, bound: int, max_memory: str | None, scratch: Path | None
+) -> None:
+    from featprop.io.appending import append_tables
+    from featprop.io.converting import tables_at
+
+    found = tables_at(graph, both=False)
+    if found is None:
+        rule, cure = "must hold tables to add, nodes or edges or both", "put nodes.csv or edges.csv into a folder"
+        raise FileError(f"{graph}", rule, "something else" if graph.exists() else "no such folder", cure)
+    with showing_progress():
+        if max_memory is not None or WORTH_SAYING * found.size > bound:
+            say_memory_bound(bound, max_memory)
+        made = append_tables(found, out, tables, max_memory=bound, scratch=scratch)
+    now = f"{made.nodes:,} nodes, {made.edges:,} edges, {made.features:,} features"
+    typer.echo(f"Added {made.new_nodes:,} nodes and {made.new_edges:,} edges to {out}: {now}.")

@@ -9,6 +9,7 @@ import typer
 from featprop.cli.app import app
 from featprop.cli.console import showing_progress
 from featprop.cli.printing import print_table
+from featprop.errors import FileError
 
 if TYPE_CHECKING:
     from featprop.datasets import Dataset
@@ -68,12 +69,16 @@ def fetch(
 
     Example: `featprop datasets fetch cora citeseer pubmed`
     """
+    from featprop.cache import cache_folder
     from featprop.datasets import fetch as fetch_anew
-    from featprop.datasets import find, load
+    from featprop.datasets import find, load, whereabouts
 
     for name in [find(name).name for name in names]:
         with showing_progress():
             graph = fetch_anew(name) if force else load(name)
+        if whereabouts(find(name)) not in ("cache", "embedded"):
+            cure = "look at its rights and the room on its disk, or set FEATPROP_CACHE to another folder"
+            raise FileError(f"{name}", "must be kept in the cache", f"that {cache_folder()} could not take it", cure)
         typer.echo(f"{name}: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features")
 
 

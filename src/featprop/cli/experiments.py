@@ -68,7 +68,7 @@ def run(
 
     Example: `featprop experiments run --dataset cora --strategy featprop --strategy random --seeds 5 --out results/`
     """
-    _check_installed("experiments run", "torch", "train")
+    _check_installed("experiments run", "train", "torch")
     from featprop.experiments.runner import run as run_cells
     from featprop.experiments.settings import Settings, read_settings
 
@@ -122,7 +122,7 @@ def report(
 
     Example: `featprop experiments report results/ --out report/`
     """
-    _check_installed("experiments report", "matplotlib", "demo")
+    _check_installed("experiments report", "demo", "jinja2", "matplotlib")
     from featprop.experiments.pages import refresh
     from featprop.experiments.report import write_report
 
@@ -134,11 +134,12 @@ def report(
     typer.echo(f"Report: {written.page}")
 
 
-def _check_installed(command: str, needed: str, extra: str) -> None:
+def _check_installed(command: str, extra: str, *packages: str) -> None:
     from importlib.util import find_spec
 
-    if find_spec(needed) is None:
-        raise MissingExtraError(f"featprop {command}", extra, needed)
+    for needed in packages:
+        if find_spec(needed) is None:
+            raise MissingExtraError(f"featprop {command}", extra, needed)
 
 
 def _numbers(text: str) -> list[int]:

@@ -57,7 +57,7 @@ def import_(
     from featprop.labelling.agreement import alpha, disagreements
     from featprop.labelling.alone import alone_with
     from featprop.labelling.exchange import read_results
-    from featprop.selection.learner import alone_at
+    from featprop.selection.saved_learner import alone_at
 
     place, allowed = log_at(labels), None if classes is None else listed(classes)
     with showing_progress(), alone_at(labels) if labels.is_dir() else nullcontext():

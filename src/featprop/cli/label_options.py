@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable
+    from collections.abc import Collection, Hashable, Iterable, Sequence
 
     from featprop.graph import Graph
     from featprop.io.labels import LabelSheet
@@ -81,7 +81,7 @@ def counted(count: int, what: str) -> str:
 def log_at(path: Path) -> Path:
     """Return the file of a label log, which is in the folder where rounds are kept."""
     from featprop.errors import FileError
-    from featprop.selection.learner import LABELS
+    from featprop.selection.saved_learner import LABELS
 
     if not path.is_dir():
         return path
@@ -151,12 +151,12 @@ def _counting(path: Path, graph: Graph, allowed: list[str] | None, *, use_audit:
     return LabelSheet(list(labels), list(labels.values()), [], skips, audit=audit, audited=audited)
 
 
-def check_place(out: Path, *, force: bool, shown: Collection[str] = ()) -> None:
+def check_place(out: Path, *, force: bool, shown: Collection[str] = (), suffixes: Sequence[str] = (".csv",)) -> None:
     """Refuse an output that must not be written; ``-`` is standard output, which may."""
     from featprop.io.overwriting import check_may_write
 
     if out != STANDARD_OUTPUT:
-        check_may_write(out, force=force, shown=shown)
+        check_may_write(out, force=force, shown=shown, suffixes=suffixes)
 
 
 def place_of(out: Path) -> Path | BinaryIO:

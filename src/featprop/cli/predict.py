@@ -11,6 +11,13 @@ import featprop
 from featprop.cli.app import DeviceOption, ForceOption, GraphArgument, app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import STANDARD_OUTPUT, check_place, place_of
+from featprop.cli.scale_options import (
+    ClusterOption,
+    MaxMemoryOption,
+    ScratchOption,
+    WorkersOption,
+    working_as_said,
+)
 from featprop.cli.table_options import reads_tables
 
 if TYPE_CHECKING:
@@ -25,11 +32,15 @@ def predict(
     graph: GraphArgument,
     tables: TableOptions,
     model: Annotated[Path, typer.Option("--model", help="A model folder that featprop train wrote.")] = Path("model"),
-    out: Annotated[Path, typer.Option("--out", "-o", help="The table to write; - for standard output.")] = Path(
-        "predictions.csv"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The table to write, .csv or .parquet; - for standard output.")
+    ] = Path("predictions.csv"),
     force: ForceOption = False,
     device: DeviceOption = "cpu",
+    max_memory: MaxMemoryOption = None,
+    scratch: ScratchOption = None,
+    workers: WorkersOption = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Predict the class of every node, with a probability for each class.
 
@@ -37,13 +48,15 @@ def predict(
 
     Example: `featprop predict my-graph/ --model model/ --out predictions.csv`
     """
+    from featprop.io.overwriting import PREDICTION_SUFFIXES
     from featprop.selection import write_predictions
 
-    check_place(out, force=force)
+    check_place(out, force=force, suffixes=PREDICTION_SUFFIXES)
     with showing_progress():
         fitted = featprop.load_model(model, device=device)
         whole = read(graph, tables, fitted.preparation_)
-        write_predictions(place_of(out), fitted, whole, force=force)
+        with working_as_said(whole, max_memory, scratch, workers, cluster):
+            write_predictions(place_of(out), fitted, whole, force=force)
     is_file = out != STANDARD_OUTPUT
     typer.echo(
         f"Wrote the predicted class of {whole.n_nodes:,} nodes{f' to {out}' if is_file else ''}.", err=not is_file

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
@@ -23,6 +22,13 @@ from featprop.cli.label_options import (
     read_sheets,
 )
 from featprop.cli.printing import print_table, print_text
+from featprop.cli.scale_options import (
+    ClusterOption,
+    MaxMemoryOption,
+    ScratchOption,
+    WorkersOption,
+    working_as_said,
+)
 from featprop.cli.table_options import reads_tables
 from featprop.errors import ParameterError, first_five
 
@@ -107,6 +113,10 @@ def select(
         int | None, typer.Option("--seed", min=0, help="The same seed gives the same nodes.", show_default="0")
     ] = None,
     force: ForceOption = False,
+    max_memory: MaxMemoryOption = None,
+    scratch: ScratchOption = None,
+    workers: WorkersOption = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Choose the nodes to label and write them as a labelling sheet.
 
@@ -122,7 +132,7 @@ def select(
     from featprop.io.labels import LabelSheet
     from featprop.options import parse_options
     from featprop.selection.labelling_sheet import check_shown, write_sheet
-    from featprop.selection.learner import alone_at
+    from featprop.selection.saved_learner import alone_at
     from featprop.strategies import DEFAULT_STRATEGY, get_strategy, strategy_class
 
     shown = listed(show)
@@ -145,7 +155,10 @@ def select(
             typer.echo(
                 "The graph's own labels are not looked at: pass them with --labels if they should count", err=True
             )
-        with alone_at(rounds) if rounds else nullcontext():
+        with (
+            working_as_said(whole, max_memory, scratch, workers, cluster),
+            alone_at(rounds) if rounds else nullcontext(),
+        ):
             learner = _learner(rounds, whole, chooser, model, seed, is_chosen=bool(strategy or settings))
             so_far = learner.labels.values()
             sheet = read_sheets(labels, whole, so_far, classes, skip, on_conflict) if labels else LabelSheet()
@@ -158,16 +171,17 @@ def select(
                 _print_plan(picks)
                 return
             known = learner.labels if shown else {}
-            write_sheet(
-                place_of(out),
-                picks,
-                show=shown,
-                labels=known,
-                model=learner.model if len(set(known.values())) > 1 else None,
-                description=not no_description,
-                force=force,
-                first=None if rounds is None else partial(learner.save, rounds),
-            )
+            seen = learner.model if len(set(known.values())) > 1 else None
+            with learner.saving(rounds) if rounds else nullcontext():
+                write_sheet(
+                    place_of(out),
+                    picks,
+                    show=shown,
+                    labels=known,
+                    model=seen,
+                    description=not no_description,
+                    force=force,
+                )
     is_file = out != STANDARD_OUTPUT
     where, column = (f" to {out}", "its") if is_file else ("", "the")
     typer.echo(f"Wrote {len(picks):,} nodes{where}: fill {column} label column.", err=not is_file)

@@ -13,6 +13,13 @@ from featprop.cli.app import DeviceOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, read_sheets
 from featprop.cli.model_options import LabelsOption, ModelOption, SettingsOption, chosen_model
+from featprop.cli.scale_options import (
+    ClusterOption,
+    MaxMemoryOption,
+    ScratchOption,
+    WorkersOption,
+    working_as_said,
+)
 from featprop.cli.table_options import reads_tables
 from featprop.errors import LabelError
 
@@ -39,6 +46,10 @@ def train(
     ] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
+    max_memory: MaxMemoryOption = None,
+    scratch: ScratchOption = None,
+    workers: WorkersOption = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Train a model on the labelled nodes and save it.
 
@@ -57,8 +68,9 @@ def train(
         if sheet.audit and not sheet.nodes:
             found, cure = "those of an audit only", "pass other --labels too, or --use-audit"
             raise LabelError("Training", "must have labels", found, cure)
-        fitted = chosen.fit(whole, sheet.nodes, sheet.labels)
-        score = score_audit(whole, fitted, sheet.audited, sheet.audit) if sheet.audited else None
+        with working_as_said(whole, max_memory, scratch, workers, cluster):
+            fitted = chosen.fit(whole, sheet.nodes, sheet.labels)
+            score = score_audit(whole, fitted, sheet.audited, sheet.audit) if sheet.audited else None
         featprop.save_model(fitted, out)
     if use_audit:
         typer.echo("The labels of the audit are among them: it checks this model no more.", err=True)

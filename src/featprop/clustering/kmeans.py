@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from numpy.typing import NDArray
 
 from featprop.distances.points import Points, blocks_of, first_of_least
-from featprop.matrix import dense
+from featprop.distances.threads import by_rows
+from featprop.matrix import dense, read_only
 from featprop.progress import tracked
 
 __all__ = ["as_points", "k_means", "nearest_distinct", "nearest_lists"]
@@ -84,18 +86,13 @@ def nearest_distinct(points: Points, centres: NDArray[np.float32], candidates: N
 
 def nearest_lists(centres: Points, pool: Points, count: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
     """Return for each centre the `count` nearest points of the pool, the nearest first, and their distances."""
-    everyone = np.arange(len(centres))
-    index = np.empty((len(centres), 0), dtype=np.intp)
-    distance = np.empty((len(centres), 0), dtype=np.float32)
+    everyone, count = np.arange(len(centres)), min(count, len(pool))
+    index = np.zeros((len(centres), count), dtype=np.intp)
+    distance = np.full((len(centres), count), np.inf, dtype=np.float32)
     for block in blocks_of(len(pool), 4 * len(centres)):
-        here = np.broadcast_to(np.arange(block.start, block.stop), (len(centres), block.stop - block.start))
-        index = np.concatenate([index, here], axis=1)
-        distance = np.concatenate([distance, centres.distances(everyone, to=pool.take(block))], axis=1)
-        if distance.shape[1] > count:
-            kept = np.argpartition(distance, count - 1, axis=1)[:, :count]
-            index, distance = np.take_along_axis(index, kept, 1), np.take_along_axis(distance, kept, 1)
-    order = np.lexsort((index, distance), axis=1)
-    return np.take_along_axis(index, order, 1), np.take_along_axis(distance, order, 1)
+        found = centres.distances(everyone, to=pool.take(block))
+        by_rows(_keep_least, len(found), found.size, read_only(found), block.start, index, distance)
+    return index, distance
 
 
 def as_points(points: Points, centres: NDArray[np.float32]) -> Points:
@@ -171,3 +168,18 @@ def _refill(
     if empty.size:
         costly = np.argsort(-contributions, kind="stable")[: len(empty)]
         centres[empty] = dense(points.rows[costly])
+
+
+@njit(nogil=True, cache=True)
+def _keep_least(start, stop, distances, offset, index, least):  # type: ignore[no-untyped-def]
+    """Put distances below the last that is kept where they belong; of equal ones the earlier stays first."""
+    last = index.shape[1] - 1
+    for row in range(start, stop):
+        for j in range(distances.shape[1]):
+            value = distances[row, j]
+            if value < least[row, last]:
+                place = last
+                while place > 0 and value < least[row, place - 1]:
+                    least[row, place], index[row, place] = least[row, place - 1], index[row, place - 1]
+                    place -= 1
+                least[row, place], index[row, place] = value, offset + j

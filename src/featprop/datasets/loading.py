@@ -8,7 +8,8 @@ import os
 import shutil
 from pathlib import Path
 
-from featprop.datasets.cache import alone_with, graph_folder, raw_folder
+from featprop.blocks.addresses import is_address
+from featprop.datasets.cache import alone_with, graph_folder, raw_folder, sweep_converted
 from featprop.datasets.catalogue import close_names, find, is_known
 from featprop.datasets.entry import Dataset
 from featprop.datasets.routes import Found, obtain, placed
@@ -42,6 +43,7 @@ def load(name: str) -> Graph:
         with alone_with(entry.name):
             if not is_native(graph_folder(entry.name)):
                 return _fetched(entry)
+    sweep_converted(entry.name)
     try:
         return open_native(graph_folder(entry.name))
     except FileError as error:
@@ -73,6 +75,8 @@ def resolve(
         How its columns become features, where a model learnt that before.
     """
     name = os.fspath(source)
+    if is_address(source):
+        return read_graph(source, options=options, preparation=preparation)
     restore_interrupted(Path(source))
     if Path(source).exists():
         return read_graph(source, options=options, preparation=preparation)
@@ -116,10 +120,8 @@ def _fetched(entry: Dataset) -> Graph:
         raise
     kept = graph_folder(entry.name)
     try:
-        write_native(graph, kept, force=True)
-        source = {"form": found.form.name, "route": found.route}
-        (kept / SOURCE).write_text(json.dumps(source) + "\n", encoding="utf-8")
-    except (FileError, OSError) as error:
+        write_native(graph, kept, force=True, source={"form": found.form.name, "route": found.route})
+    except FileError as error:
         log.warning("Not kept for the next time: %s", error)
         return graph
     shutil.rmtree(raw_folder(entry.name), ignore_errors=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.datasets.buckets import sorted_distinct
+from featprop.io.buckets import sorted_distinct
 from featprop.io.streaming import ArrayStream
 from featprop.progress import tracked
 

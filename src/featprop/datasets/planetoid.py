@@ -71,7 +71,7 @@ def _classes(path: Path) -> Any:
 def _test_index(path: Path) -> Any:
     try:
         return np.array(path.read_text(encoding="ascii").split(), dtype=np.int64)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise FileError(
             f"{path}", "must hold one number a line", f"this: {reason(error)}", "get the file again"
         ) from error
@@ -83,7 +83,7 @@ def _edges(path: Path, n: int) -> tuple[Any, Any]:
         nodes = np.array(list(neighbours), dtype=np.int64)
         counts = [len(ends) for ends in neighbours.values()]
         target = np.array([end for ends in neighbours.values() for end in ends], dtype=np.int64)
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         found = f"this: {reason(error)}"
         raise FileError(f"{path}", "must hold the neighbours of each node", found, "get the file again") from error
     if nodes.size and nodes.max() >= n:

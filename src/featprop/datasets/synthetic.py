@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.datasets.blockmodel import BlockModel, class_sizes
-from featprop.datasets.buckets import Buckets
 from featprop.datasets.madefeatures import FEATURES, write_features
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
+from featprop.io.adjacency_files import write_adjacency
+from featprop.io.buckets import Buckets, Keyed
 from featprop.io.native import check_may_replace, open_native, write_description, writing_native
-from featprop.io.streaming import ArrayStream
 from featprop.progress import tracked
 
 __all__ = ["make"]
@@ -96,7 +96,7 @@ def make(
         ]:
             drawn = _drawn(draw, wanted[name], generator, _new(scratch, name))
             directed.add(_both_ways(drawn, nodes))
-        _write_adjacency(folder, directed, nodes, edges)
+        write_adjacency(folder, tracked(_in_order(directed), "sorting edges", directed.count), nodes, 2 * edges)
         np.save(folder / "labels.npy", model.labels)
         write_features(folder, model.labels, classes, features, kind, signal, rest)
         write_description(folder, nodes=nodes, columns=features, classes=range(classes))
@@ -113,42 +113,28 @@ def _drawn(draw: Draw, wanted: int, generator: np.random.Generator, folder: Path
     if wanted == 0:
         return
     kept = generator.multivariate_hypergeometric(lengths, wanted, method="marginals")
-    for keys, count in zip(edges.take(), kept.tolist(), strict=True):
+    for (keys, _), count in zip(edges.take(), kept.tolist(), strict=True):
         left_out = generator.choice(len(keys), len(keys) - count, replace=False, shuffle=False)
         yield np.delete(keys, left_out)
 
 
-def _chunks(draw: Draw, count: int, generator: np.random.Generator, stage: str) -> Iterator[NDArray[np.int64]]:
+def _chunks(draw: Draw, count: int, generator: np.random.Generator, stage: str) -> Iterator[Keyed]:
     sizes = [CHUNK] * (count // CHUNK) + [count % CHUNK]
     for size in tracked(sizes, stage, len(sizes)):
-        yield draw(size, generator)
+        yield Keyed(draw(size, generator))
 
 
-def _both_ways(pieces: Iterator[NDArray[np.int64]], nodes: int) -> Iterator[NDArray[np.int64]]:
+def _both_ways(pieces: Iterator[NDArray[np.int64]], nodes: int) -> Iterator[Keyed]:
     for keys in pieces:
-        yield keys
+        yield Keyed(keys)
         low, high = np.divmod(keys, nodes)
-        yield high * nodes + low
+        yield Keyed(high * nodes + low)
 
 
-def _write_adjacency(folder: Path, directed: Buckets, nodes: int, edges: int) -> None:
-    index = np.int32 if max(2 * edges, nodes) < 2**31 else np.int64
-    degrees = np.zeros(nodes, dtype=np.int32)
-    with (
-        ArrayStream(folder / "adjacency.indices.npy", index) as indices,
-        ArrayStream(folder / "adjacency.data.npy", np.float32) as data,
-    ):
-        for keys in tracked(directed.take(), "sorting edges", directed.count):
-            keys.sort()
-            rows, columns = np.divmod(keys, nodes)
-            if len(rows):
-                counts = np.bincount(rows - rows[0])
-                degrees[rows[0] : rows[0] + len(counts)] = counts
-            indices.append(columns)
-            data.append(np.ones(len(columns), dtype=np.float32))
-    indptr = np.zeros(nodes + 1, dtype=index)
-    np.cumsum(degrees, out=indptr[1:])
-    np.save(folder / "adjacency.indptr.npy", indptr)
+def _in_order(directed: Buckets) -> Iterator[tuple[NDArray[np.int64], None]]:
+    for keys, _ in directed.take():
+        keys.sort()
+        yield keys, None
 
 
 def _new(parent: str, name: str) -> Path:

@@ -15,6 +15,8 @@ CLOSE = np.float32(1e-3)
 """A squared distance below this share of the squared norms is computed from the difference of the rows."""
 ROUNDING = np.float32(4e-6)
 """What rounding may do to a squared distance, as a share of the squared norms."""
+STRETCH = 64
+"""Products that are looked at together."""
 ZERO = np.float32(0.0)
 TWO = np.float32(2.0)
 
@@ -48,17 +50,33 @@ def to_distances_sparse(  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True)
 def nearest_dense(start, stop, products, norms, other_norms, a, b, index, least):  # type: ignore[no-untyped-def]
     """Find the nearest of the others and its squared distance; those that rounding cannot tell apart exactly."""
+    stretches = np.empty((products.shape[1] + STRETCH - 1) // STRETCH, dtype=np.float32)
+    largest = np.float32(other_norms.max())
     for i in range(start, stop):
-        best, value, unsure = _least(products[i], norms[i], other_norms)
+        row, norm = products[i], norms[i]
+        value = _least_of_stretches(row, other_norms, stretches)
+        best, found, squared = -1, 0, ZERO
+        limit = value + ROUNDING * (norm + largest)
+        for s in range(len(stretches)):
+            if stretches[s] <= limit:
+                for j in range(s * STRETCH, min((s + 1) * STRETCH, len(row))):
+                    partly = other_norms[j] - TWO * row[j]
+                    if partly == value and best < 0:
+                        best = j
+                    if partly <= limit:
+                        found += 1
+        value = norm + value
         squared = max(value, ZERO)
-        if len(a) and (unsure or value < CLOSE * (norms[i] + other_norms[best])):
+        if len(a) and (found > 1 or value < CLOSE * (norm + other_norms[best])):
             squared = _gap_dense(a[i], b[best])
-            if unsure:
-                for j in range(products.shape[1]):
-                    if _within(norms[i], other_norms[j], products[i, j], value, other_norms[best]):
-                        gap = _gap_dense(a[i], b[j])
-                        if gap < squared or (gap == squared and j < best):
-                            best, squared = j, gap
+            if found > 1:
+                for s in range(len(stretches)):
+                    if stretches[s] <= limit:
+                        for j in range(s * STRETCH, min((s + 1) * STRETCH, len(row))):
+                            if other_norms[j] - TWO * row[j] <= limit:
+                                gap = _gap_dense(a[i], b[j])
+                                if gap < squared or (gap == squared and j < best):
+                                    best, squared = j, gap
         index[i], least[i] = best, squared
 
 
@@ -95,6 +113,20 @@ def gaps_sparse(  # type: ignore[no-untyped-def]
     """Find the squared distance of each row to the one of the others that `index` says, from their difference."""
     for i in range(start, stop):
         squared[i] = _gap_sparse(i, index[i], a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def _least_of_stretches(row, other_norms, stretches):  # type: ignore[no-untyped-def]
+    """Return the least of |b|² - 2 a·b, and that of each stretch of the row: few need a closer look."""
+    least = np.float32(np.inf)
+    for s in range(len(stretches)):
+        first = s * STRETCH
+        smallest = np.float32(np.inf)
+        for j in range(first, min(first + STRETCH, len(row))):
+            smallest = min(smallest, other_norms[j] - TWO * row[j])
+        stretches[s] = smallest
+        least = min(least, smallest)
+    return least
 
 
 @njit(nogil=True, cache=True)

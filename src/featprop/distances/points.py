@@ -29,10 +29,10 @@ from featprop.errors import ParameterError, unknown_choice
 from featprop.matrix import Features, as_dense, read_only
 from featprop.progress import tracked
 
-__all__ = ["METRICS", "Points", "blocks_of", "first_of_least"]
+__all__ = ["METRICS", "Points", "blocks_of", "first_of_least", "unit_of"]
 
 METRICS = ("euclidean", "cosine")
-BLOCK_BYTES = 48 * 2**20
+BLOCK_BYTES = 16 * 2**20
 WORTH_SPARSE = 0.02
 """Below this share of non-zeros a sparse product beats a dense one."""
 WORTH_DENSE = 0.1
@@ -136,6 +136,14 @@ class Points:
         """Return the points at `indices`."""
         return Points.prepared(self._rows[indices], self.metric, self.unit, self._squared_norms[indices])
 
+    def block(self, block: slice) -> Points:
+        """Return the points of a block; itself if it is all of them."""
+        return self if block == slice(0, len(self)) else self.take(block)
+
+    def sample(self, most: int) -> Points:
+        """Return up to `most` of the points, at equal steps; all where that is less work."""
+        return self.take(slice(None, None, -(-len(self) // most)))
+
     def blocks(self, count: int, n_others: int | None = None) -> Iterator[slice]:
         """Cut `count` rows into blocks whose distances to all points, or to `n_others`, and whose values are small."""
         others = len(self) if n_others is None else n_others
@@ -211,6 +219,22 @@ class Points:
             by_rows(kernel, len(products), products.size, products, *norms, *pair, index[block], squared[block])
         return index, self._roots(squared)
 
+    def times(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the product of `rows` and a matrix."""
+        product = np.empty((len(self), matrix.shape[1]), dtype=np.float32)
+        rows = self._rows
+        for block in blocks_of(len(self), 4 * self.width):
+            product[block] = as_dense(rows[block]) @ matrix
+        return product
+
+    def transposed_times(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the product of `rows`, as columns, and a matrix."""
+        product = np.zeros((self.width, matrix.shape[1]), dtype=np.float32)
+        rows = self._rows
+        for block in blocks_of(len(self), 4 * self.width):
+            product += as_dense(rows[block]).T @ matrix[block]
+        return product
+
     def squared_to(self, centre: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the square of the distance from each of `rows` to a place among them, less |centre|²."""
         return np.asarray(self._squared_norms - 2 * np.asarray(self._rows @ centre))
@@ -285,17 +309,21 @@ def _squared_norms(rows: Any) -> NDArray[np.float32]:
     return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
+def unit_of(largest: float, width: int) -> float:
+    """Return the unit, a power of two, in which rows with values up to `largest` have squares that fit float32."""
+    if not largest <= LARGEST:
+        raise ParameterError("rows", f"must be numbers up to {LARGEST:g} in size", f"{largest:g}", "scale them down")
+    length = largest * math.sqrt(width)
+    if length == 0 or 1 / UNSCALED <= length <= UNSCALED:
+        return 1.0
+    return float(2.0 ** max(math.frexp(length)[1], np.finfo(np.float32).minexp))
+
+
 def _scaled(rows: Any) -> tuple[Any, float]:
     """Return the rows in a unit in which their squares fit float32, and that unit; exact, as it is a power of two."""
     values = rows.data if sp.issparse(rows) else rows
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-    if not largest <= LARGEST:
-        raise ParameterError("rows", f"must be numbers up to {LARGEST:g} in size", f"{largest:g}", "scale them down")
-    length = largest * math.sqrt(rows.shape[1])
-    if length == 0 or 1 / UNSCALED <= length <= UNSCALED:
-        return rows, 1.0
-    unit = 2.0 ** max(math.frexp(length)[1], np.finfo(np.float32).minexp)
-    return rows * (1 / unit), unit
+    unit = unit_of(max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))), rows.shape[1])
+    return (rows, unit) if unit == 1.0 else (rows * (1 / unit), unit)
 
 
 def _unit_length(rows: Any, out: NDArray[Any] | None) -> Any:

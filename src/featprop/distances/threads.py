@@ -15,28 +15,33 @@ from itertools import pairwise
 from typing import Any
 
 import numba
+import numpy as np
 
 __all__ = ["by_rows"]
 
 WORTH_SHARING = 2**21
 """Entries below which one thread is faster."""
+PARTS = 4
+"""Parts for each thread: rows are not all as much work, and neither is a thread always at work."""
 
 
 def by_rows(kernel: Callable[..., None], n_rows: int, n_entries: int, *arguments: Any) -> None:
     """Call ``kernel(start, stop, *arguments)`` for parts of 0..n_rows; the kernel must release the GIL."""
+    arguments = tuple(np.asarray(each) if isinstance(each, np.memmap) else each for each in arguments)
     threads = int(numba.get_num_threads())
     if threads == 1 or n_entries < WORTH_SHARING:
         kernel(0, n_rows, *arguments)
         return
-    cuts = [n_rows * part // threads for part in range(threads + 1)]
-    running = [_pool().submit(kernel, *cut, *arguments) for cut in pairwise(cuts)]
+    parts = min(n_rows, PARTS * threads)
+    cuts = [n_rows * part // parts for part in range(parts + 1)]
+    running = [_pool(threads).submit(kernel, *cut, *arguments) for cut in pairwise(cuts)]
     for part in running:
         part.result()
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(thread_name_prefix="featprop")
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="featprop")
 
 
 if hasattr(os, "register_at_fork"):

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 __all__ = [
+    "ALL",
     "DIGITS",
     "FEATPROP",
     "INK",

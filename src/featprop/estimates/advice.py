@@ -3,7 +3,7 @@
 "You may stop" is said where all of this holds: the last half of the labels changed fewer than 3 % of the predictions;
 there are 40 labels, and 5 for each class; and the model names more of the labels that it has not seen than whoever
 always says the commonest class. Published rules that look at confidence alone stop too early. What this one
-cost and saved on graphs whose truth is known is in docs/how-good.md.
+cost and saved on graphs whose truth is known is in docs/how-good-measured.md.
 """
 
 from __future__ import annotations

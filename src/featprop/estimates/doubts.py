@@ -93,8 +93,9 @@ def _cells(doubt: Doubt | UnseenGroup) -> tuple[object, str]:
 def doubts(graph: GraphLike, model: NodeClassifier, limit: int = LIMIT) -> Doubts:
     """List what to distrust in the predictions of a model and in the labels it was trained on.
 
-    Nothing is known but the graph and these labels; how often the lists are right is measured in docs/how-good.md. A
-    model that does not say what its labels would have got without themselves (any but `Ridge`) is fitted ten times.
+    Nothing is known but the graph and these labels; how often the lists are right is measured in
+    docs/how-good-measured.md. A model that does not say what its labels would have got without themselves (any but
+    `Ridge`) is fitted ten times.
 
     Parameters
     ----------

@@ -9,7 +9,8 @@ labels that were left out (`held_out`) and by what it usually is:
 each label counting a third, since those asked for are not a sample. Student's t has heavy tails: where scores say
 nothing, labels soon make them flat. The estimate is the mean over τ of the mean
 confidence of the nodes without a label; its interval comes from how unsure τ is, and from how far such estimates were
-off where the truth was known (docs/how-good.md). Macro-F1 likewise, from the expected table of predicted and true.
+off where the truth was known (docs/how-good-measured.md). Macro-F1 likewise, from the expected table of predicted and
+true.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ MEASURED = 10_000
 LEAST = 10
 """Labels below which nothing is said."""
 FEWEST = 40
-"""Labels from which on estimates are within four points of the truth on average (docs/how-good.md says where not)."""
+"""Labels from which on estimates are within four points of the truth on average (docs/how-good-measured.md)."""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """The estimated learning curve, and what twice as many labels would probably bring.
 
 Labels keep changing predictions long after most are right, and of those that change more become right than wrong. Over
-the doublings of graphs whose truth is known (docs/how-good.md) accuracy grew by about a seventh of the share of the
-predictions that the doubling before had changed, give or take as much: that is the forecast. A curve through a few
-estimates would say less, as each of them is off by more than a doubling brings.
+the doublings of graphs whose truth is known (docs/how-good-measured.md) accuracy grew by about a seventh of the share
+of the predictions that the doubling before had changed, give or take as much: that is the forecast. A curve through a
+few estimates would say less, as each of them is off by more than a doubling brings.
 """
 
 from __future__ import annotations

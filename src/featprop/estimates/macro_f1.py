@@ -9,7 +9,7 @@ to be learnt from the audit. So row p of M is drawn from what the audit allows, 
 where logit a_p is normal around logit a with deviation APART, and a, the accuracy in a row of which little is known,
 comes from a Beta distribution of the right and wrong of all rows, each row counting by the root of its nodes. The
 interval holds the middle of many such draws. The bootstrap, which draws the nodes of the audit anew, is far too sure
-of classes that it has seen two or three times: docs/how-good.md has both beside each other.
+of classes that it has seen two or three times: docs/how-good-measured.md has both beside each other.
 """
 
 from __future__ import annotations

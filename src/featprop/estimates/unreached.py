@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from featprop.graph import Graph
 
@@ -31,6 +30,8 @@ class Unreached:
 
 def unreached_components(graph: Graph, labelled: NDArray[np.intp]) -> Unreached:
     """Find the connected parts without a label."""
+    from scipy.sparse.csgraph import connected_components  # takes longer to load than the rest of this package
+
     count, component = connected_components(graph.adjacency, directed=False)
     sizes = np.bincount(component, minlength=count)
     without = np.ones(count, dtype=bool)

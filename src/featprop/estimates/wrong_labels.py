@@ -3,7 +3,7 @@
 Where labels are wrong now and then, and any other class is as likely as the next to be given instead, a label is
 likelier to be wrong the lower p_c is, the probability of the class given without that label: labels are ranked by it.
 The margin to the likeliest class, the neighbours, and what the model says of the label it has learnt from find fewer
-(measured, docs/how-good.md). The only label of a class has nothing that could speak for it, so it comes last.
+(measured, docs/how-good-measured.md). The only label of a class has nothing that could speak for it, so it comes last.
 """
 
 from __future__ import annotations

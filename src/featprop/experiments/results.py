@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,16 +22,36 @@ from typing import Any, NamedTuple
 
 from featprop.errors import FileError, reason
 from featprop.experiments.entrants import Entrant
-from featprop.io.atomic import replacing_file
+from featprop.io.atomic import replacing_file, sweep, unwritable
 from featprop.io.locks import held_lock
 from featprop.names import from_jsonable, to_jsonable
 
-__all__ = ["Appender", "Cell", "Result", "appending", "read_results", "read_statistics"]
+__all__ = ["FIGURES", "Appender", "Cell", "Result", "appending", "read_results", "read_statistics"]
 
 log = logging.getLogger(__name__)
 
 STATISTICS = "datasets.json"
 """What a run writes of the data sets beside its lines."""
+
+
+FIGURES = ("nodes", "edges", "classes", "features", "labelled", "homophily")
+"""Of each data set, in numbers."""
+FIELDS: dict[tuple[str, ...], Any] = {
+    ("dataset", "strategy", "model", "protocol", "graph"): str,
+    ("budget", "seed", "peak_memory"): int,
+    ("macro_f1", "micro_f1", "accuracy", "mean_distance", "max_distance", "seconds_select", "seconds_train"): int
+    | float,
+    ("calibration_error",): int | float | None,
+    ("settings", "options", "state", "versions"): dict,
+    ("nodes", "schedule"): list,
+}
+"""What the fields of a line must be, where they are there."""
+
+
+def is_figure(value: Any, kind: Any) -> bool:
+    """Say whether a value of a file is of a kind, and finite if it is a number."""
+    is_odd = isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value))
+    return isinstance(value, kind) and not is_odd
 
 
 class Cell(NamedTuple):
@@ -135,9 +156,10 @@ class Result:
             content["settings"] = {"epochs": content["epochs"]}
         known = {entry.name for entry in fields(cls)}
         kept = {name: value for name, value in content.items() if name in known}
-        scores = [kept[name] for name in ("macro_f1", "micro_f1", "accuracy", "mean_distance", "max_distance")]
-        if not all(isinstance(score, int | float) for score in scores):
-            raise ValueError(f"scores that are no numbers: {scores}")
+        for names, kind in FIELDS.items():
+            for name in names:
+                if name in kept and not is_figure(kept[name], kind):
+                    raise ValueError(f"{name} that is {kept[name]!r:.100}")
         nodes = tuple(from_jsonable(node) for node in kept["nodes"])
         return cls(**{**kept, "nodes": nodes, "schedule": tuple(kept.get("schedule", ()))})
 
@@ -158,7 +180,7 @@ def read_results(folder: Path) -> list[Result]:
         for number, text in enumerate(whole, start=1):
             try:
                 result = Result.from_json(text.decode("utf-8"))
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 cure = "remove that line; the next run makes its cell again"
                 raise FileError(f"Line {number} of {path}", "must be a result", reason(error), cure) from error
             found.setdefault(result.cell, result)
@@ -171,8 +193,13 @@ def read_statistics(folder: Path) -> dict[str, dict[str, Any]]:
     if not path.exists():
         return {}
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
+        found = dict(json.loads(path.read_text(encoding="utf-8")))
+        for name, figures in found.items():
+            odd = [figure for figure in FIGURES if not isinstance(figures.get(figure, 0), int | float)]
+            if odd:
+                raise ValueError(f"{odd[0]} of {name} that is no number")
+        return found
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise FileError(f"{path}", "must be figures of data sets", reason(error), "remove it and run again") from error
 
 
@@ -186,10 +213,13 @@ class Appender:
         """Write lines to the end of a file a data set; each is on the disk, whole, before the next begins."""
         for result in results:
             path = self.folder / f"{Path(result.dataset).name}.jsonl"
-            with path.open("ab") as file:
-                file.write(result.to_json().encode("utf-8") + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
+            try:
+                with path.open("ab") as file:
+                    file.write(result.to_json().encode("utf-8") + b"\n")
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:
+                raise unwritable(path, error) from error
 
     def record(self, statistics: Mapping[str, Mapping[str, Any]]) -> None:
         """Add the figures of data sets to those that are there."""
@@ -208,6 +238,7 @@ def appending(folder: Path) -> Iterator[Appender]:
     except OSError as error:
         raise FileError(f"{folder}", "must be a folder to write to", error.strerror, "choose another --out") from error
     with held_lock(folder / ".lock", f"{folder}"):
+        sweep(folder)
         for path in folder.glob("*.jsonl"):
             content = path.read_bytes()
             if content and not content.endswith(b"\n"):

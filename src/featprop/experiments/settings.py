@@ -99,13 +99,13 @@ class Settings:
             for place in where:
                 if place not in places:
                     raise unknown_choice(f"Data set of {name} in only", place, places)
+        whole = [*self.budgets, self.seeds, *([] if self.epochs is None else [self.epochs])]
+        if not all(isinstance(value, int) and not isinstance(value, bool) for value in whole):
+            raise ParameterError("budgets, seeds and epochs", "must be whole numbers", whole, "pass such")
         for what in ("datasets", "models", "budgets"):
             values = getattr(self, what)
             if not values or len(set(values)) < len(values):
                 raise ParameterError(what, "must be named, each once", list(values), "name at least one, none twice")
-        whole = [*self.budgets, self.seeds, *([] if self.epochs is None else [self.epochs])]
-        if not all(isinstance(value, int) and not isinstance(value, bool) for value in whole):
-            raise ParameterError("budgets, seeds and epochs", "must be whole numbers", whole, "pass such")
         ascending = list(self.budgets) == sorted(self.budgets)
         if not ascending or min(self.budgets) <= INITIAL_POOL:
             rule = f"must be ascending numbers above {INITIAL_POOL}, the size of the initial pool"

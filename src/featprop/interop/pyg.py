@@ -77,7 +77,7 @@ def to_pyg(
         import torch
         from torch_geometric.data import Data
     except ImportError as error:
-        raise MissingExtraError("A PyG Data", "pyg", error.name or "torch_geometric") from error
+        raise MissingExtraError("A PyG Data", "pyg", (error.name or "torch_geometric").partition(".")[0]) from error
     entries = adjacency.tocoo()
     edge_index = torch.from_numpy(np.stack(entries.coords).astype(np.int64))
     data = Data(x=torch.from_numpy(dense(features)), edge_index=edge_index)

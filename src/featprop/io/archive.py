@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from featprop.errors import FileError, reason
 from featprop.io.unpickling import unpickled
+from featprop.matrix import checked_csr
 
 __all__ = ["AGAIN", "NpzArchive", "opened_npz"]
 
@@ -54,6 +55,17 @@ def opened_npz(path: Path, layout: str) -> Iterator[NpzArchive]:
         raise FileError(f"{path}", f"must be {layout}", f"this: {reason(error)}", AGAIN) from error
 
 
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Name the array that NumPy cannot read: it has Python parse headers, and a damaged one raises nearly anything."""
+    try:
+        yield
+    except FileError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{name}.npy, {reason(error)}") from error
+
+
 class NpzArchive:
     """An open ``.npz``.
 
@@ -73,7 +85,7 @@ class NpzArchive:
         """Return one array; of an object array, what its pickle holds."""
         if name not in self.names:
             raise KeyError(name)
-        with self.archive.open(f"{name}.npy") as file:
+        with self.archive.open(f"{name}.npy") as file, _naming(name):
             if np.lib.format.read_magic(file) == (1, 0):
                 _, _, dtype = np.lib.format.read_array_header_1_0(file)
             else:
@@ -81,7 +93,7 @@ class NpzArchive:
             if dtype.hasobject:
                 value = unpickled(file.read(), f"{name} in {self.path}")
                 return value.item() if isinstance(value, np.ndarray) and value.shape == () else value
-        with self.archive.open(f"{name}.npy") as file:
+        with self.archive.open(f"{name}.npy") as file, _naming(name), np.errstate(all="ignore"):
             return np.lib.format.read_array(file, allow_pickle=False)
 
     def optional(self, name: str) -> Any:
@@ -98,6 +110,4 @@ class NpzArchive:
     def csr(self, name: str) -> sp.csr_array:
         """Return a matrix that was saved as its data, indices, indptr and shape."""
         data, indices, indptr, shape = (self.array(f"{name}_{part}") for part in ("data", "indices", "indptr", "shape"))
-        matrix = sp.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
-        matrix.check_format(full_check=True)
-        return matrix
+        return checked_csr(data, indices, indptr, tuple(shape.tolist()))

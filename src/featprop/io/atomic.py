@@ -1,8 +1,9 @@
-"""Outputs appear whole or not at all, and what killed runs leave is put back or swept away.
+"""Outputs appear whole or not at all, readers see one of them, and what killed runs leave is put back or swept away.
 
 A file or folder is made in a workspace beside its place, ``.featprop-HOST-PID-…``, and renamed to it. A folder that
 takes the place of another needs two renames, the old one into the workspace and then the new one out of it; a process
-that is killed between the two leaves nothing at the place, and `restore_interrupted` brings the old one back.
+that is killed between the two leaves nothing at the place, and `restore_interrupted` brings the old one back. Where
+several replace a folder at once, each takes the place of the one before; `read_whole` reads all files of one of them.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from featprop.errors import FileError, reason
 
-__all__ = ["replacing_file", "replacing_folder", "restore_interrupted", "sweep"]
+__all__ = ["read_whole", "replacing_file", "replacing_folder", "restore_interrupted", "sweep", "unwritable"]
+
+Read = TypeVar("Read")
 
 PATIENCE = 5.0
-"""Seconds to wait for a run that is between its two renames."""
+"""Seconds to wait for a run that is between its two renames, and to read a folder that is replaced again and again."""
 
 LEFT_BEHIND = 24 * 3600.0
 """Seconds after which a workspace made on another computer belongs to nobody who is still running."""
@@ -34,6 +38,9 @@ MOMENT = 60.0
 
 FULL = frozenset({None, errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 """The errors of a disk with no room left. NumPy's error about bytes that could not be written has no number."""
+
+TAKEN = frozenset({errno.ENOTEMPTY, errno.EEXIST})
+"""The errors of a rename to a place where another run was first."""
 
 WORKSPACE = ".featprop-"
 NAME = re.compile(re.escape(WORKSPACE) + r"([0-9a-f]{8})-(\d+)-\w+")
@@ -74,15 +81,36 @@ def replacing_folder(path: Path, *, durable: bool = True) -> Iterator[Path]:
         yield new
         for written in [*new.rglob("*"), new] if durable else []:
             _flush(written)
-        if place.exists():
-            place.replace(old)
-        try:
-            new.replace(place)
-        except BaseException:
-            if old.exists():
-                old.replace(place)
-            raise
+        _take_place(new, place, old)
         _flush(place.parent)
+
+
+def read_whole(folder: Path, read: Callable[[], Read]) -> Read:
+    """Return what `read` returns of a folder that may be replaced at any moment: what it reads is of one folder.
+
+    A folder that was moved aside comes back first (`restore_interrupted`); one that was replaced while it was read is
+    read again.
+    """
+    given_up = time.monotonic() + PATIENCE
+    while time.monotonic() < given_up:
+        restore_interrupted(folder)
+        try:
+            held = os.open(folder, os.O_RDONLY)
+        except OSError:
+            if _is_aside(Path(os.path.realpath(folder))):
+                continue
+            break
+        try:
+            found = read()
+        except Exception:
+            if _is_at(folder, held):
+                raise
+        else:
+            if _is_at(folder, held):
+                return found
+        finally:
+            os.close(held)
+    return read()
 
 
 def restore_interrupted(path: Path) -> None:
@@ -94,10 +122,20 @@ def restore_interrupted(path: Path) -> None:
     given_up = time.monotonic() + PATIENCE
     while not os.path.lexists(place):
         sweep(place.parent)
-        is_aside = any((workspace / "old" / place.name).exists() for workspace in _workspaces(place.parent))
-        if not is_aside or time.monotonic() > given_up:
+        if not _is_aside(place) or time.monotonic() > given_up:
             return
         time.sleep(0.01)
+
+
+def unwritable(path: Path, error: OSError) -> FileError:
+    """Return what to say of an error of the system at writing a file: no room, or no right to."""
+    is_full = error.errno in FULL
+    return FileError(
+        f"{path}",
+        "must have room on its disk" if is_full else "must be in a writable folder",
+        error.strerror or f"this: {reason(error)}",
+        "free some space there or choose another place" if is_full else "choose a place you may write to",
+    )
 
 
 def sweep(folder: Path) -> None:
@@ -124,19 +162,45 @@ def _workspace(path: Path) -> Iterator[tuple[Path, Path]]:
         workspace = Path(tempfile.mkdtemp(prefix=f"{WORKSPACE}{_host()}-{os.getpid()}-", dir=place.parent))
         yield place, workspace
     except OSError as error:
-        is_full = error.errno in FULL
-        raise FileError(
-            f"{path}",
-            "must have room on its disk" if is_full else "must be in a writable folder",
-            error.strerror or f"this: {reason(error)}",
-            "free some space there or choose another place" if is_full else "choose a place you may write to",
-        ) from error
+        raise unwritable(path, error) from error
     finally:
         if workspace is not None:
             shutil.rmtree(workspace, ignore_errors=True)
         with suppress(OSError):
             for folder in made:
                 folder.rmdir()
+
+
+def _take_place(new: Path, place: Path, old: Path) -> None:
+    """Rename a new folder to its place and what is there to `old`; another run may be doing the same."""
+    while True:
+        try:
+            if old.exists():  # what came to the place since then is newer
+                shutil.rmtree(old)
+            if place.exists():
+                with suppress(FileNotFoundError):  # another run moved it aside
+                    place.replace(old)
+            new.replace(place)
+            return
+        except BaseException as error:
+            if isinstance(error, OSError) and error.errno in TAKEN:
+                continue
+            if old.exists() and not os.path.lexists(place):
+                old.replace(place)
+            raise
+
+
+def _is_at(folder: Path, held: int) -> bool:
+    """Say whether the folder that is open under this number is the one at a path; it keeps its number while open."""
+    try:
+        return os.path.samestat(os.fstat(held), folder.stat())
+    except OSError:
+        return False
+
+
+def _is_aside(place: Path) -> bool:
+    """Say whether a run has moved aside what was at a place."""
+    return any((workspace / "old" / place.name).exists() for workspace in _workspaces(place.parent))
 
 
 def _workspaces(folder: Path) -> list[Path]:

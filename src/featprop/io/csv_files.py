@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from featprop.io.encodings import encoding_of
 from featprop.tables.numbers import decimal_comma
 
-__all__ = ["read_csv"]
+__all__ = ["BLOCKS", "Layout", "layout_of", "read_csv"]
 
 log = logging.getLogger(__name__)
 
@@ -46,22 +46,43 @@ def read_csv(path: Path, text: Collection[str] | None) -> pa.Table:
     text
         The columns to read as text; None for all.
     """
-    from pyarrow import csv
-
-    encoding = encoding_of(path)
-    delimiter, skip = _layout(path, encoding)
-    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    layout = layout_of(path)
     for block in BLOCKS:
-        options = csv.ReadOptions(encoding=encoding.replace("utf-8", "utf8"), skip_rows=skip, block_size=block)
         try:
-            table = _read(path, text, options, parse)
+            table = _read(path, text, *layout.options(block))
             break
         except pa.ArrowInvalid:
             if block == BLOCKS[-1] or path.stat().st_size <= block:
                 raise
-    if encoding != "utf-8":
-        log.info("read %s as %s", path, encoding)
+    layout.tell(path)
     return table
+
+
+class Layout(NamedTuple):
+    """How a CSV file is written: its encoding, its delimiter, and how many lines stand before the header."""
+
+    encoding: str
+    delimiter: str
+    skip: int
+
+    def options(self, block: int) -> tuple[Any, Any]:
+        """Return what PyArrow needs to know to read the file, so many bytes at once."""
+        from pyarrow import csv
+
+        encoding = self.encoding.replace("utf-8", "utf8")
+        read = csv.ReadOptions(encoding=encoding, skip_rows=self.skip, block_size=block)
+        return read, csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
+
+    def tell(self, path: Path) -> None:
+        """Say in which encoding a file was read, if it is not the usual one."""
+        if self.encoding != "utf-8":
+            log.info("read %s as %s", path, self.encoding)
+
+
+def layout_of(path: Path) -> Layout:
+    """Return how a CSV file is written."""
+    encoding = encoding_of(path)
+    return Layout(encoding, *_delimiter(path, encoding))
 
 
 def _read(path: Path, text: Collection[str] | None, options: Any, parse: Any) -> pa.Table:
@@ -95,7 +116,7 @@ def _late_codes(path: Path, whole: list[str], options: Any, parse: Any) -> list[
     return sorted(found)
 
 
-def _layout(path: Path, encoding: str) -> tuple[str, int]:
+def _delimiter(path: Path, encoding: str) -> tuple[str, int]:
     """Return the delimiter and how many lines stand before the header.
 
     The delimiter is the one that occurs most in the header outside quotes, unless the line ``sep=;`` names it.

@@ -5,18 +5,23 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+
+import pyarrow as pa
 
 from featprop.errors import FileError
 from featprop.graph import Graph
 from featprop.interop.raw import RawGraph
 from featprop.interop.tables import raw_from_tables
 from featprop.io.formats import Format, register_format
+from featprop.io.table_pieces import pieces_of
 from featprop.io.tables import SUFFIXES, find_table, read_table, sheet_names
 from featprop.tables import Preparation, TableOptions
 from featprop.tables.naming import ID_NAMES
+from featprop.tables.pieces import Pieces, WholeTable
 
-__all__ = ["Tables", "Workbook", "raw_from_folder"]
+__all__ = ["Tables", "TwoTables", "Workbook"]
 
 log = logging.getLogger(__name__)
 
@@ -33,11 +38,11 @@ class Tables(Format):
 
     def fits(self, place: Path) -> bool:
         """Say whether at least one of the tables is there."""
-        return any((place / f"{stem}{suffix}").exists() for stem in ("nodes", "edges") for suffix in SUFFIXES)
+        return any(_has_table(place, stem) for stem in ("nodes", "edges"))
 
     def read(self, place: Path, options: TableOptions, preparation: Preparation | None = None) -> Graph:
         """Read the tables."""
-        return _timed(place, lambda: raw_from_folder(place, options, preparation))
+        return _timed(place, lambda: TwoTables.at(place).raw(options, preparation))
 
 
 @register_format("workbook")
@@ -53,7 +58,7 @@ class Workbook(Format):
 
     def read(self, place: Path, options: TableOptions, preparation: Preparation | None = None) -> Graph:
         """Read the two sheets."""
-        return _timed(place, lambda: _raw_from_workbook(place, options, preparation))
+        return _timed(place, lambda: TwoTables.at(place).raw(options, preparation))
 
 
 def _timed(place: Path, read: Callable[[], RawGraph]) -> Graph:
@@ -66,31 +71,82 @@ def _timed(place: Path, read: Callable[[], RawGraph]) -> Graph:
     return graph
 
 
-def raw_from_folder(folder: Path, options: TableOptions, preparation: Preparation | None = None) -> RawGraph:
-    """Read ``nodes`` (id, columns that become features, optional label) and ``edges`` (two ends, optional weight)."""
-    nodes_path, edges_path = find_table(folder, "nodes"), find_table(folder, "edges")
-    return raw_from_tables(
-        read_table(nodes_path, text=_naming(options)),
-        read_table(edges_path, text=None),
-        options,
-        f"{nodes_path}",
-        f"{edges_path}",
-        typed=nodes_path.suffix.lower() == ".parquet",
-        preparation=preparation,
-    )
+@dataclass(frozen=True)
+class TwoTables:
+    """Where the tables of a graph are: two files, or two sheets of a workbook.
+
+    Attributes
+    ----------
+    nodes_path, edges_path
+        The files; of tables that are added to a graph, one may be missing.
+    nodes_sheet, edges_sheet
+        The sheets, if it is a workbook.
+    """
+
+    nodes_path: Path | None
+    edges_path: Path | None
+    nodes_sheet: str | None = None
+    edges_sheet: str | None = None
+
+    @classmethod
+    def at(cls, place: Path, *, both: bool = True) -> TwoTables:
+        """Find them in a folder or a workbook: `both`, or one of them at least."""
+        if place.is_dir():
+            there = {stem: both or _has_table(place, stem) for stem in ("nodes", "edges")}
+            if not any(there.values()):
+                there = dict.fromkeys(there, True)
+            nodes, edges = (find_table(place, stem) if there[stem] else None for stem in there)
+            return cls(nodes, edges)
+        sheets = sheet_names(place)
+        known = {name.strip().lower(): name for name in reversed(sheets)}
+        missing = [name for name in ("nodes", "edges") if name not in known]
+        if missing and (both or len(missing) == 2):
+            found = f"the sheets {', '.join(sheets[:8])}"
+            raise FileError(f"{place}", "must have the sheets nodes and edges", found, f"add the sheet {missing[0]}")
+        nodes, edges = (place if name in known else None for name in ("nodes", "edges"))
+        return cls(nodes, edges, known.get("nodes"), known.get("edges"))
+
+    def nodes(self, options: TableOptions) -> pa.Table:
+        """Read the nodes."""
+        assert self.nodes_path is not None
+        return read_table(self.nodes_path, text=_naming(options), sheet=self.nodes_sheet)
+
+    def edges(self) -> Pieces:
+        """Return the edges, to be read piece by piece."""
+        assert self.edges_path is not None
+        if self.edges_sheet is not None:
+            return WholeTable(read_table(self.edges_path, text=None, sheet=self.edges_sheet))
+        return pieces_of(self.edges_path)
+
+    def raw(self, options: TableOptions, preparation: Preparation | None = None) -> RawGraph:
+        """Read ``nodes`` (id, columns that become features, maybe a label) and ``edges`` (two ends, maybe a weight)."""
+        called = self.nodes_name, self.edges_name
+        nodes, edges = self.nodes(options), self.edges()
+        return raw_from_tables(nodes, edges, options, *called, typed=self.typed, preparation=preparation)
+
+    @property
+    def size(self) -> int:
+        """How many bytes the files have."""
+        return sum(path.stat().st_size for path in {self.nodes_path, self.edges_path} if path is not None)
+
+    @property
+    def typed(self) -> bool:
+        """Whether text is meant to be text: a CSV file has no types to keep."""
+        return self.nodes_path is not None and self.nodes_path.suffix.lower() == ".parquet"
+
+    @property
+    def nodes_name(self) -> str:
+        """What to call the nodes in messages."""
+        return f"{self.nodes_path}" if self.nodes_sheet is None else f"{self.nodes_path}, sheet {self.nodes_sheet}"
+
+    @property
+    def edges_name(self) -> str:
+        """What to call the edges in messages."""
+        return f"{self.edges_path}" if self.edges_sheet is None else f"{self.edges_path}, sheet {self.edges_sheet}"
 
 
-def _raw_from_workbook(path: Path, options: TableOptions, preparation: Preparation | None) -> RawGraph:
-    there = sheet_names(path)
-    known = {name.strip().lower(): name for name in reversed(there)}
-    missing = [name for name in ("nodes", "edges") if name not in known]
-    if missing:
-        found = f"the sheets {', '.join(there[:8])}"
-        raise FileError(f"{path}", "must have the sheets nodes and edges", found, f"add the sheet {missing[0]}")
-    nodes = read_table(path, text=_naming(options), sheet=known["nodes"])
-    edges = read_table(path, text=None, sheet=known["edges"])
-    called = [f"{path}, sheet {known[name]}" for name in ("nodes", "edges")]
-    return raw_from_tables(nodes, edges, options, called[0], called[1], typed=False, preparation=preparation)
+def _has_table(folder: Path, stem: str) -> bool:
+    return any((folder / f"{stem}{suffix}").exists() for suffix in SUFFIXES)
 
 
 def _naming(options: TableOptions) -> list[str]:

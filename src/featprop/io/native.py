@@ -19,8 +19,9 @@ written or checked is checked once when it is opened; after that the time does n
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from numpy.typing import NDArray
 from featprop.errors import FileError, first_five, reason
 from featprop.graph import Graph
 from featprop.interop.plain import as_array
-from featprop.io.atomic import replacing_folder, restore_interrupted
+from featprop.io.atomic import read_whole, replacing_folder
 from featprop.io.foreign import foreign_entries
 from featprop.io.formats import Format, register_format
 from featprop.io.native_checks import check_arrays
@@ -49,7 +50,9 @@ __all__ = [
     "is_native",
     "open_native",
     "write_description",
+    "write_ids",
     "write_native",
+    "write_table",
     "writing_native",
 ]
 
@@ -85,17 +88,18 @@ class Native(Format):
 
 def is_native(folder: Path) -> bool:
     """Say whether a folder holds a graph in featprop's own format, put back first if a killed run moved it aside."""
-    restore_interrupted(folder)
-    return (folder / DESCRIPTION).is_file()
+    return read_whole(folder, (folder / DESCRIPTION).is_file)
 
 
-def write_native(graph: Graph, folder: Path, *, force: bool = False) -> None:
+def write_native(graph: Graph, folder: Path, *, force: bool = False, source: Mapping[str, str] | None = None) -> None:
     """Write a graph; the folder appears whole or not at all.
 
     Parameters
     ----------
     force
         Replace a graph of this format that is there already. Anything else there is never replaced.
+    source
+        Where it is from, to be kept beside it.
     """
     check_may_replace(folder, force=force)
     arrays = _parts("adjacency", graph.adjacency)
@@ -108,7 +112,9 @@ def write_native(graph: Graph, folder: Path, *, force: bool = False) -> None:
         for name, array in tracked(arrays.items(), f"writing {folder.name}", len(arrays)):
             np.save(temporary / f"{name}.npy", array, allow_pickle=False)
         if graph.table is not None:
-            _write_table(temporary / TABLE, graph.table)
+            write_table(temporary, graph.table)
+        if source is not None:
+            (temporary / SOURCE).write_text(json.dumps(dict(source)) + "\n", encoding="utf-8")
         write_description(
             temporary,
             nodes=graph.n_nodes,
@@ -118,13 +124,20 @@ def write_native(graph: Graph, folder: Path, *, force: bool = False) -> None:
             feature_names=graph.feature_names,
             preparation=graph.preparation,
             repairs=graph.repairs,
+            weight_scale=graph.weight_scale,
         )
 
 
 @contextmanager
-def writing_native(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder to write a graph to, which becomes `folder` when the block ends without error."""
-    with replacing_folder(folder, durable=False) as temporary:
+def writing_native(folder: Path, *, durable: bool = False) -> Iterator[Path]:
+    """Yield a temporary folder to write a graph to, which becomes `folder` when the block ends without error.
+
+    Parameters
+    ----------
+    durable
+        Wait until the files are on the disk: not needed for a graph that can be made again.
+    """
+    with replacing_folder(folder, durable=durable) as temporary:
         yield temporary
         stamp_written(temporary)
 
@@ -139,6 +152,7 @@ def write_description(
     feature_names: Iterable[str] | None = None,
     preparation: Preparation | None = None,
     repairs: Iterable[str] = (),
+    weight_scale: float | None = 1.0,
 ) -> None:
     """Write ``graph.json``, the last file of a folder whose arrays are there already."""
     description = {
@@ -151,6 +165,7 @@ def write_description(
         "feature_names": None if feature_names is None else list(feature_names),
         "preparation": None if preparation is None else preparation.to_jsonable(),
         "repairs": list(repairs),
+        "weight_scale": weight_scale,
     }
     text = json.dumps(description, ensure_ascii=False, indent=1)
     (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
@@ -158,16 +173,8 @@ def write_description(
 
 def open_native(folder: Path) -> Graph:
     """Open a folder that `write_native` or the generator of graphs wrote, and check it unless that is done."""
-    restore_interrupted(folder)
     try:
-        states = file_states(folder)
-        graph = _mapped(folder, json.loads((folder / DESCRIPTION).read_text(encoding="utf-8")))
-        if not is_stamped(folder, states):
-            check_arrays(graph)
-            if graph.table is not None:
-                graph.table.validate(full=True)
-            stamp(folder, states)
-        return graph
+        return read_whole(folder, partial(_opened, folder))
     except (
         OSError,
         ValueError,
@@ -180,6 +187,17 @@ def open_native(folder: Path) -> Graph:
     ) as error:
         rule = f"must be a whole graph in format {VERSION} of featprop"
         raise FileError(f"{folder}", rule, f"this: {reason(error)}", "write it again with featprop convert") from error
+
+
+def _opened(folder: Path) -> Graph:
+    states = file_states(folder)
+    graph = _mapped(folder, json.loads((folder / DESCRIPTION).read_text(encoding="utf-8")))
+    if not is_stamped(folder, states):
+        check_arrays(graph)
+        if graph.table is not None:
+            graph.table.validate(full=True)
+        stamp(folder, states)
+    return graph
 
 
 def check_may_replace(folder: Path, *, force: bool) -> None:
@@ -216,11 +234,13 @@ def _mapped(folder: Path, description: dict[str, Any]) -> Graph:
         _read_table(folder / TABLE, nodes) if (folder / TABLE).exists() else None,
         None if preparation is None else Preparation.from_jsonable(preparation),
         tuple(str(repair) for repair in description.get("repairs", ())),
+        _scale(description.get("weight_scale")),
     )
 
 
-def _write_table(path: Path, table: pa.Table) -> None:
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+def write_table(folder: Path, table: pa.Table) -> None:
+    """Write the table of the nodes."""
+    with pa.OSFile(str(folder / TABLE), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table)
 
 
@@ -240,6 +260,15 @@ def _count(description: dict[str, Any], name: str) -> int:
     return count
 
 
+def _scale(value: Any) -> float | None:
+    if value is None:
+        return None
+    scale = float(value)
+    if not (scale > 0 and np.isfinite(scale)):
+        raise ValueError(f"weights divided by {value!r}")
+    return scale
+
+
 def _parts(name: str, matrix: sp.csr_array) -> dict[str, NDArray[Any]]:
     """Return the arrays of a CSR matrix, its entries in order as readers of the format may expect."""
     if not matrix.has_canonical_format:
@@ -251,7 +280,8 @@ def _parts(name: str, matrix: sp.csr_array) -> dict[str, NDArray[Any]]:
 def _array(folder: Path, name: str, dtypes: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
     """Map one array, of one of the given types; None stands for any length."""
     try:
-        array: NDArray[Any] = np.lib.format.open_memmap(folder / f"{name}.npy", mode="r")
+        with np.errstate(all="ignore"):  # a size that is too large is said to be so below
+            array: NDArray[Any] = np.lib.format.open_memmap(folder / f"{name}.npy", mode="r")
     except Exception as error:  # NumPy has Python parse the header, and a damaged one raises nearly anything
         raise ValueError(f"{name}.npy, {reason(error)}") from error
     fits = len(array.shape) == len(shape) and all(
@@ -287,6 +317,21 @@ def _ids_to_write(ids: NDArray[Any]) -> tuple[str, dict[str, NDArray[Any]]]:
     encoded = [(name if kind == "text" else name_to_text(name)).encode() for name in names]
     ends = np.cumsum([len(name) for name in encoded], dtype=np.int64)
     return kind, {"ids.text": np.frombuffer(b"".join(encoded), np.uint8), "ids.ends": ends}
+
+
+def write_ids(folder: Path, ids: pa.Array) -> str:
+    """Write ids, 64-bit integers or text, and return their kind."""
+    if pa.types.is_integer(ids.type):
+        kind, arrays = _ids_to_write(np.asarray(ids.to_numpy()))
+    else:
+        kind, wide = "text", ids.cast(pa.large_string())
+        _, offsets, text = wide.buffers()
+        ends = np.frombuffer(offsets, dtype=np.int64)[wide.offset : wide.offset + len(wide) + 1]
+        data = np.empty(0, np.uint8) if text is None else np.frombuffer(text, np.uint8)[ends[0] : ends[-1]]
+        arrays = {"ids.text": data, "ids.ends": ends[1:] - ends[0]}
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+    return kind
 
 
 def _read_ids(folder: Path, kind: str, nodes: int) -> NDArray[Any]:

@@ -56,6 +56,8 @@ def raw_from_npz(path: Path) -> RawGraph:
 
 def _labels(archive: NpzArchive, name: str) -> Any:
     labels = archive.optional(name)
+    if not isinstance(labels, np.ndarray | list | None):
+        raise ValueError(f"a {type(labels).__name__} as the {name}")
     if isinstance(labels, np.ndarray) and labels.dtype == object:
         odd = [label for label in labels.tolist() if not isinstance(label, int | float | str | None)]
         if odd:

@@ -11,7 +11,10 @@ import pyarrow as pa
 from featprop.errors import FileError, ParameterError, first_five
 from featprop.io.predictions import Predictions
 
-__all__ = ["MADE_COLUMNS", "check_may_write"]
+__all__ = ["MADE_COLUMNS", "PREDICTION_SUFFIXES", "check_may_write"]
+
+PREDICTION_SUFFIXES = (".csv", ".parquet")
+"""What a table of predictions may end in."""
 
 MADE_COLUMNS = ("represents", "spread", "mean_distance", "prediction", "confidence", "neighbours", "audit")
 """What featprop says of the nodes in a sheet; `mean_distance` is what it called `spread` before."""
@@ -20,7 +23,12 @@ NOT_OURS = "a file that featprop did not write"
 
 
 def check_may_write(
-    path: Path, *, force: bool, shown: Collection[str] = (), given: Collection[str] | None = None
+    path: Path,
+    *,
+    force: bool,
+    shown: Collection[str] = (),
+    given: Collection[str] | None = None,
+    suffixes: Sequence[str] = (".csv",),
 ) -> None:
     """Refuse to write over a file unless featprop made it and no person has typed labels into it.
 
@@ -30,9 +38,12 @@ def check_may_write(
         Columns of the nodes that the new sheet has too: a sheet with others would lose them.
     given
         The ids whose labels the new predictions keep, as they are written; None if that is not known yet.
+    suffixes
+        What the file may end in.
     """
-    if path.suffix.lower() != ".csv":
-        raise ParameterError("out", "must end in .csv", f"{path.name!r}", f"write to {path.stem}.csv")
+    if path.suffix.lower() not in suffixes:
+        rule = f"must end in {' or '.join(suffixes)}"
+        raise ParameterError("out", rule, f"{path.name!r}", f"write to {path.stem}{suffixes[0]}")
     if path.is_dir():
         raise FileError(f"{path}", "must be a file", "a folder", "choose another --out")
     if force or not path.exists():
@@ -44,6 +55,8 @@ def check_may_write(
 
 def _worth_keeping(path: Path, shown: Collection[str], given: Collection[str] | None) -> str | None:
     """Say what in an existing file must not be lost, or None if featprop can make it again."""
+    if path.suffix.lower() == ".parquet":
+        return None if _is_ours(path) else NOT_OURS
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         try:
             titles, *rows = csv.reader(file)
@@ -62,6 +75,16 @@ def _worth_keeping(path: Path, shown: Collection[str], given: Collection[str] | 
     else:
         return NOT_OURS
     return f"labels that a person typed: {first_five(typed)}" if typed else None
+
+
+def _is_ours(path: Path) -> bool:
+    """Say whether a Parquet file is a table of predictions, into which nobody types."""
+    from pyarrow import parquet
+
+    try:
+        return Predictions.has_layout(parquet.read_schema(path).names)
+    except (OSError, pa.ArrowException):
+        return False
 
 
 def _typed_into(titles: Sequence[str], rows: Sequence[Sequence[str]], given: Collection[str] | None) -> list[str]:

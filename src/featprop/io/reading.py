@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from featprop.blocks.addresses import is_address, local_copy
 from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
 from featprop.io.formats import FORMATS, Format, known_formats
 from featprop.tables import Preparation, TableOptions
 
-__all__ = ["read_graph"]
+__all__ = ["format_of", "read_graph"]
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +33,8 @@ def read_graph(
     path
         A folder with ``nodes.csv`` and ``edges.csv`` (or ``.parquet``, ``.xlsx``), a workbook with these two sheets, an
         ``.npz`` in the layout of CoraFull, a folder in featprop's own format, which opens at once whatever its size,
-        or any other format that is registered (`featprop.io.formats`).
+        or any other format that is registered (`featprop.io.formats`). An address that fsspec knows, such as
+        ``s3://bucket/graph``, is fetched once and kept in the cache.
     features
         Names or patterns (``w_*``) of the columns of tables that become features; all that can if not given.
     options
@@ -40,8 +42,8 @@ def read_graph(
     preparation
         How columns become features, where a model learnt that before: its ``preparation_``.
     """
-    place = Path(path)
-    found = _format_of(place)
+    place = local_copy(path) if is_address(path) else Path(path)
+    found = format_of(place)
     said = options or TableOptions()
     if features is not None:
         said = replace(said, features=tuple(features))
@@ -54,7 +56,8 @@ def read_graph(
     return found.read(place, said, preparation)
 
 
-def _format_of(place: Path) -> Format:
+def format_of(place: Path) -> Format:
+    """Return the format of a file or folder."""
     for name in _names():
         try:
             known = FORMATS.make(name)

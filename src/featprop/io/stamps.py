@@ -18,7 +18,7 @@ __all__ = ["STAMP", "FileStates", "file_states", "is_stamped", "stamp", "stamp_w
 
 STAMP = "checked.json"
 
-VERSION = 2
+VERSION = 3
 """Of the checks: a stamp of others does not count."""
 
 TICK = 2_000_000_000
@@ -31,8 +31,8 @@ A copy has another number: it is checked once."""
 
 
 def file_states(folder: Path) -> FileStates:
-    """Return the state of each file that a stamp vouches for: all arrays and ``graph.json``."""
-    found = {path.name: path.stat() for path in [*folder.glob("*.npy"), folder / "graph.json"]}
+    """Return the state of each file that a stamp vouches for: all arrays, the table of the nodes and ``graph.json``."""
+    found = {path.name: path.stat() for path in [*folder.glob("*.npy"), *folder.glob("*.arrow"), folder / "graph.json"]}
     return {
         name: [state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino]
         for name, state in sorted(found.items())

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featprop.errors import FileError, ParameterError, first_five, reason
+from featprop.errors import FileError, ParameterError, reason
 from featprop.io.csv_files import read_csv
 from featprop.io.workbooks import read_sheet, sheet_names
+from featprop.tables.naming import check_distinct
 
-__all__ = ["SUFFIXES", "find_table", "read_table", "sheet_names"]
+__all__ = ["SUFFIXES", "check_text", "find_table", "read_table", "reading_file", "sheet_names", "titles_of"]
 
 SUFFIXES = (".csv", ".parquet", ".xlsx")
 
@@ -46,13 +47,10 @@ def read_table(path: Path, text: Collection[str] | None = (), sheet: str | None 
     sheet
         The sheet of a workbook; None for the first.
     """
-    if not path.is_file():
-        found = "a folder" if path.is_dir() else "no such file"
-        raise FileError(f"{path}", "must be a file", found, "check the path")
     suffix = path.suffix.lower()
     if sheet is not None and suffix != ".xlsx":
         raise ParameterError("sheet", "must be left out for a file without sheets", f"{sheet!r} for {path}", "drop it")
-    try:
+    with reading_file(path):
         if suffix == ".parquet":
             import pyarrow.parquet as pq
 
@@ -60,20 +58,33 @@ def read_table(path: Path, text: Collection[str] | None = (), sheet: str | None 
         else:
             table = read_sheet(path, text, sheet) if suffix == ".xlsx" else read_csv(path, text)
             table = _without_empty(table)
-        repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
-    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
-        kind = "a Parquet file" if suffix == ".parquet" else "a CSV file in UTF-8"
-        cure = "save it again in that format"
-        raise FileError(f"{path}", f"must be {kind}", f"this: {reason(error)}", cure) from error
-    if repeated:
-        raise FileError(f"{path}", "must have distinct columns", f"{first_five(repeated)} repeated", "rename them")
-    _check_text(table, path)
+    check_distinct(table.column_names, f"{path}")
+    check_text(table, path)
     return table
 
 
+@contextmanager
+def reading_file(path: Path) -> Iterator[None]:
+    """Say of a file that cannot be read what it must be."""
+    if not path.is_file():
+        found = "a folder" if path.is_dir() else "no such file"
+        raise FileError(f"{path}", "must be a file", found, "check the path")
+    try:
+        yield
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        kind = "a Parquet file" if path.suffix.lower() == ".parquet" else "a CSV file in UTF-8"
+        cure = "save it again in that format"
+        raise FileError(f"{path}", f"must be {kind}", f"this: {reason(error)}", cure) from error
+
+
+def titles_of(written: Sequence[str]) -> list[str]:
+    """Return what columns are called: those without a name, but for the first, by their place."""
+    return [name.strip() or (f"Unnamed: {place}" if place else "") for place, name in enumerate(written)]
+
+
 def _without_empty(table: pa.Table) -> pa.Table:
-    """Leave out what a spreadsheet adds around a table, and name unnamed columns after the first by their place."""
-    titles = [name.strip() or (f"Unnamed: {place}" if place else "") for place, name in enumerate(table.column_names)]
+    """Leave out what a spreadsheet adds around a table."""
+    titles = titles_of(table.column_names)
     unnamed = [place for place, name in enumerate(table.column_names) if not name.strip()]
     empty = {place for place in unnamed if _is_empty(table.column(place))}
     table = table.rename_columns(titles).select([place for place in range(len(titles)) if place not in empty])
@@ -89,7 +100,7 @@ def _is_empty(values: pa.ChunkedArray) -> bool:
     return bool(values.null_count == len(values))
 
 
-def _check_text(table: pa.Table, path: Path) -> None:
+def check_text(table: pa.Table, path: Path) -> None:
     """Refuse text that is not UTF-8: Parquet stores whatever bytes it was given."""
     for name, values in zip(table.column_names, table.columns, strict=True):
         try:

@@ -14,13 +14,22 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from featprop.errors import FileError, LabelError, reason
 from featprop.labelling.acts import Act, act_of
-from featprop.labelling.schema import APPLICATION, COLUMNS, FORMAT, FROM_OLDER, SCHEMA, statements
+from featprop.labelling.schema import (
+    APPLICATION,
+    COLUMNS,
+    FORMAT,
+    FROM_OLDER,
+    SCHEMA,
+    own_schema,
+    schema_of,
+    statements,
+)
 
 __all__ = ["ActFile"]
 
@@ -84,6 +93,15 @@ class ActFile:
         if not self._is_empty() and (known != APPLICATION or not 1 <= version <= FORMAT):
             found = f"version {version} of one" if known == APPLICATION else "another database"
             raise FileError(f"{self.path}", "must be a label log of this version", found, "choose another file")
+        if version == FORMAT and not self._has_own_schema():
+            found = "views or triggers that featprop did not make"
+            raise FileError(f"{self.path}", "must be a label log of this version", found, "choose another file")
+
+    def _has_own_schema(self) -> bool:
+        """Say whether all that the file may have SQLite run is ours: a view may take forever, a trigger write acts."""
+        found, known = schema_of(self._connection), own_schema()
+        may_run = {each for each in found if each[0] in ("view", "trigger")}
+        return known <= found and may_run <= known
 
     def _keep_safe(self) -> None:
         """Set how writes reach the disk, and say where that is done in another way than usual."""
@@ -131,7 +149,7 @@ class ActFile:
             try:
                 rows = self._connection.execute(query.replace("{}", COLUMNS), values).fetchall()
                 return [act_of(row) for row in rows]
-            except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
+            except (sqlite3.Error, ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
                 raise self._damaged(error) from error
 
     def _in_turn(self, work: Callable[[], Result]) -> Result:
@@ -213,8 +231,16 @@ def file_system(path: Path) -> str:
     return "" if nearest is None else nearest.fstype.lower()
 
 
+class _Connection(sqlite3.Connection):
+    """Closes itself when nobody holds it any more, as logs in memory are never closed by hand."""
+
+    def __del__(self) -> None:
+        with suppress(sqlite3.Error):
+            self.close()
+
+
 def _connected(database: Path | str, *, uri: bool = False) -> sqlite3.Connection:
-    connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False, uri=uri)
+    connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False, uri=uri, factory=_Connection)
     connection.execute(f"PRAGMA busy_timeout = {PATIENCE}")
     return connection
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,6 +11,9 @@ from typing import Any, NamedTuple
 from featprop.names import name_from_text, name_to_text
 
 __all__ = ["Act", "NewAct", "Outcome", "Told", "act_of", "same"]
+
+LABELLING = frozenset({"label", "correct", "adjudicate", "class"})
+"""Kinds of acts that name a class."""
 
 
 @dataclass(frozen=True)
@@ -124,10 +128,16 @@ class NewAct(NamedTuple):
 
 
 def act_of(row: tuple[Any, ...]) -> Act:
-    """Return the act that a row of the table holds."""
+    """Return the act that a row of the table holds; one that no version of featprop wrote is a `ValueError`."""
     number, key, time, annotator, turn, kind, node, label, text, undoes = row
-    name = None if label is None else name_from_text(label)
-    when = dt.datetime.fromisoformat(time)
+    if not all(isinstance(each, str) for each in (key, time, annotator, kind, node, text)):
+        raise ValueError(f"an act of other types than it should have, number {number}")
+    if not isinstance(turn, int) or not isinstance(undoes, int | None) or not isinstance(label, str | None):
+        raise ValueError(f"an act of other types than it should have, number {number}")
+    name, when = None if label is None else name_from_text(label), dt.datetime.fromisoformat(time)
+    is_whole = name is not None or kind not in LABELLING
+    if not is_whole or when.tzinfo is None or (kind == "audit" and not 0 < float(text) < math.inf):
+        raise ValueError(f"an act that says less than it should, number {number}")
     return Act(number, key, when, annotator, turn, kind, name_from_text(node), name, text, undoes)
 
 

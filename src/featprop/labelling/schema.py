@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from functools import cache
 
-__all__ = ["APPLICATION", "COLUMNS", "FORMAT", "FROM_OLDER", "SCHEMA", "statements"]
+__all__ = ["APPLICATION", "COLUMNS", "FORMAT", "FROM_OLDER", "SCHEMA", "own_schema", "schema_of", "statements"]
 
 FORMAT = 4
 """Of the file; the first had no verdicts, the second no audit, the third classes in some files and not in others."""
@@ -69,3 +71,18 @@ def statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
+
+
+def schema_of(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
+    """Return the type, the name and the text of all that a database has, whatever the spaces in it."""
+    rows = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    return frozenset((str(kind), str(name), " ".join(str(text).split())) for kind, name, text in rows)
+
+
+@cache
+def own_schema() -> frozenset[tuple[str, str, str]]:
+    """Return that of a label log of now."""
+    with closing(sqlite3.connect(":memory:")) as made:
+        for statement in statements(SCHEMA):
+            made.execute(statement)
+        return schema_of(made)

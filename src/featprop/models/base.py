@@ -6,7 +6,7 @@ import hashlib
 import logging
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -170,9 +170,8 @@ class NodeClassifier(ABC):
         Where nodes are only counted, 0, 1, 2, …, and mostly have other features than those of the training, the numbers
         mean other nodes: none of the labels is of them.
         """
-        known = set(graph.ids.tolist())
-        there = {node: label for node, label in self.labelled_.items() if node in known}
-        if graph.table is not None or not _are_counted(graph.ids):
+        there = {node: label for node, label in self.labelled_.items() if graph.has(node)}
+        if graph.table is not None or not graph.is_counted:
             return there
         seen = dict(zip(self.labelled_, self.labelled_rows_, strict=True))
         rows = zip(there, _digests(self.fitting(graph), graph.positions(there)), strict=True)
@@ -193,11 +192,33 @@ class NodeClassifier(ABC):
 
     def predict_proba(self, graph: GraphLike) -> NDArray[np.float32]:
         """Return the probability of each class for every node, shape (nodes, classes)."""
-        return self.probabilities(self.decision_function(graph))
+        return self._probabilities_of(self.decision_function(graph))
+
+    def probability_blocks(self, graph: GraphLike) -> Iterator[NDArray[np.float32]]:
+        """Yield `predict_proba` in blocks, in the order of the nodes, for graphs of so many that they are written."""
+        fitting = self.fitting(graph)
+        if len(self.classes_) == 1:
+            yield self._probabilities_of(np.zeros((fitting.n_nodes, 1), dtype=np.float32))
+            return
+        for scores in self.score_blocks(Propagation.of(fitting)):
+            yield self._probabilities_of(scores)
+
+    def score_blocks(self, propagation: Propagation) -> Iterator[NDArray[np.float32]]:
+        """Yield the scores in blocks; a model that never needs them all at once says so."""
+        yield self.scores(propagation)
 
     def probabilities(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the probabilities that scores stand for, one row a node: their softmax where nothing else is said."""
         return np.asarray(softmax(scores, axis=1))
+
+    def _probabilities_of(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the probabilities that scores stand for, which may be too large to stand for any."""
+        with np.errstate(all="ignore"):
+            found = self.probabilities(scores)
+        if not np.isfinite(found).all():
+            cure = "train it again; settings such as a lower learning rate may help"
+            raise ModelError("The model", "must give probabilities", "numbers that are not finite", cure)
+        return found
 
     def predict(self, graph: GraphLike) -> NDArray[Any]:
         """Return the likeliest class of every node, by name."""
@@ -307,11 +328,6 @@ class NodeClassifier(ABC):
             )
             raise ModelError("The model", rule, found, "read the tables with raw, or train a model on this graph")
         return graph.prepared(Preparation.of_plain_columns(self.feature_names_in_))
-
-
-def _are_counted(ids: NDArray[Any]) -> bool:
-    """Say whether nodes have no names but their places."""
-    return ids.dtype.kind in "iu" and bool(np.array_equal(ids, np.arange(len(ids))))
 
 
 def _digests(graph: Graph, positions: NDArray[np.intp]) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.distances.points import blocks_of
+from featprop.blocks import leaves, let_go, place, sum_in_order
+from featprop.distances.group_sums import add_to_groups
 from featprop.matrix import Features, margins, read_only
 from featprop.models.base import NodeClassifier
 from featprop.models.calibration import USUAL, Calibration
@@ -45,6 +46,8 @@ CERTAIN = 0.5
 """The share of the nodes predicted as a class whose mean stands for it."""
 MEASURED, PAIRS = 4_000, 2_000_000
 """Nodes that are counted to find how many a label stands for, if there are more, and pairs of a node and a label."""
+LARGEST = 1e25
+"""Of a coefficient times the steepness: sums of more are not finite in single precision."""
 ODD = 1e-6
 """How far from 1 saved shares may sum to."""
 
@@ -87,13 +90,14 @@ class Ridge(NodeClassifier):
         self._reduction = propagation.reduction
         aims = np.eye(len(self.classes_))[targets] - 1 / len(self.classes_)
         weights = _balanced(targets)
+        propagation.smoothed_ways(tuple(self._expected_shares()))
         self.shares_ = self._shares(propagation, nodes, targets, aims, weights)
         labelled = self._rows_at(propagation, nodes)
         solved = least_squares(labelled, aims, weights, self.penalty)
         self._coefficients = solved.coefficients.astype(np.float32)
-        known = self._known(propagation)
+        groups, known = self._most_certain(propagation)
         if self.unlabelled and known.any():
-            solved = self._solved_with_means(propagation, known, labelled, aims, weights)
+            solved = self._solved_with_means(propagation, groups, labelled, aims, weights)
             self._coefficients = solved.coefficients.astype(np.float32)
         stand_for = self._stand_for(propagation, known, nodes)
         left_out = solved.left_out[: len(nodes)]
@@ -115,6 +119,12 @@ class Ridge(NodeClassifier):
     def scores(self, propagation: Propagation) -> NDArray[np.float32]:
         """Return the score of each class times the steepness of the calibration."""
         return self._scores(propagation) * np.float32(self.calibration_.steepness)
+
+    def score_blocks(self, propagation: Propagation) -> Iterator[NDArray[np.float32]]:
+        """Yield the scores block by block."""
+        n, steepness = propagation.graph.n_nodes, np.float32(self.calibration_.steepness)
+        for scores in place().map(_scores_of, n, self._scaled_parts(propagation), stage="predicting"):
+            yield scores * steepness
 
     def scores_at(self, propagation: Propagation, nodes: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return the scores of some nodes, from their rows alone."""
@@ -165,6 +175,8 @@ class Ridge(NodeClassifier):
         right = abs(sum(shares.values()) - 1) < ODD and all(share > 0 for share in shares.values())
         if not (right and calibration.steepness > 0 and 0 <= calibration.doubt <= 1 and sizes.min() >= 0):
             raise ValueError("shares, sizes or a calibration out of bounds")
+        if np.abs(tensors["coefficients"]).max(initial=0) > LARGEST / calibration.steepness:
+            raise ValueError("coefficients out of bounds")
         self.shares_ = shares
         directions = read_only(tensors["directions"]) if "directions" in tensors else None
         self._reduction = Reduction(directions, read_only(tensors["centre"]), read_only(sizes))
@@ -192,7 +204,7 @@ class Ridge(NodeClassifier):
             return shares
         logs = []
         for way in shares:
-            rows = _with_constant(propagation.smoothed(way)[nodes])
+            rows = _with_constant(_taken(propagation.smoothed(way), nodes))
             left_out = least_squares(rows, aims, weights, self.penalty).left_out
             errors = ((aims - left_out)[told] ** 2).sum(axis=1)
             mean = np.average(errors, weights=weights[told]) + LEAST_ERROR
@@ -204,36 +216,53 @@ class Ridge(NodeClassifier):
 
     def _parts(self, propagation: Propagation) -> Iterator[tuple[NDArray[np.float32], np.float32]]:
         """Yield each of the smoothed features that count, and the root of its share, which scales it."""
+        found = propagation.smoothed_ways(tuple(self.shares_), self._reduction)
         for way, share in self.shares_.items():
-            yield propagation.smoothed(way, self._reduction), np.float32(np.sqrt(share))
+            yield found[way], np.float32(np.sqrt(share))
 
     def _rows_at(self, propagation: Propagation, nodes: NDArray[np.intp]) -> NDArray[np.float32]:
-        return _with_constant(np.hstack([rows[nodes] * scale for rows, scale in self._parts(propagation)]))
+        return _with_constant(np.hstack([_taken(rows, nodes) * scale for rows, scale in self._parts(propagation)]))
+
+    def _scaled_parts(self, propagation: Propagation) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """Return the smoothed features and the coefficients of each, with its scale in them; the constant is last."""
+        assert self._coefficients is not None
+        blocks = np.split(self._coefficients[:-1], len(self.shares_))
+        parts = [(rows, scale * block) for (rows, scale), block in zip(self._parts(propagation), blocks, strict=True)]
+        return [*parts, (np.empty((0, 1), dtype=np.float32), CONSTANT * self._coefficients[-1:])]
 
     def _scores(self, propagation: Propagation) -> NDArray[np.float32]:
-        assert self._coefficients is not None
-        scores = np.tile(CONSTANT * self._coefficients[-1], (propagation.graph.n_nodes, 1))
-        blocks = np.split(self._coefficients[:-1], len(self.shares_))
-        for (rows, scale), block in zip(self._parts(propagation), blocks, strict=True):
-            scores += rows @ (scale * block)
-        return scores
+        n = propagation.graph.n_nodes
+        return np.concatenate(list(place().map(_scores_of, n, self._scaled_parts(propagation))))
+
+    def _most_certain(self, propagation: Propagation) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Return the class of the nodes that stand for one, -1 of the others, and of which nodes anything is known.
+
+        A class is stood for by the half of the known nodes predicted as it that has the largest margins.
+        """
+        found = list(place().map(_certainty_of, propagation.graph.n_nodes, self._scaled_parts(propagation)))
+        best, gaps, known = (np.concatenate([each[part] for each in found]) for part in range(3))
+        groups = np.full(len(best), -1, dtype=np.int32)
+        for code in range(len(self.classes_)):
+            group = np.flatnonzero((best == code) & known)
+            order = np.argsort(-gaps[group], kind="stable")
+            groups[group[order[: int(np.ceil(CERTAIN * len(group)))]]] = code
+        return groups, known
 
     def _solved_with_means(
         self,
         propagation: Propagation,
-        known: NDArray[np.bool_],
+        groups: NDArray[np.int32],
         labelled: NDArray[np.float32],
         aims: NDArray[np.float64],
         weights: NDArray[np.float64],
     ) -> LeastSquares:
         """Return the solution that has the mean rows of the classes, as now predicted, as further labels."""
         n_classes = aims.shape[1]
-        groups = _most_certain(self._scores(propagation), known)
-        there = np.array([code for code, group in enumerate(groups) if group.size], dtype=np.intp)
-        parts = [
-            np.vstack([_mean_row(rows, groups[code]) for code in there]) * scale
-            for rows, scale in self._parts(propagation)
-        ]
+        parts = []
+        for rows, scale in self._parts(propagation):
+            sums = sum_in_order(place().map(_sums_of, len(rows), rows, groups, n_classes))
+            there = np.flatnonzero(sums[:, -1])
+            parts.append((sums[there, :-1] / sums[there, -1:]).astype(np.float32) * scale)
         means = _with_constant(np.hstack(parts))
         return least_squares(
             np.concatenate([labelled, means]),
@@ -241,13 +270,6 @@ class Ridge(NodeClassifier):
             np.concatenate([weights, np.full(len(there), self.unlabelled * len(aims) / n_classes)]),
             self.penalty,
         )
-
-    def _known(self, propagation: Propagation) -> NDArray[np.bool_]:
-        """Return which nodes anything is known of: those with rows, whose last column then is not zero."""
-        known = np.zeros(propagation.graph.n_nodes, dtype=bool)
-        for rows, _ in self._parts(propagation):
-            known |= rows[:, -1] != 0
-        return known
 
     def _stand_for(
         self, propagation: Propagation, known: NDArray[np.bool_], nodes: NDArray[np.intp]
@@ -258,8 +280,15 @@ class Ridge(NodeClassifier):
         counted = counted[:: -(-max(1, len(counted)) // most)]
         products = np.zeros((len(counted), len(nodes)), dtype=np.float32)
         for rows, scale in self._parts(propagation):
-            products += rows[counted] @ (scale**2 * rows[nodes]).T
+            products += _taken(rows, counted) @ (scale**2 * _taken(rows, nodes)).T
         return np.bincount(products.argmax(axis=1), minlength=len(nodes)).astype(np.float64) + 1
+
+
+def _taken(rows: NDArray[np.float32], nodes: NDArray[np.intp]) -> NDArray[np.float32]:
+    """Return the rows of some nodes, letting go of the pages around them."""
+    found = rows[nodes]
+    let_go(rows)
+    return found
 
 
 def _with_constant(rows: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -272,20 +301,38 @@ def _balanced(targets: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray((len(targets) / (np.count_nonzero(counts) * counts[targets])) ** BALANCE)
 
 
-def _most_certain(scores: NDArray[np.float32], known: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
-    """Return for each class the half of the known nodes predicted as it that has the largest margins."""
-    best, gaps = scores.argmax(axis=1), margins(scores)
-    groups = []
-    for code in range(scores.shape[1]):
-        group = np.flatnonzero((best == code) & known)
-        order = np.argsort(-gaps[group], kind="stable")
-        groups.append(group[order[: int(np.ceil(CERTAIN * len(group)))]])
-    return groups
+def _scores_of(block: slice, parts: list[tuple[NDArray[np.float32], NDArray[np.float32]]]) -> NDArray[np.float32]:
+    """Return the scores of the nodes of a block, leaf by leaf, so that they are the same in any block."""
+    *smoothed, (_, constant) = parts
+    found = []
+    for leaf in leaves(block):
+        scores = np.repeat(constant, leaf.stop - leaf.start, axis=0)
+        for rows, coefficients in smoothed:
+            scores += rows[leaf] @ coefficients
+            let_go(rows, leaf)
+        found.append(scores)
+    return np.concatenate(found)
 
 
-def _mean_row(rows: NDArray[np.float32], nodes: NDArray[np.intp]) -> NDArray[np.float32]:
-    """Return the mean of the rows of some nodes, summed in float64, a block at a time."""
-    total = np.zeros(rows.shape[1])
-    for block in blocks_of(len(nodes), 4 * rows.shape[1]):
-        total += rows[nodes[block]].sum(axis=0, dtype=np.float64)
-    return (total / len(nodes)).astype(np.float32)
+def _certainty_of(
+    block: slice, parts: list[tuple[NDArray[np.float32], NDArray[np.float32]]]
+) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.bool_]]:
+    """Return the likeliest class, the margin, and whether anything is known: rows whose last column is not zero."""
+    known = np.zeros(block.stop - block.start, dtype=bool)
+    for rows, _ in parts[:-1]:
+        known |= rows[block, -1] != 0
+    scores = _scores_of(block, parts)
+    return scores.argmax(axis=1).astype(np.int32), margins(scores), known
+
+
+def _sums_of(
+    block: slice, rows: NDArray[np.float32], groups: NDArray[np.int32], count: int
+) -> list[NDArray[np.float64]]:
+    """Return the sum of the rows of each group over each leaf, and in the last column their number."""
+    found = []
+    for leaf in leaves(block):
+        sums = np.zeros((count, rows.shape[1] + 1))
+        add_to_groups(rows[leaf], groups[leaf], np.ones(leaf.stop - leaf.start, dtype=np.float32), sums)
+        let_go(rows, leaf)
+        found.append(sums)
+    return found

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Hashable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from featprop.errors import FeatpropError, FileError, ModelError, ParameterError, reason
-from featprop.io.atomic import replacing_folder, restore_interrupted
+from featprop.io.atomic import read_whole, replacing_folder, restore_interrupted
 from featprop.io.foreign import foreign_entries
 from featprop.models.base import NodeClassifier
 from featprop.models.registry import MODELS, get_model, model_class
@@ -64,7 +65,10 @@ def load_model(path: str | os.PathLike[str], device: str = "cpu") -> NodeClassif
         Where it computes, if it is one that can choose.
     """
     folder = Path(path)
-    restore_interrupted(folder)
+    return read_whole(folder, partial(_read, folder, device))
+
+
+def _read(folder: Path, device: str) -> NodeClassifier:
     if not (folder / DESCRIPTION).is_file() or not (folder / WEIGHTS).is_file():
         missing = [name for name in (DESCRIPTION, WEIGHTS) if not (folder / name).is_file()]
         found = f"no {' and no '.join(missing)}" if folder.is_dir() else "no such folder"

@@ -24,8 +24,8 @@ from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.page.columns import ReadColumn, reading_of
 from featprop.page.features import FeatureSummary, Picture, feature_row, picture_in, summary_of
+from featprop.page.image_files import KINDS, image_file
 from featprop.page.legible import legible, legible_line, percent
-from featprop.page.pictures import KINDS, image_file
 from featprop.page.written import day_in_words, number_in_words, span_in_words, written
 from featprop.tables.encoders.date import dates_in
 from featprop.tables.encoders.vector import lists_in

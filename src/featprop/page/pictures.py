@@ -1,4 +1,4 @@
-"""Pictures of nodes: files of the declared folder, and no others."""
+"""Pictures of nodes, as the page serves them."""
 
 from __future__ import annotations
 
@@ -7,41 +7,10 @@ from pathlib import Path
 from starlette.responses import FileResponse
 
 from featprop.errors import ParameterError
+from featprop.page.image_files import KINDS, image_file
 from featprop.page.replies import Refusal
 
-__all__ = ["KINDS", "image_file", "picture"]
-
-KINDS = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".bmp": "image/bmp",
-    ".avif": "image/avif",
-}
-"""How names of pictures end, and what each is. SVG is not among them: one opened by itself may run scripts."""
-
-
-def image_file(images: Path, name: str) -> Path | None:
-    """Return the file of an image inside the folder, None if there is none or it lies outside, by ``..`` or a link.
-
-    Parameters
-    ----------
-    images
-        The folder.
-    name
-        The name in the table, below the folder or with its name in front.
-    """
-    try:
-        root = images.resolve(strict=True)
-        for start in (root, root.parent):
-            found = (start / name).resolve()
-            if found.is_relative_to(root) and found.suffix.lower() in KINDS and found.is_file():
-                return found
-    except (OSError, ValueError, RuntimeError):
-        return None
-    return None
+__all__ = ["picture"]
 
 
 def picture(folder: Path | None, path: str) -> FileResponse:

@@ -15,33 +15,43 @@ Each has rows of unit length, so that what counts of a node is what it is like a
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from featprop.distances.block_points import BlockPoints
 from featprop.distances.points import Points
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
 from featprop.matrix import Features, read_only, unit_rows
 from featprop.progress import tracked
-from featprop.propagation.reduction import Reduction, main_directions, unit_length
+from featprop.propagation.passing import Edges, passed_on, smoothed_rows
+from featprop.propagation.propagated_points import PropagatedPoints
+from featprop.propagation.reduction import Reduction, main_directions
 
 __all__ = ["SMOOTHINGS", "Propagation", "normalised_adjacency", "propagate"]
 
 SMOOTHINGS = ("own", "one-hop", "two-hops", "diffused")
 """The ways to smooth centred features over the graph."""
-RETURN = 0.1
-"""α of the diffusion: the share of a walk that ends at each step."""
 COMPARED = 512
 """Columns that distances between smoothed features are measured in, of more."""
-CANCELLED = 1e-6
-"""Smoothed rows that are not longer than this are rounding: neighbours cancelled each other."""
 KEPT = 2
 """Reductions whose smoothed features are kept."""
-STEPS = 20
-"""T of the diffusion; the powers left out weigh 0.9^21, a ninth."""
+IN_BLOCKS = 262_144
+"""Nodes above which dense rows are compared where they are, a block at a time."""
+WIDE = 1024
+"""Columns from which sparse features are not propagated to measure between."""
+MANY, TOO_MANY = 16_384, 60_000
+"""More nodes than the first, whose distances could all be kept, are worth it; of more than the second, the rows of all
+are looked at again and again."""
+FEW_HOPS = 2
+"""Passed on more often, features are no longer sparse before the last time."""
+MODERATE = 1e6
+"""The size of values whose squares need no unit, and one over it."""
 BESIDE = ("two-hops", "diffused")
 """The smoothings by which nodes are compared."""
 
@@ -74,6 +84,12 @@ class Propagation:
         """S, the normalised adjacency."""
         return read_only(self.graph.once("S", lambda: read_only(normalised_adjacency(self.graph))))
 
+    @property
+    def edges(self) -> Edges:
+        """Who is next to whom, as rows are passed on."""
+        found: Edges = self.graph.once("edges", lambda: Edges.of(self.graph))
+        return found
+
     def rows(self, layers: int) -> Features:
         """Return S^K X for K = `layers`; sparse features stay sparse while that takes less memory."""
         if layers < 0:
@@ -82,15 +98,21 @@ class Propagation:
 
     def _propagated(self, layers: int) -> Features:
         start = max(known for known in self._rows if known <= layers)
-        rows = self._rows[start]
-        for _ in tracked(range(start, layers), "propagating features", layers - start):
-            rows = _dense_if_filled(self.adjacency @ rows)
+        rows, left = self._rows[start], layers - start
+        if sp.issparse(rows):
+            for _ in tracked(range(left), "propagating features", left):
+                rows = _dense_if_filled(self.adjacency @ rows)
+        elif left:
+            rows = passed_on(self.edges, np.asarray(rows), left)
         self._rows[layers] = read_only(rows)
         return self._rows[layers]
 
     def rows_at(self, layers: int, nodes: NDArray[np.intp]) -> Features:
-        """Return those rows of S^K X, at the cost of their neighbourhoods if the others are not known yet."""
-        if layers not in self._rows and layers > 0:
+        """Return those rows of S^K X, bit for bit as `rows` has them.
+
+        Sparse ones are made at the cost of their neighbourhoods if the others are not known yet.
+        """
+        if layers not in self._rows and layers > 0 and sp.issparse(self.graph.features):
             mixing = self.adjacency[nodes]
             around = np.unique(mixing.indices)
             if len(around) < self.graph.n_nodes:
@@ -114,30 +136,32 @@ class Propagation:
             That of the graph a model learnt on, where that may be another one. Rows are kept of the last two that
             were asked for, so a graph that outlives many models does not keep those of all.
         """
-        if way not in SMOOTHINGS:
-            raise unknown_choice("smoothing", way, SMOOTHINGS)
+        return self.smoothed_ways((way,), reduction)[way]
+
+    def smoothed_ways(
+        self, ways: Collection[str], reduction: Reduction | None = None
+    ) -> dict[str, NDArray[np.float32]]:
+        """Return `smoothed` for several ways, those that are not known yet computed together."""
+        for way in ways:
+            if way not in SMOOTHINGS:
+                raise unknown_choice("smoothing", way, SMOOTHINGS)
         chosen = reduction or self.reduction
         before = self._lately
         self._lately = [*(each for each in before if each != chosen.fingerprint), chosen.fingerprint][-KEPT:]
         gone = {("smoothed", each, name) for each in before if each not in self._lately for name in SMOOTHINGS}
         if gone:
             self.graph.forget(gone.__contains__)
-        key = ("smoothed", chosen.fingerprint, way)
-        return np.asarray(self.graph.once(key, lambda: read_only(self._smoothed(way, chosen))))
+        made: dict[str, NDArray[np.float32]] = {}
 
-    def _smoothed(self, way: str, reduction: Reduction) -> NDArray[np.float32]:
-        if way == "own":
-            return reduction.apply(self.graph.features)
-        hops = {"one-hop": 1, "two-hops": 2, "diffused": STEPS}[way]
-        passed_on = self.smoothed("own", reduction)
-        total = passed_on.copy()
-        for step in tracked(range(1, hops + 1), "smoothing features", hops):
-            passed_on = self.adjacency @ passed_on
-            if way == "diffused":
-                total += np.float32((1 - RETURN) ** step) * passed_on
-            else:
-                total = passed_on
-        return unit_length(total, CANCELLED)
+        def rows_of(way: str) -> NDArray[np.float32]:
+            if way == "own":
+                return read_only(chosen.apply(self.graph.features))  # type: ignore[no-any-return]
+            if way not in made:
+                missing = [each for each in ways if each != "own" and not self.graph.holds(_key(chosen, each))]
+                made.update(smoothed_rows(self.edges, self.smoothed("own", reduction), missing))
+            return read_only(made.pop(way))  # type: ignore[no-any-return]
+
+        return {way: np.asarray(self.graph.once(_key(chosen, way), partial(rows_of, way))) for way in ways}
 
     @property
     def compared(self) -> Points:
@@ -148,7 +172,10 @@ class Propagation:
         """
 
         def made() -> Points:
-            rows = np.hstack([self.smoothed(way) * np.float32(1 / np.sqrt(len(BESIDE))) for way in BESIDE])
+            parts, share = list(self.smoothed_ways(BESIDE).values()), np.float32(1 / np.sqrt(len(BESIDE)))
+            if self.graph.n_nodes > IN_BLOCKS:
+                return BlockPoints(parts, float(share))
+            rows = np.hstack([part * share for part in parts])
             return Points(rows @ main_directions(rows, COMPARED) if rows.shape[1] > COMPARED else rows)
 
         found: Points = self.graph.once("compared", made)
@@ -156,9 +183,32 @@ class Propagation:
 
     def points(self, layers: int, unit: bool = False) -> Points:
         """Return the rows of S^K X to measure between, scaled to length 1 if `unit`; a row of zeros stays one."""
-        rows = self.rows(layers)
-        found: Points = self.graph.once(("points", layers, unit), lambda: Points(unit_rows(rows) if unit else rows))
+
+        def made() -> Points:
+            if self._as_operator(layers):
+                whole = partial(self.rows, layers)
+                return PropagatedPoints(self.adjacency, self._rows[0], layers, unit, whole)
+            rows = self.rows(layers)
+            if self.graph.n_nodes > IN_BLOCKS and not unit and not sp.issparse(rows):
+                return BlockPoints.of(np.asarray(rows))
+            return Points(unit_rows(rows) if unit else rows)
+
+        found: Points = self.graph.once(("points", layers, unit), made)
         return found
+
+    def _as_operator(self, layers: int) -> bool:
+        """Return whether distances are better measured without S^K X."""
+        features = self._rows[0]
+        if not sp.issparse(features) or not 1 <= layers <= FEW_HOPS:
+            return False
+        n, width = features.shape
+        largest = float(np.abs(features.data).max(initial=0.0))
+        return MANY < n <= TOO_MANY and width >= WIDE and 1 / MODERATE <= largest <= MODERATE
+
+
+def _key(reduction: Reduction, way: str) -> tuple[str, str, str]:
+    """Return what the rows of a smoothing are kept under."""
+    return ("smoothed", reduction.fingerprint, way)
 
 
 def _handed_out(matrix: Features) -> Features:

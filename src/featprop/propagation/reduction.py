@@ -18,11 +18,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from numpy.typing import NDArray
 
+from featprop.blocks import LEAF, leaves, let_go, place, sum_in_order
+from featprop.distances.sparse_products import sparse_times
+from featprop.distances.threads import by_rows
 from featprop.matrix import Features, as_dense, read_only
+from featprop.propagation.lengths import unit_length
 
-__all__ = ["Reduction", "main_directions", "unit_length"]
+__all__ = ["Reduction", "main_directions"]
 
 WIDTH = 512
 """Columns that are kept of more."""
@@ -67,9 +72,11 @@ class Reduction:
         directions = None
         if d > width:
             directions = read_only(main_directions(features * np.float32(scale), min(width, n)))
-        columns = _columns(features, directions, scale)
-        centre = columns.mean(axis=0, dtype=np.float64)
-        usual = np.sqrt(np.mean((columns.astype(np.float64) - centre) ** 2, axis=0).sum())
+        first = _columns(_taken(features, slice(0, min(n, LEAF))), directions, scale)
+        near = first.mean(axis=0, dtype=np.float64)
+        sums = sum_in_order(place().map(_moments_of, n, features, directions, scale, near)) / n
+        centre = near + sums[0]
+        usual = np.sqrt(np.maximum(sums[1] - sums[0] ** 2, 0).sum())
         sizes = np.array([scale, usual / np.sqrt(d)])
         return cls(directions, read_only(centre.astype(np.float32)), read_only(sizes))
 
@@ -80,15 +87,10 @@ class Reduction:
 
     def apply(self, features: Features) -> NDArray[np.float32]:
         """Return the rows: centred, of unit length, zero where a node has no feature at all."""
-        scale, last = self.sizes.tolist()
-        columns = _columns(features, self.directions, scale)
-        rows = np.empty((len(columns), self.width), dtype=np.float32)
-        np.subtract(columns, self.centre, out=rows[:, :-1])
-        rounding = np.float32(ROUNDING) * (np.abs(columns) + np.abs(self.centre))
-        rows[:, :-1][np.abs(rows[:, :-1]) <= rounding] = 0
-        rows[:, -1] = last
-        rows[~_any(features)] = 0
-        return unit_length(rows)
+        rows = place().rows(features.shape[0], self.width)
+        arrays = features, self.directions, self.centre, self.sizes
+        place().run(_applied, len(rows), *arrays, rows, stage="reducing features")
+        return rows
 
     @cached_property
     def fingerprint(self) -> str:
@@ -98,14 +100,6 @@ class Reduction:
             if array is not None:
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
-
-
-def unit_length(rows: NDArray[np.float32], least: float = 0.0) -> NDArray[np.float32]:
-    """Scale rows to length 1 in place; those not longer than `least` become zero."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > least)
-    rows *= scale[:, None].astype(np.float32)
-    return rows
 
 
 def main_directions(features: Features, width: int) -> NDArray[np.float32]:
@@ -124,8 +118,8 @@ def main_directions(features: Features, width: int) -> NDArray[np.float32]:
     turned = sp.csr_array(rows.T) if sp.issparse(rows) else rows.T
     space = generator.standard_normal((len(varying), min(len(varying), width + SPARE))).astype(np.float32)
     for _ in range(ITERATIONS):
-        space = np.linalg.qr(np.asarray(turned @ (rows @ space), dtype=np.float32))[0]
-    inside = np.asarray(rows @ space, dtype=np.float64)
+        space = np.linalg.qr(_product(turned, _product(rows, space)))[0]
+    inside = _product(rows, space).astype(np.float64)
     _, rotation = np.linalg.eigh(inside.T @ inside)
     found = (space @ rotation[:, ::-1][:, :width]).astype(np.float32)
     directions = np.zeros((d, found.shape[1]), dtype=np.float32)
@@ -144,18 +138,100 @@ def _varies(features: Features) -> NDArray[np.bool_]:
 
 def _power_of_two(features: Features) -> float:
     """Return the power of two that brings the largest value to between 1/2 and 1."""
-    values: Any = features.data if sp.issparse(features) else np.asarray(features)
-    largest = float(max(values.max(initial=0), -values.min(initial=0)))
+    largest = max(place().map(_largest, features.shape[0], features))
     return float(2.0 ** -np.frexp(largest)[1])
+
+
+def _largest(block: slice, features: Features) -> float:
+    """Return the largest size of a value in a block."""
+    rows: Any = _taken(features, block)
+    values = rows.data if sp.issparse(rows) else rows
+    largest = float(max(values.max(initial=0), -values.min(initial=0)))
+    _let_go(features, block)
+    return largest
+
+
+def _moments_of(
+    block: slice,
+    features: Features,
+    directions: NDArray[np.float32] | None,
+    scale: float,
+    near: NDArray[np.float64],
+) -> list[NDArray[np.float64]]:
+    """Return for each leaf the sums of each column less what it is `near` to, and of their squares."""
+    found = []
+    for leaf in leaves(block):
+        columns = _columns(_taken(features, leaf), directions, scale)
+        sums = np.zeros((2, columns.shape[1]))
+        by_rows(_moments, columns.shape[1], columns.size, columns, near, sums)
+        found.append(sums)
+    _let_go(features, block)
+    return found
+
+
+def _applied(
+    block: slice,
+    features: Features,
+    directions: NDArray[np.float32] | None,
+    centre: NDArray[np.float32],
+    sizes: NDArray[np.float64],
+    out: NDArray[np.float32],
+) -> None:
+    scale, last = sizes.tolist()
+    for leaf in leaves(block):
+        taken = _taken(features, leaf)
+        columns = _columns(taken, directions, scale)
+        by_rows(_centre, len(columns), columns.size, columns, centre, np.float32(last), _any(taken), out[leaf])
+        unit_length(out[leaf])
+    _let_go(features, block)
+    let_go(out, block)
+
+
+def _taken(features: Features, rows: slice) -> Features:
+    """Return some of the rows, all of them as they are."""
+    return features if rows == slice(0, features.shape[0]) else features[rows]
+
+
+def _let_go(features: Features, rows: slice) -> None:
+    if not sp.issparse(features):
+        let_go(np.asarray(features), rows)
 
 
 def _columns(features: Features, directions: NDArray[np.float32] | None, scale: float) -> NDArray[np.float32]:
     if directions is None:
         return as_dense(features) * np.float32(scale)
-    return np.asarray((features * np.float32(scale)) @ directions, dtype=np.float32)
+    return _product(features * np.float32(scale), directions)
+
+
+def _product(rows: Features, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+    product = sparse_times(rows, columns) if sp.issparse(rows) else rows @ columns
+    return np.asarray(product, dtype=np.float32)
 
 
 def _any(features: Features) -> NDArray[np.bool_]:
     """Return which nodes have a feature other than zero."""
     there: Any = abs(features).sum(axis=1) if sp.issparse(features) else np.asarray(features).any(axis=1)
     return np.asarray(there > 0)
+
+
+@njit(nogil=True, cache=True)
+def _moments(start, stop, columns, near, sums):  # type: ignore[no-untyped-def]
+    """Add up the columns from `start` to `stop`, in the order of the rows."""
+    for i in range(columns.shape[0]):
+        for c in range(start, stop):
+            gap = np.float64(columns[i, c]) - near[c]
+            sums[0, c] += gap
+            sums[1, c] += gap * gap
+
+
+@njit(nogil=True, cache=True)
+def _centre(start, stop, columns, centre, last, there, out):  # type: ignore[no-untyped-def]
+    """Write rows less the centre, zero where that is rounding, and the last column; all zero where nothing is there."""
+    width = columns.shape[1]
+    for i in range(start, stop):
+        for c in range(width):
+            gap = columns[i, c] - centre[c]
+            if abs(gap) <= np.float32(ROUNDING) * (abs(columns[i, c]) + abs(centre[c])) or not there[i]:
+                gap = np.float32(0)
+            out[i, c] = gap
+        out[i, width] = last if there[i] else np.float32(0)

@@ -7,13 +7,16 @@ labels there will be after it. So the nodes of a published result come back with
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.blocks import working
 from featprop.errors import LabelError, ParameterError
 from featprop.graph import Graph
 from featprop.interop.pandas import check_same_order
@@ -23,6 +26,9 @@ from featprop.models import NodeClassifier, model_of_seed
 from featprop.options import check_options, owner
 from featprop.selection.picks import Selection
 from featprop.strategies import DEFAULT_STRATEGY, Situation, Strategy, get_strategy
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 __all__ = ["Choice", "choose", "select", "situate"]
 
@@ -54,6 +60,9 @@ def select(
     candidates: Iterable[Hashable] | None = None,
     model: str | NodeClassifier | None = None,
     seed: int = 0,
+    client: Client | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+    max_memory: int | str | None = None,
 ) -> Selection:
     """Choose `budget` nodes to label.
 
@@ -79,11 +88,16 @@ def select(
         its settings is trained on the labels; `featprop.models.DEFAULT_MODEL` if not given.
     seed
         The same seed gives the same nodes.
+    client, scratch, max_memory
+        Of a Dask cluster to compute on, the folder for what memory has no room for, and how much may be used, as in
+        `featprop.working`; in memory, here, if none is given. The nodes are the same.
     """
     chooser = get_strategy(strategy) if isinstance(strategy, str) else strategy
     whole = as_graph(graph)
-    situation = situate(whole, chooser, labelled, labels, exclude, candidates, model, seed)
-    picks = choose(chooser, situation, budget, seed).picks
+    elsewhere = client is not None or scratch is not None or max_memory is not None
+    with working(client=client, scratch=scratch, max_memory=max_memory) if elsewhere else nullcontext():
+        situation = situate(whole, chooser, labelled, labels, exclude, candidates, model, seed)
+        picks = choose(chooser, situation, budget, seed).picks
     return Selection(whole.ids[picks], picks, situation.labelled, situation.graph)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,7 +33,6 @@ def write_sheet(
     model: NodeClassifier | None = None,
     description: bool = True,
     force: bool = False,
-    first: Callable[[], None] | None = None,
 ) -> None:
     """Write picked nodes as a labelling sheet: one row a node, best first, with an empty label column at the end.
 
@@ -54,8 +53,6 @@ def write_sheet(
         Say how many nodes each pick represents and their mean distance to it, its ``spread``; takes a propagation.
     force
         Write over a sheet that a person typed into.
-    first
-        What must have succeeded before the sheet appears at its place.
     """
     place: Place = Path(path) if isinstance(path, str | os.PathLike) else path
     graph, positions = picks._graph, picks.positions
@@ -73,7 +70,7 @@ def write_sheet(
         columns["confidence"] = significant(np.round(probabilities[positions, best[positions]].astype(float), 4))
     if labels:
         columns["neighbours"] = pa.array(_neighbours(picks, labels, predicted), pa.string())
-    write_pick_table(place, picks.nodes, columns, force=force, first=first)
+    write_pick_table(place, picks.nodes, columns, force=force)
 
 
 def shown_columns(show: Sequence[str], graph: Graph, positions: NDArray[np.intp]) -> dict[str, pa.Array]:

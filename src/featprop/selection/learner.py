@@ -6,11 +6,8 @@ program. What people say is kept in a label log; what strategy and model carry o
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import os
-import shutil
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,24 +18,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.deprecation import warn_of_old_name
-from featprop.errors import FeatpropError, FileError, LabelError, reason
+from featprop.errors import LabelError
 from featprop.estimates import Advice, AuditSample, AuditScore, Doubts, Estimate, advise, doubts, estimate, score_audit
 from featprop.estimates.audit import add_to_audit
 from featprop.graph import Graph
 from featprop.html import bars, card
 from featprop.interop.pandas import is_series, known_of
 from featprop.interop.plain import plain
-from featprop.io.atomic import replacing_file
-from featprop.io.foreign import foreign_entries
+from featprop.io.atomic import replacing_file, restore_interrupted
 from featprop.io.given import GraphLike, as_graph
-from featprop.io.locks import held_lock
 from featprop.io.sheets import write_labels
 from featprop.labelling import LabelLog
 from featprop.models import MODELS, NodeClassifier, get_model, load_model, model_of_seed, save_model
-from featprop.names import from_jsonable, to_jsonable
+from featprop.names import to_jsonable
 from featprop.options import settings_of
 from featprop.selection.choose import select
 from featprop.selection.picks import Selection
+from featprop.selection.saved_learner import (
+    LABELS,
+    MODEL,
+    RECORD,
+    check_may_hold_learner,
+    make_folder,
+    naming_damage,
+    read_record,
+    record_text,
+    recorded_name,
+    take_over,
+)
 from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_strategy
 
 if TYPE_CHECKING:
@@ -47,12 +54,6 @@ if TYPE_CHECKING:
 __all__ = ["ActiveLearner"]
 
 log = logging.getLogger(__name__)
-
-RECORD = "learner.json"
-LABELS = "labels.sqlite"
-MODEL = "model"
-LOCK = ".lock"
-FORMAT = 2
 
 
 class ActiveLearner:
@@ -277,12 +278,19 @@ class ActiveLearner:
 
         The label log is kept there from then on, so whatever is told later is on the disk at once.
         """
+        with self.saving(path):
+            pass
+
+    @contextmanager
+    def saving(self, path: str | os.PathLike[str]) -> Iterator[None]:
+        """Save as `save` does, but for the last step, which comes when the block ends without error.
+
+        So the nodes that were asked for count as asked for once whoever is to label them has been told: what is told
+        in the block is told again if the process is killed before it ends.
+        """
         folder = Path(path)
         check_may_hold_learner(folder)
         record = {
-            "format": FORMAT,
-            "graph": _size(self.graph),
-            "columns": _columns(self.graph),
             "strategy": {"name": STRATEGIES.name_of(self.strategy), "options": settings_of(self.strategy)},
             "state": self.strategy.state(),
             "model": {"name": self.model_name, "settings": settings_of(self._settings)},
@@ -291,12 +299,8 @@ class ActiveLearner:
             "rounds": self.rounds,
             "asked": [to_jsonable(node) for node in self.asked],
         }
-        text = json.dumps(record, indent=1, ensure_ascii=False)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            rule, cure = "must be a folder to write to", "choose a place you may write to"
-            raise FileError(f"{folder}", rule, error.strerror, cure) from error
+        text = record_text(record, self.graph)
+        make_folder(folder)
         if self.log.path is None or not (folder / LABELS).exists() or not self.log.path.samefile(folder / LABELS):
             self.log.copy_to(folder / LABELS)
             self.log.close()
@@ -305,30 +309,14 @@ class ActiveLearner:
             save_model(self._model, folder / MODEL)
         with replacing_file(folder / RECORD) as temporary:
             temporary.write_text(text, encoding="utf-8")
+            yield
 
     @classmethod
     def resume(cls, path: str | os.PathLike[str], graph: GraphLike, *, device: str = "cpu") -> ActiveLearner:
         """Read what `save` wrote, for the same graph."""
         folder, graph = Path(path), as_graph(graph)
-        if not (folder / RECORD).is_file():
-            found = f"no {RECORD}" if folder.is_dir() else "no such folder"
-            raise FileError(f"{folder}", f"must be a saved learner with a {RECORD}", found, "save one there first")
-        try:
-            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-            if record["format"] not in (1, FORMAT):
-                raise ValueError(f"format {record['format']}, not {FORMAT}")
-            if record.get("columns", _columns(graph)) != _columns(graph):
-                rule, cure = "must be resumed with the columns it was saved with", "pass the same options about tables"
-                raise FileError(f"{folder}", rule, "other features", cure)
-            if record["graph"] != _size(graph):
-                rule, cure = "must be resumed with the graph it was saved with", "use that graph"
-                raise FileError(f"{folder}", rule, f"{_words(record['graph'])} then, {_words(_size(graph))} now", cure)
-            return cls._restored(record, folder, graph, device)
-        except FeatpropError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-            rule, found = f"must be undamaged beside {LABELS}, which holds the labels", f"this: {reason(error)}"
-            raise FileError(f"{folder / RECORD}", rule, found, "mend it, or start anew with those labels") from error
+        with naming_damage(folder):
+            return cls._restored(read_record(folder, graph), folder, graph, device)
 
     @classmethod
     def _restored(cls, record: dict[str, Any], folder: Path, graph: Graph, device: str) -> ActiveLearner:
@@ -340,13 +328,14 @@ class ActiveLearner:
         learner.rounds = int(record["rounds"])
         learner.log = LabelLog(folder / LABELS)
         if record["format"] == 1:
-            _take_over(record, learner.log)
+            take_over(record, learner.log)
         answered = {act.node for act in learner.log.holding()}
-        learner.asked = [name for name in map(_name, record["asked"]) if name not in answered]
+        learner.asked = [name for name in map(recorded_name, record["asked"]) if name not in answered]
         known = [*learner.labels, *learner.asked, *learner.skipped, *learner.log.audit()]
         graph.positions(known, f"ids in {folder}")
         if "device" in learner._settings.get_params():
             learner._settings.set_params(device=device)
+        restore_interrupted(folder / MODEL)
         if (folder / MODEL).is_dir():
             learner._model = load_model(folder / MODEL, device=device)
             learner._settings = learner._model.fresh()
@@ -412,65 +401,3 @@ class ActiveLearner:
         """The old name of `skipped`."""
         warn_of_old_name("barred", "skipped")
         return self.skipped
-
-
-@contextmanager
-def alone_at(path: Path) -> Iterator[None]:
-    """Keep other processes from asking and saving in a folder of rounds for the length of the block.
-
-    A folder that was made for the block goes again when the block fails: all that was said is in the sheets still.
-    """
-    check_may_hold_learner(path)
-    made = not path.exists()
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        cure = "choose a place you may write to"
-        raise FileError(f"{path}", "must be a folder to write to", error.strerror, cure) from error
-    try:
-        with held_lock(path / LOCK, f"{path}"):
-            yield
-    except BaseException:
-        if made:
-            shutil.rmtree(path, ignore_errors=True)
-        raise
-
-
-def check_may_hold_learner(folder: Path) -> None:
-    """Refuse a folder that holds anything but a saved learner."""
-    if not folder.exists():
-        return
-    own = {RECORD, MODEL, LABELS, LOCK, f"{LABELS}-wal", f"{LABELS}-shm", f"{LABELS}-journal", f"{LABELS}.lock"}
-    strange = foreign_entries(folder, own) if folder.is_dir() else ["a file"]
-    if strange:
-        rule = "must be a new folder or one that holds a saved learner only"
-        raise FileError(f"{folder}", rule, ", ".join(strange[:5]), "choose another folder")
-
-
-def _take_over(record: dict[str, Any], labels: LabelLog) -> None:
-    """Write what a record of the first format says people did into the log; done twice it changes nothing."""
-    told = {_name(node): _name(label) for node, label in record["labels"]}
-    labels.tell(told, keys={node: f"taken over: {number}" for number, node in enumerate(told)})
-    for number, node in enumerate(record["barred"]):
-        labels.skip(_name(node), key=f"taken over: skip {number}")
-
-
-def _name(value: Any) -> Hashable:
-    """Return a name of a record; in the first format a tuple was written as a list."""
-    name: Hashable = tuple(map(_name, value)) if isinstance(value, list) else from_jsonable(value)
-    return name
-
-
-def _size(graph: Graph) -> dict[str, int]:
-    return {"nodes": graph.n_nodes, "edges": graph.n_edges, "features": graph.n_features}
-
-
-def _columns(graph: Graph) -> str:
-    """Return a digest of the names of the features; empty where they have none."""
-    if graph.feature_names is None:
-        return ""
-    return hashlib.blake2b("\0".join(graph.feature_names).encode(), digest_size=8).hexdigest()
-
-
-def _words(size: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {what}" for what, count in size.items())

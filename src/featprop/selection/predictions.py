@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from featprop.errors import first_five
 from featprop.graph import Graph
-from featprop.io.sheets import Place, write_prediction_table
+from featprop.io.prediction_files import write_prediction_table
+from featprop.io.sheets import Place
 from featprop.models import NodeClassifier
 from featprop.propagation import coverage
 
@@ -39,7 +40,7 @@ def write_predictions(
     Parameters
     ----------
     path
-        The file, or a stream open for bytes.
+        The file, a ``.csv`` or ``.parquet``, or a stream open for bytes.
     model
         A fitted model.
     graph
@@ -48,24 +49,30 @@ def write_predictions(
         Write over what a person typed.
     """
     place: Place = Path(path) if isinstance(path, str | os.PathLike) else path
-    probabilities = model.predict_proba(graph)
     given = np.full(graph.n_nodes, -1, dtype=np.intp)
     known = model.given_in(graph)
     code_of = {name: code for code, name in enumerate(model.classes_)}
     labelled = graph.positions(known)
     given[labelled] = [code_of[name] for name in known.values()]
-    for remark in _doubts(model.classes_, probabilities.argmax(axis=1), given, graph):
-        log.warning("%s", remark)
+    best: list[NDArray[np.intp]] = []
+
+    def blocks() -> Iterator[NDArray[np.float32]]:
+        for probabilities in model.probability_blocks(graph):
+            best.append(probabilities.argmax(axis=1))
+            yield probabilities
+
     write_prediction_table(
         place,
         graph.ids,
         model.classes_,
-        probabilities,
+        blocks(),
         given=given,
         distances=coverage(model.fitting(graph), labelled).distances if labelled.size else None,
         isolated=np.diff(graph.adjacency.indptr) == 0,
         force=force,
     )
+    for remark in _doubts(model.classes_, np.concatenate(best), given, graph):
+        log.warning("%s", remark)
 
 
 def _doubts(classes: Sequence[Hashable], best: NDArray[np.intp], given: NDArray[np.intp], graph: Graph) -> list[str]:
@@ -86,8 +93,8 @@ def _doubts(classes: Sequence[Hashable], best: NDArray[np.intp], given: NDArray[
         doubts.append(f"Classes that are predicted for no node: {first_five(nowhere)}")
     wrong = labels[best[labels] != given[labels]]
     if len(wrong) >= FEWEST and len(wrong) >= MANY * len(labels):
-        ids = graph.ids.tolist()
-        listed = [f"{ids[node]!r}: {classes[given[node]]}, not {classes[best[node]]}" for node in wrong.tolist()]
+        named = zip(graph.ids[wrong].tolist(), wrong.tolist(), strict=True)
+        listed = [f"{name!r}: {classes[given[node]]}, not {classes[best[node]]}" for name, node in named]
         doubts.append(
             f"The model contradicts labels it was trained on, {first_five(listed)} of {len(labels):,}, which stay as "
             "they are: check them, and whether the features tell the classes apart"

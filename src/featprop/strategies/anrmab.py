@@ -80,12 +80,18 @@ class ANRMAB(Strategy):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take up an earlier state; an empty one is that before the first round."""
+        """Take up an earlier state; an empty one is that before the first round, an odd one a `ValueError`."""
         even = np.full(len(ARMS), 1.0 / len(ARMS))
         self._weights = np.array(state.get("weights", np.ones(len(ARMS))), dtype=np.float64)
         self._mixture = np.array(state.get("mixture", even), dtype=np.float64)
         self._odds = {int(node): float(odds) for node, odds in state.get("odds", [])}
         self._waiting = {int(node): [float(share) for share in shares] for node, *shares in state.get("waiting", [])}
+        positive = [self._weights.sum(), *self._mixture.flat, *self._odds.values()]
+        shares = [share for each in self._waiting.values() for share in each]
+        fits = self._weights.shape == self._mixture.shape == (len(ARMS),) and self._waiting.keys() <= self._odds.keys()
+        fits &= all(len(each) == len(ARMS) for each in self._waiting.values()) and bool((self._weights >= 0).all())
+        if not (fits and all(0 < each < math.inf for each in positive) and all(0 <= each <= 1 for each in shares)):
+            raise ValueError("weights, odds or shares of the strategy that cannot be")
 
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return nodes drawn from the mixture of the arms, after learning from the labels that have come."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -34,14 +35,12 @@ def groups_in(kinds: Mapping[str, Kind], arrays: Mapping[str, pa.Array]) -> list
     Those are numeric columns of one name with numbers at its end (``w_0``, ``w_1``, …), if they are spread alike, and
     numeric columns of mostly zeros and nothing below, if they are many: words that were counted.
     """
-    numeric = {
-        name: numbers
-        for name, kind in kinds.items()
-        if (kind.kind in ("number", "flag") or kind.reason == "the same everywhere")
-        and kind.reason != "as asked for"
-        and (numbers := numbers_of(arrays[name])) is not None
-        and not np.isnan(numbers).any()
-    }
+    numeric: dict[str, _Spread] = {}
+    for name, kind in kinds.items():
+        if (kind.kind in ("number", "flag") or kind.reason == "the same everywhere") and kind.reason != "as asked for":
+            numbers = numbers_of(arrays[name])
+            if numbers is not None and not np.isnan(numbers).any():
+                numeric[name] = _Spread.of(numbers)
     numbered: dict[str, list[str]] = {}
     for name in numeric:
         if (stem := _stem(name)) is not None:
@@ -52,22 +51,37 @@ def groups_in(kinds: Mapping[str, Kind], arrays: Mapping[str, pa.Array]) -> list
         if len(names) >= GROUP and _are_alike([numeric[name] for name in names])
     ]
     taken = {name for group in groups for name in group}
-    bag = [name for name, numbers in numeric.items() if name not in taken and _are_counts(numbers)]
+    bag = [name for name, spread in numeric.items() if name not in taken and spread.are_counts]
     return [*groups, tuple(bag)] if len(bag) >= BAG else groups
 
 
-def _are_alike(columns: list[NDArray[np.float64]]) -> bool:
+class _Spread(NamedTuple):
+    """How the numbers of a column are spread: by how much, how far from 0, over magnitudes or not, as counts or not."""
+
+    spread: float
+    offset: float
+    is_heavy: bool
+    are_counts: bool
+
+    @classmethod
+    def of(cls, column: NDArray[np.float64]) -> _Spread:
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread, offset = float(column.std()), float(abs(column.mean()))
+        are_counts = _are_counts(column)
+        return cls(spread, offset, spread > 0 and _is_heavy(column), are_counts)
+
+
+def _are_alike(columns: list[_Spread]) -> bool:
     """Say whether columns are spread alike, or all are counts, those of rare words being spread less."""
-    if all(_are_counts(column) for column in columns):
+    if all(column.are_counts for column in columns):
         return True
-    with np.errstate(over="ignore", invalid="ignore"):
-        spreads = np.array([column.std() for column in columns])
-        offsets = np.array([abs(column.mean()) for column in columns])
+    spreads = np.array([column.spread for column in columns])
+    offsets = np.array([column.offset for column in columns])
     varies = spreads > 0
     if not varies.any() or not np.isfinite(spreads).all():
         return False
     spread = float(np.median(spreads[varies]))
-    is_heavy = [_is_heavy(column) for column, varying in zip(columns, varies, strict=True) if varying]
+    is_heavy = [column.is_heavy for column, varying in zip(columns, varies, strict=True) if varying]
     return bool(spreads.max() <= ALIKE * spread and np.median(offsets) <= FAR * spread and np.mean(is_heavy) <= 0.5)
 
 

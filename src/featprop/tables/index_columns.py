@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from featprop.errors import first_five
 
-__all__ = ["numbers_the_rows", "without_index"]
+__all__ = ["index_columns", "numbers_the_rows", "without_index"]
 
 log = logging.getLogger(__name__)
 
@@ -44,15 +44,33 @@ def without_index(table: pa.Table, keep: Collection[str] = ()) -> tuple[pa.Table
     tuple
         The other columns, and the names of those left out.
     """
+    dropped = index_columns(table.column_names, lambda name: table.column(name).chunks, keep)
+    kept = [place for place, name in enumerate(table.column_names) if name not in dropped]
+    return table.select(kept) if dropped else table, dropped
+
+
+def index_columns(
+    names: Sequence[str], values_of: Callable[[str], Iterable[pa.Array]], keep: Collection[str] = ()
+) -> list[str]:
+    """Return the columns that only number the rows, and say which.
+
+    Parameters
+    ----------
+    names
+        All columns.
+    values_of
+        Returns the values of a column, piece by piece.
+    keep
+        Columns that stay, such as the one of the ids.
+    """
     dropped = [
         name
-        for place, (name, values) in enumerate(zip(table.column_names, table.columns, strict=True))
-        if name not in keep and (_is_added(name, place) or (_may_number(name) and numbers_the_rows(values)))
+        for place, name in enumerate(names)
+        if name not in keep and (_is_added(name, place) or (_may_number(name) and numbers_the_rows(values_of(name))))
     ]
     if dropped:
         log.info("index columns left out: %s", first_five([name or "the unnamed one" for name in dropped]))
-    kept = [place for place, name in enumerate(table.column_names) if name not in dropped]
-    return table.select(kept) if dropped else table, dropped
+    return dropped
 
 
 def _is_added(name: str, place: int) -> bool:
@@ -63,12 +81,19 @@ def _may_number(name: str) -> bool:
     return any(POSSIBLE.fullmatch(form) for form in (name, name.lower()))
 
 
-def numbers_the_rows(values: pa.ChunkedArray) -> bool:
+def numbers_the_rows(pieces: Iterable[pa.Array]) -> bool:
     """Say whether a column counts the rows from 0 or 1."""
-    if len(values) < FEWEST or values.null_count:
-        return False
-    try:
-        numbers = values.cast(pa.int64()).to_numpy()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return False
-    return numbers[0] in (0, 1) and np.array_equal(numbers - numbers[0], np.arange(len(numbers)))
+    first, rows = 0, 0
+    for piece in pieces:
+        if piece.null_count:
+            return False
+        try:
+            numbers = piece.cast(pa.int64()).to_numpy()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return False
+        if not rows and len(numbers):
+            first = int(numbers[0])
+        if not np.array_equal(numbers, np.arange(first + rows, first + rows + len(numbers))):
+            return False
+        rows += len(numbers)
+    return rows >= FEWEST and first in (0, 1)

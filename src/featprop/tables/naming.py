@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Sequence
 
 import pyarrow as pa
@@ -10,21 +11,31 @@ import pyarrow.compute as pc
 
 from featprop.errors import FileError, first_five
 from featprop.tables.looks import plain_column
+from featprop.tables.pieces import Pieces
 
-__all__ = ["ID_NAMES", "class_names", "find_column", "name_of", "names", "no_column"]
+__all__ = ["ID_NAMES", "check_distinct", "class_names", "find_column", "name_of", "names", "no_column"]
 
 
 ID_NAMES = ("id", "node_id", "nodeid", "node id", "node", "vertex", "vertex_id")
 """What the column that names nodes is usually called."""
 
 
+def check_distinct(columns: Sequence[str], what: str) -> None:
+    """Refuse a table of which two columns have one name."""
+    repeated = [column for column, count in Counter(columns).items() if count > 1]
+    if repeated:
+        raise FileError(what, "must have distinct columns", f"{first_five(repeated)} repeated", "rename them")
+
+
 def find_column(
-    table: pa.Table, usual: Sequence[str], what: str, asked: str | None = None, option: str = ""
+    table: pa.Table | Pieces, usual: Sequence[str], what: str, asked: str | None = None, option: str = ""
 ) -> str | None:
     """Return the column that was asked for, else the first that has one of the usual names, in letters of any size.
 
     Parameters
     ----------
+    table
+        The table, whole or in pieces.
     usual
         The usual names, in small letters.
     what
@@ -49,9 +60,9 @@ def find_column(
     return None
 
 
-def no_column(table: pa.Table, name: str, what: str, cure: str) -> FileError:
+def no_column(table: pa.Table | Pieces, name: str, what: str, cure: str) -> FileError:
     """Return the error about a column that is not there, which names those that are."""
-    found = f"the columns {', '.join(table.column_names[:8])}{', …' if table.num_columns > 8 else ''}"
+    found = f"the columns {', '.join(table.column_names[:8])}{', …' if len(table.column_names) > 8 else ''}"
     return FileError(what, f"must have a column {name!r}", found, cure)
 
 

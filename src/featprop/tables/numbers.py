@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 from featprop.tables.currencies import SIGNS, currency_of
 from featprop.tables.missing import is_missing
 
-__all__ = ["ENOUGH", "Numbers", "decimal_comma", "numbers_in", "numbers_of"]
+__all__ = ["ENOUGH", "Numbers", "Writing", "decimal_comma", "numbers_in", "numbers_of"]
 
 ENOUGH = 0.9
 """The share of the values that must be numbers for a column of text to be one of numbers."""
@@ -76,6 +78,93 @@ class Numbers:
     n_missing: int
 
 
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How the numbers of a column of text are written, which its values tell together.
+
+    Parameters
+    ----------
+    unit
+        What stands behind nearly all of them.
+    comma
+        Whether a comma is the decimal one.
+    units
+        The currencies and signs of percent that numbers may have; None for any.
+    percent
+        Whether they are percent.
+    currency
+        The currency that most amounts have.
+    """
+
+    unit: str | None
+    comma: bool
+    units: tuple[str, ...] | None
+    percent: bool
+    currency: str | None
+
+    @classmethod
+    def of(cls, pieces: Iterable[pa.Array], comma: bool | None = None) -> Self | None:
+        """Look at a column piece by piece; None if it holds no value at all.
+
+        Parameters
+        ----------
+        comma
+            Whether a comma is a decimal one where the values do not tell, None if nothing is known.
+        """
+        texts = (found for piece in pieces if (found := _texts(piece)) is not None)
+        first: list[pa.Array] = []
+        while sum(map(len, first)) < UNITS and (piece := next(texts, None)) is not None:
+            first.append(piece)
+        unit = _unit_of(pa.concat_arrays(first)) if first else None
+        tells: Counter[bool] = Counter()
+        counts: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
+        is_empty = True
+        for piece in itertools.chain(first, texts):
+            bare = _bare(piece, unit)
+            missing = _missing(bare)
+            bodies, signs, units = _undressed(bare, missing)
+            fits = {way: _fitting(bodies, way) for way in (False, True)}
+            tells.update({way: int(np.count_nonzero(fits[way] & ~fits[not way])) for way in fits})
+            for way in fits:
+                counts[way].update(units[fits[way] & ~np.isnan(signs)].tolist())
+            is_empty = is_empty and bool(missing.all())
+        if is_empty:
+            return None
+        has_comma = bool(comma) if tells[True] == tells[False] else tells[True] > tells[False]
+        return cls(unit, has_comma, *_common_units(counts[has_comma]))
+
+    def numbers(self, values: pa.Array, least: float = 0.0) -> Numbers | None:
+        """Read values; None if fewer than the share `least` of them are numbers so written."""
+        texts = _bare(_texts(values), self.unit)
+        missing = _missing(texts)
+        bodies, signs, units = _undressed(texts, missing)
+        fits = _fitting(bodies, self.comma)
+        cleaned, grouped = _cleaned(bodies.filter(pa.array(fits)), self.comma)
+        numbers = np.full(len(texts), np.nan)
+        numbers[fits] = cleaned.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        numbers *= signs
+        if self.units is not None:
+            numbers[~np.isnan(numbers) & ~np.isin(units, self.units) & (numbers != 0)] = np.nan
+        numbers[~np.isfinite(numbers)] = np.nan
+        known = np.count_nonzero(~missing)
+        odd = known - np.count_nonzero(~np.isnan(numbers))
+        if odd > (1 - least) * known and not (odd == 1 and known >= FEW):
+            return None
+        how = {
+            "decimal comma": self.comma and bool(pc.any(pc.match_substring(bodies, ",")).as_py()),
+            "thousands separators": grouped,
+            f"currency {self.currency}": self.currency is not None,
+            "percent": self.percent,
+            f"unit {self.unit}": self.unit is not None,
+        }
+        return Numbers(
+            values=numbers / 100 if self.percent else numbers,
+            odd=np.flatnonzero(np.isnan(numbers) & ~missing),
+            how=tuple(words for words, done in how.items() if done),
+            n_missing=int(missing.sum()),
+        )
+
+
 def numbers_of(values: pa.Array) -> NDArray[Any] | None:
     """Return a numeric or boolean column as float64 with NaN for missing values; None if it is neither."""
     kind = values.type
@@ -116,37 +205,10 @@ def numbers_in(
     texts = _texts(values)
     if texts is None:
         return None
-    texts, unit = _without_unit(texts)
-    missing = _mask(is_missing(texts)) | _mask(pc.is_in(pc.utf8_lower(texts), pa.array(NOT_FINITE, texts.type)))
-    if missing.all() or (not padded and _mask(pc.match_substring_regex(texts, CODE)).any()):
+    if not padded and _mask(pc.match_substring_regex(_bare(texts, _unit_of(texts)), CODE)).any():
         return None
-    bodies, signs, units = _undressed(texts, missing)
-    told = _told(bodies)
-    has_comma = told if told is not None else bool(comma)
-    fits = _mask(pc.match_substring_regex(bodies, WITH_COMMA if has_comma else WITH_POINT))
-    cleaned, grouped = _cleaned(bodies.filter(pa.array(fits)), has_comma)
-    numbers = np.full(len(texts), np.nan)
-    numbers[fits] = cleaned.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    numbers *= signs
-    is_percent, currency = _odd_units_left_out(numbers, units)
-    numbers[~np.isfinite(numbers)] = np.nan
-    known = np.count_nonzero(~missing)
-    odd = known - np.count_nonzero(~np.isnan(numbers))
-    if odd > (1 - least) * known and not (odd == 1 and known >= FEW):
-        return None
-    how = {
-        "decimal comma": has_comma and bool(pc.any(pc.match_substring(bodies, ",")).as_py()),
-        "thousands separators": grouped,
-        f"currency {currency}": currency is not None,
-        "percent": is_percent,
-        f"unit {unit}": unit is not None,
-    }
-    return Numbers(
-        values=numbers / 100 if is_percent else numbers,
-        odd=np.flatnonzero(np.isnan(numbers) & ~missing),
-        how=tuple(words for words, done in how.items() if done),
-        n_missing=int(missing.sum()),
-    )
+    writing = Writing.of([values], comma)
+    return None if writing is None else writing.numbers(values, least)
 
 
 def decimal_comma(values: pa.Array) -> bool | None:
@@ -167,15 +229,29 @@ def _texts(values: pa.Array) -> pa.Array | None:
     return pc.utf8_trim_whitespace(values.cast(pa.large_string()))
 
 
-def _without_unit(texts: pa.Array) -> tuple[pa.Array, str | None]:
-    """Take a unit off that nearly all numbers have, ``343 S.`` or ``-70 dBm``, and return it."""
+def _unit_of(texts: pa.Array) -> str | None:
+    """Return the unit that nearly all numbers have, as in ``343 S.`` or ``-70 dBm``."""
     with_unit = pc.drop_null(pc.extract_regex(texts[:UNITS], WITH_UNIT))
     if len(with_unit) < ENOUGH * (len(texts[:UNITS]) - texts[:UNITS].null_count) or not len(with_unit):
-        return texts, None
+        return None
     (unit, _), *others = Counter(with_unit.field("unit").to_pylist()).most_common(2)
-    if unit in SIGNS or (others and others[0][1] > (1 - ENOUGH) * len(with_unit)):
-        return texts, None
-    return pc.replace_substring_regex(texts, rf"(^[-+−]?[0-9].*?)\s*{re.escape(unit)}$", r"\1"), str(unit)
+    return None if unit in SIGNS or (others and others[0][1] > (1 - ENOUGH) * len(with_unit)) else str(unit)
+
+
+def _bare(texts: pa.Array, unit: str | None) -> pa.Array:
+    """Take the unit off."""
+    if unit is None:
+        return texts
+    return pc.replace_substring_regex(texts, rf"(^[-+−]?[0-9].*?)\s*{re.escape(unit)}$", r"\1")
+
+
+def _missing(texts: pa.Array) -> NDArray[np.bool_]:
+    return _mask(is_missing(texts)) | _mask(pc.is_in(pc.utf8_lower(texts), pa.array(NOT_FINITE, texts.type)))
+
+
+def _fitting(bodies: pa.Array, comma: bool) -> NDArray[np.bool_]:
+    """Say which digits are a number with a decimal comma, or point."""
+    return _mask(pc.match_substring_regex(bodies, WITH_COMMA if comma else WITH_POINT))
 
 
 def _undressed(texts: pa.Array, missing: NDArray[np.bool_]) -> tuple[pa.Array, NDArray[np.float64], NDArray[Any]]:
@@ -221,7 +297,7 @@ def _clothes(before: str, after: str) -> tuple[float, str]:
 
 def _told(bodies: pa.Array) -> bool | None:
     """Say whether the comma is the decimal one, by the values that can be read in one way only; None if none tells."""
-    point, comma = (_mask(pc.match_substring_regex(bodies, reading)) for reading in (WITH_POINT, WITH_COMMA))
+    point, comma = (_fitting(bodies, way) for way in (False, True))
     for_comma, for_point = np.count_nonzero(comma & ~point), np.count_nonzero(point & ~comma)
     return None if for_comma == for_point else bool(for_comma > for_point)
 
@@ -235,21 +311,18 @@ def _cleaned(bodies: pa.Array, has_comma: bool) -> tuple[pa.Array, bool]:
     return pc.replace_substring(bodies, ",", ".") if has_comma else bodies, grouped
 
 
-def _odd_units_left_out(numbers: NDArray[np.float64], units: NDArray[Any]) -> tuple[bool, str | None]:
-    """Set the numbers of the rarer units to NaN; return whether the others are percent, and their currency if any."""
-    read = ~np.isnan(numbers)
-    counts = Counter(units[read].tolist())
+def _common_units(counts: Counter[str]) -> tuple[tuple[str, ...] | None, bool, str | None]:
+    """Return the units that numbers may have, whether they are percent, and their currency, by how often each is."""
     if not counts.keys() - {""}:
-        return False, None
+        return None, False, None
     is_percent = 2 * counts["%"] > counts.total()
     amounts: Counter[str] = Counter()
     for unit in counts.keys() - {"", "%"}:
         amounts[currency_of(unit)] += counts[unit]
     common = amounts.most_common(1)[0][0] if amounts and not is_percent else None
     same: list[str] = [unit for unit in counts if common and currency_of(unit) == common]
-    fitting = ["%"] if is_percent else [*same, ""]
-    numbers[read & ~np.isin(units, fitting) & (numbers != 0)] = np.nan
-    return is_percent, max(same, key=counts.__getitem__) if same else None
+    fitting = ("%",) if is_percent else (*same, "")
+    return fitting, is_percent, max(same, key=counts.__getitem__) if same else None
 
 
 def _mask(values: pa.Array) -> NDArray[np.bool_]:

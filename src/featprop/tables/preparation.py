@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -38,7 +38,7 @@ from featprop.tables.looks import Column, described, missing_in, plain_column, v
 from featprop.tables.numbers import decimal_comma, numbers_of
 from featprop.tables.options import TableOptions
 
-__all__ = ["Preparation"]
+__all__ = ["Preparation", "side_by_side"]
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +90,22 @@ class Preparation:
     ) -> tuple[Self, Features]:
         """Look at every column; return what was learnt and the features of this table.
 
+        Parameters are those of `learn_blocks`.
+        """
+        preparation, blocks = cls.learn_blocks(table, options, own, what)
+        return preparation, side_by_side(blocks)
+
+    @classmethod
+    def learn_blocks(
+        cls,
+        table: pa.Table,
+        options: TableOptions,
+        own: Sequence[str] = (),
+        what: str = "nodes",
+        keep: Callable[[Features], Features] = lambda matrix: matrix,
+    ) -> tuple[Self, list[Features]]:
+        """Look at every column; return what was learnt and the features of this table, those of each block by itself.
+
         Parameters
         ----------
         table
@@ -100,6 +116,8 @@ class Preparation:
             The columns that are no features: id and label.
         what
             The table, for messages.
+        keep
+            Puts the features of a block where they are kept, and returns them there.
         """
         possible = [name for name in table.column_names if name not in own]
         wanted = possible if options.features is None else _matching(possible, options.features, what)
@@ -108,10 +126,9 @@ class Preparation:
                 raise _no_column(name, wanted, what)
         if options.raw:
             found = cls._as_it_is(table, options, wanted, what)
-            return found, found.blocks[0].apply(
-                [plain_column(table, name) for name in found.blocks[0].names], len(table)
-            )
-        learner = _Learner(table, options, what)
+            matrix = found.blocks[0].apply([plain_column(table, name) for name in found.blocks[0].names], len(table))
+            return found, [matrix]
+        learner = _Learner(table, options, what, keep)
         learner.learn(wanted)
         if not learner.blocks:
             learner.constant(wanted)
@@ -120,7 +137,7 @@ class Preparation:
             cure = "add a column, or say what one is with --column NAME=KIND"
             rule = "must have at least one column that can be a feature"
             raise GraphError(f"{what}", rule, "; ".join(found_columns) or "no column", cure)
-        return cls(options, tuple(learner.blocks), tuple(learner.columns)), _side_by_side(learner.matrices)
+        return cls(options, tuple(learner.blocks), tuple(learner.columns)), learner.matrices
 
     @classmethod
     def _as_it_is(cls, table: pa.Table, options: TableOptions, wanted: Sequence[str], what: str) -> Self:
@@ -174,7 +191,7 @@ class Preparation:
             log.warning("Columns that are gone count as missing everywhere: %s", first_five(gone))
         comma = any(values is not None and decimal_comma(sample_of(values)) for values in arrays)
         matrices = [self._applied(block, values, rows, comma) for block, values in zip(self.blocks, found, strict=True)]
-        return _side_by_side(matrices), self.feature_names
+        return side_by_side(matrices), self.feature_names
 
     def _applied(self, block: _Block, values: list[pa.Array | None], rows: int, comma: bool) -> Features:
         """Return the features of one block, and say what of it cannot be read."""
@@ -250,37 +267,70 @@ class Preparation:
             raise ValueError(str(error)) from error
 
 
+class _Columns(Mapping[str, pa.Array]):
+    """The columns of a table, each made one array when it is asked for: never all of them at once."""
+
+    def __init__(self, table: pa.Table, names: Sequence[str]) -> None:
+        self.table, self.names = table, tuple(names)
+
+    def __getitem__(self, name: str) -> pa.Array:
+        return plain_column(self.table, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class _Several(Sequence[pa.Array]):
+    """Some columns in a row, each made one array when its turn comes."""
+
+    def __init__(self, columns: Mapping[str, pa.Array], names: Sequence[str]) -> None:
+        self.columns, self.names = columns, names
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.columns[self.names[place]]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
 class _Learner:
     """Goes through the columns of a table once, and remembers what it saw."""
 
-    def __init__(self, table: pa.Table, options: TableOptions, what: str) -> None:
-        self.table, self.options, self.what = table, options, what
+    def __init__(self, table: pa.Table, options: TableOptions, what: str, keep: Callable[[Features], Features]) -> None:
+        self.table, self.options, self.what, self.keep = table, options, what, keep
         self.columns: list[Column] = []
         self.blocks: list[_Block] = []
         self.matrices: list[Features] = []
         self.comma = False
-        self.arrays: dict[str, pa.Array] = {}
+        self.arrays = _Columns(table, ())
 
     def learn(self, wanted: Sequence[str]) -> None:
-        self.arrays = {name: plain_column(self.table, name) for name in wanted}
+        self.arrays = _Columns(self.table, wanted)
         self.comma = any(decimal_comma(sample_of(values)) for values in self.arrays.values())
         kinds = {name: self._kind(name) for name in wanted}
         groups = groups_in(kinds, self.arrays)
         grouped = {name: group for group in groups for name in group}
-        parts: list[tuple[tuple[str, ...], Encoder, Features]] = []
+        parts: list[tuple[tuple[str, ...], Encoder, float, Features]] = []
         for name in tracked(wanted, "preparing columns", len(wanted)):
             if name in grouped and grouped[name][0] != name:
                 continue
             names = grouped.get(name, (name,))
             part = self._part(names, Kind("columns") if name in grouped else kinds[name])
             if part is not None:
-                parts.append(part)
+                parts.append((*part[:2], _scale(*part[1:]) if parts else 1.0, self.keep(part[2])))
         lone = len(parts) == 1 and parts[0][1].kind in ("columns", "vector")
-        for names, encoder, matrix in parts:
-            block = _Block(names, encoder, 1.0 if lone else _scale(encoder, matrix))
+        if parts and not lone:
+            names, encoder, _, matrix = parts[0]
+            parts[0] = names, encoder, _scale(encoder, matrix), matrix
+        while parts:
+            names, encoder, scale, matrix = parts.pop(0)
+            block = _Block(names, encoder, scale)
             self.blocks.append(block)
-            self.matrices.append(block.scaled(matrix))
-            block.tell_unread([self.arrays[name] for name in names])
+            self.matrices.append(matrix if scale == 1 else self.keep(block.scaled(matrix)))
+            block.tell_unread(_Several(self.arrays, names))
 
     def constant(self, wanted: Sequence[str]) -> None:
         """Take numbers that are the same everywhere as they are, where there is nothing else: edges may tell enough."""
@@ -308,7 +358,7 @@ class _Learner:
         return found
 
     def _part(self, names: tuple[str, ...], kind: Kind) -> tuple[tuple[str, ...], Encoder, Features] | None:
-        arrays = [self.arrays[name] for name in names]
+        arrays = _Several(self.arrays, names)
         missing = float(np.mean([missing_in(array) for array in arrays]))
         values = values_in(arrays[0])
         try:
@@ -358,7 +408,8 @@ def _scale(encoder: Encoder, matrix: Features) -> float:
     return float(f"{np.sqrt(counts / max(total, encoder.least_variance)):.9g}")
 
 
-def _side_by_side(matrices: list[Features]) -> Features:
+def side_by_side(matrices: Sequence[Features]) -> Features:
+    """Return the features of all blocks as one matrix."""
     if len(matrices) == 1:
         return matrices[0]
     if any(sp.issparse(matrix) for matrix in matrices):

@@ -181,7 +181,7 @@ def test_what_is_not_there_or_not_clear_is_named(tmp_path: Path, line: Graph) ->
         task("b", annotation("middle", id=3)),
         {"id": 6, "data": {"text": "no node"}, "annotations": [annotation("left", id=4)]},
         task("c", annotation(None, id=5, result=[choice("left"), choice("right")])),
-        task("d", annotation(None, id=6, result=[{"type": "textarea", "value": {"text": ["hm"]}}])),
+        task("d", annotation(None, id=6, result=[{"type": "choices", "value": {"choices": 3}}])),
         task({"odd": 1}, annotation("left", id=7)),
         task("e", annotation(None, id=8, result=[choice("right", "my_own_control")])),
         task(["a"], annotation("left")),

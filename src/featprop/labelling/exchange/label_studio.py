@@ -212,7 +212,8 @@ def _node(data: Mapping[str, Any], heard: Heard, where: str) -> Hashable | None:
 def _choices(value: Any) -> list[str]:
     """Return what was chosen: text, or an object with ``choices``, whose parts may be a path down a tree."""
     if isinstance(value, Mapping):
-        return [each for each in value.get("choices") or [] if isinstance(each, str)]
+        chosen = value.get("choices")
+        return [each for each in chosen if isinstance(each, str)] if isinstance(chosen, list) else []
     if isinstance(value, str) and value.startswith('{"choices"'):
         try:
             return _choices(json.loads(value))

@@ -137,7 +137,7 @@ def text_of(values: pa.Array) -> pa.Array:
 
 def named(values: pa.Array, places: NDArray[np.int64]) -> list[str]:
     """Return values, how often each is there and its first row, as a message names them."""
-    found = values.take(pa.array(places)).to_pylist()
+    found = [repr(value) for value in values.take(pa.array(places)).to_pylist()]
     first = dict(zip(reversed(found), reversed(places.tolist()), strict=True))
     often = [f"{count:,} times, first " if count > 1 else "" for count in Counter(found).values()]
-    return [f"{value!r} {times}in row {first[value] + 1:,}" for value, times in zip(Counter(found), often, strict=True)]
+    return [f"{value} {times}in row {first[value] + 1:,}" for value, times in zip(Counter(found), often, strict=True)]

@@ -11,7 +11,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.matrix import Features
+from featprop.matrix import Features, is_sparse_smaller
 from featprop.tables.encoders.base import Encoder, LeftOutError, named
 from featprop.tables.numbers import numbers_in, numbers_of
 
@@ -42,8 +42,10 @@ class GroupEncoder(Encoder):
         return cls(tuple(names))
 
     def apply(self, columns: Sequence[pa.Array | None], rows: int) -> Features:
-        """Return the columns, without a dense matrix, so that thousands of mostly empty ones stay small."""
+        """Return the columns: thousands of mostly empty ones without a dense matrix."""
         parts = [_filled(values, rows) for values in columns]
+        if not is_sparse_smaller(rows, len(parts), sum(map(np.count_nonzero, parts))):
+            return np.stack(parts, axis=1)
         places = [np.flatnonzero(part) for part in parts]
         starts = np.concatenate([[0], np.cumsum([len(each) for each in places])])
         data = np.concatenate([part[each] for part, each in zip(parts, places, strict=True)])

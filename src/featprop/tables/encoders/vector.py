@@ -96,7 +96,8 @@ class VectorEncoder(Encoder):
         found = None if lists is None else matrix_of(lists, len(self.fill))
         if found is None:
             found = np.full((rows, len(self.fill)), np.nan)
-        return np.where(np.isfinite(found), found, np.array(self.fill)).astype(np.float32)
+        with np.errstate(over="ignore"):  # the graph says which number is too large
+            return np.where(np.isfinite(found), found, np.array(self.fill)).astype(np.float32)
 
     def unread(self, columns: Sequence[pa.Array | None]) -> list[str]:
         """Say what lists there are, where they are not of the length that was learnt."""

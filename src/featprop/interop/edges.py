@@ -1,0 +1,213 @@
+"""The table of the edges, whoever made it, read piece by piece: ids of its two ends, and what it weighs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from featprop.errors import FileError, GraphError, first_five
+from featprop.interop.positions import Positions
+from featprop.tables.index_columns import index_columns
+from featprop.tables.looks import plain_column
+from featprop.tables.naming import find_column, names
+from featprop.tables.near import did_you_mean
+from featprop.tables.numbers import Writing, numbers_of
+from featprop.tables.options import TableOptions
+from featprop.tables.pieces import Pieces
+
+__all__ = ["EdgeTable", "Edges"]
+
+log = logging.getLogger(__name__)
+
+ENDS = (
+    ("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"), ("source_id", "target_id"), ("from_id", "to_id"),
+    ("src_id", "dst_id"), ("source_node", "target_node"), ("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"),
+    ("id_1", "id_2"), ("sender", "receiver"), ("head", "tail"), ("start", "end"), ("node_from", "node_to"),
+)  # fmt: skip
+"""What the two columns of an edge are usually called."""
+WEIGHT = ("weight",)
+UNKNOWN = 1 << 20
+"""Unknown ends that are counted one by one, of each column."""
+
+Result = TypeVar("Result")
+
+
+class Edges(NamedTuple):
+    """Some edges, by the positions of their ends; None for weights of 1."""
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    weights: NDArray[np.float64] | None
+
+
+class EdgeTable:
+    """A table of edges: which of its columns say what, and the edges.
+
+    Parameters
+    ----------
+    pieces
+        The table.
+    options
+        What the user says of it.
+    what
+        What to call it in messages.
+    typed
+        Whether text is meant to be text: a CSV file has no types to keep.
+    """
+
+    def __init__(self, pieces: Pieces, options: TableOptions, what: str, *, typed: bool) -> None:
+        self.pieces, self.what, self.typed = pieces, what, typed
+        keep = [name for name in (options.source, options.target, options.weight) if name]
+        dropped = index_columns(pieces.column_names, pieces.values, keep)
+        self.column_names = [name for name in pieces.column_names if name not in dropped]
+        self.ends = self._find_ends(options)
+        self.weight = find_column(self, WEIGHT, what, options.weight, "weight") if options.weights != "none" else None
+        self.writing: Writing | None = None
+        others = [name for name in self.column_names if name not in (*self.ends, self.weight)]
+        told = f"Edges of {what}: {self.ends[0]!r} and {self.ends[1]!r}"
+        told += f", weighted by {self.weight!r}" if self.weight is not None else ""
+        hint = "" if self.weight is not None or options.weights == "none" else " (--weight COLUMN names the weights)"
+        log.info("%s%s", told, f"; ignored: {first_five(others)}{hint}" if others else "")
+
+    @property
+    def wanted(self) -> list[str]:
+        """The columns that are read."""
+        return [*self.ends, *([] if self.weight is None else [self.weight])]
+
+    def read(self, positions: Positions, take: Callable[[Iterator[Edges]], Result]) -> Result:
+        """Return what `take` makes of all edges.
+
+        It is called a second time, and has to begin anew, where late weights show how earlier ones are written.
+
+        Parameters
+        ----------
+        positions
+            The nodes.
+        take
+            Called with the edges, piece by piece.
+        """
+        try:
+            return take(self._edges(positions))
+        except _WrittenOtherwiseError:
+            return take(self._edges(positions))
+
+    def _edges(self, positions: Positions) -> Iterator[Edges]:
+        rows = strays = 0
+        odd: tuple[int, object] | None = None
+        for table in self.pieces.read(self.wanted):
+            source, target = self.positions_in(table, positions)
+            astray = np.count_nonzero((source < 0) | (target < 0))
+            weights = None
+            if self.weight is not None and odd is None:
+                weights, odd = self.weights_in(table, rows)
+            rows, strays = rows + table.num_rows, strays + int(astray)
+            if not strays and odd is None:
+                yield Edges(source, target, weights)
+        if strays:
+            raise self._unknown_ends(positions, strays, rows)
+        if odd is not None:
+            raise self.odd_weight(*odd)
+
+    def positions_in(self, table: pa.Table, positions: Positions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the positions of both ends of some edges, -1 where an end is no node."""
+        first, second = (names(table, end, self.what, typed=True) for end in self.ends)
+        return positions.of(first), positions.of(second)
+
+    def weights_in(
+        self, table: pa.Table, before: int = 0
+    ) -> tuple[NDArray[np.float64] | None, tuple[int, object] | None]:
+        """Return the weights of some edges, or the row and the value of the first that is none.
+
+        Parameters
+        ----------
+        before
+            How many rows there are before these.
+        """
+        assert self.weight is not None
+        values = plain_column(table, self.weight)
+        if not len(values):
+            return np.zeros(0), None
+        plain = numbers_of(values)
+        if plain is not None:
+            return np.where(np.isfinite(plain), plain, np.nan), None
+        if self.writing is None:
+            quick = _plainly_written(values)
+            if quick is not None:
+                return quick, None
+            self.writing = Writing.of(plain_column(piece, self.weight) for piece in self.pieces.read([self.weight]))
+            if self.writing is None:
+                return None, (0, next(self.pieces.values(self.weight))[0].as_py())
+            if before and (self.writing.comma or self.writing.percent):
+                raise _WrittenOtherwiseError
+        found = self.writing.numbers(values)
+        assert found is not None
+        if found.odd.size:
+            return None, (before + int(found.odd[0]), values[int(found.odd[0])].as_py())
+        return found.values, None
+
+    def odd_weight(self, row: int, value: object) -> GraphError:
+        """Return the error about a weight that is no number."""
+        rule, cure = "must be numeric", "write a number in every row, or pass --weights none"
+        return GraphError(f"Column {self.weight!r} of {self.what}", rule, f"{value!r} in row {row + 1:,}", cure)
+
+    def _unknown_ends(self, positions: Positions, strays: int, rows: int) -> GraphError:
+        """Return the error about ends that are no nodes, with what was probably meant."""
+        strange: dict[object, None] = {}
+        more = False
+        for end in self.ends:
+            found: dict[object, None] = {}
+            all_numbers = True
+            for table in self.pieces.read([end]):
+                ends = names(table, end, self.what, typed=self.typed)
+                all_numbers = all_numbers and pa.types.is_integer(ends.type)
+                unknown = ends.filter(pa.array(positions.of(ends) < 0)).cast(pa.string())
+                if len(found) < UNKNOWN:
+                    found.update(dict.fromkeys(unknown.to_pylist()))
+            more = more or len(found) >= UNKNOWN
+            strange.update({int(str(name)) if all_numbers and name is not None else name: None for name in found})
+        unknown = first_five(["an empty cell" if name is None else repr(name) for name in strange])
+        told = f"{'more than ' if more else ''}{unknown} unknown in {strays:,} of {rows:,} edges"
+        cure = did_you_mean(list(strange), positions.ids.to_pylist()) or "add those nodes or drop the edges"
+        return GraphError(f"Edges of {self.what}", "must join ids of the nodes", told, cure)
+
+    def _find_ends(self, options: TableOptions) -> tuple[str, str]:
+        """Return the columns of the two ends: those asked for, those of usual names, or the only two."""
+        there, what = self.column_names, self.what
+        if options.source is not None or options.target is not None:
+            if options.source is None or options.target is None:
+                one = "--source" if options.target is None else "--target"
+                raise FileError(what, "must be read with --source and --target", f"only {one}", "name both columns")
+            found = [find_column(self, (), what, options.source, "source")]
+            found.append(find_column(self, (), what, options.target, "target"))
+            if options.source == options.target:
+                rule, cure = "must have two columns of ends", "name another with --target"
+                raise FileError(what, rule, f"{options.source!r} twice", cure)
+            return str(found[0]), str(found[1])
+        lower = {name.strip().lower(): name for name in reversed(there)}
+        for first, second in ENDS:
+            if first in lower and second in lower:
+                return lower[first], lower[second]
+        if len(there) == 2:
+            return there[0], there[1]
+        cure = "say with --source and --target which two join the nodes" if len(there) > 2 else "add the other one"
+        raise FileError(what, "must have the columns source and target", ", ".join(there[:8]) or "none", cure)
+
+
+class _WrittenOtherwiseError(Exception):
+    """Weights show that earlier ones, which were read already, are not written as they seemed to be."""
+
+
+def _plainly_written(values: pa.Array) -> NDArray[np.float64] | None:
+    """Return text as numbers if all of it is digits with at most a decimal point; None otherwise."""
+    if not pa.types.is_string(values.type) or values.null_count:
+        return None
+    try:
+        numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        return None
+    return numbers if np.isfinite(numbers).all() else None

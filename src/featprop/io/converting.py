@@ -1,0 +1,234 @@
+"""Two tables become a graph in featprop's own format without the edges ever being in memory.
+
+The nodes come first: ids, classes and columns, a column at a time (`featprop.tables.preparation`). Then the edges are
+read piece by piece; what counts of each piece is written to files in a scratch folder, each for some rows of the matrix
+of the edges, and these are sorted, merged and appended to the graph one after the other. The graph is the one that
+`read_graph` would give and `write_native` write. What stays in memory is what the ids take, and 16 bytes a node.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.adjacency import MeanWeight, Mending, merged
+from featprop.blocks.addresses import is_address
+from featprop.blocks.scratch import scratch_folder
+from featprop.errors import ParameterError
+from featprop.graph import encoded, repeated_ids
+from featprop.interop.edges import Edges, EdgeTable
+from featprop.interop.positions import Positions
+from featprop.interop.tables import nodes_from_table
+from featprop.io.adjacency_files import divide_weights, write_adjacency
+from featprop.io.buckets import Buckets, Keyed
+from featprop.io.feature_files import keeping_in, write_features
+from featprop.io.folder import Tables, TwoTables, Workbook
+from featprop.io.native import check_may_replace, write_description, write_ids, write_table, writing_native
+from featprop.io.reading import format_of
+from featprop.memory import bytes_text
+from featprop.progress import tracked
+from featprop.tables import Preparation, TableOptions
+
+__all__ = ["LEAST_MEMORY", "Converted", "Gathered", "convert_tables", "gather_edges", "tables_at", "write_edges"]
+
+log = logging.getLogger(__name__)
+
+LEAST_MEMORY = 500 * 10**6
+"""Bytes below which a bound is not met: libraries and one piece of the edges take as much."""
+
+TAKEN = 350 * 10**6
+"""Bytes of these that are not for edges to be sorted."""
+
+NODES = 2.5
+"""How many times its own bytes the table of the nodes takes, with its features."""
+
+BYTES_A_NODE = 16
+"""What a node takes beside its id while the matrix is written."""
+
+EACH = 64
+"""Bytes that an entry takes while it is sorted and merged."""
+
+
+class Converted(NamedTuple):
+    """What was written."""
+
+    nodes: int
+    edges: int
+    features: int
+    preparation: Preparation
+
+
+def tables_at(place: Path, *, both: bool = True) -> TwoTables | None:
+    """Return the tables that are at a place; None if there is a graph of another format, or nothing."""
+    if is_address(place) or not place.exists() or not isinstance(format_of(place), Tables | Workbook):
+        return None
+    return TwoTables.at(place, both=both)
+
+
+def convert_tables(
+    tables: TwoTables,
+    out: Path,
+    options: TableOptions,
+    *,
+    max_memory: int,
+    scratch: Path | None = None,
+    force: bool = False,
+) -> Converted:
+    """Write a graph; the folder appears whole or not at all.
+
+    Parameters
+    ----------
+    tables
+        Where nodes and edges are.
+    out
+        The folder to write.
+    options
+        What the user says of the tables.
+    max_memory
+        Bytes that may be used for edges; the table of the nodes is read whole.
+    scratch
+        Where edges go meanwhile, the system's temporary folder if not given.
+    force
+        Replace a graph of this format that is there already.
+    """
+    if max_memory < LEAST_MEMORY:
+        rule = f"must be at least {bytes_text(LEAST_MEMORY)}"
+        raise ParameterError("max_memory", rule, bytes_text(max_memory), "allow more")
+    check_may_replace(out, force=force)
+    with scratch_folder(scratch) as work, writing_native(out) as folder:
+        nodes, pieces = tables.nodes(options), tables.edges()
+        if (needed := TAKEN + NODES * nodes.nbytes) > max_memory:
+            told = "The nodes take about %s while their columns are prepared: more than %s, which edges keep to"
+            log.warning(told, bytes_text(needed), bytes_text(max_memory))
+        keep = keeping_in(work)
+        found = nodes_from_table(nodes, options, tables.nodes_name, typed=tables.typed, keep=keep)
+        del nodes
+        preparation = found.preparation
+        labels, classes = encoded(found.labels, len(found.ids))
+        positions = Positions(found.ids)
+        if positions.distinct < len(found.ids):
+            raise repeated_ids(found.ids.to_pylist())
+        columns = write_features(folder, found.blocks, found.ids, preparation.feature_names)
+        if labels is not None:
+            np.save(folder / "labels.npy", labels)
+        write_table(folder, found.table)
+        kind = write_ids(folder, found.ids)
+        del found, labels
+        edges = gather_edges(
+            EdgeTable(pieces, options, tables.edges_name, typed=tables.typed), positions, options, work, max_memory
+        )
+        entries, repairs, scale = write_edges(folder, edges, scaled=options.weights == "mean")
+        write_description(
+            folder,
+            nodes=len(positions.ids),
+            columns=columns,
+            ids=kind,
+            classes=classes,
+            feature_names=preparation.feature_names,
+            preparation=preparation,
+            repairs=repairs,
+            weight_scale=scale,
+        )
+        return Converted(len(positions.ids), entries // 2, columns, preparation)
+
+
+class Gathered(NamedTuple):
+    """Edges in files, to be sorted."""
+
+    buckets: Buckets
+    mending: Mending
+    at_once: int
+
+
+def gather_edges(
+    table: EdgeTable, positions: Positions, options: TableOptions, work: Path, max_memory: int
+) -> Gathered:
+    """Read edges into files, each for some rows of the matrix.
+
+    Parameters
+    ----------
+    table
+        The edges.
+    positions
+        The nodes.
+    options
+        What repeated edges weigh.
+    work
+        A scratch folder.
+    max_memory
+        Bytes that may be used.
+    """
+    nodes = len(positions.ids)
+    at_once = entries_at_once(max_memory, positions)
+    weighted = table.weight is not None and options.repeated != "count"
+
+    def take(pieces: Iterator[Edges]) -> Gathered:
+        mending = Mending(nodes, options.repeated)
+        folder = work / "edges"
+        folder.mkdir(exist_ok=True)
+        for left in folder.iterdir():
+            left.unlink()
+        spread = Buckets(folder, 2 * table.pieces.rows, _by_cell(nodes), weighted=weighted)
+        read = tracked(pieces, "reading edges", table.pieces.expected)
+        spread.add(Keyed(*mending.kept(*piece)) for piece in read)
+        mending.check(positions.ids)
+        return Gathered(spread, mending, at_once)
+
+    return table.read(positions, take)
+
+
+def entries_at_once(max_memory: int, positions: Positions) -> int:
+    """Return how many entries may be sorted at once; less memory than the nodes take is an error."""
+    taken = TAKEN + positions.nbytes + BYTES_A_NODE * len(positions.ids)
+    if max_memory < taken:
+        rule = f"must have room for {len(positions.ids):,} nodes, {bytes_text(taken)}"
+        raise ParameterError("max_memory", rule, bytes_text(max_memory), "allow more")
+    return max(1 << 16, (max_memory - taken) // EACH)
+
+
+def write_edges(folder: Path, edges: Gathered, *, scaled: bool) -> tuple[int, tuple[str, ...], float | None]:
+    """Sort and merge edges file by file and write the matrix.
+
+    Parameters
+    ----------
+    folder
+        Where to.
+    edges
+        The edges.
+    scaled
+        Whether weights are divided by their mean.
+
+    Returns
+    -------
+    tuple
+        How many entries the matrix has, what was mended, and what the weights were divided by.
+    """
+    mending, mean = edges.mending, MeanWeight()
+    one_way = 0
+
+    def in_order() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32] | None]]:
+        nonlocal one_way
+        for keys, values in tracked(edges.buckets.take(edges.at_once), "sorting edges", edges.buckets.count):
+            found = merged(keys, values, mending.repeated)
+            one_way += found.one_way
+            yield found.cells, found.weights
+
+    entries = write_adjacency(folder, in_order(), mending.nodes, 2 * mending.edges, mean)
+    scale, told = mean.scale() if scaled else (1.0, None)
+    if scale not in (1.0, None):
+        divide_weights(folder, mean)
+    return entries, mending.told(one_way, entries, told), scale
+
+
+def _by_cell(nodes: int) -> Callable[[NDArray[np.int64], int], NDArray[np.int64]]:
+    """Return what spreads keys evenly over files, so that those of the first come before those of the second."""
+
+    def place(keys: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+        return np.asarray(np.minimum((keys >> 1) * (count / nodes**2), count - 1).astype(np.int64))
+
+    return place

@@ -1,0 +1,105 @@
+"""Features as files, written some rows at a time of matrices that stand side by side: never whole in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from featprop.blocks.stored import let_go
+from featprop.graph import check_finite
+from featprop.io.streaming import ArrayStream
+from featprop.matrix import Features, as_dense, is_sparse_smaller, non_zeros
+from featprop.progress import tracked
+from featprop.tables.preparation import side_by_side
+
+__all__ = ["keeping_in", "write_features"]
+
+VALUES = 1 << 22
+"""Numbers written together."""
+
+
+def keeping_in(folder: Path) -> Callable[[Features], Features]:
+    """Return what puts a dense matrix into a file of a folder and maps it; a sparse one stays in memory."""
+    numbers = count()
+
+    def keep(matrix: Features) -> Features:
+        if sp.issparse(matrix) or isinstance(matrix, np.memmap):
+            return matrix
+        path = folder / f"{next(numbers)}.npy"
+        np.save(path, matrix, allow_pickle=False)
+        return np.lib.format.open_memmap(path, mode="r")
+
+    return keep
+
+
+def write_features(folder: Path, blocks: Sequence[Features], ids: Any, names: tuple[str, ...] | None) -> int:
+    """Write ``features*.npy``, sparse if that takes less room, and return how many columns there are.
+
+    Parameters
+    ----------
+    folder
+        Where to.
+    blocks
+        The matrices.
+    ids, names
+        Of nodes and features, for the message about numbers that are none.
+    """
+    rows, columns = int(blocks[0].shape[0]), sum(int(block.shape[1]) for block in blocks)
+    with np.errstate(over="ignore"):
+        if is_sparse_smaller(rows, columns, sum(map(non_zeros, blocks))):
+            finite = _write_sparse(folder, blocks, rows, columns)
+        else:
+            finite = _write_dense(folder, blocks, rows, columns)
+        if not finite:
+            check_finite(side_by_side(blocks), ids, names)
+    return columns
+
+
+def _write_dense(folder: Path, blocks: Sequence[Features], rows: int, columns: int) -> bool:
+    finite = True
+    with ArrayStream(folder / "features.npy", np.float32, columns) as stream:
+        for part in _parts(rows, columns):
+            found = np.hstack([as_dense(block[part]) for block in blocks]).astype(np.float32, copy=False)
+            finite = finite and bool(np.isfinite(found).all())
+            stream.append(found)
+            _let_go(blocks, part)
+    return finite
+
+
+def _write_sparse(folder: Path, blocks: Sequence[Features], rows: int, columns: int) -> bool:
+    index = np.int32 if max(rows, columns, sum(map(non_zeros, blocks))) < 2**31 else np.int64
+    ends, finite, done = np.zeros(rows + 1, dtype=index), True, 0
+    with (
+        ArrayStream(folder / "features.indices.npy", index) as indices,
+        ArrayStream(folder / "features.data.npy", np.float32) as data,
+    ):
+        for part in _parts(rows, columns):
+            found = sp.csr_array(sp.hstack([sp.csr_array(block[part]) for block in blocks]), dtype=np.float32)
+            found.sum_duplicates()
+            found.eliminate_zeros()
+            finite = finite and bool(np.isfinite(found.data).all())
+            indices.append(found.indices)
+            data.append(found.data)
+            ends[part.start + 1 : part.stop + 1] = found.indptr[1:] + done
+            done += found.nnz
+            _let_go(blocks, part)
+    np.save(folder / "features.indptr.npy", ends)
+    return finite
+
+
+def _parts(rows: int, columns: int) -> Iterator[slice]:
+    step = max(1, VALUES // columns)
+    starts = range(0, rows, step)
+    for start in tracked(starts, "writing features", len(starts)):
+        yield slice(start, min(start + step, rows))
+
+
+def _let_go(blocks: Sequence[Features], part: slice) -> None:
+    for block in blocks:
+        if not sp.issparse(block):
+            let_go(block, part)

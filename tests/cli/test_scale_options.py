@@ -1,0 +1,76 @@
+"""The options for more than memory holds: the same answer, clear errors, nothing left behind."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import featprop as fp
+from featprop.cli import app
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scale") / "graph"
+    fp.datasets.make(folder, nodes=2000, edges=6000, features=5, classes=3)
+    return folder
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return result.exit_code, result.output
+
+
+def test_choose_train_and_predict_within_a_bound(graph: Path, tmp_path: Path) -> None:
+    scratch, plain, bound = tmp_path / "scratch", tmp_path / "plain", tmp_path / "bound"
+    for folder, options in ((plain, []), (bound, ["--max-memory", "1.2GB", "--scratch", scratch])):
+        folder.mkdir()
+        code, said = run("select", graph, "--budget", 12, "--out", folder / "picks.csv", *options)
+        assert code == 0, said
+        assert ("Memory: at most 1.2 GB" in said) == bool(options)
+        ids = [int(line.split(",")[1]) for line in (folder / "picks.csv").read_text().splitlines()[1:]]
+        labels = fp.read_graph(graph).class_names()
+        (folder / "labels.csv").write_text("id,label\n" + "".join(f"{node},{labels[node]}\n" for node in ids))
+        assert run("train", graph, "--labels", folder / "labels.csv", "--out", folder / "model", *options)[0] == 0
+        code, said = run("predict", graph, "--model", folder / "model", "--out", folder / "p.parquet", *options)
+        assert code == 0, said
+    for name in ("picks.csv", "p.parquet"):
+        assert (plain / name).read_bytes() == (bound / name).read_bytes()
+    assert not list(scratch.iterdir())
+
+
+def test_an_address_is_a_graph(graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec")
+    monkeypatch.setenv("FEATPROP_CACHE", str(tmp_path / "cache"))
+    for number, place in enumerate((graph, graph.as_uri())):
+        code, said = run("select", place, "--budget", 5, "--out", tmp_path / f"picks{number}.csv")
+        assert code == 0, said
+    assert (tmp_path / "picks0.csv").read_bytes() == (tmp_path / "picks1.csv").read_bytes()
+
+
+def test_workers_of_this_machine(graph: Path, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    for options in ((), ("--workers", 2)):
+        code, said = run("select", graph, "--budget", 5, "--out", tmp_path / f"picks{len(options)}.csv", *options)
+        assert code == 0, said
+    assert (tmp_path / "picks0.csv").read_bytes() == (tmp_path / "picks2.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--max-memory", "lots"], "--max-memory must be a size such as 500MB, 4GB or 2GiB; found 'lots'"),
+        (["--max-memory", "10MB"], "max_memory must be at least 1.1 GB; found 10.0 MB: allow more"),
+        (["--workers", "0"], "workers"),
+        (["--cluster", "nowhere:1"], "cluster must be the address of a Dask scheduler; found nowhere:1"),
+        (["--cluster", "tcp://127.0.0.1:9", "--workers", "2"], "must be given without"),
+    ],
+)
+def test_what_cannot_be_is_said(
+    graph: Path, tmp_path: Path, options: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("featprop.blocks.scaling.PATIENCE", 1)
+    code, output = run("select", graph, "--budget", 5, "--out", tmp_path / "picks.csv", *options)
+    assert code == 2
+    assert said in " ".join(output.split())
+    assert not (tmp_path / "picks.csv").exists()

@@ -1,0 +1,233 @@
+"""Nodes and edges added to a converted graph: what converting everything at once would give."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+from featprop.errors import FeatpropError
+from featprop.graph import Graph
+from featprop.io import appending, read_graph
+from featprop.io.appending import append_tables
+from featprop.io.converting import convert_tables, tables_at
+from featprop.io.native import open_native, write_native
+from featprop.matrix import dense
+from featprop.tables import TableOptions
+
+WriteFolder = Callable[..., Path]
+NODES = "id,age,country,label\na,30,DE,x\nb,40,FR,\nc,50,DE,y\nd,20,NL,x\n"
+EDGES = "source,target,weight\na,b,2\nb,c,4\nc,d,6\n"
+MORE_NODES = "id,age,country,label\ne,35,FR,w\nf,45,NL,\n"
+MORE_EDGES = "source,target,weight\ne,a,8\nf,e,3\nb,a,10\nd,d,1\n"
+
+
+def converted(folder: Path, out: Path, **said: Any) -> Path:
+    tables = tables_at(folder)
+    assert tables is not None
+    convert_tables(tables, out, TableOptions(**said), max_memory=10**9)
+    return out
+
+
+def append(folder: Path, out: Path, **said: Any) -> appending.Appended:
+    tables = tables_at(folder, both=False)
+    assert tables is not None
+    return append_tables(tables, out, TableOptions(**said), max_memory=10**9)
+
+
+def at_once(first: Graph, folder: Path, **said: Any) -> Graph:
+    """Read all tables with the preparation of the first."""
+    return read_graph(folder, options=TableOptions(**said), preparation=first.preparation)
+
+
+@pytest.mark.parametrize("repeated", ["max", "sum", "count"])
+@pytest.mark.parametrize("weights", ["mean", "raw", "none"])
+@pytest.mark.parametrize("block", [1, 1 << 22])
+def test_the_graph_that_converting_everything_gives(
+    repeated: str, weights: str, block: int, write_folder: WriteFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(appending, "BLOCK", block)
+    said = {"repeated": repeated, "weights": weights}
+    out = converted(write_folder(NODES, EDGES, name="first"), tmp_path / "g", **said)
+    first = read_graph(tmp_path / "first", options=TableOptions(**said))
+    made = append(write_folder(MORE_NODES, MORE_EDGES, name="more"), out)
+    rows = [text.split("\n", 1)[1] for text in (MORE_NODES, MORE_EDGES)]
+    whole = at_once(
+        first,
+        write_folder(NODES + rows[0], EDGES + rows[1], name="whole"),
+        weights="raw" if weights == "mean" else weights,
+        repeated=repeated,
+    )
+    graph = open_native(out)
+    assert first.weight_scale is not None
+    expected = whole.adjacency.toarray() / first.weight_scale
+    np.testing.assert_allclose(graph.adjacency.toarray(), expected, rtol=1e-6)
+    np.testing.assert_array_equal(dense(graph.features), dense(whole.features))
+    assert graph.ids.tolist() == whole.ids.tolist() == list("abcdef")
+    assert graph.class_names() == whole.class_names()
+    assert graph.classes == ("w", "x", "y")
+    assert graph.table is not None
+    assert graph.table.to_pylist() == whole.table.to_pylist()
+    assert graph.weight_scale == first.weight_scale
+    assert made == (2, 2, 6, 5, graph.n_features)
+    assert "added: 1 self loops dropped" in graph.repairs
+    if repeated == "max":
+        np.testing.assert_array_equal(
+            graph.adjacency.toarray(), (whole.adjacency.toarray() / np.float32(first.weight_scale))
+        )
+
+
+def test_nodes_alone_edges_alone_and_again(write_folder: WriteFolder, tmp_path: Path) -> None:
+    out = converted(write_folder(NODES, EDGES, name="first"), tmp_path / "g")
+    before = open_native(out)
+    first = before.adjacency.toarray()
+    assert append(write_folder(MORE_NODES, None, name="nodes"), out)[:2] == (2, 0)
+    assert append(write_folder(None, MORE_EDGES, name="edges"), out)[:2] == (0, 2)
+    graph = open_native(out)
+    assert graph.ids.tolist() == list("abcdef")
+    np.testing.assert_array_equal(graph.adjacency.toarray()[2:4, :4], first[2:4])
+    assert graph.adjacency[4, 0] == pytest.approx(2)
+    assert graph.adjacency[0, 1] == pytest.approx(2.5)
+    both = converted(tmp_path / "first", tmp_path / "both")
+    append(write_folder(MORE_NODES, MORE_EDGES, name="together"), both)
+    assert open_native(both).fingerprint == graph.fingerprint
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+
+
+def test_the_first_edges_of_all_tell_the_scale(write_folder: WriteFolder, tmp_path: Path) -> None:
+    out = converted(write_folder(NODES, "source,target,weight\n", name="first"), tmp_path / "g")
+    assert open_native(out).weight_scale is None
+    append(write_folder(None, EDGES, name="edges"), out)
+    graph = read_graph(converted(write_folder(NODES, EDGES, name="whole"), tmp_path / "whole.fp"))
+    assert open_native(out).weight_scale == graph.weight_scale == 4
+    assert open_native(out).fingerprint == graph.fingerprint
+
+
+def as_csv(table: pa.Table) -> str:
+    rows = [table.column_names, *(row.values() for row in table.to_pylist())]
+    return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize("ids", ["counted", "numbers", "text"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_ids_keep_their_kind(ids: str, kind: str, write_folder: WriteFolder, tmp_path: Path) -> None:
+    names: list[Any] = {"counted": [0, 1, 2, 3], "numbers": [9, 5, 70, 8], "text": ["x", "y", "7", "8"]}[ids]
+    tables: list[Any] = []
+    for part in (slice(0, 2), slice(2, 4)):
+        nodes = pa.table({"id": names[part], "w": [1.0, 2.0]})
+        edges = pa.table({"u": [names[1], names[part][1]], "v": [names[0], names[part][0]]})
+        tables.append((nodes, edges) if kind == "parquet" else [as_csv(table) for table in (nodes, edges)])
+    out = converted(write_folder(*tables[0], name="first"), tmp_path / "g")
+    append(write_folder(*tables[1], name="more"), out)
+    graph = open_native(out)
+    assert graph.ids.tolist() == names
+    assert json.loads((out / "graph.json").read_text())["ids"] == (
+        "range" if ids == "counted" else "integers" if ids == "numbers" else "text"
+    )
+    assert graph.adjacency.toarray().astype(int).tolist() == [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+
+
+def test_a_graph_without_tables(write_folder: WriteFolder, tmp_path: Path) -> None:
+    """Features as they are: edges can be added, and nodes if features have names."""
+    adjacency = sp.coo_array((np.array([2.0]), ([0], [1])), shape=(3, 3))
+    write_native(Graph.from_scipy(adjacency, np.eye(3)), tmp_path / "plain")
+    append(write_folder(None, "u,v,weight\n0,2,5\n", name="edges"), tmp_path / "plain")
+    assert open_native(tmp_path / "plain").adjacency.toarray().tolist() == [[0, 2, 5], [2, 0, 0], [5, 0, 0]]
+    with pytest.raises(FeatpropError, match="must have features with names for nodes to be added; found none"):
+        append(write_folder("id,w\n3,1\n", None, name="nodes"), tmp_path / "plain")
+    words = sp.random_array((4, 200), density=0.01, rng=np.random.default_rng(0))
+    raw = Graph.from_scipy(sp.coo_array((4, 4)), words)
+    object.__setattr__(raw, "feature_names", tuple(f"w{i}" for i in range(200)))
+    write_native(raw, tmp_path / "words")
+    append(write_folder("id,w3,w7\n4,0.5,2\n", None, name="node"), tmp_path / "words")
+    graph = open_native(tmp_path / "words")
+    assert sp.issparse(graph.features)
+    assert graph.features[[4], :].toarray().nonzero()[1].tolist() == [3, 7]
+    np.testing.assert_array_equal(graph.features[:4].toarray(), words.toarray().astype(np.float32))
+
+
+def test_values_of_two_types_become_text_in_the_table(write_folder: WriteFolder, tmp_path: Path) -> None:
+    out = converted(write_folder("id,w,note\na,1,5\nb,2,6\nc,3,5\n", "u,v\na,b\n", name="first"), tmp_path / "g")
+    append(write_folder("id,w,note,other\nd,4,many,1\n", None, name="more"), out)
+    table = open_native(out).table
+    assert table is not None
+    assert table.column("note").to_pylist() == ["5", "6", "5", "many"]
+    assert table.column_names == ["id", "w", "note"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "message"),
+    [
+        (
+            "id,age,country\nb,1,DE\ne,2,FR\na,3,FR\n",
+            None,
+            "Nodes of nodes.csv must be new to ../g; found 2 ('b', 'a') there already: drop these rows: nodes are "
+            "added, never changed; to change some, convert all tables together.",
+        ),
+        ("id,age\ne,1\ne,2\n", None, "Node ids must be distinct; found 1 ('e') repeated: keep one row a node."),
+        (
+            "id,age\ne,1\n,2\n",
+            None,
+            "nodes.csv must have an id in every row; found 1 empty, the first in row 2: fill the column 'id'.",
+        ),
+        (
+            "id,age\ne,1\n",
+            "source,target\ne,z\n",
+            "Edges of edges.csv must join ids of the nodes; found 1 ('z') unknown in 1 of 1 edges: "
+            "add those nodes or drop the edges.",
+        ),
+        (
+            None,
+            "source,target,weight\na,c,-1\n",
+            "Edge weights must be numbers of at least 0; found -1.0 at the edge from 'a' to 'c' (1 in all): "
+            "drop or mend those edges.",
+        ),
+        (
+            "id,height\ne,1\n",
+            None,
+            "The nodes must have the columns that the model learnt from; found none of 2 (age, country): "
+            "use tables with these columns.",
+        ),
+    ],
+)
+def test_what_cannot_be_added(
+    nodes: str | None,
+    edges: str | None,
+    message: str,
+    write_folder: WriteFolder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = converted(write_folder(NODES, EDGES, name="first"), tmp_path / "g")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    monkeypatch.chdir(write_folder(nodes, edges, name="more"))
+    with pytest.raises(FeatpropError) as caught:
+        append(Path(), Path("../g"))
+    assert str(caught.value) == message
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_names_beside_numbers(write_folder: WriteFolder, tmp_path: Path) -> None:
+    out = converted(write_folder("id,w\n1,1\n2,2\n", "u,v\n1,2\n", name="first"), tmp_path / "g")
+    with pytest.raises(FeatpropError, match=r"must be whole numbers, as those of the graph; found 1 \('x3'\)"):
+        append(write_folder("id,w\nx3,1\n4,1\n", None, name="more"), out)
+
+
+def test_a_graph_that_changed_meanwhile_is_left_alone(
+    write_folder: WriteFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = converted(write_folder(NODES, EDGES, name="first"), tmp_path / "g")
+    write = appending._write_edges
+    monkeypatch.setattr(appending, "_write_edges", lambda *a: (append_again(), write(*a))[1])
+
+    def append_again() -> None:
+        monkeypatch.setattr(appending, "_write_edges", write)
+        append(write_folder("id,age\nz,1\n", None, name="other"), out)
+
+    with pytest.raises(FeatpropError, match="must be added to by one run at a time"):
+        append(write_folder(MORE_NODES, None, name="more"), out)
+    assert open_native(out).ids.tolist() == [*"abcd", "z"]
