@@ -1,6 +1,7 @@
 """What several tests start from: a graph small enough to solve by hand, and its files on disk."""
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from featprop.matrix import dense
 from featprop.propagation import normalised_adjacency
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background, and so would children
 settings.register_profile("no time limits", deadline=None)
 settings.load_profile("no time limits")
 

@@ -90,9 +90,11 @@ for number in range(300):
 """
 
 
-def test_two_that_begin_at_once_do_not_take_each_other_for_killed(tmp_path: Path) -> None:
-    both = [subprocess.Popen([sys.executable, "-c", MANY, str(tmp_path)], stderr=subprocess.PIPE) for _ in range(2)]
-    for process in both:
+def test_those_that_begin_at_once_do_not_take_each_other_for_killed(tmp_path: Path) -> None:
+    all_of_them = [
+        subprocess.Popen([sys.executable, "-c", MANY, str(tmp_path)], stderr=subprocess.PIPE) for _ in range(4)
+    ]
+    for process in all_of_them:
         _, told = process.communicate(timeout=120)
         assert process.returncode == 0, told.decode()
     assert not list(tmp_path.iterdir())

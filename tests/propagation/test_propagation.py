@@ -196,6 +196,20 @@ def test_some_rows_are_those_of_all(seed: int, layers: int, sparse: bool) -> Non
     np.testing.assert_array_equal(some, dense(propagate(graph, layers))[nodes])
 
 
+@given(seed=st.integers(0, 1000), filled=st.sampled_from([0.1, 0.4, 1.0]), weighted=st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_what_was_asked_for_before_does_not_show(seed: int, filled: float, weighted: bool) -> None:
+    """To the last bit: an experiment that is resumed asks for other powers first than one that runs through."""
+    generator = np.random.default_rng(seed)
+    features = generator.normal(size=(60, 9)) * (generator.random((60, 9)) < filled)
+    edges = sp.random_array((60, 60), density=0.1, rng=generator)
+    if not weighted:
+        edges.data[:] = 1.0
+    straight = dense(Propagation.of(Graph.from_scipy(edges, features)).rows(3))
+    slowly = Propagation.of(Graph.from_scipy(edges, features))
+    np.testing.assert_array_equal([dense(slowly.rows(layers)) for layers in range(4)][-1], straight)
+
+
 def test_one_object_a_graph_whoever_asks(line: Graph) -> None:
     ours = Propagation.of(line)
     assert Propagation.of(line.without_labels()) is ours

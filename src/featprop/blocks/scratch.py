@@ -51,7 +51,7 @@ def _made(above: Path) -> tuple[Path, FileLock]:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=above))
         lock_file = folder / LOCK
         lock = FileLock(lock_file)
-        with suppress(Timeout, FileNotFoundError):
+        with suppress(Timeout, FileNotFoundError, FileExistsError):  # the last one if it goes while it is locked
             lock.acquire(timeout=0)
             if lock_file.exists():
                 return folder, lock

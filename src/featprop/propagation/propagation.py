@@ -97,13 +97,18 @@ class Propagation:
         return _handed_out(self.graph.once(("rows", layers), lambda: self._propagated(layers)))
 
     def _propagated(self, layers: int) -> Features:
-        start = max(known for known in self._rows if known <= layers)
-        rows, left = self._rows[start], layers - start
-        if sp.issparse(rows):
-            for _ in tracked(range(left), "propagating features", left):
+        """Return S^K X to the last bit whatever was asked for before.
+
+        Sparse features go on from the last power that is known, which is rounded as it would be on the way; dense ones
+        are rounded on the way otherwise than where they end (`featprop.propagation.passing`), and start anew.
+        """
+        if not sp.issparse(self.graph.features):
+            rows: Features = passed_on(self.edges, np.asarray(self.graph.features), layers) if layers else self._rows[0]
+        else:
+            start = max(known for known in self._rows if known <= layers)
+            rows = self._rows[start]
+            for _ in tracked(range(layers - start), "propagating features", layers - start):
                 rows = _dense_if_filled(self.adjacency @ rows)
-        elif left:
-            rows = passed_on(self.edges, np.asarray(rows), left)
         self._rows[layers] = read_only(rows)
         return self._rows[layers]
 
