@@ -55,6 +55,11 @@ def ours(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
     return k_medoids(rows, count, seed=seed).medoids
 
 
+def picked(name: str, seed: int) -> np.ndarray:
+    """Choose as `featprop select` does, of a graph of which nothing is known yet."""
+    return fp.select(fp.datasets.load(name), PICKS, strategy="featprop", seed=seed).positions
+
+
 def sklearn_kmeans(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
     from sklearn.cluster import KMeans
 
@@ -95,6 +100,7 @@ def compare(name: str, seeds: range = SEEDS) -> None:
     full = dense(rows)
     kind = f"CSR, {rows.nnz / full.size:.0%} filled" if sp.issparse(rows) else "dense"
     print(f"\n{name}: {full.shape[0]:,} x {full.shape[1]:,} ({kind})")
+    _, made_time = timed(lambda: rows_of(name))
     distances, matrix_time = timed(lambda: pairwise_distances(full).astype(np.float32))
     for count in BUDGETS:
         theirs, theirs_time = [], []
@@ -114,6 +120,12 @@ def compare(name: str, seeds: range = SEEDS) -> None:
             f"{np.median(own_time):.2f} s = {np.median(own_time) / spent:.3f} x FasterPAM ({spent:.2f} s, "
             f"{matrix_time:.2f} of it distances)"
         )
+        if count == PICKS:
+            chosen = np.median([timed(lambda s=seed: picked(name, s))[1] for seed in seeds])
+            print(
+                f"      {count} picks from the graph, whole: {chosen:.2f} s = {chosen / (made_time + spent):.3f} x "
+                "S²X, distances and FasterPAM"
+            )
         for label, method in (("scikit-learn K-Means", sklearn_kmeans), ("faiss K-Means", faiss_kmeans)):
             found, other = timed(lambda m=method, b=count: m(full, b, 0))
             print(
