@@ -3,7 +3,7 @@
     python -m mutants [--count 400] [--seed 0] [--module propagation/passing.py …] [--seconds 7200] [--jobs 2] [--anew]
 
 What was found is kept in `mutants/found/`: a mutant that was noticed is not tried again as long as its file is as it
-was, one that was not is tried again when its tests have changed. `--anew` tries all of them again.
+was, one that was not is tried again when its tests have changed, after all others. `--anew` tries every one again.
 """
 
 from __future__ import annotations
@@ -49,8 +49,10 @@ def main() -> int:
     outcomes = asked.out / "outcomes.jsonl"
     if asked.anew:
         outcomes.unlink(missing_ok=True)
-    known = _known(chosen, outcomes)
+    latest = _latest(outcomes)
+    known = _known(chosen, latest)
     missing = [mutant for mutant in chosen if mutant.key not in known]
+    missing.sort(key=lambda mutant: mutant.key in latest)
     print(f"{len(chosen):,} mutants, {len(missing):,} of them to try", flush=True)
     if missing:
         with tempfile.TemporaryDirectory(prefix="featprop-mutants-") as scratch:
@@ -58,10 +60,14 @@ def main() -> int:
     return _told(chosen, known, asked.out / "survivors.md")
 
 
-def _known(chosen: list[Mutant], path: Path) -> dict[str, Outcome]:
-    """Return what earlier runs found that still holds."""
+def _latest(path: Path) -> dict[str, Outcome]:
+    """Return what earlier runs found."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    latest = {outcome["key"]: outcome for outcome in map(json.loads, lines)}
+    return {outcome["key"]: outcome for outcome in map(json.loads, lines)}
+
+
+def _known(chosen: list[Mutant], latest: dict[str, Outcome]) -> dict[str, Outcome]:
+    """Return what still holds of it."""
     stamps = {module: _stamps(module) for module in {mutant.module for mutant in chosen}}
     known = {}
     for mutant in chosen:

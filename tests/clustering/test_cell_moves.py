@@ -48,6 +48,37 @@ def test_medoids_that_are_in_the_middle_stay() -> None:
     assert moves == 0
 
 
+def test_small_numbers_move_as_large_ones_do() -> None:
+    cells, moves = moved(LINE / 1024, [4, 9])
+    assert (cells.medoids.tolist(), moves) == ([2, 7], 2)
+
+
+def test_of_equal_rows_each_medoid_is_its_own() -> None:
+    rows = np.array([[0], [0], [0], [5], [6], [7]], dtype=np.float32)
+    cells, _ = moved(rows, [2, 1, 4])
+    assert cells.medoids.tolist() == [2, 1, 4]
+    assert cells.labels[[2, 1, 4]].tolist() == [0, 1, 2]
+
+
+def test_a_row_as_near_to_a_fixed_medoid_belongs_to_the_chosen_one() -> None:
+    covered = np.full(10, np.inf)
+    covered[[0, 1]] = 2.0, 0.5
+    cells, _ = moved(LINE, [2, 7], covered=covered)
+    assert cells.labels.tolist() == [0, -1, 0, 0, 0] + [1] * 5
+
+
+def test_if_one_row_is_judged_it_is_the_nearest_to_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mean of 0, 1, 2, 3 and 20 is 5.2: the row at 3 is nearest, though the best is at 2."""
+    monkeypatch.setattr(cell_moves, "LOOKED_AT", 1)
+    rows = LINE.copy()
+    rows[4] = 20
+    cells, _ = moved(rows, [0, 7])
+    assert cells.medoids.tolist() == [3, 7]
+    monkeypatch.setattr(cell_moves, "LOOKED_AT", 2)
+    cells, _ = moved(rows, [0, 7])
+    assert cells.medoids.tolist() == [2, 7]
+
+
 def test_rows_change_cells_as_medoids_move() -> None:
     """From 0 and 1 the second goes through the middle of all others; the first takes over what is left behind."""
     cells, moves = moved(LINE, [0, 1])

@@ -83,6 +83,12 @@ def test_of_equal_ones_the_first_is_nearest(kind: str) -> None:
     assert nearest(kind, a, b) == ([1, 1, 1], [0, 1, 1])
 
 
+def test_without_the_rows_the_first_of_equal_products_is_nearest() -> None:
+    a, b = np.array([[1.0, 0.0]], dtype=np.float32), np.array([[3, 0], [9, 9], [3, 0]], dtype=np.float32)
+    assert nearest("neither", a, b) == ([0], [4.0])
+    assert nearest("neither", a, b[1:]) == ([1], [4.0])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("wrong", [-2e-4, -1e-4, 1e-4, 2e-4])
 def test_products_that_rounding_spoils_do_not_choose(kind: str, wrong: float) -> None:
