@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: demo test paper check crash dist docs fuzz versions bench bench-default bench-estimates bench-kmedoids bench-labelling bench-scale bench-strategies clean
+.PHONY: demo test paper check crash dist docs fuzz mutants versions bench bench-default bench-estimates bench-kmedoids bench-labelling bench-scale bench-strategies clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo
@@ -13,6 +13,9 @@ test: check  ## every check and every test
 
 fuzz: $(INSTALLED)  ## damaged inputs of every kind: CASES of them, for SECONDS at most, from SEED
 	$(BIN)/python -m fuzz --cases $(or $(CASES),10000) --seconds $(or $(SECONDS),7200) --seed $(or $(SEED),0)
+
+mutants: $(INSTALLED)  ## the numerical core with one change at a time: COUNT changes by lot, from SEED; goes on where it stopped
+	$(BIN)/python -m mutants --count $(or $(COUNT),400) --seconds $(or $(SECONDS),14400) --seed $(or $(SEED),0)
 
 docs: $(INSTALLED)  ## the documentation as a site, without the network: site/index.html
 	rm -rf site

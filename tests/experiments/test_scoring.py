@@ -41,3 +41,25 @@ def test_the_calibration_error_by_hand() -> None:
     assert found == pytest.approx(gaps / 5, abs=1e-6)
     without = calibration_error(truth, predicted, confidence, np.array([5]), "unlabelled")
     assert without == pytest.approx((gaps - 1.0) / 4, abs=1e-6)
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 60))
+def test_the_calibration_error_is_that_of_fifteen_bins(seed: int, n: int) -> None:
+    generator = np.random.default_rng(seed)
+    truth, predicted = generator.integers(0, 3, n), generator.integers(0, 3, n)
+    confidence = generator.choice([0.0, 0.5, 0.665, 0.668, 0.93, 0.94, 0.999, 1.0, *generator.random(4)], n)
+    confidence = confidence.astype(np.float32)
+    expected = 0.0
+    for low in range(15):
+        inside = (confidence * 15.0 >= low) & ((confidence * 15.0 < low + 1) | (low == 14))
+        if inside.any():
+            gap = np.mean(truth[inside] == predicted[inside]) - confidence[inside].astype(float).mean()
+            expected += inside.mean() * abs(gap)
+    found = calibration_error(truth, predicted, confidence, np.array([], dtype=int), "paper")
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_where_nothing_is_scored_nothing_is_off() -> None:
+    nobody = np.array([UNKNOWN, UNKNOWN])
+    sure = np.ones(2, dtype=np.float32)
+    assert calibration_error(nobody, np.zeros(2, dtype=int), sure, np.array([0]), "unlabelled") == 0.0

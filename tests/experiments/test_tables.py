@@ -16,7 +16,7 @@ from featprop.experiments.paper import printed, strategy_title, title_of
 from featprop.experiments.results import Result
 from featprop.experiments.score_tables import budget_table, score_table
 from featprop.experiments.summary import Results, Runs, paired_test
-from featprop.experiments.theory import correlation, correlation_table
+from featprop.experiments.theory import correlation, correlation_table, error_against_loss
 from featprop.experiments.typeset import Entry, Table
 
 Make = Callable[..., Result]
@@ -181,6 +181,45 @@ def test_the_correlation_by_hand(line: Make) -> None:
     assert found.mean_r == pytest.approx(np.corrcoef(errors, distances)[0, 1])
     assert correlation(lines[:4]) is None
     assert texts(correlation_table(Results(lines), "gcn", "paper"))[0][:4] == ["Cora", "5", "0.90", "0.90"]
+
+
+def test_the_correlation_within_budgets_leaves_out_those_that_say_nothing(line: Make) -> None:
+    """At 10 errors rise with the distance, at 20 they fall; at 40 there are four, at 80 none or all are the same."""
+    plans = {
+        10: [(0.1, 1), (0.2, 2), (0.3, 3), (0.4, 4), (0.5, 5)],
+        20: [(0.5, 1), (0.4, 2), (0.3, 3), (0.2, 4), (0.0, 5), (0.1, 6)],
+        40: [(0.1, 1), (0.2, 2), (0.3, 3), (0.4, 4)],
+        80: [(0.2, 1), (0.2, 2), (0.2, 3), (0.2, 4), (0.2, 5)],
+        160: [(0.1, 3), (0.2, 3), (0.3, 3), (0.4, 3), (0.5, 3)],
+    }
+    lines = [
+        line("random", budget, seed, 0.5, accuracy=1 - error, mean_distance=float(distance), max_distance=7.0)
+        for budget, pairs in plans.items()
+        for seed, (error, distance) in enumerate(pairs)
+    ]
+    found = correlation(lines)
+    assert found is not None
+    falls = 1 - 6 * (25 + 9 + 1 + 1 + 16 + 16) / (6 * 35)
+    assert found.within == pytest.approx((1 + falls) / 2)
+    assert math.isnan(found.max_rho), "the largest distance never changes"
+    few = [each for each in lines if each.budget == 40] + [lines[0]]
+    found = correlation(few)
+    assert found is not None
+    assert math.isnan(found.within)
+    assert correlation([each for each in lines if each.budget == 80]) is None
+    assert correlation([each for each in lines if each.budget == 160]) is None
+
+
+def test_every_selection_is_drawn_by_its_distance_and_its_error_in_percent(line: Make) -> None:
+    pairs = [(0.1, 1.0), (0.2, 3.0), (0.4, 2.0)]
+    lines = [
+        line("random", 10, seed, 0.5, accuracy=1 - error, mean_distance=distance, max_distance=4.0)
+        for seed, (error, distance) in enumerate(pairs)
+    ]
+    drawn = error_against_loss(Results(lines), "gcn", "paper")
+    assert drawn is not None
+    (dots,) = drawn.figure.axes[0].collections
+    np.testing.assert_allclose(dots.get_offsets(), [(distance, 100 * error) for error, distance in pairs])
 
 
 def test_the_words_follow_the_numbers(results: Results, line: Make) -> None:

@@ -1,5 +1,6 @@
 """Ridge against scikit-learn on the same rows, and on graphs of all shapes."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -174,6 +175,10 @@ def test_shares_sum_to_one_and_small_ones_are_left_out() -> None:
         assert sum(shares.values()) == pytest.approx(1)
         assert min(shares.values()) >= 0.01
         assert list(shares) == [way for way in SMOOTHINGS if way in shares]
+
+
+def test_three_settings_and_no_more() -> None:
+    assert list(inspect.signature(Ridge).parameters) == ["penalty", "unlabelled", "rows"]
 
 
 def test_one_label_a_class_says_nothing_of_the_rows() -> None:

@@ -1,4 +1,4 @@
-"""The terms of Theorems 1 and 2 on four points of a line, and their order."""
+"""The terms of Theorems 1 and 2 on four points of a line, their order, and that they are measured on S²X."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featprop.graph import Graph
-from featprop.propagation import coverage
+from featprop.propagation import Propagation, coverage, propagate
+from featprop.propagation.coverage import coverage_curve
 
 
 def alone(rows: np.ndarray) -> Graph:
@@ -41,3 +42,23 @@ def test_the_mean_is_never_above_the_maximum_and_more_nodes_cover_better(seed: i
     assert few.mean_distance <= few.max_distance
     assert many.mean_distance <= few.mean_distance
     assert many.max_distance <= few.max_distance
+
+
+def test_distances_are_those_of_rows_passed_on_twice() -> None:
+    generator = np.random.default_rng(0)
+    graph = Graph.from_scipy(sp.random_array((30, 30), density=0.1, rng=generator), generator.normal(size=(30, 4)))
+    chosen = np.array([2, 11, 25])
+    for layers, covered in ((2, coverage(graph, chosen)), (1, coverage(graph, chosen, 1))):
+        rows = np.asarray(propagate(graph, layers)).astype(float)
+        distances = np.linalg.norm(rows[:, None] - rows[chosen][None], axis=2).min(axis=1)
+        np.testing.assert_allclose(covered.distances, distances, atol=1e-5)
+
+
+def test_the_curve_is_the_mean_distance_of_each_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    graph, chosen = alone(rows), np.array([7, 3, 40, 11])
+    points = Propagation.of(graph).points(2)
+    expected = [coverage(graph, chosen[: size + 1]).mean_distance for size in range(4)]
+    np.testing.assert_allclose(coverage_curve(points, chosen), expected, rtol=1e-5)
+    monkeypatch.setattr("featprop.distances.points.BLOCK_BYTES", 4 * 4 * 9)
+    np.testing.assert_allclose(coverage_curve(points, chosen), expected, rtol=1e-5)

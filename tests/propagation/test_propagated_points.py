@@ -148,14 +148,36 @@ def test_which_features_are_not_propagated(monkeypatch: pytest.MonkeyPatch) -> N
     assert isinstance(many_words.points(1), PropagatedPoints)
     assert isinstance(many_words.points(2, unit=True), PropagatedPoints)
     filled = Graph.from_scipy(graph.adjacency, np.ones((N, D)) + dense(graph.features))
-    large = Graph.from_scipy(graph.adjacency, graph.features * np.float32(1e20))
+    large, small = (Graph.from_scipy(graph.adjacency, graph.features * np.float32(by)) for by in (1e20, 1e-20))
     others = [
         many_words.points(0),
         many_words.points(3),
         Propagation.of(filled).points(2),
         Propagation.of(large).points(2),
+        Propagation.of(small).points(2),
     ]
     assert not any(isinstance(points, PropagatedPoints) for points in others)
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "without"),
+    [
+        ("MANY", N - 1, True),
+        ("MANY", N, False),
+        ("TOO_MANY", N, True),
+        ("TOO_MANY", N - 1, False),
+        ("WIDE", D, True),
+        ("WIDE", D + 1, False),
+        ("MODERATE", 3.0, True),
+        ("MODERATE", 2.9, False),
+    ],
+)
+def test_how_many_nodes_and_columns_are_worth_it(
+    limit: str, value: float, without: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, usual in {"MANY": 50, "TOO_MANY": 100, "WIDE": D, limit: value}.items():
+        monkeypatch.setattr(propagation, name, usual)
+    assert isinstance(Propagation.of(words(0)).points(2), PropagatedPoints) == without
 
 
 def test_points_go_to_other_processes() -> None:

@@ -42,6 +42,20 @@ def test_a_path_of_three_nodes_by_hand() -> None:
     np.testing.assert_allclose(dense(propagate(graph, 2)), (S @ S)[:, :1], rtol=1e-6)
 
 
+def test_two_layers_are_the_usual_number() -> None:
+    graph = random_graph(12, 3, 0)
+    assert propagate(graph) is propagate(graph, 2)
+
+
+@pytest.mark.parametrize(("filled", "sparse"), [(9, True), (10, False), (15, False)])
+def test_rows_are_sparse_until_half_of_them_is_filled(filled: int, sparse: bool) -> None:
+    """Nodes alone keep their rows; so many columns of twenty are filled."""
+    features = np.tile(np.arange(20) < filled, (5, 1)).astype(np.float32)
+    graph = Graph(sp.csr_array((5, 5), dtype=np.float32), sp.csr_array(features), np.arange(5))
+    assert sp.issparse(propagate(graph, 1)) == sparse
+    np.testing.assert_array_equal(dense(propagate(graph, 1)), features)
+
+
 def test_weights_enter_the_degrees() -> None:
     graph = Graph.from_scipy(np.array([[0, 3.0], [3.0, 0]]), np.eye(2))
     np.testing.assert_allclose(normalised_adjacency(graph).toarray(), [[1 / 4, 3 / 4], [3 / 4, 1 / 4]])
@@ -171,6 +185,11 @@ def test_compared_distances_are_the_mean_of_those_of_the_parts(smoothed_by_hand:
         for rows in (smoothed_by_hand(graph, way) for way in ("two-hops", "diffused"))
     ]
     np.testing.assert_allclose(points.distances(slice(None)) ** 2, sum(squares) / 2, atol=1e-4)
+
+
+def test_of_many_nodes_and_few_columns_every_column_is_kept() -> None:
+    graph = random_graph(COMPARED + 50, 3, seed=2)
+    assert Propagation.of(graph).compared.width == 2 * (3 + 1)
 
 
 def test_of_many_columns_the_distances_keep_the_main_directions() -> None:
