@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = [
     "margins",
     "non_zeros",
     "read_only",
+    "side_by_side",
     "smaller",
     "unit_rows",
 ]
@@ -71,6 +73,15 @@ def smaller(matrix: Any) -> Features:
     sparse.sum_duplicates()
     sparse.eliminate_zeros()
     return sparse
+
+
+def side_by_side(matrices: Sequence[Features]) -> Features:
+    """Return matrices that stand side by side as one."""
+    if len(matrices) == 1:
+        return matrices[0]
+    if any(sp.issparse(matrix) for matrix in matrices):
+        return sp.csr_array(sp.hstack([sp.csr_array(matrix) for matrix in matrices], format="csr"))
+    return np.hstack(matrices)
 
 
 def non_zeros(matrix: Any) -> int:

@@ -19,12 +19,13 @@ from featprop.errors import FeatpropError, ParameterError
 from featprop.graph import Graph
 from featprop.interop import positions
 from featprop.interop.tables import raw_from_tables
-from featprop.io import buckets, converting, table_pieces
+from featprop.io import buckets, column_files, converting, feature_files, table_pieces
 from featprop.io.converting import convert_tables, tables_at
 from featprop.io.folder import TwoTables
 from featprop.io.native import open_native, write_native
 from featprop.io.tables import read_table
 from featprop.tables import TableOptions
+from featprop.tables.encoders import group
 
 WriteFolder = Callable[..., Path]
 PLAIN = "id,w\na,1\nb,2\nc,3\nd,4\n"
@@ -32,10 +33,14 @@ PLAIN = "id,w\na,1\nb,2\nc,3\nd,4\n"
 
 @contextmanager
 def small_pieces() -> Iterator[None]:
-    """Two edges to a piece, some bytes to a block, three entries to a file, and every id through the compiled table."""
+    """Two rows to a piece, a column of nodes and three entries to a file, and every id through the compiled table."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_pieces, "ROWS", 2)
         patch.setattr(table_pieces, "BLOCKS", (64, 1 << 20))
+        patch.setattr(column_files, "TOGETHER", 1)
+        patch.setattr(column_files, "ROWS", 2)
+        patch.setattr(group, "TOGETHER", 2)
+        patch.setattr(feature_files, "SMALL", 0)
         patch.setattr(buckets, "BUCKET", 3)
         patch.setattr(buckets, "MOST", 7)
         patch.setattr(positions, "FEW", 0)
@@ -101,6 +106,14 @@ WORDS = ",".join(["id", *(f"w_{i}" for i in range(60))]) + "\n"
 WORDS += "".join(
     ",".join([f"n{row}", *("1" if (row * 7 + i) % 23 == 0 else "0" for i in range(60))]) + "\n" for row in range(9)
 )
+EMBEDDED = ",".join(["id", *(f"e{i}" for i in range(9)), "age", "city"]) + "\n"
+EMBEDDED += "".join(
+    ",".join([f"n{row}", *(f"{(row * 7 + i * 5) % 11 - 5.5}" for i in range(9)), f"{row**2}", "XY"[row % 2]]) + "\n"
+    for row in range(12)
+)
+LATE = "id,real,code,flag,word,day,time,none\n"
+LATE += "".join(f"n{row},{row},{row + 5},{row % 2},{row},2020-01-{row + 1:02},2020-01-01,NA\n" for row in range(20))
+LATE += "n20,2.5,007,true,x,NA,2020-01-01 10:00:00,\nn21,1,1,false,1,,2020-01-02,NA\n"
 
 TRAPS = {
     "plain": (PLAIN, "source,target\na,b\nb,c\nc,d\n", {}),
@@ -174,6 +187,26 @@ TRAPS = {
     "beyond a float": ("id,w\na,1\nb,1e39\n", "source,target\na,b\n", {"raw": True}),
     "columns of all kinds": (ALL_KINDS, "u,v\n" + "".join(f"n{i},n{(i * 5 + 1) % 25}\n" for i in range(25)), {}),
     "a bag of words": (WORDS, "u,v\nn0,n1\nn1,n2\n", {}),
+    "numbers of a group beside others": (EMBEDDED, "u,v\nn0,n1\nn1,n2\n", {}),
+    "numbers as they are": (EMBEDDED, "u,v\nn0,n1\nn1,n2\n", {"raw": True, "features": ("e*",)}),
+    "a missing number as it is": ("id,w,x\na,1,2\nb,,3\n", "u,v\na,b\n", {"raw": True}),
+    "words as they are": ("id,w,x\na,1,p\nb,2,q\n", "u,v\na,b\n", {"raw": True}),
+    "the same everywhere": ("id,w,x\na,1,5\nb,1,5\n", "u,v\na,b\n", {}),
+    "nodes with empty rows at the end": ("id,w,x\na,1,5\nb,2,6\n,,\n,NA,\n", "u,v\na,b\n", {}),
+    "nodes with a word in the last row": ("id,w,x\na,1,p\nb,2,q\n,,\n,,NA\n", "u,v\na,b\n", {}),
+    "nodes with columns without a name": (",id,w,,\n0,a,1,NA,\n1,b,2,,\n2,c,4,NA,\n", "u,v\na,b\n", {}),
+    "nodes with a full column without a name": ("id,w,\na,1,5\nb,2,6\nc,4,9\n", "u,v\na,b\n", {}),
+    "nodes with a row too long": ("id,w\na,1\nb,2,3\nc,4\n", "u,v\na,b\n", {}),
+    "nodes with columns of one name": ("id,w,w\na,1,2\nb,2,3\n", "u,v\na,b\n", {}),
+    "nodes with decimal commas and points": (
+        "id;w;x\n" + "".join(f"{name};{place},5;{place + 1}.250\n" for place, name in enumerate("abcde")),
+        "u,v\na,b\n",
+        {},
+    ),
+    "types that show late": (LATE, "u,v\nn0,n1\n", {}),
+    "a column of nodes that is named": ("id,w,x\na,1,2\nb,2,3\nc,5,3\n", "u,v\na,b\n", {"columns": {"x": "category"}}),
+    "a column of nodes that is not there": ("id,w\na,1\nb,2\n", "u,v\na,b\n", {"columns": {"x": "category"}}),
+    "an index of nodes": ("index,id,w\n0,a,5\n1,b,6\n2,c,9\n", "u,v\na,b\n", {}),
 }
 
 
@@ -217,6 +250,26 @@ KINDS = {
     "ends that are bytes": (
         pa.table({"id": ["7", "8"], "w": [1, 2]}),
         pa.table({"u": pa.array([b"7", b"\xff"]), "v": pa.array([b"8", b"7"])}),
+    ),
+    "nodes of all types": (
+        pa.table(
+            {
+                "a.b": [1.5, None, 2.5, 7.0],
+                "id": pa.array(list("abcd")).cast(pa.large_string()),
+                "kind": pa.chunked_array([pa.array(list("xy")).dictionary_encode()] * 2),
+                "other": pa.chunked_array([pa.array(list(text)).dictionary_encode() for text in ("pq", "rq")]),
+                "lists": [[1.0, 2.0], [0.5, 1.0], None, [3.0, 1.0]],
+                "parts": [{"b": 1}, {"b": 2}, None, {"b": 3}],
+                "day": pa.array([1, 2, 3, 5], pa.date32()),
+                "flag": [True, False, None, True],
+                "label": ["u", None, "v", "u"],
+            }
+        ),
+        pa.table(EDGES),
+    ),
+    "text of nodes that is not UTF-8": (
+        pa.table({"id": list("ab"), "w": pa.array([b"7", b"\xff"]).view(pa.string())}),
+        pa.table({"u": ["a"], "v": ["b"]}),
     ),
     "an index of pandas": (
         pa.table({"id": [7, 8], "w": [1, 2], "__index_level_0__": [3, 4]}),
@@ -264,6 +317,40 @@ def test_any_edges(
     assert_converts_as_it_reads(folder, said, caplog)
 
 
+CELLS = {
+    "integers": st.integers(-3, 10**6).map(str),
+    "reals": st.floats(-1e6, 1e6, width=32).map(str),
+    "flags": st.sampled_from(["true", "false", "True", "0", "1"]),
+    "days": st.dates().map(str),
+    "times": st.datetimes().map(lambda time: f"{time:%Y-%m-%d %H:%M:%S}"),
+    "codes": st.sampled_from(["007", "12", "0x1F", "1.234", "1,5", "5 €", "3%"]),
+    "words": st.text("ab ,\"'é\n", max_size=4),
+    "missing": st.sampled_from(["", "NA", "nan", "-"]),
+}
+
+
+@given(data=st.data(), count=st.integers(1, 8))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_any_nodes(
+    data: st.DataObject, count: int, tmp_path_factory: pytest.TempPathFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    titles = data.draw(st.lists(st.sampled_from(["", "w", "x1", "x2", "id2", "row", "label"]), min_size=1, max_size=4))
+    columns = []
+    for _ in titles:
+        kinds = data.draw(st.lists(st.sampled_from(list(CELLS)), min_size=1, max_size=2))
+        columns.append(st.one_of(*(CELLS[kind] for kind in kinds)))
+    rows = [data.draw(st.tuples(*columns)) for _ in range(count)]
+    folder = tmp_path_factory.mktemp("nodes")
+    tables = {
+        "nodes": [["id", *titles], *([f"n{place}", *row] for place, row in enumerate(rows))],
+        "edges": [["source", "target"], ["n0", f"n{count - 1}"]],
+    }
+    for name, written in tables.items():
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(written)
+    assert_converts_as_it_reads(folder, TableOptions(), caplog)
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "cp1252", "latin-1"])
 def test_encodings(encoding: str, write_folder: WriteFolder, caplog: pytest.LogCaptureFixture) -> None:
     nodes, edges = "id,w\né1,1\né2,2\né3,3\n", "source,target\né1,é2\né2,é3\né3,é1\n"
@@ -306,7 +393,7 @@ def test_nodes_that_take_more_than_the_bound_are_said(
     assert tables is not None
     convert_tables(tables, folder / "out", TableOptions(), max_memory=10**9)
     assert caplog.messages == []
-    monkeypatch.setattr(converting, "NODES", 10**8)
+    monkeypatch.setattr(converting, "COLUMN", 10**8)
     convert_tables(tables, folder / "other", TableOptions(), max_memory=10**9)
     assert len(caplog.messages) == 1
-    assert "while their columns are prepared: more than 1.0 GB, which edges keep to" in caplog.text
+    assert "while it is prepared: more than 1.0 GB, which edges keep to" in caplog.text

@@ -9,11 +9,12 @@ from __future__ import annotations
 import io
 import os
 import pickle
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numba
 import numpy as np
@@ -35,6 +36,8 @@ SENT = 2**16
 """Bytes up to which an array in memory travels with a task; larger ones are written to files."""
 EACH_THREAD = 4
 """Blocks of a pass for each thread of the cluster: one that is slower does fewer."""
+AHEAD = 6
+"""Items that are handed out at once for each thread."""
 
 
 class OnDask(OnDisk):
@@ -49,6 +52,8 @@ class OnDask(OnDisk):
     max_memory
         Bytes that this process may use.
     """
+
+    elsewhere: ClassVar[bool] = True
 
     def __init__(self, client: Client, folder: Path, max_memory: int) -> None:
         super().__init__(folder, max_memory)
@@ -71,30 +76,44 @@ class OnDask(OnDisk):
 
     def blocks(self, n: int) -> list[slice]:
         """Cut n rows into some blocks for each thread of the cluster."""
-        threads = max(1, sum(self.client.nthreads().values()))
-        step = max(1, n // (EACH_THREAD * threads) // LEAF) * LEAF
+        step = max(1, n // (EACH_THREAD * self._threads()) // LEAF) * LEAF
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
-    def map(self, task: Task, n: int, *arguments: Any, stage: str = "") -> Iterator[Any]:
-        """Yield what the workers make of each block, in the order of the rows."""
-        from distributed import KilledWorker
-
+    def each(self, task: Task, items: Iterable[Any], *arguments: Any, stage: str = "", total: int = 0) -> Iterator[Any]:
+        """Yield what the workers make of each item, in their order."""
         packer = _Packer(self)
         packer.dump(arguments)
-        payload = packer.stream.getvalue()
-        running = [self.client.submit(_called, task, block, payload, pure=False) for block in self.blocks(n)]
+        found = self._results(task, items, packer.stream.getvalue())
         try:
-            for future in tracked(running, stage, len(running)) if stage else running:
-                yield future.result()
+            yield from tracked(found, stage, total) if stage else found
+        finally:
+            found.close()
+            for path in packer.made:
+                path.unlink(missing_ok=True)
+
+    def _results(self, task: Task, items: Iterable[Any], payload: bytes) -> Generator[Any, None, None]:
+        """Hand out items, so many ahead that no thread waits for one, and yield results."""
+        from distributed import Future, KilledWorker
+
+        ahead = AHEAD * self._threads()
+        running: deque[Future[Any]] = deque()
+        try:
+            for item in items:
+                running.append(self.client.submit(_called, task, item, payload, pure=False))
+                if len(running) > ahead:
+                    yield running.popleft().result()
+            while running:
+                yield running.popleft().result()
         except KilledWorker as error:
             rule, cure = "must outlive their work", "give workers more memory, or more workers less each"
             raise ParameterError("workers", rule, "a block that ended one after the other", cure) from error
-        except BaseException:
-            self.client.cancel(running)
-            raise
         finally:
-            for path in packer.made:
-                path.unlink(missing_ok=True)
+            if running:
+                self.client.cancel(list(running))
+
+    def _threads(self) -> int:
+        threads: int = sum(self.client.nthreads().values())
+        return max(1, threads)
 
 
 class _Packer(pickle.Pickler):
@@ -134,10 +153,10 @@ class _Unpacker(pickle.Unpickler):
         return found.open()
 
 
-def _called(task: Task, block: slice, payload: bytes) -> Any:
+def _called(task: Task, item: Any, payload: bytes) -> Any:
     """Do a task on a worker, on one core: the cluster has as many tasks at once as it has cores."""
     numba.set_num_threads(1)
-    return task(block, *_Unpacker(io.BytesIO(payload)).load())
+    return task(item, *_Unpacker(io.BytesIO(payload)).load())
 
 
 def _check_workers(client: Client, folder: Path) -> None:

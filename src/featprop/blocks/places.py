@@ -14,10 +14,10 @@ returns it. What it does must depend on nothing else, so that it may be done any
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,15 @@ Task = Callable[..., Any]
 
 
 class Place(ABC):
-    """Where rows live and who computes."""
+    """Where rows live and who computes.
+
+    Attributes
+    ----------
+    elsewhere
+        Whether other processes do: large arrays then come back as files.
+    """
+
+    elsewhere: ClassVar[bool] = False
 
     @abstractmethod
     def rows(self, n: int, width: int) -> NDArray[np.float32]:
@@ -64,8 +72,22 @@ class Place(ABC):
             What to call it while it runs; without a name no progress is shown.
         """
         blocks = self.blocks(n)
-        for block in tracked(blocks, stage, len(blocks)) if stage and len(blocks) > 1 else blocks:
-            yield task(block, *arguments)
+        return self.each(task, blocks, *arguments, stage=stage if len(blocks) > 1 else "", total=len(blocks))
+
+    def each(self, task: Task, items: Iterable[Any], *arguments: Any, stage: str = "", total: int = 0) -> Iterator[Any]:
+        """Yield ``task(item, *arguments)`` for each item, in their order.
+
+        Parameters
+        ----------
+        task, *arguments, stage
+            As for `map`.
+        items
+            What is asked for one after the other, a few ahead of what was yielded.
+        total
+            About how many there are.
+        """
+        for item in tracked(items, stage, total) if stage else items:
+            yield task(item, *arguments)
 
     def run(self, task: Task, n: int, *arguments: Any, stage: str = "") -> None:
         """Call ``task(block, *arguments)`` for each block of n rows, for what it writes."""

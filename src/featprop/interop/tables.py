@@ -14,14 +14,15 @@ from featprop.errors import FileError, GraphError
 from featprop.interop.edges import Edges, EdgeTable
 from featprop.interop.positions import Positions
 from featprop.interop.raw import RawGraph
-from featprop.matrix import Features
+from featprop.matrix import Features, side_by_side
+from featprop.tables.by_column import ByColumn
 from featprop.tables.index_columns import numbers_the_rows, without_index
 from featprop.tables.kinds import kind_of
 from featprop.tables.looks import column_of, plain_column
 from featprop.tables.naming import ID_NAMES, check_distinct, class_names, find_column, names, no_column
 from featprop.tables.options import TableOptions
 from featprop.tables.pieces import Pieces, WholeTable
-from featprop.tables.preparation import Preparation, side_by_side
+from featprop.tables.preparation import Preparation
 
 __all__ = ["Nodes", "nodes_from_table", "raw_from_tables"]
 
@@ -53,7 +54,7 @@ class Nodes(NamedTuple):
     labels: list[Hashable | None] | None
     preparation: Preparation
     blocks: list[Features]
-    table: pa.Table
+    table: ByColumn
 
     @property
     def features(self) -> Features:
@@ -107,7 +108,7 @@ def raw_from_tables(
 
 
 def nodes_from_table(
-    nodes: pa.Table,
+    nodes: ByColumn,
     options: TableOptions,
     what: str,
     *,
@@ -168,7 +169,7 @@ def _together(pieces: Iterator[Edges]) -> Edges:
     return Edges(source, target, np.concatenate(weights) if weights else None)
 
 
-def _id_column(nodes: pa.Table, options: TableOptions, what: str) -> str:
+def _id_column(nodes: ByColumn, options: TableOptions, what: str) -> str:
     """Return the column that names the nodes: that without a name, if there is one and no other looks like it."""
     found = find_column(nodes, ID_NAMES, what, options.id, "id")
     if found is not None:
@@ -180,13 +181,13 @@ def _id_column(nodes: pa.Table, options: TableOptions, what: str) -> str:
     raise no_column(nodes, "id", what, f"say with --id which column names the nodes{example}")
 
 
-def _may_be_ids(name: str, nodes: pa.Table) -> bool:
+def _may_be_ids(name: str, nodes: ByColumn) -> bool:
     values = plain_column(nodes, name)
     kind = kind_of(name, values)
     return kind.kind == "out" and not values.null_count and pc.count_distinct(values).as_py() == len(values)
 
 
-def _label_column(nodes: pa.Table, options: TableOptions, what: str, *, is_needed: bool) -> str | None:
+def _label_column(nodes: ByColumn, options: TableOptions, what: str, *, is_needed: bool) -> str | None:
     """Return the column of the classes, if there is one; one that was named need not be there to predict."""
     if options.label is not None and options.label not in nodes.column_names and not is_needed:
         return None

@@ -1,9 +1,9 @@
 """Two tables become a graph in featprop's own format without the edges ever being in memory.
 
-The nodes come first: ids, classes and columns, a column at a time (`featprop.tables.preparation`). Then the edges are
-read piece by piece; what counts of each piece is written to files in a scratch folder, each for some rows of the matrix
-of the edges, and these are sorted, merged and appended to the graph one after the other. The graph is the one that
-`read_graph` would give and `write_native` write. What stays in memory is what the ids take, and 16 bytes a node.
+The nodes come first: ids, classes and columns, of which one is in memory at a time (`featprop.io.column_files`). Then
+the edges are read piece by piece; what counts of each piece is written to files in a scratch folder, each for some rows
+of the matrix of the edges, and these are sorted, merged and appended to the graph one after the other. The graph is the
+one that `read_graph` would give and `write_native` write. What stays in memory is what ids take, and 16 bytes a node.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ LEAST_MEMORY = 500 * 10**6
 TAKEN = 350 * 10**6
 """Bytes of these that are not for edges to be sorted."""
 
-NODES = 2.5
-"""How many times its own bytes the table of the nodes takes, with its features."""
+COLUMN = 8
+"""How many times its own bytes a column of the nodes takes while it is prepared."""
 
 BYTES_A_NODE = 16
 """What a node takes beside its id while the matrix is written."""
@@ -90,7 +90,7 @@ def convert_tables(
     options
         What the user says of the tables.
     max_memory
-        Bytes that may be used for edges; the table of the nodes is read whole.
+        Bytes that may be used for edges; a column of the nodes is held whole while it is prepared.
     scratch
         Where edges go meanwhile, the system's temporary folder if not given.
     force
@@ -101,11 +101,14 @@ def convert_tables(
         raise ParameterError("max_memory", rule, bytes_text(max_memory), "allow more")
     check_may_replace(out, force=force)
     with scratch_folder(scratch) as work, writing_native(out) as folder:
-        nodes, pieces = tables.nodes(options), tables.edges()
-        if (needed := TAKEN + NODES * nodes.nbytes) > max_memory:
-            told = "The nodes take about %s while their columns are prepared: more than %s, which edges keep to"
+        nodes, pieces = tables.nodes_by_column(options, _made(work / "columns")), tables.edges()
+        largest = max((nodes.column(name).nbytes for name in nodes.column_names), default=0)
+        if (needed := TAKEN + COLUMN * largest) > max_memory:
+            told = (
+                "The largest column of the nodes takes about %s while it is prepared: more than %s, which edges keep to"
+            )
             log.warning(told, bytes_text(needed), bytes_text(max_memory))
-        keep = keeping_in(work)
+        keep = keeping_in(_made(work / "features"))
         found = nodes_from_table(nodes, options, tables.nodes_name, typed=tables.typed, keep=keep)
         del nodes
         preparation = found.preparation
@@ -135,6 +138,11 @@ def convert_tables(
             weight_scale=scale,
         )
         return Converted(len(positions.ids), entries // 2, columns, preparation)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 class Gathered(NamedTuple):

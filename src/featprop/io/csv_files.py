@@ -5,9 +5,9 @@ from __future__ import annotations
 import codecs
 import logging
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from featprop.io.encodings import encoding_of
 from featprop.tables.numbers import decimal_comma
 
-__all__ = ["BLOCKS", "Layout", "layout_of", "read_csv"]
+__all__ = ["BLOCKS", "Layout", "layout_of", "read_csv", "text_columns", "typed_csv"]
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +35,8 @@ CODE = r"^\s*[+-]?(?:0[0-9xX]|[0-9]{19})"
 DOTTED = r"^\s*[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+\s*$"
 """A number with a dot before three digits, which beside decimal commas stands between thousands."""
 
+Result = TypeVar("Result")
+
 OTHERWISE_DOTTED = r"\.(?:[0-9]{0,2}|[0-9]{4,})(?:[^0-9]|$)|^\s*[+-]?(?:0|[0-9]{4,})?\."
 
 
@@ -47,15 +49,30 @@ def read_csv(path: Path, text: Collection[str] | None) -> pa.Table:
         The columns to read as text; None for all.
     """
     layout = layout_of(path)
-    for block in BLOCKS:
-        try:
-            table = _read(path, text, *layout.options(block))
-            break
-        except pa.ArrowInvalid:
-            if block == BLOCKS[-1] or path.stat().st_size <= block:
-                raise
+    table = typed_csv(path, layout, text_columns(path, layout, text))
     layout.tell(path)
     return table
+
+
+def text_columns(path: Path, layout: Layout, text: Collection[str] | None) -> list[str]:
+    """Return the columns to read as text: those named, all if `text` is None, and those of codes."""
+    return _by_blocks(path, lambda block: _text_columns(path, text, *layout.options(block)))
+
+
+def typed_csv(path: Path, layout: Layout, as_text: Sequence[str]) -> pa.Table:
+    """Read a CSV file; columns other than those `as_text` get the type that all their values have."""
+    return _by_blocks(path, lambda block: _typed(path, as_text, *layout.options(block)))
+
+
+def _by_blocks(path: Path, act: Callable[[int], Result]) -> Result:
+    """Return what `act` gives, with larger blocks if a row is too long."""
+    for block in BLOCKS[:-1]:
+        try:
+            return act(block)
+        except pa.ArrowInvalid:
+            if path.stat().st_size <= block:
+                raise
+    return act(BLOCKS[-1])
 
 
 class Layout(NamedTuple):
@@ -85,19 +102,22 @@ def layout_of(path: Path) -> Layout:
     return Layout(encoding, *_delimiter(path, encoding))
 
 
-def _read(path: Path, text: Collection[str] | None, options: Any, parse: Any) -> pa.Table:
+def _text_columns(path: Path, text: Collection[str] | None, options: Any, parse: Any) -> list[str]:
     from pyarrow import csv
 
     written = csv.open_csv(path, options, parse).schema.names
-    as_text = [name for name in written if text is None or name.strip() in text]
-    if text is not None:
-        as_text += _codes(path, written, options, parse)
+    if text is None:
+        return list(written)
+    return [name for name in written if name.strip() in text] + _codes(path, written, options, parse)
+
+
+def _typed(path: Path, as_text: Sequence[str], options: Any, parse: Any) -> pa.Table:
+    from pyarrow import csv
+
     convert = csv.ConvertOptions(column_types=dict.fromkeys(as_text, pa.string()), strings_can_be_null=False)
     table = csv.read_csv(path, options, parse, convert)
     whole = [field.name for field in table.schema if pa.types.is_integer(field.type)]
-    if text is None or not whole or path.stat().st_size <= options.block_size:
-        return table
-    late = _late_codes(path, whole, options, parse)
+    late = _late_codes(path, whole, options, parse) if whole else []
     if not late:
         return table
     convert.column_types = dict.fromkeys([*as_text, *late], pa.string())

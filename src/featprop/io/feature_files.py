@@ -9,30 +9,43 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from featprop.blocks.stored import let_go
 from featprop.graph import check_finite
 from featprop.io.streaming import ArrayStream
-from featprop.matrix import Features, as_dense, is_sparse_smaller, non_zeros
+from featprop.matrix import Features, as_dense, is_sparse_smaller, non_zeros, side_by_side
 from featprop.progress import tracked
-from featprop.tables.preparation import side_by_side
 
 __all__ = ["keeping_in", "write_features"]
 
 VALUES = 1 << 22
 """Numbers written together."""
 
+SMALL = 1 << 24
+"""Bytes of a matrix that stays in memory, at most."""
+
 
 def keeping_in(folder: Path) -> Callable[[Features], Features]:
-    """Return what puts a dense matrix into a file of a folder and maps it; a sparse one stays in memory."""
+    """Return what puts a matrix into files of a folder and maps them, unless it is small."""
     numbers = count()
 
-    def keep(matrix: Features) -> Features:
-        if sp.issparse(matrix) or isinstance(matrix, np.memmap):
-            return matrix
+    def mapped(array: NDArray[Any]) -> NDArray[Any]:
         path = folder / f"{next(numbers)}.npy"
-        np.save(path, matrix, allow_pickle=False)
+        np.save(path, array, allow_pickle=False)
         return np.lib.format.open_memmap(path, mode="r")
+
+    def keep(matrix: Features) -> Features:
+        if not sp.issparse(matrix):
+            return matrix if matrix.nbytes <= SMALL else mapped(np.asarray(matrix))
+        rows = sp.csr_array(matrix)
+        if rows.data.nbytes <= SMALL:
+            return matrix
+        rows.sum_duplicates()
+        kept = sp.csr_array(rows.shape, dtype=rows.dtype)
+        kept.data, kept.indices, kept.indptr = map(mapped, (rows.data, rows.indices, rows.indptr))
+        kept.has_sorted_indices = kept.has_canonical_format = True
+        return kept
 
     return keep
 
@@ -51,8 +64,9 @@ def write_features(folder: Path, blocks: Sequence[Features], ids: Any, names: tu
     """
     rows, columns = int(blocks[0].shape[0]), sum(int(block.shape[1]) for block in blocks)
     with np.errstate(over="ignore"):
-        if is_sparse_smaller(rows, columns, sum(map(non_zeros, blocks))):
-            finite = _write_sparse(folder, blocks, rows, columns)
+        filled = sum(map(_non_zeros, blocks))
+        if is_sparse_smaller(rows, columns, filled):
+            finite = _write_sparse(folder, blocks, columns, filled)
         else:
             finite = _write_dense(folder, blocks, rows, columns)
         if not finite:
@@ -71,8 +85,9 @@ def _write_dense(folder: Path, blocks: Sequence[Features], rows: int, columns: i
     return finite
 
 
-def _write_sparse(folder: Path, blocks: Sequence[Features], rows: int, columns: int) -> bool:
-    index = np.int32 if max(rows, columns, sum(map(non_zeros, blocks))) < 2**31 else np.int64
+def _write_sparse(folder: Path, blocks: Sequence[Features], columns: int, filled: int) -> bool:
+    rows = int(blocks[0].shape[0])
+    index = np.int32 if max(rows, columns, filled) < 2**31 else np.int64
     ends, finite, done = np.zeros(rows + 1, dtype=index), True, 0
     with (
         ArrayStream(folder / "features.indices.npy", index) as indices,
@@ -99,7 +114,19 @@ def _parts(rows: int, columns: int) -> Iterator[slice]:
         yield slice(start, min(start + step, rows))
 
 
+def _non_zeros(block: Features) -> int:
+    found = non_zeros(block)
+    _let_go([block], slice(None))
+    return found
+
+
 def _let_go(blocks: Sequence[Features], part: slice) -> None:
     for block in blocks:
         if not sp.issparse(block):
             let_go(block, part)
+            continue
+        rows = sp.csr_array(block)
+        start, stop, _ = part.indices(rows.shape[0])
+        entries = slice(int(rows.indptr[start]), int(rows.indptr[stop]))
+        for array, some in ((rows.data, entries), (rows.indices, entries), (rows.indptr, slice(start, stop))):
+            let_go(array, some)

@@ -14,10 +14,12 @@ from featprop.errors import FileError
 from featprop.graph import Graph
 from featprop.interop.raw import RawGraph
 from featprop.interop.tables import raw_from_tables
+from featprop.io.column_files import read_by_column
 from featprop.io.formats import Format, register_format
 from featprop.io.table_pieces import pieces_of
 from featprop.io.tables import SUFFIXES, find_table, read_table, sheet_names
 from featprop.tables import Preparation, TableOptions
+from featprop.tables.by_column import ByColumn
 from featprop.tables.naming import ID_NAMES
 from featprop.tables.pieces import Pieces, WholeTable
 
@@ -110,6 +112,11 @@ class TwoTables:
         """Read the nodes."""
         assert self.nodes_path is not None
         return read_table(self.nodes_path, text=_naming(options), sheet=self.nodes_sheet)
+
+    def nodes_by_column(self, options: TableOptions, folder: Path) -> ByColumn:
+        """Read the nodes, their columns to files of a folder if they are many."""
+        assert self.nodes_path is not None
+        return read_by_column(self.nodes_path, _naming(options), folder, self.nodes_sheet)
 
     def edges(self) -> Pieces:
         """Return the edges, to be read piece by piece."""

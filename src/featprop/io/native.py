@@ -42,6 +42,7 @@ from featprop.io.stamps import STAMP, file_states, is_stamped, stamp, stamp_writ
 from featprop.names import from_jsonable, name_from_text, name_to_text, to_jsonable
 from featprop.progress import tracked
 from featprop.tables import Preparation, TableOptions
+from featprop.tables.by_column import ByColumn
 
 __all__ = [
     "SOURCE",
@@ -238,10 +239,11 @@ def _mapped(folder: Path, description: dict[str, Any]) -> Graph:
     )
 
 
-def write_table(folder: Path, table: pa.Table) -> None:
+def write_table(folder: Path, table: ByColumn) -> None:
     """Write the table of the nodes."""
     with pa.OSFile(str(folder / TABLE), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
-        writer.write_table(table)
+        for batch in table.to_batches():
+            writer.write_batch(batch)
 
 
 def _read_table(path: Path, rows: int) -> pa.Table:

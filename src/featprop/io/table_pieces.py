@@ -88,7 +88,7 @@ class CsvPieces(Pieces):
         self.titles = titles_of(self.written)
         unnamed = [place for place, name in enumerate(self.written) if not name.strip()]
         empty = set(unnamed)
-        for piece in self._rows(unnamed) if unnamed else ():
+        for piece in self.rows_of(unnamed) if unnamed else ():
             empty -= {
                 place for place, values in zip(unnamed, piece.columns, strict=True) if not _is_blank(values).all()
             }
@@ -102,7 +102,7 @@ class CsvPieces(Pieces):
         """Yield the columns."""
         places = [self.places[self.column_names.index(name)] for name in columns]
         held = 0
-        for piece in self._rows(places):
+        for piece in self.rows_of(places):
             filled = np.flatnonzero(~_are_blank(piece))
             if not len(filled):
                 held += piece.num_rows
@@ -131,7 +131,7 @@ class CsvPieces(Pieces):
     def _empty_at_the_end(self) -> int:
         """Return how many rows at the end have no value in any column."""
         empty = 0
-        for piece in self._rows(self.places):
+        for piece in self.rows_of(self.places):
             filled = np.flatnonzero(~_are_blank(piece))
             empty = empty + piece.num_rows if not len(filled) else piece.num_rows - int(filled[-1]) - 1
         return empty
@@ -141,7 +141,7 @@ class CsvPieces(Pieces):
             blank = pa.array([""] * min(ROWS, rows - start))
             yield pa.table([blank] * len(columns), names=list(columns))
 
-    def _rows(self, places: Sequence[int]) -> Iterator[pa.Table]:
+    def rows_of(self, places: Sequence[int]) -> Iterator[pa.Table]:
         """Yield all rows of the columns at these places; once more, from where it was, if a row is too long."""
         done = 0
         with reading_file(self.path):

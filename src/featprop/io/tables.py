@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,7 +15,17 @@ from featprop.io.csv_files import read_csv
 from featprop.io.workbooks import read_sheet, sheet_names
 from featprop.tables.naming import check_distinct
 
-__all__ = ["SUFFIXES", "check_text", "find_table", "read_table", "reading_file", "sheet_names", "titles_of"]
+__all__ = [
+    "SUFFIXES",
+    "check_text",
+    "empty_rows_at_the_end",
+    "find_table",
+    "is_empty",
+    "read_table",
+    "reading_file",
+    "sheet_names",
+    "titles_of",
+]
 
 SUFFIXES = (".csv", ".parquet", ".xlsx")
 
@@ -86,15 +97,24 @@ def _without_empty(table: pa.Table) -> pa.Table:
     """Leave out what a spreadsheet adds around a table."""
     titles = titles_of(table.column_names)
     unnamed = [place for place, name in enumerate(table.column_names) if not name.strip()]
-    empty = {place for place in unnamed if _is_empty(table.column(place))}
+    empty = {place for place in unnamed if is_empty(table.column(place))}
     table = table.rename_columns(titles).select([place for place in range(len(titles)) if place not in empty])
-    rows = table.num_rows
-    while rows and all(_is_empty(values.slice(rows - 1, 1)) for values in table.columns):
-        rows -= 1
-    return table.slice(0, rows)
+    return table.slice(0, table.num_rows - empty_rows_at_the_end(table, table.num_rows))
 
 
-def _is_empty(values: pa.ChunkedArray) -> bool:
+def empty_rows_at_the_end(table: pa.Table, most: int) -> int:
+    """Return how many rows at the end have no value, no more than `most`."""
+    for values in table.columns:
+        if not most or not is_empty(values.slice(len(values) - 1)):
+            return 0
+        there = pc.not_equal(values, "") if pa.types.is_string(values.type) else values.is_valid()
+        filled = np.flatnonzero(pc.fill_null(there, False).to_numpy())
+        most = min(most, len(values) - (int(filled[-1]) + 1 if len(filled) else 0))
+    return most
+
+
+def is_empty(values: pa.ChunkedArray) -> bool:
+    """Say whether there is no value."""
     if pa.types.is_string(values.type):
         return all(not text for text in pc.unique(values).to_pylist()[:3])
     return bool(values.null_count == len(values))

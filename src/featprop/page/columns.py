@@ -159,6 +159,7 @@ def _words(name: str) -> set[str]:
 
 def _looked_at(graph: Graph, name: str) -> ReadColumn | None:
     """Look at one column; None if nothing is in it."""
+    assert graph.table is not None
     values = plain_column(graph.table, name)
     encoder = (
         next((b.encoder for b in graph.preparation.blocks if b.names == (name,)), None) if graph.preparation else None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from featprop.errors import first_five
+from featprop.tables.by_column import ByColumn
 
 __all__ = ["index_columns", "numbers_the_rows", "without_index"]
 
@@ -24,11 +26,13 @@ POSSIBLE = re.compile(
 )
 """Names that such a column may have, and a column of values too."""
 
+Table = TypeVar("Table", bound=ByColumn)
+
 FEWEST = 3
 """Rows that a column of such a name must number before it counts as an index."""
 
 
-def without_index(table: pa.Table, keep: Collection[str] = ()) -> tuple[pa.Table, list[str]]:
+def without_index(table: Table, keep: Collection[str] = ()) -> tuple[Table, list[str]]:
     """Leave out the columns that only number the rows, and say which.
 
     A column without a name in the first place and ``__index_level_0__`` are left out whatever they hold; one named
@@ -45,8 +49,7 @@ def without_index(table: pa.Table, keep: Collection[str] = ()) -> tuple[pa.Table
         The other columns, and the names of those left out.
     """
     dropped = index_columns(table.column_names, lambda name: table.column(name).chunks, keep)
-    kept = [place for place, name in enumerate(table.column_names) if name not in dropped]
-    return table.select(kept) if dropped else table, dropped
+    return table.drop_columns(dropped) if dropped else table, dropped
 
 
 def index_columns(

@@ -9,6 +9,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from featprop.tables.by_column import ByColumn
 from featprop.tables.encoders import Encoder
 from featprop.tables.encoders.vector import lists_in
 from featprop.tables.missing import is_blank, is_missing
@@ -56,10 +57,13 @@ class Column:
         return replace(found, missing=float(found.missing))
 
 
-def plain_column(table: pa.Table, name: str) -> pa.Array:
+def plain_column(table: ByColumn, name: str) -> pa.Array:
     """Return a column as one array, text as the one type of text."""
     values = table.column(name)
-    array = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+    if values.num_chunks == 1:
+        array = values.chunk(0)
+    else:
+        array = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
@@ -67,7 +71,7 @@ def plain_column(table: pa.Table, name: str) -> pa.Array:
     return array
 
 
-def column_of(table: pa.Table, name: str) -> pa.Array | None:
+def column_of(table: ByColumn, name: str) -> pa.Array | None:
     """Return a column by its name, or by that name in other letters, which is said; None if there is none."""
     if name in table.column_names:
         return plain_column(table, name)

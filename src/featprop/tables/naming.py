@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featprop.errors import FileError, first_five
+from featprop.tables.by_column import ByColumn
 from featprop.tables.looks import plain_column
 from featprop.tables.pieces import Pieces
 
@@ -66,7 +67,7 @@ def no_column(table: pa.Table | Pieces, name: str, what: str, cure: str) -> File
     return FileError(what, f"must have a column {name!r}", found, cure)
 
 
-def names(table: pa.Table, name: str, what: str, *, typed: bool) -> pa.Array:
+def names(table: ByColumn, name: str, what: str, *, typed: bool) -> pa.Array:
     """Return a column of ids or class names as 64-bit integers if they read back unchanged, as text otherwise.
 
     Parameters
@@ -84,7 +85,7 @@ def names(table: pa.Table, name: str, what: str, *, typed: bool) -> pa.Array:
         raise FileError(f"Column {name!r} of {what}", rule, f"the type {values.type}", cure) from error
 
 
-def class_names(table: pa.Table, name: str, what: str, *, typed: bool) -> list[Hashable | None]:
+def class_names(table: ByColumn, name: str, what: str, *, typed: bool) -> list[Hashable | None]:
     """Return a column of class names, each a number or text by itself: a class has one name whatever the others are."""
     values = names(table, name, what, typed=typed)
     if pa.types.is_integer(values.type) or typed:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -28,8 +28,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, ParameterError, first_five
-from featprop.matrix import Features
+from featprop.matrix import Features, side_by_side
 from featprop.progress import tracked
+from featprop.tables.by_column import ByColumn
 from featprop.tables.encoders import ENCODERS, Encoder, GroupEncoder, LeftOutError
 from featprop.tables.encoders.number import NumberEncoder
 from featprop.tables.groups import groups_in
@@ -38,9 +39,12 @@ from featprop.tables.looks import Column, described, missing_in, plain_column, v
 from featprop.tables.numbers import decimal_comma, numbers_of
 from featprop.tables.options import TableOptions
 
-__all__ = ["Preparation", "side_by_side"]
+__all__ = ["Preparation"]
 
 log = logging.getLogger(__name__)
+
+STRIP = 16
+"""Columns of a matrix that are looked at together."""
 
 LEFT_OUT = "–"
 """The kind of a column that is not used."""
@@ -86,7 +90,7 @@ class Preparation:
 
     @classmethod
     def learn(
-        cls, table: pa.Table, options: TableOptions, own: Sequence[str] = (), what: str = "nodes"
+        cls, table: ByColumn, options: TableOptions, own: Sequence[str] = (), what: str = "nodes"
     ) -> tuple[Self, Features]:
         """Look at every column; return what was learnt and the features of this table.
 
@@ -98,13 +102,13 @@ class Preparation:
     @classmethod
     def learn_blocks(
         cls,
-        table: pa.Table,
+        table: ByColumn,
         options: TableOptions,
         own: Sequence[str] = (),
         what: str = "nodes",
         keep: Callable[[Features], Features] = lambda matrix: matrix,
     ) -> tuple[Self, list[Features]]:
-        """Look at every column; return what was learnt and the features of this table, those of each block by itself.
+        """Look at every column; return what was learnt and the features of this table, as matrices side by side.
 
         Parameters
         ----------
@@ -117,7 +121,7 @@ class Preparation:
         what
             The table, for messages.
         keep
-            Puts the features of a block where they are kept, and returns them there.
+            Puts some features where they are kept, and returns them there.
         """
         possible = [name for name in table.column_names if name not in own]
         wanted = possible if options.features is None else _matching(possible, options.features, what)
@@ -126,8 +130,9 @@ class Preparation:
                 raise _no_column(name, wanted, what)
         if options.raw:
             found = cls._as_it_is(table, options, wanted, what)
-            matrix = found.blocks[0].apply([plain_column(table, name) for name in found.blocks[0].names], len(table))
-            return found, [matrix]
+            (block,) = found.blocks
+            arrays = _Several(_Columns(table, block.names), block.names)
+            return found, [keep(matrix) for matrix in block.encoder.parts(arrays, table.num_rows)]
         learner = _Learner(table, options, what, keep)
         learner.learn(wanted)
         if not learner.blocks:
@@ -140,9 +145,9 @@ class Preparation:
         return cls(options, tuple(learner.blocks), tuple(learner.columns)), learner.matrices
 
     @classmethod
-    def _as_it_is(cls, table: pa.Table, options: TableOptions, wanted: Sequence[str], what: str) -> Self:
+    def _as_it_is(cls, table: ByColumn, options: TableOptions, wanted: Sequence[str], what: str) -> Self:
         """Take the numeric columns as they are, or one column of lists."""
-        arrays = {name: plain_column(table, name) for name in wanted}
+        arrays = _Columns(table, wanted)
         numeric = [name for name, values in arrays.items() if numbers_of(values) is not None]
         lists = [name for name, values in arrays.items() if kind_of(name, values).kind == "vector"]
         others = [name for name in wanted if name not in numeric and name not in lists]
@@ -166,7 +171,7 @@ class Preparation:
                 raise GraphError(f"Feature {name!r} of {what}", "must be finite numbers with --raw", found, cure)
         names = tuple(lists or numeric)
         kind: type[Encoder] = ENCODERS["vector"] if lists else GroupEncoder
-        block = _Block(names, _learnt(kind, [arrays[name] for name in names], names, what), 1.0)
+        block = _Block(names, _learnt(kind, _Several(arrays, names), names, what), 1.0)
         return cls(options, (block,), (described(names, block.encoder, 0.0, len(names), "as they are"),))
 
     def apply(self, column: Callable[[str], pa.Array | None], rows: int) -> tuple[Features, tuple[str, ...] | None]:
@@ -270,7 +275,7 @@ class Preparation:
 class _Columns(Mapping[str, pa.Array]):
     """The columns of a table, each made one array when it is asked for: never all of them at once."""
 
-    def __init__(self, table: pa.Table, names: Sequence[str]) -> None:
+    def __init__(self, table: ByColumn, names: Sequence[str]) -> None:
         self.table, self.names = table, tuple(names)
 
     def __getitem__(self, name: str) -> pa.Array:
@@ -299,7 +304,7 @@ class _Several(Sequence[pa.Array]):
 class _Learner:
     """Goes through the columns of a table once, and remembers what it saw."""
 
-    def __init__(self, table: pa.Table, options: TableOptions, what: str, keep: Callable[[Features], Features]) -> None:
+    def __init__(self, table: ByColumn, options: TableOptions, what: str, keep: Callable[[Features], Features]) -> None:
         self.table, self.options, self.what, self.keep = table, options, what, keep
         self.columns: list[Column] = []
         self.blocks: list[_Block] = []
@@ -313,24 +318,22 @@ class _Learner:
         kinds = {name: self._kind(name) for name in wanted}
         groups = groups_in(kinds, self.arrays)
         grouped = {name: group for group in groups for name in group}
-        parts: list[tuple[tuple[str, ...], Encoder, float, Features]] = []
+        parts: list[_Part] = []
         for name in tracked(wanted, "preparing columns", len(wanted)):
             if name in grouped and grouped[name][0] != name:
                 continue
             names = grouped.get(name, (name,))
             part = self._part(names, Kind("columns") if name in grouped else kinds[name])
             if part is not None:
-                parts.append((*part[:2], _scale(*part[1:]) if parts else 1.0, self.keep(part[2])))
-        lone = len(parts) == 1 and parts[0][1].kind in ("columns", "vector")
-        if parts and not lone:
-            names, encoder, _, matrix = parts[0]
-            parts[0] = names, encoder, _scale(encoder, matrix), matrix
+                parts.append(part)
+        lone = len(parts) == 1 and parts[0].encoder.kind in ("columns", "vector")
         while parts:
-            names, encoder, scale, matrix = parts.pop(0)
-            block = _Block(names, encoder, scale)
+            part = parts.pop(0)
+            block = _Block(part.names, part.encoder, 1.0 if lone else _scale(part))
             self.blocks.append(block)
-            self.matrices.append(matrix if scale == 1 else self.keep(block.scaled(matrix)))
-            block.tell_unread(_Several(self.arrays, names))
+            as_they_are = block.scale == 1
+            self.matrices += part.matrices if as_they_are else [self.keep(block.scaled(each)) for each in part.matrices]
+            block.tell_unread(_Several(self.arrays, part.names))
 
     def constant(self, wanted: Sequence[str]) -> None:
         """Take numbers that are the same everywhere as they are, where there is nothing else: edges may tell enough."""
@@ -338,11 +341,11 @@ class _Learner:
         same = [name for name in numeric if not missing_in(self.arrays[name])]
         if not same or any(column.becomes != "left out: the same everywhere" for column in self.columns):
             return
-        names, arrays = tuple(same), [self.arrays[name] for name in same]
+        names, arrays = tuple(same), _Several(self.arrays, same)
         encoder = GroupEncoder.learn(arrays, names)
         self.columns[:] = [described(names, encoder, 0.0, len(names), values_in(arrays[0]))]
         self.blocks.append(_Block(names, encoder, 1.0))
-        self.matrices.append(encoder.apply(arrays, self.table.num_rows))
+        self.matrices += map(self.keep, encoder.parts(arrays, self.table.num_rows))
 
     def _kind(self, name: str) -> Kind:
         """Return what the user says a column is, else what a look says; one asked for by its name is not left out."""
@@ -357,7 +360,7 @@ class _Learner:
             return Kind("category" if pa.types.is_string(self.arrays[name].type) else "number")
         return found
 
-    def _part(self, names: tuple[str, ...], kind: Kind) -> tuple[tuple[str, ...], Encoder, Features] | None:
+    def _part(self, names: tuple[str, ...], kind: Kind) -> _Part | None:
         arrays = _Several(self.arrays, names)
         missing = float(np.mean([missing_in(array) for array in arrays]))
         values = values_in(arrays[0])
@@ -366,8 +369,11 @@ class _Learner:
                 raise LeftOutError(kind.reason)
             hint = {"comma": True} if kind.kind == "number" and self.comma else {}
             encoder = ENCODERS[kind.kind].learn(arrays, names, **hint)
-            matrix = encoder.apply(arrays, self.table.num_rows)
-            if encoder.kind not in ("columns", "vector") and _variances(matrix).sum() == 0:
+            part = _Part(names, encoder, [], [])
+            for matrix in encoder.parts(arrays, self.table.num_rows):
+                part.variances.extend(_variances(matrix))
+                part.matrices.append(self.keep(matrix))
+            if encoder.kind not in ("columns", "vector") and not any(part.variances):
                 raise LeftOutError("the same everywhere")
         except LeftOutError as error:
             if self.options.columns.get(names[0], "out") != "out":
@@ -375,11 +381,20 @@ class _Learner:
                 raise GraphError(what, rule, f"{error}, such as {values}", "name another kind") from error
             self.columns.append(Column(names[0], LEFT_OUT, values, missing, f"left out: {error}", 0))
             return None
-        self.columns.append(described(names, encoder, missing, matrix.shape[1], values))
-        return names, encoder, matrix
+        self.columns.append(described(names, encoder, missing, len(part.variances), values))
+        return part
 
 
-def _learnt(kind: type[Encoder], arrays: list[pa.Array], names: tuple[str, ...], what: str) -> Encoder:
+class _Part(NamedTuple):
+    """What was learnt of a block before all are known: its features, not yet scaled, and the variance of each."""
+
+    names: tuple[str, ...]
+    encoder: Encoder
+    matrices: list[Features]
+    variances: list[float]
+
+
+def _learnt(kind: type[Encoder], arrays: Sequence[pa.Array], names: tuple[str, ...], what: str) -> Encoder:
     try:
         return kind.learn(arrays, names)
     except LeftOutError as error:
@@ -388,9 +403,11 @@ def _learnt(kind: type[Encoder], arrays: list[pa.Array], names: tuple[str, ...],
 
 
 def _variances(matrix: Features) -> NDArray[np.float64]:
+    """Return the variance of each column, which does not depend on the columns beside it."""
     with np.errstate(over="ignore", invalid="ignore"):
         if not sp.issparse(matrix):
-            return np.asarray(matrix.var(axis=0, dtype=np.float64))
+            some = (np.ascontiguousarray(matrix[:, at : at + STRIP].T) for at in range(0, matrix.shape[1], STRIP))
+            return np.array([column.var(dtype=np.float64) for strip in some for column in strip])
         wide = sp.csc_array(matrix, dtype=np.float64)
         means = np.asarray(wide.mean(axis=0))
         wide.data -= np.repeat(means, np.diff(wide.indptr))
@@ -398,23 +415,14 @@ def _variances(matrix: Features) -> NDArray[np.float64]:
         return np.asarray(np.asarray(wide.power(2).mean(axis=0)) + empty * means**2)
 
 
-def _scale(encoder: Encoder, matrix: Features) -> float:
+def _scale(part: _Part) -> float:
     """Return what a block is multiplied by, so that its variance is what it counts."""
-    variances = _variances(matrix)
+    variances = np.array(part.variances)
     total = float(variances.sum())
     if total == 0 or not np.isfinite(total):
         return 1.0
-    counts = 1 + np.log2(total**2 / float((variances**2).sum())) if encoder.says_much else 1.0
-    return float(f"{np.sqrt(counts / max(total, encoder.least_variance)):.9g}")
-
-
-def side_by_side(matrices: Sequence[Features]) -> Features:
-    """Return the features of all blocks as one matrix."""
-    if len(matrices) == 1:
-        return matrices[0]
-    if any(sp.issparse(matrix) for matrix in matrices):
-        return sp.csr_array(sp.hstack([sp.csr_array(matrix) for matrix in matrices], format="csr"))
-    return np.hstack(matrices)
+    counts = 1 + np.log2(total**2 / float((variances**2).sum())) if part.encoder.says_much else 1.0
+    return float(f"{np.sqrt(counts / max(total, part.encoder.least_variance)):.9g}")
 
 
 def _matching(columns: list[str], wanted: Sequence[str], what: str) -> list[str]:

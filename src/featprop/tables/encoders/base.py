@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any, ClassVar, Self
 
@@ -70,6 +70,10 @@ class Encoder(ABC):
     @abstractmethod
     def apply(self, columns: Sequence[pa.Array | None], rows: int) -> Features:
         """Return the features of the values; None stands for a column that is not there."""
+
+    def parts(self, columns: Sequence[pa.Array | None], rows: int) -> Iterator[Features]:
+        """Yield the features as matrices that stand side by side."""
+        yield self.apply(columns, rows)
 
     @abstractmethod
     def titles(self, name: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -11,11 +11,14 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.matrix import Features, is_sparse_smaller
+from featprop.matrix import Features, is_sparse_smaller, side_by_side
 from featprop.tables.encoders.base import Encoder, LeftOutError, named
 from featprop.tables.numbers import numbers_in, numbers_of
 
 __all__ = ["GroupEncoder"]
+
+TOGETHER = 1 << 24
+"""Numbers of a matrix, at most."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +46,13 @@ class GroupEncoder(Encoder):
 
     def apply(self, columns: Sequence[pa.Array | None], rows: int) -> Features:
         """Return the columns: thousands of mostly empty ones without a dense matrix."""
-        parts = [_filled(values, rows) for values in columns]
-        if not is_sparse_smaller(rows, len(parts), sum(map(np.count_nonzero, parts))):
-            return np.stack(parts, axis=1)
-        places = [np.flatnonzero(part) for part in parts]
-        starts = np.concatenate([[0], np.cumsum([len(each) for each in places])])
-        data = np.concatenate([part[each] for part, each in zip(parts, places, strict=True)])
-        shape = (rows, len(parts))
-        return sp.csr_array(sp.csc_array((data, np.concatenate(places), starts), shape=shape))
+        return side_by_side(list(self.parts(columns, rows)))
+
+    def parts(self, columns: Sequence[pa.Array | None], rows: int) -> Iterator[Features]:
+        """Yield some columns a matrix."""
+        step = max(1, TOGETHER // max(1, rows))
+        for start in range(0, len(columns), step):
+            yield _matrix(columns, range(start, min(start + step, len(columns))), rows)
 
     def unread(self, columns: Sequence[pa.Array | None]) -> list[str]:
         """Return words, and the columns they are in."""
@@ -80,6 +82,16 @@ class GroupEncoder(Encoder):
     def words(self) -> str:
         """Say that nothing becomes of them."""
         return "as they are"
+
+
+def _matrix(columns: Sequence[pa.Array | None], places: range, rows: int) -> Features:
+    parts = [_filled(columns[place], rows) for place in places]
+    if not is_sparse_smaller(rows, len(parts), sum(map(np.count_nonzero, parts))):
+        return np.stack(parts, axis=1)
+    filled = [np.flatnonzero(part) for part in parts]
+    starts = np.concatenate([[0], np.cumsum([len(each) for each in filled])])
+    data = np.concatenate([part[each] for part, each in zip(parts, filled, strict=True)])
+    return sp.csr_array(sp.csc_array((data, np.concatenate(filled), starts), shape=(rows, len(parts))))
 
 
 def _filled(values: pa.Array | None, rows: int) -> NDArray[np.float32]:
