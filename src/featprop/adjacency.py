@@ -108,6 +108,12 @@ class Mending:
         keys = np.concatenate([(a * n + b) << 1, ((b * n + a) << 1) | 1])
         return keys, None if values is None or self.repeated == "count" else np.concatenate([values, values])
 
+    def add(self, other: Mending) -> None:
+        """Count what another one counted of the edges that come next."""
+        self.loops, self.zeros = self.loops + other.loops, self.zeros + other.zeros
+        self.edges, self.bad = self.edges + other.edges, self.bad + other.bad
+        self.first_bad = other.first_bad if self.first_bad is None else self.first_bad
+
     def _checked(self, values: NDArray[np.float32], a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float32]:
         """Remember the first weight that is none, and how many there are."""
         bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))

@@ -88,6 +88,23 @@ def test_in_bounded_memory(tables: Path, run: Run, tmp_path: Path) -> None:
     assert not Path("third").exists()
 
 
+def test_by_workers(tables: Path, more: Path, run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    for name, options in (("here", []), ("there", ["--workers", 2, "--scratch", "scratch", "--max-memory", "600MB"])):
+        said = run("convert", tables, name, *options)
+        assert said.exit_code == 0, said.output
+        said = run("convert", more, name, "--append", *options)
+        assert said.exit_code == 0, said.output
+        assert "52 nodes, 48 edges" in said.output
+    for path in (tmp_path / "here").iterdir():
+        assert path.name == "checked.json" or path.read_bytes() == (tmp_path / "there" / path.name).read_bytes()
+    assert not list((tmp_path / "scratch").iterdir())
+    refused = run("convert", tables, "third", "--workers", 2, "--cluster", "tcp://127.0.0.1:9")
+    assert refused.exit_code == 2
+    assert "must be given without" in refused.output
+    assert not Path("third").exists()
+
+
 @pytest.mark.parametrize("moment", ["reading edges", "sorting edges", "dividing weights", "stamping"])
 def test_a_killed_conversion_leaves_nothing_that_opens(moment: str, tables: Path, run: Run, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"

@@ -10,7 +10,7 @@ import io
 import os
 import pickle
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -79,7 +79,9 @@ class OnDask(OnDisk):
         step = max(1, n // (EACH_THREAD * self._threads()) // LEAF) * LEAF
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
-    def each(self, task: Task, items: Iterable[Any], *arguments: Any, stage: str = "", total: int = 0) -> Iterator[Any]:
+    def each(
+        self, task: Task, items: Iterable[Any], *arguments: Any, stage: str = "", total: int = 0
+    ) -> Generator[Any, None, None]:
         """Yield what the workers make of each item, in their order."""
         packer = _Packer(self)
         packer.dump(arguments)

@@ -14,7 +14,7 @@ returns it. What it does must depend on nothing else, so that it may be done any
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ClassVar
@@ -74,7 +74,9 @@ class Place(ABC):
         blocks = self.blocks(n)
         return self.each(task, blocks, *arguments, stage=stage if len(blocks) > 1 else "", total=len(blocks))
 
-    def each(self, task: Task, items: Iterable[Any], *arguments: Any, stage: str = "", total: int = 0) -> Iterator[Any]:
+    def each(
+        self, task: Task, items: Iterable[Any], *arguments: Any, stage: str = "", total: int = 0
+    ) -> Generator[Any, None, None]:
         """Yield ``task(item, *arguments)`` for each item, in their order.
 
         Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +11,15 @@ import typer
 
 from featprop.cli.app import GraphArgument, app, read, say_what_was_read
 from featprop.cli.console import showing_progress
-from featprop.cli.scale_options import WORTH_SAYING, MaxMemoryOption, ScratchOption, memory_bound, say_memory_bound
+from featprop.cli.scale_options import (
+    WORTH_SAYING,
+    ClusterOption,
+    MaxMemoryOption,
+    ScratchOption,
+    WorkersOption,
+    memory_bound,
+    say_memory_bound,
+)
 from featprop.cli.table_options import reads_tables
 from featprop.errors import FileError, ParameterError
 
@@ -31,6 +41,8 @@ def convert(
     ] = False,
     max_memory: MaxMemoryOption = None,
     scratch: ScratchOption = None,
+    workers: WorkersOption = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Write a graph in featprop's own format, which opens at once whatever its size.
 
@@ -47,7 +59,8 @@ def convert(
     if append:
         if force:
             raise ParameterError("--append", "must be given without --force", "both", "leave one out")
-        _append(graph, out, tables, bound, max_memory, scratch)
+        with _edges_by(workers, cluster, scratch):
+            _append(graph, out, tables, bound, max_memory, scratch)
         return
     check_may_replace(out, force=force)
     found = tables_at(graph)
@@ -57,10 +70,24 @@ def convert(
         else:
             if max_memory is not None or WORTH_SAYING * found.size > bound:
                 say_memory_bound(bound, max_memory)
-            made = convert_tables(found, out, tables, max_memory=bound, scratch=scratch, force=force)
+            with _edges_by(workers, cluster, scratch):
+                made = convert_tables(found, out, tables, max_memory=bound, scratch=scratch, force=force)
             say_what_was_read(graph, made.nodes, made.edges, made.features, made.preparation)
     size = sum(file.stat().st_size for file in out.iterdir())
     typer.echo(f"Wrote {out}, {size / 1e6:,.1f} MB.")
+
+
+@contextmanager
+def _edges_by(workers: int | None, cluster: str | None, scratch: Path | None) -> Iterator[None]:
+    """Let workers take part for the length of the block, if there are to be any."""
+    from featprop.blocks import working
+    from featprop.blocks.on_disk import LEAST_MEMORY
+
+    if workers is None and cluster is None:
+        yield
+        return
+    with working(workers=workers, cluster=cluster, scratch=scratch, max_memory=LEAST_MEMORY):
+        yield
 
 
 def _append(

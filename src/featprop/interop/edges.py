@@ -130,15 +130,11 @@ class EdgeTable:
         """
         assert self.weight is not None
         values = plain_column(table, self.weight)
-        if not len(values):
-            return np.zeros(0), None
-        plain = numbers_of(values)
-        if plain is not None:
-            return np.where(np.isfinite(plain), plain, np.nan), None
+        if self.writing is None or not len(values):
+            plain = _plain_weights(values)
+            if plain is not None:
+                return plain, None
         if self.writing is None:
-            quick = _plainly_written(values)
-            if quick is not None:
-                return quick, None
             self.writing = Writing.of(plain_column(piece, self.weight) for piece in self.pieces.read([self.weight]))
             if self.writing is None:
                 return None, (0, next(self.pieces.values(self.weight))[0].as_py())
@@ -149,6 +145,16 @@ class EdgeTable:
         if found.odd.size:
             return None, (before + int(found.odd[0]), values[int(found.odd[0])].as_py())
         return found.values, None
+
+    def plain(self, table: pa.Table, positions: Positions) -> Edges | None:
+        """Return some edges; None if it takes all of them to tell what they are, or what is wrong with them."""
+        source, target = self.positions_in(table, positions)
+        if (source < 0).any() or (target < 0).any():
+            return None
+        if self.weight is None:
+            return Edges(source, target, None)
+        weights = _plain_weights(plain_column(table, self.weight))
+        return None if weights is None else Edges(source, target, weights)
 
     def odd_weight(self, row: int, value: object) -> GraphError:
         """Return the error about a weight that is no number."""
@@ -202,8 +208,13 @@ class _WrittenOtherwiseError(Exception):
     """Weights show that earlier ones, which were read already, are not written as they seemed to be."""
 
 
-def _plainly_written(values: pa.Array) -> NDArray[np.float64] | None:
-    """Return text as numbers if all of it is digits with at most a decimal point; None otherwise."""
+def _plain_weights(values: pa.Array) -> NDArray[np.float64] | None:
+    """Return numbers, or text if all of it is digits with at most a decimal point; None otherwise."""
+    if not len(values):
+        return np.zeros(0)
+    plain = numbers_of(values)
+    if plain is not None:
+        return np.where(np.isfinite(plain), plain, np.nan)
     if not pa.types.is_string(values.type) or values.null_count:
         return None
     try:

@@ -48,6 +48,22 @@ class Positions:
         elif not self.is_counted:
             self.distinct = pc.count_distinct(ids).as_py()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return arrays alone, which another process may map instead of reading them."""
+        by_number = pa.types.is_integer(self.ids.type)
+        return self.__dict__ | {"ids": (self.ids.to_numpy(),) if by_number else _texts(self.ids)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the arrays."""
+        first, *rest = state["ids"]
+        buffers = [None, pa.py_buffer(first), *map(pa.py_buffer, rest)]
+        ids = (
+            pa.Array.from_buffers(pa.string(), len(first) - 1, buffers)
+            if rest
+            else pa.Array.from_buffers(pa.int64(), len(first), buffers)
+        )
+        self.__dict__.update(state | {"ids": ids})
+
     @property
     def nbytes(self) -> int:
         """How many bytes ids and table take."""

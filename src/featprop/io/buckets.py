@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Buckets", "Keyed", "sorted_distinct"]
+__all__ = ["Buckets", "Grouped", "Keyed", "sorted_distinct"]
 
 BUCKET = 1 << 22
 """How many integers a file should hold: 32 MB."""
@@ -31,6 +32,13 @@ class Keyed(NamedTuple):
 
     keys: Keys
     values: NDArray[np.float32] | None = None
+
+
+class Grouped(NamedTuple):
+    """Integers, and numbers beside them, by the file that they belong to, and where those of each file end."""
+
+    entries: NDArray[Any]
+    ends: NDArray[np.int64]
 
 
 class Buckets:
@@ -56,15 +64,22 @@ class Buckets:
 
     def add(self, pieces: Iterable[Keyed]) -> None:
         """Append each integer of each piece to its file."""
+        self.append(self.grouped(piece) for piece in pieces)
+
+    def grouped(self, piece: Keyed) -> Grouped:
+        """Return the integers of a piece by the file that they belong to."""
+        numbers = self.place(piece.keys, self.count).astype(np.uint8)
+        order = np.argsort(numbers, kind="stable")
+        ends = np.cumsum(np.bincount(numbers, minlength=self.count))
+        return Grouped(self._joined(piece.keys[order], None if piece.values is None else piece.values[order]), ends)
+
+    def append(self, groups: Iterable[Grouped]) -> None:
+        """Append what `grouped` returned to the files."""
         with ExitStack() as stack:
             files = [stack.enter_context(self._path(number).open("ab")) for number in range(self.count)]
-            for keys, values in pieces:
-                numbers = self.place(keys, self.count).astype(np.uint8)
-                order = np.argsort(numbers, kind="stable")
-                ends = np.cumsum(np.bincount(numbers, minlength=self.count))
-                grouped = self._joined(keys[order], None if values is None else values[order])
+            for entries, ends in groups:
                 for file, start, end in zip(files, [0, *ends[:-1]], ends, strict=True):
-                    grouped[start:end].tofile(file)
+                    entries[start:end].tofile(file)
 
     def keep_distinct(self) -> NDArray[np.int64]:
         """Sort every file and drop what is repeated in it; return how many integers each has left."""
@@ -76,24 +91,31 @@ class Buckets:
         return np.array(lengths, dtype=np.int64)
 
     def take(self, most: int | None = None) -> Iterator[Keyed]:
-        """Yield the integers of each file in turn, and remove the file.
+        """Yield the integers of each file in turn, and remove the file; parameters are those of `read`."""
+        for number in range(self.count):
+            yield from self.read(number, most)
+            self.remove(number)
+
+    def remove(self, number: int) -> None:
+        """Remove a file."""
+        self._path(number).unlink(missing_ok=True)
+
+    def read(self, number: int, most: int | None = None) -> Iterator[Keyed]:
+        """Yield the integers of a file, which stays as it is.
 
         Parameters
         ----------
         most
-            Files of more integers are cut first: what comes earlier is smaller than what comes later, and integers that
+            A file of more integers is cut first: what comes earlier is smaller than what comes later, and integers that
             are equal but for their last bit come together.
         """
-        for number in range(self.count):
-            path = self._path(number)
-            if not path.exists():
-                continue
-            if most is not None and path.stat().st_size > most * self._kind.itemsize:
-                yield from self._cut(path, most)
-                continue
-            found = np.fromfile(path, dtype=self._kind)
-            path.unlink()
-            yield Keyed(found["key"].copy(), found["value"].copy()) if self.weighted else Keyed(found)
+        path = self._path(number)
+        if not path.exists():
+            return
+        if most is not None and path.stat().st_size > most * self._kind.itemsize:
+            yield from self._cut(path, most)
+        else:
+            yield self._read(path)
 
     def _cut(self, path: Path, most: int) -> Iterator[Keyed]:
         """Spread a file over several, by where its integers lie in their order."""
@@ -103,12 +125,10 @@ class Buckets:
         some = np.sort((there["key"] if self.weighted else there)[::step])
         parts_wanted = min(MOST, 2 * math.ceil(count / most))
         ends = np.unique(some[np.arange(1, parts_wanted) * len(some) // parts_wanted] & ~1)
-        folder = path.with_suffix(".cut")
-        folder.mkdir()
+        folder = Path(tempfile.mkdtemp(prefix=path.stem, dir=self.folder))
         parts = Buckets(folder, 0, lambda keys, _: np.searchsorted(ends, keys, side="right"), weighted=self.weighted)
         parts.count = len(ends) + 1
         parts.add(self._read(path, start, most) for start in range(0, count, most))
-        path.unlink()
         yield from parts.take(most if parts.largest() < count else None)
         folder.rmdir()
 
@@ -117,7 +137,7 @@ class Buckets:
         sizes = [self._path(number).stat().st_size for number in range(self.count)]
         return max(sizes) // self._kind.itemsize
 
-    def _read(self, path: Path, start: int, count: int) -> Keyed:
+    def _read(self, path: Path, start: int = 0, count: int = -1) -> Keyed:
         found = np.fromfile(path, dtype=self._kind, count=count, offset=start * self._kind.itemsize)
         return Keyed(found["key"].copy(), found["value"].copy()) if self.weighted else Keyed(found)
 

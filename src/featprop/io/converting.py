@@ -9,14 +9,19 @@ one that `read_graph` would give and `write_native` write. What stays in memory 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+import shutil
+from collections import deque
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.adjacency import MeanWeight, Mending, merged
+from featprop.adjacency import MeanWeight, Mending, Merged, merged
+from featprop.blocks import place
 from featprop.blocks.addresses import is_address
 from featprop.blocks.scratch import scratch_folder
 from featprop.errors import ParameterError
@@ -25,11 +30,13 @@ from featprop.interop.edges import Edges, EdgeTable
 from featprop.interop.positions import Positions
 from featprop.interop.tables import nodes_from_table
 from featprop.io.adjacency_files import divide_weights, write_adjacency
-from featprop.io.buckets import Buckets, Keyed
+from featprop.io.buckets import Buckets, Grouped, Keyed
+from featprop.io.edge_tasks import Spread, merge, spread
 from featprop.io.feature_files import keeping_in, write_features
 from featprop.io.folder import Tables, TwoTables, Workbook
 from featprop.io.native import check_may_replace, write_description, write_ids, write_table, writing_native
 from featprop.io.reading import format_of
+from featprop.io.table_pieces import Portion, portions_of
 from featprop.memory import bytes_text
 from featprop.progress import tracked
 from featprop.tables import Preparation, TableOptions
@@ -175,19 +182,55 @@ def gather_edges(
     at_once = entries_at_once(max_memory, positions)
     weighted = table.weight is not None and options.repeated != "count"
 
-    def take(pieces: Iterator[Edges]) -> Gathered:
-        mending = Mending(nodes, options.repeated)
+    def begun() -> Gathered:
         folder = work / "edges"
+        shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(exist_ok=True)
-        for left in folder.iterdir():
-            left.unlink()
-        spread = Buckets(folder, 2 * table.pieces.rows, _by_cell(nodes), weighted=weighted)
-        read = tracked(pieces, "reading edges", table.pieces.expected)
-        spread.add(Keyed(*mending.kept(*piece)) for piece in read)
-        mending.check(positions.ids)
-        return Gathered(spread, mending, at_once)
+        buckets = Buckets(folder, 2 * table.pieces.rows, partial(_bucket_of, nodes), weighted=weighted)
+        return Gathered(buckets, Mending(nodes, options.repeated), at_once)
 
-    return table.read(positions, take)
+    def take(pieces: Iterator[Edges]) -> Gathered:
+        found = begun()
+        read = tracked(pieces, "reading edges", table.pieces.expected)
+        found.buckets.add(Keyed(*found.mending.kept(*piece)) for piece in read)
+        return found
+
+    found = _gathered_elsewhere(table, positions, begun()) if place().elsewhere else None
+    if found is None:
+        found = table.read(positions, take)
+    found.mending.check(positions.ids)
+    return found
+
+
+def _gathered_elsewhere(table: EdgeTable, positions: Positions, into: Gathered) -> Gathered | None:
+    """Let workers read the edges; None if these are in memory, or if it takes all of them to tell what some are."""
+    portions = portions_of(table.pieces, table.wanted, into.buckets.folder)
+    if portions is None:
+        return None
+    handed_out: deque[Portion] = deque()
+    is_clear = True
+
+    def items(portions: Iterator[Portion]) -> Iterator[Portion]:
+        for portion in portions:
+            handed_out.append(portion)
+            yield portion
+
+    def groups(found: Iterator[list[Spread] | None]) -> Iterator[Grouped]:
+        nonlocal is_clear
+        for spreads in found:
+            if spreads is None:
+                is_clear = False
+                return
+            for each in spreads:
+                into.mending.add(each.mending)
+                yield each.take()
+            handed_out.popleft().remove()
+
+    arguments = table, positions, into.buckets, into.mending.repeated
+    total = table.pieces.expected
+    with closing(place().each(spread, items(portions), *arguments, stage="reading edges", total=total)) as found:
+        into.buckets.append(groups(found))
+    return into if is_clear else None
 
 
 def entries_at_once(max_memory: int, positions: Positions) -> int:
@@ -221,8 +264,7 @@ def write_edges(folder: Path, edges: Gathered, *, scaled: bool) -> tuple[int, tu
 
     def in_order() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32] | None]]:
         nonlocal one_way
-        for keys, values in tracked(edges.buckets.take(edges.at_once), "sorting edges", edges.buckets.count):
-            found = merged(keys, values, mending.repeated)
+        for found in _merged_elsewhere(edges) if place().elsewhere else _merged_here(edges):
             one_way += found.one_way
             yield found.cells, found.weights
 
@@ -233,10 +275,20 @@ def write_edges(folder: Path, edges: Gathered, *, scaled: bool) -> tuple[int, tu
     return entries, mending.told(one_way, entries, told), scale
 
 
-def _by_cell(nodes: int) -> Callable[[NDArray[np.int64], int], NDArray[np.int64]]:
-    """Return what spreads keys evenly over files, so that those of the first come before those of the second."""
+def _merged_here(edges: Gathered) -> Iterator[Merged]:
+    for keys, values in tracked(edges.buckets.take(edges.at_once), "sorting edges", edges.buckets.count):
+        yield merged(keys, values, edges.mending.repeated)
 
-    def place(keys: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-        return np.asarray(np.minimum((keys >> 1) * (count / nodes**2), count - 1).astype(np.int64))
 
-    return place
+def _merged_elsewhere(edges: Gathered) -> Iterator[Merged]:
+    numbers, arguments = range(edges.buckets.count), (edges.buckets, edges.at_once, edges.mending.repeated)
+    each = place().each(merge, numbers, *arguments, stage="sorting edges", total=len(numbers))
+    for number, found in zip(numbers, each, strict=True):
+        for part in found:
+            yield part.take()
+        edges.buckets.remove(number)
+
+
+def _bucket_of(nodes: int, keys: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Spread keys evenly over files, so that those of the first come before those of the second."""
+    return np.asarray(np.minimum((keys >> 1) * (count / nodes**2), count - 1).astype(np.int64))

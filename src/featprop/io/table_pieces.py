@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from featprop.io.tables import check_text, read_table, reading_file, titles_of
 from featprop.tables.naming import check_distinct
 from featprop.tables.pieces import Pieces, WholeTable
 
-__all__ = ["CsvPieces", "ParquetPieces", "pieces_of"]
+__all__ = ["CsvPieces", "ParquetPieces", "Portion", "pieces_of", "portions_of"]
 
 ROWS = 1 << 19
 """Rows of a piece, at most."""
@@ -36,6 +37,56 @@ def pieces_of(path: Path) -> Pieces:
     return ParquetPieces(path) if suffix == ".parquet" else CsvPieces(path)
 
 
+@dataclass(frozen=True)
+class Portion:
+    """Some rows of a table, for another process to read.
+
+    Attributes
+    ----------
+    path
+        The file.
+    columns
+        What to read.
+    row_group
+        Which rows of a Parquet file; None for all rows of an Arrow file, which was written for this.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    row_group: int | None = None
+
+    def read(self) -> Iterator[pa.Table]:
+        """Yield the rows, piece by piece."""
+        if self.row_group is not None:
+            yield from _parquet_pieces(self.path, self.columns, [self.row_group])
+            return
+        with pa.memory_map(str(self.path)) as file:
+            yield pa.ipc.open_file(file).read_all()
+
+    def remove(self) -> None:
+        """Remove the file, if it was written for this."""
+        if self.row_group is None:
+            self.path.unlink()
+
+
+def portions_of(pieces: Pieces, columns: Sequence[str], folder: Path) -> Iterator[Portion] | None:
+    """Return columns of a table for other processes to read, in the order of the rows; None for one in memory.
+
+    Those of a Parquet file are read by its row groups; those of a CSV file are read here and written to a folder.
+    """
+    if isinstance(pieces, ParquetPieces):
+        return (Portion(pieces.path, tuple(columns), number) for number in range(pieces.row_groups))
+    return _written_portions(pieces, columns, folder) if isinstance(pieces, CsvPieces) else None
+
+
+def _written_portions(pieces: Pieces, columns: Sequence[str], folder: Path) -> Iterator[Portion]:
+    for number, piece in enumerate(pieces.read(columns)):
+        path = folder / f"{number}.arrow"
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, piece.schema) as writer:
+            writer.write_table(piece)
+        yield Portion(path, tuple(columns))
+
+
 class ParquetPieces(Pieces):
     """A Parquet file.
 
@@ -51,19 +102,23 @@ class ParquetPieces(Pieces):
         self.path = path
         with reading_file(path), pq.ParquetFile(path) as file:
             self.column_names = list(file.schema_arrow.names)
-            self.rows = file.metadata.num_rows
+            self.rows, self.row_groups = file.metadata.num_rows, file.metadata.num_row_groups
         self.expected = math.ceil(self.rows / ROWS)
         check_distinct(self.column_names, f"{path}")
 
     def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Yield the columns; pages are read as they are needed, so that row groups may be of any size."""
-        import pyarrow.parquet as pq
+        yield from _parquet_pieces(self.path, columns)
 
-        with reading_file(self.path), pq.ParquetFile(self.path, buffer_size=1 << 20, pre_buffer=False) as file:
-            for batch in file.iter_batches(ROWS, columns=list(columns)):
-                piece = pa.Table.from_batches([batch]).select(list(columns))
-                check_text(piece, self.path)
-                yield piece
+
+def _parquet_pieces(path: Path, columns: Sequence[str], row_groups: list[int] | None = None) -> Iterator[pa.Table]:
+    import pyarrow.parquet as pq
+
+    with reading_file(path), pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
+        for batch in file.iter_batches(ROWS, row_groups, columns=list(columns)):
+            piece = pa.Table.from_batches([batch]).select(list(columns))
+            check_text(piece, path)
+            yield piece
 
 
 class CsvPieces(Pieces):
