@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +31,8 @@ def settings(random: random.Random, seeds: Path, folder: Path) -> Case:
         changed = mutated_bytes(random, content)
     else:
         tree = mutated_tree(random, tomllib.loads(content.decode()))
-        changed = _toml(_short(tree)).encode("utf-8", "surrogatepass")
+        with _deeply():
+            changed = _toml(_short(tree)).encode("utf-8", "surrogatepass")
     (folder / "run.toml").write_bytes(changed)
     words = ["experiments", "run", "--settings", "run.toml", "--jobs", "1", "--out", "out"]
     return Case(words, changes=("out",), codes=(0, 1))
@@ -54,11 +58,19 @@ def results(random: random.Random, seeds: Path, folder: Path) -> Case:
     return Case(["experiments", "report", "results", "--out", "out"], ("out",))
 
 
-def _short(tree: Any) -> Any:
-    """Keep numbers small that ask for work in proportion.
+@contextmanager
+def _deeply() -> Iterator[None]:
+    """Allow more calls inside each other: trees are hundreds of levels deep at times."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(10 * limit)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
-    Trees are hundreds of levels deep at times: one call of Python a level is all there is room for.
-    """
+
+def _short(tree: Any) -> Any:
+    """Keep numbers small that ask for work in proportion."""
     if isinstance(tree, dict):
         small = {key: min(value, 3) for key, value in tree.items() if key in LONG and isinstance(value, int)}
         return dict(zip(tree, map(_short, tree.values()), strict=True)) | small

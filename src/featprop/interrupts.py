@@ -8,10 +8,12 @@ and puts folders back then runs to its end.
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 __all__ = ["INTERRUPTED", "answered", "is_asked", "run", "unheard"]
@@ -32,6 +34,7 @@ def run(command: Callable[[], object]) -> None:
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         command()
         return
+    atexit.register(_leave)
     sys.unraisablehook, sys.excepthook = _unless_asked(sys.unraisablehook), _unless_asked(sys.excepthook)
     signal.signal(signal.SIGINT, _ask)
     code: Any = None
@@ -48,7 +51,6 @@ def run(command: Callable[[], object]) -> None:
     if _asked and code != INTERRUPTED:
         print("Stopped.", file=sys.stderr)
         code = INTERRUPTED
-    exec("")  # where it was raised inside another `exec`, Python would end by the signal and not with the code
     sys.exit(code)
 
 
@@ -82,6 +84,19 @@ def unheard() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _leave() -> None:
+    """End the process here if Ctrl-C was pressed, as the last thing that is done at its exit.
+
+    Python would take apart modules whose import was cut short, which some of compiled code do not survive, and where it
+    was raised inside an `exec` the process would end by the signal and not with the code.
+    """
+    if _asked:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(INTERRUPTED)
 
 
 def _ask(*_: Any) -> None:
