@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
 import random
 import shutil
 import sys
@@ -13,7 +12,9 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import asdict
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -80,33 +81,26 @@ def _plan(cases: int, seed: int, wanted: list[str] | None) -> list[Number]:
 
 
 def _campaign(plan: list[Number], seeds: Path, scratch: Path, jobs: int, seconds: float) -> int:
-    start, counts, running = time.monotonic(), Counter[tuple[str, str]](), dict[int, tuple[Number, Path]]()
-    slowest: dict[str, float] = {}
-    done = 0
-    waiting = iter(plan)
+    """Do the cases in processes that stay, each of which forks itself for a case: forking is much of what one costs."""
+    start, counts, slowest, done = time.monotonic(), Counter[tuple[str, str]](), dict[str, float](), 0
     FINDINGS.mkdir(exist_ok=True)
-    while True:
-        is_late = time.monotonic() - start > seconds
-        while not is_late and len(running) < jobs and (case := next(waiting, None)):
-            folder = Path(tempfile.mkdtemp(dir=scratch))
-            process = os.fork()
-            if process == 0:
-                _work(case, seeds, folder)
-            running[process] = case, folder
-        if not running:
-            break
-        process, _ = os.waitpid(-1, 0)
-        case, folder = running.pop(process)
-        outcome = _read(folder)
-        counts[case.target, "cases"] += 1
-        counts[case.target, "findings" if outcome.problems else "answers" if outcome.is_answer else "sentences"] += 1
-        slowest[case.target] = max(slowest.get(case.target, 0), outcome.seconds)
-        if outcome.problems:
-            _keep(case, folder, outcome)
-        shutil.rmtree(folder, ignore_errors=True)
-        done += 1
-        if done % 500 == 0:
-            print(f"{done:,} of {len(plan):,} cases in {time.monotonic() - start:.0f} s", flush=True)
+    waiting, running = iter(plan), set[Future[tuple[Number, Outcome]]]()
+    with ProcessPoolExecutor(jobs, get_context("fork")) as processes:
+        while True:
+            is_late = time.monotonic() - start > seconds
+            while not is_late and len(running) < 2 * jobs and (case := next(waiting, None)):
+                running.add(processes.submit(_work, case, seeds, scratch))
+            if not running:
+                break
+            ended, running = wait(running, return_when=FIRST_COMPLETED)
+            for case, outcome in (each.result() for each in ended):
+                counts[case.target, "cases"] += 1
+                kind = "findings" if outcome.problems else "answers" if outcome.is_answer else "sentences"
+                counts[case.target, kind] += 1
+                slowest[case.target] = max(slowest.get(case.target, 0), outcome.seconds)
+                done += 1
+                if done % 500 == 0:
+                    print(f"{done:,} of {len(plan):,} cases in {time.monotonic() - start:.0f} s", flush=True)
     _print_table(counts, slowest, time.monotonic() - start)
     found = sum(count for (_, kind), count in counts.items() if kind == "findings")
     if done < len(plan):
@@ -114,16 +108,18 @@ def _campaign(plan: list[Number], seeds: Path, scratch: Path, jobs: int, seconds
     return min(found, 1)
 
 
-def _work(case: Number, seeds: Path, folder: Path) -> None:
-    """Make a case and run it, in a process of its own, which ends here."""
+def _work(case: Number, seeds: Path, scratch: Path, *, keeps: bool = False) -> tuple[Number, Outcome]:
+    """Make a case and run it, and keep its folder if it has a problem, or `keeps`."""
+    folder = Path(tempfile.mkdtemp(dir=scratch))
     try:
         outcome = _made_and_run(case, seeds, folder)
+    except Exception:
+        outcome = Outcome(problems=[f"the campaign itself failed: {traceback.format_exc(-5)}"])
+    if outcome.problems or keeps:
         (folder / "outcome.json").write_text(json.dumps(asdict(outcome)), encoding="utf-8", errors="replace")
-    except BaseException:
-        problem = f"the campaign itself failed: {traceback.format_exc()}"
-        (folder / "outcome.json").write_text(json.dumps(asdict(Outcome(problems=[problem]))))
-    finally:
-        os._exit(0)
+        _keep(case, folder, outcome)
+    shutil.rmtree(folder, ignore_errors=True)
+    return case, outcome
 
 
 def _made_and_run(case: Number, seeds: Path, folder: Path) -> Outcome:
@@ -135,31 +131,22 @@ def _made_and_run(case: Number, seeds: Path, folder: Path) -> Outcome:
     return run_case(made, folder)
 
 
-def _read(folder: Path) -> Outcome:
-    try:
-        return Outcome(**json.loads((folder / "outcome.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return Outcome(problems=["the campaign itself ended early"])
-
-
 def _keep(case: Number, folder: Path, outcome: Outcome) -> None:
-    place = FINDINGS / str(case).replace(":", "-").replace(" ", "-")
+    place = _place(case)
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(folder, place)
     print(f"{case}: {'; '.join(outcome.problems)[:500]}\n    {place}", flush=True)
 
 
+def _place(case: Number) -> Path:
+    return FINDINGS / str(case).replace(":", "-").replace(" ", "-")
+
+
 def _again(case: Number, seeds: Path, scratch: Path) -> int:
-    folder = Path(tempfile.mkdtemp(dir=scratch))
-    process = os.fork()
-    if process == 0:
-        _work(case, seeds, folder)
-    os.waitpid(process, 0)
-    outcome = _read(folder)
     FINDINGS.mkdir(exist_ok=True)
-    print("featprop", " ".join(json.loads((folder / "command.txt").read_text(encoding="utf-8"))))
+    _, outcome = _work(case, seeds, scratch, keeps=True)
+    print("featprop", " ".join(json.loads((_place(case) / "command.txt").read_text(encoding="utf-8"))))
     print(outcome.told)
-    _keep(case, folder, outcome)
     return min(len(outcome.problems), 1)
 
 

@@ -1,6 +1,6 @@
 """A case in a process of its own, with limits on memory and time, and what became of it.
 
-The processes are forked from one that has imported everything, so that a case costs a fraction of a second.
+The process is forked from one that has imported everything, so that a case costs a fraction of a second.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ MEMORY = 2 << 30
 PROCESSOR = 30
 """Seconds of processor time."""
 PATIENCE = 150.0
-"""Seconds of the clock, on a machine that may have other work."""
+"""Seconds of the clock in which the campaign itself was awake, on a machine that may have other work."""
+AWAKE = 0.1
+"""Seconds between two looks at a case: what is longer was the campaign's own pause, and not the case's."""
 LARGEST_FILE = 256 << 20
 SENTENCE = 6000
 """Letters that one sentence may have: some list names that came from the input."""
@@ -65,7 +67,7 @@ def run_case(case: Case, folder: Path) -> Outcome:
     if process == 0:
         _become(case, folder)
     problems = case.talk(process, work, log / "stdout") if case.talk else []
-    status = _wait(process, start + PATIENCE)
+    status = _wait(process)
     out, told = ((log / name).read_text("utf-8", "replace") for name in ("stdout", "stderr"))
     outcome = Outcome(status in case.codes, problems, told, time.monotonic() - start)
     outcome.problems += _of_ending(case, status, out, told)
@@ -122,18 +124,25 @@ def _limit() -> None:
         resource.setrlimit(what, (limit, limit + 5 if what == resource.RLIMIT_CPU else limit))
 
 
-def _wait(process: int, until: float) -> int | str:
-    """Return the exit code, or what ended the process instead."""
+def _wait(process: int) -> int | str:
+    """Return the exit code, or what ended the process instead.
+
+    A case that computes is ended by its processor time, which others on the machine do not use up; the clock is for
+    one that waits.
+    """
+    waited, looked = 0.0, time.monotonic()
     while True:
         found, status = os.waitpid(process, os.WNOHANG)
         if found:
             code = os.waitstatus_to_exitcode(status)
             return code if code >= 0 else f"signal {signal.Signals(-code).name}"
-        if time.monotonic() > until:
+        if waited > PATIENCE:
             os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
-            return "time-out"
+            _, _, used = os.wait4(process, 0)
+            return f"time-out after {waited:.0f} s, {used.ru_utime + used.ru_stime:.0f} of them computing"
         time.sleep(0.005)
+        now = time.monotonic()
+        waited, looked = waited + min(now - looked, AWAKE), now
 
 
 def _of_ending(case: Case, status: int | str, out: str, told: str) -> list[str]:

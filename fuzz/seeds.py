@@ -12,6 +12,7 @@ import itertools
 import pickle
 import random
 import shutil
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ def make_seeds(folder: Path) -> None:
         _answers()
         _settings()
         _results()
+        import_module("featprop.page.server")
 
 
 def featprop(*words: str) -> None:
@@ -233,3 +235,4 @@ def _results() -> None:
                         )
                     ]
                 )
+    featprop("experiments", "report", "results", "--out", "report")

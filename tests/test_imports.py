@@ -8,7 +8,7 @@ import pytest
 import featprop
 
 ORDER = [
-    ["cache", "errors", "progress", "matrix", "deprecation", "html"],
+    ["cache", "errors", "progress", "matrix", "deprecation", "html", "interrupts"],
     ["memory"],
     ["options", "names", "spelling"],
     ["registry"],

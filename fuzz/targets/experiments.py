@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +31,8 @@ def settings(random: random.Random, seeds: Path, folder: Path) -> Case:
         changed = mutated_bytes(random, content)
     else:
         tree = mutated_tree(random, tomllib.loads(content.decode()))
-        changed = _toml(_short(tree)).encode("utf-8", "surrogatepass")
+        with _deeply():
+            changed = _toml(_short(tree)).encode("utf-8", "surrogatepass")
     (folder / "run.toml").write_bytes(changed)
     words = ["experiments", "run", "--settings", "run.toml", "--jobs", "1", "--out", "out"]
     return Case(words, changes=("out",), codes=(0, 1))
@@ -54,28 +58,42 @@ def results(random: random.Random, seeds: Path, folder: Path) -> Case:
     return Case(["experiments", "report", "results", "--out", "out"], ("out",))
 
 
+@contextmanager
+def _deeply() -> Iterator[None]:
+    """Allow more calls inside each other: trees are hundreds of levels deep at times."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(10 * limit)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
 def _short(tree: Any) -> Any:
     """Keep numbers small that ask for work in proportion."""
     if isinstance(tree, dict):
-        return {
-            key: min(value, 3) if key in LONG and isinstance(value, int) else _short(value)
-            for key, value in tree.items()
-        }
-    return [_short(value) for value in tree] if isinstance(tree, list) else tree
+        small = {key: min(value, 3) for key, value in tree.items() if key in LONG and isinstance(value, int)}
+        return dict(zip(tree, map(_short, tree.values()), strict=True)) | small
+    return list(map(_short, tree)) if isinstance(tree, list) else tree
 
 
-def _toml(tree: Any, *, inside: bool = False) -> str:
+def _toml(tree: Any) -> str:
     """Write a tree of values as TOML; what TOML cannot hold comes out wrong, which is as good."""
-    if isinstance(tree, dict) and not inside:
-        plain = {key: value for key, value in tree.items() if not isinstance(value, dict)}
-        tables = {key: value for key, value in tree.items() if isinstance(value, dict)}
-        lines = [f"{json.dumps(key)} = {_toml(value, inside=True)}" for key, value in plain.items()]
-        for key, value in tables.items():
-            lines.append(f"[{json.dumps(key)}]")
-            lines += [f"{json.dumps(name)} = {_toml(item, inside=True)}" for name, item in value.items()]
-        return "\n".join(lines) + "\n"
+    if not isinstance(tree, dict):
+        return _value(tree)
+    plain = {key: value for key, value in tree.items() if not isinstance(value, dict)}
+    tables = {key: value for key, value in tree.items() if isinstance(value, dict)}
+    lines = [f"{json.dumps(key)} = {_value(value)}" for key, value in plain.items()]
+    for key, value in tables.items():
+        lines.append(f"[{json.dumps(key)}]")
+        lines += [f"{json.dumps(name)} = {_value(item)}" for name, item in value.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _value(tree: Any) -> str:
+    """Write a value that stands behind a name."""
     if isinstance(tree, dict):
-        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(value, inside=True)}" for key, value in tree.items()) + "}"
-    if isinstance(tree, list):
-        return "[" + ", ".join(_toml(value, inside=True) for value in tree) + "]"
-    return json.dumps(tree)
+        return (
+            "{" + ", ".join(map(" = ".join, zip(map(json.dumps, tree), map(_value, tree.values()), strict=True))) + "}"
+        )
+    return f"[{', '.join(map(_value, tree))}]" if isinstance(tree, list) else json.dumps(tree)

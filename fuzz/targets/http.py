@@ -164,9 +164,11 @@ class _Talk:
             self.sent += f"{unquote_plus(request.decode(encoding, 'replace'), encoding)}\n"
         status, answer = self._answer(request, PATIENCE if whole else 0.4)
         if status == 200 and method == "POST" and path.startswith("/api/") and b'"saved"' in answer:
-            said = json.loads(request.partition(b"\r\n\r\n")[2])
-            if b'"saved":"undo","node":null' not in answer:
-                self.acknowledged.add(said["key"])
+            body = request.partition(b"\r\n\r\n")[2].decode("utf-8", "replace")
+            with contextlib.suppress(ValueError):  # bytes moved in front of it
+                said, _ = json.JSONDecoder().raw_decode(body.lstrip())  # what comes after its length is not of it
+                if b'"saved":"undo","node":null' not in answer:
+                    self.acknowledged.add(said["key"])
         return self._judged(status, answer, request, whole=whole, is_api=path.startswith("/api/"))
 
     def _judged(self, status: int | None, answer: bytes, request: bytes, *, whole: bool, is_api: bool) -> list[str]:

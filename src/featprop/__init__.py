@@ -15,13 +15,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from featprop.deprecation import warn_of_old_name
-from featprop.errors import MissingExtraError
-
 if TYPE_CHECKING:
     # isort: off
     from featprop.clustering import KMedoids, k_medoids
-    from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ModelError, ParameterError
+    from featprop.errors import FeatpropError, FileError, GraphError, LabelError, MissingExtraError
+    from featprop.errors import ModelError, ParameterError
     from featprop.blocks import working
     from featprop.estimates import Advice, AuditSample, AuditScore, Doubts, Estimate, LearningCurve
     from featprop.estimates import advise, doubts, draw_audit, estimate, learning_curve, score_audit
@@ -79,6 +77,8 @@ def __getattr__(name: str) -> Any:
     if name in ("datasets", "errors"):
         return importlib.import_module(f"featprop.{name}")
     if name in _OLD:
+        from featprop.deprecation import warn_of_old_name
+
         warn_of_old_name(f"featprop.{name}", f"featprop.{_OLD[name]}")
         name = _OLD[name]
     if name not in _HOME:
@@ -89,6 +89,8 @@ def __getattr__(name: str) -> Any:
         missing = (error.name or "").partition(".")[0]
         if missing not in ("torch", "torch_geometric"):
             raise
+        from featprop.errors import MissingExtraError
+
         raise MissingExtraError(f"featprop.{name}", "pyg", missing) from error
 
 

@@ -1,5 +1,22 @@
-"""``python -m featprop``."""
+"""``featprop``, and ``python -m featprop``."""
 
-from featprop.cli import app
+from __future__ import annotations
 
-app(prog_name="featprop")
+from featprop import interrupts
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line, whose imports Ctrl-C stops too."""
+    interrupts.run(_command)
+
+
+def _command() -> None:
+    from featprop.cli import app
+
+    app(prog_name="featprop")
+
+
+if __name__ == "__main__":
+    main()

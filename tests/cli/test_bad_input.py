@@ -95,6 +95,19 @@ MISSING = [
         "graph/edges.csv must have the columns source and target; found source: add the other one.",
     ),
     (
+        "weights in the place of targets",
+        {"graph/edges.csv": "source,weight\na,1\n"},
+        SELECT,
+        "graph/edges.csv must have the columns source and target; found source, weight: add the other one.",
+    ),
+    (
+        "ends as weights",
+        {},
+        [*SELECT, "--weight", "target"],
+        "graph/edges.csv must have a column of weights beside those of the ends; found 'target' for both: "
+        "name another with --weight.",
+    ),
+    (
         "feature column",
         {},
         [*SELECT, "--features", "w*", "--features", "v*"],

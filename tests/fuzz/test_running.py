@@ -28,6 +28,8 @@ folder = Path(sys.argv[1])
 outcome = running.run_case(Case([sys.argv[2]], ("out.csv",)), folder)
 print(json.dumps([outcome.is_answer, outcome.problems]))
 """
+PAUSED = """import signal; campaign = os.getppid(); os.kill(campaign, signal.SIGSTOP); time.sleep(3)
+os.kill(campaign, signal.SIGCONT); time.sleep(0.5); open('out.csv', 'w')"""
 REFUSED = "print('Error: a must be b; found c: d.', file=sys.stderr); sys.exit(2)"
 
 
@@ -42,6 +44,7 @@ REFUSED = "print('Error: a must be b; found c: d.', file=sys.stderr); sys.exit(2
         ("[0] * 10**10", False, "a traceback: MemoryError"),
         ("while True: pass", False, "ended with signal SIGXCPU"),
         ("time.sleep(60)", False, "ended with time-out"),
+        (PAUSED, True, None),
         ("", True, "wrote no out.csv"),
         ("sys.exit(2)", False, "not one sentence at the end, but 0"),
         (f"print('Error: one', file=sys.stderr); {REFUSED}", False, "not one sentence at the end, but 2"),

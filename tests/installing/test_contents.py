@@ -55,7 +55,7 @@ def test_what_the_wheel_says_of_itself(ours: Distribution) -> None:
     assert said["Version"] == __version__
     assert (said["License-Expression"], said["Requires-Python"]) == ("MIT", ">=3.11")
     assert "Typing :: Typed" in said.get_all("Classifier", [])
-    assert [point.value for point in ours.entry_points] == ["featprop.cli:app"]
+    assert [point.value for point in ours.entry_points] == ["featprop.__main__:main"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(said.get_all("Provides-Extra", [])) == set(project["optional-dependencies"])
     parts = set(project["optional-dependencies"]) - {"all"}

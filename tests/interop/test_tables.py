@@ -52,6 +52,11 @@ def test_unusual_names_are_not_guessed() -> None:
 
 def test_two_columns_are_the_ends_whatever_their_names() -> None:
     assert joined(graph(NODES, {"payer": ["a"], "payee": ["d"]})) == [("a", "d")]
+    with_weight = {"source": ["a"], "weight": ["d"]}
+    assert joined(graph(NODES, with_weight, weights="none")) == [("a", "d")]
+    assert joined(graph(NODES, with_weight, source="source", target="weight")) == [("a", "d")], "and it weighs nothing"
+    with pytest.raises(FileError, match="must have the columns source and target; found source, weight"):
+        graph(NODES, with_weight)
 
 
 @pytest.mark.parametrize("name", ["id", "ID", "node_id", "Node", ""])

@@ -122,7 +122,9 @@ def test_many_categories_share_features() -> None:
 
 def test_whole_numbers_are_one_category_whatever_their_type() -> None:
     encoder = learnt("category", [1, 2, 3])
-    assert applied(encoder, pa.array([2.0, None])).tolist() == applied(encoder, ["2", ""]).tolist()
+    for kind in (pa.float64(), pa.float32(), pa.float16(), pa.int8()):
+        assert applied(encoder, pa.array([2, None], kind)).tolist() == applied(encoder, ["2", ""]).tolist()
+    assert encoder.unread([pa.array([2, 7], pa.float16())]) == ["7"]
 
 
 def test_dates_by_hand() -> None:

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import featprop
+from featprop import interrupts
 from featprop.cli.usage import UsageError, is_help, usage_error
 from featprop.errors import FeatpropError, FileError, reason
 
@@ -30,12 +31,17 @@ __all__ = [
 
 
 class Commands(TyperGroup):
-    """The one place where an error of library, system or command line becomes a message and exit code 2."""
+    """The one place where an error of library, system or command line becomes a message and exit code 2.
+
+    And Ctrl-C one and exit code 130: what an import or a file that it cut short has come to is no error.
+    """
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Read the options before the command."""
         try:
             return super().make_context(info_name, args, parent, **extra)
+        except KeyboardInterrupt as interrupt:
+            raise _stopped(interrupt) from None
         except UsageError as error:
             if is_help(error):
                 raise
@@ -46,6 +52,8 @@ class Commands(TyperGroup):
         """Run the command."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise _stopped(interrupt) from None
         except UsageError as error:
             if is_help(error):
                 raise
@@ -63,7 +71,13 @@ class Commands(TyperGroup):
                 "ask for less, take --max-memory where there is, or a larger machine",
             )
             told = FeatpropError("What was asked for", rule, f"no more ({reason(error)})", cure)
-        raise _refused(told)
+        raise _stopped() if interrupts.is_asked() else _refused(told)
+
+
+def _stopped(interrupt: KeyboardInterrupt | None = None) -> typer.Exit:
+    """Say that the command was stopped, and what it says about that itself, and return the end of the program."""
+    typer.echo(" ".join(["Stopped.", *map(str, interrupt.args if interrupt else ())]), err=True)
+    return typer.Exit(interrupts.INTERRUPTED)
 
 
 def _refused(error: FeatpropError) -> typer.Exit:

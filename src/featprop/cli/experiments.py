@@ -29,10 +29,6 @@ def of_old_name(context: typer.Context) -> None:
         typer.echo("featprop bench is now featprop experiments; the old name goes with version 0.3.", err=True)
 
 
-INTERRUPTED = 130
-"""The exit code of a command stopped from the keyboard."""
-
-
 @commands.command()
 def run(
     settings: Annotated[
@@ -92,8 +88,7 @@ def run(
         with showing_progress():
             outcome = run_cells(wanted, out, jobs, threads, others or [])
     except KeyboardInterrupt:
-        typer.echo(f"Stopped. What is done is in {out}; the same command goes on from there.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        raise KeyboardInterrupt(f"What is done is in {out}; the same command goes on from there.") from None
     for missing, stand_in in outcome.absent.items():
         typer.echo(f"  {missing} is not here{f': {stand_in} in its place' if stand_in else ', left out'}", err=True)
     for failure in outcome.failures:

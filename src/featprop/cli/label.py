@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from featprop import interrupts
 from featprop.cli.app import GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import listed
@@ -133,7 +134,7 @@ def label(
         _listening(host, port) as listener,
         alone_with(place, "stop it, or choose another file with --labels") as file,
         contextlib.ExitStack() as opened,
-        _until_interrupted(),
+        _ending_when_told(),
     ):
         with showing_progress():
             log = opened.enter_context(LabelLog(file))
@@ -163,12 +164,13 @@ def label(
                 typer.echo(f"Nodes drawn for checking the model: {len(desk.audit):,}; {told}", err=True)
             typer.echo("Choosing the first nodes to ask for", err=True)
             desk.start(patience=PATIENCE)
-            typer.echo(f"Answers are kept in {place}. Ctrl-C ends; what was answered stays.", err=True)
-            for name, address in zip(people, addresses, strict=True):
-                typer.echo(f"{name}\n{address}" if name else address)
-            sys.stdout.flush()
-            with _opened(addresses[0]) if len(people) == 1 and not no_browser else contextlib.nullcontext():
-                serve(page, listener)
+            with _until_interrupted():
+                typer.echo(f"Answers are kept in {place}. Ctrl-C ends; what was answered stays.", err=True)
+                for name, address in zip(people, addresses, strict=True):
+                    typer.echo(f"{name}\n{address}" if name else address)
+                sys.stdout.flush()
+                with _opened(addresses[0]) if len(people) == 1 and not no_browser else contextlib.nullcontext():
+                    serve(page, listener)
     typer.echo(f"Ended. The answers are in {place}; featprop export {place} takes them out.", err=True)
 
 
@@ -279,10 +281,17 @@ def _opened(address: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _until_interrupted() -> Iterator[None]:
-    """Leave the block quietly at Ctrl-C, or when the process is told to end."""
+    """Leave the block quietly at Ctrl-C, which is how it ends."""
+    with contextlib.suppress(KeyboardInterrupt):
+        yield
+    interrupts.answered()
+
+
+@contextlib.contextmanager
+def _ending_when_told() -> Iterator[None]:
+    """Take it as Ctrl-C when the process is told to end."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with contextlib.suppress(KeyboardInterrupt):
-            yield
+        yield
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING
 
+from featprop import interrupts
 from featprop.errors import FeatpropError
 from featprop.experiments.results import Result
 from featprop.experiments.trials import Trial
@@ -48,7 +49,8 @@ class _Worker:
         context = get_context("spawn")
         self.wire, far_end = context.Pipe()
         self.process: BaseProcess = context.Process(target=_serve, args=(far_end,), daemon=True)
-        self.process.start()
+        with interrupts.unheard():
+            self.process.start()
         far_end.close()
         self.trial: Trial | None = None
         self.is_new = True

@@ -66,7 +66,7 @@ class EdgeTable:
         dropped = index_columns(pieces.column_names, pieces.values, keep)
         self.column_names = [name for name in pieces.column_names if name not in dropped]
         self.ends = self._find_ends(options)
-        self.weight = find_column(self, WEIGHT, what, options.weight, "weight") if options.weights != "none" else None
+        self.weight = self._find_weight(options)
         self.writing: Writing | None = None
         others = [name for name in self.column_names if name not in (*self.ends, self.weight)]
         told = f"Edges of {what}: {self.ends[0]!r} and {self.ends[1]!r}"
@@ -198,10 +198,20 @@ class EdgeTable:
         for first, second in ENDS:
             if first in lower and second in lower:
                 return lower[first], lower[second]
-        if len(there) == 2:
+        if len(there) == 2 and (options.weights == "none" or not lower.keys() & set(WEIGHT)):
             return there[0], there[1]
         cure = "say with --source and --target which two join the nodes" if len(there) > 2 else "add the other one"
         raise FileError(what, "must have the columns source and target", ", ".join(there[:8]) or "none", cure)
+
+    def _find_weight(self, options: TableOptions) -> str | None:
+        """Return the column of the weights: the one asked for, or that of the usual name if it is no end."""
+        if options.weights == "none":
+            return None
+        found = find_column(self, WEIGHT, self.what, options.weight, "weight")
+        if found in self.ends and options.weight is not None:
+            rule, cure = "must have a column of weights beside those of the ends", "name another with --weight"
+            raise FileError(self.what, rule, f"{found!r} for both", cure)
+        return None if found in self.ends else found
 
 
 class _WrittenOtherwiseError(Exception):

@@ -13,6 +13,7 @@ import contextlib
 import logging
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from featprop import interrupts
 from featprop.errors import FeatpropError, reason
 from featprop.estimates import Advice, advise
 from featprop.graph import Graph
@@ -192,7 +194,8 @@ class Trainer:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_learn, args=(theirs, *self._work), name="featprop-model", daemon=True)
-        self._process.start()
+        with interrupts.unheard():
+            self._process.start()
         theirs.close()
 
     def _end(self) -> None:
@@ -209,20 +212,19 @@ def _learn(pipe: Connection, graph: Graph, strategy: str, model: str, seed: int)
 
     Where something goes wrong the answer is a sentence about that.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError, AttributeError):
         os.nice(POLITE)
     while True:
         try:
             question = pipe.recv()
-        except (EOFError, OSError, KeyboardInterrupt):
+        except (EOFError, OSError):
             return
         try:
             if isinstance(question, Judging):
                 answer: Ranking | Advice | str | None = judged(graph, model, seed, question.labels)
             else:
                 answer = ranked(graph, strategy, model, seed, question)
-        except KeyboardInterrupt:
-            return
         except Exception as error:  # told to the process that answers people, which goes on
             answer = str(error) if isinstance(error, FeatpropError) else f"{type(error).__name__}: {reason(error)}"
         try:

@@ -132,6 +132,7 @@ def text_of(values: pa.Array) -> pa.Array:
     if pa.types.is_nested(values.type) or pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
         raise LeftOutError(f"of the type {values.type}")
     if pa.types.is_floating(values.type):
+        values = values.cast(pa.float64()) if pa.types.is_float16(values.type) else values  # Arrow rounds no half ones
         whole = pc.all(pc.or_kleene(pc.equal(values, pc.floor(values)), pc.is_null(values, nan_is_null=True))).as_py()
         if whole and (pc.max(pc.abs(values)).as_py() or 0) < 2**53:
             values = pc.if_else(pc.is_nan(values), None, values).cast(pa.int64())

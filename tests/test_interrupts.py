@@ -1,0 +1,206 @@
+"""Ctrl-C, as processes of their own get it: it holds at every moment, and what was begun is taken back."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RUN = """
+import ctypes, os, signal, sys, time
+from featprop import interrupts
+
+def press():
+    signal.raise_signal(signal.SIGINT)
+
+def go_on():
+    time.sleep(100)
+    open("gone-on", "w").close()
+
+def swallowed():
+    try:
+        press()
+    except BaseException:
+        pass
+    go_on()
+
+def dropped_by_compiled_code():
+    ctypes.CFUNCTYPE(None)(press)()
+    go_on()
+
+def dropped_again_and_again():
+    for _ in range(3):
+        try:
+            time.sleep(100) if interrupts.is_asked() else press()
+        except BaseException:
+            pass
+    go_on()
+
+def turned_into_another_error():
+    try:
+        press()
+    except BaseException:
+        raise ImportError("numpy._core.multiarray failed to import")
+
+def printed_by_compiled_code():
+    try:
+        press()
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+    raise ImportError("numpy._core.multiarray failed to import")
+
+def inside_an_exec():
+    exec("press()")
+
+def swallowed_at_the_end():
+    try:
+        press()
+    except BaseException:
+        pass
+
+def while_it_tidies_up():
+    open("scratch", "w").close()
+    try:
+        press()
+    finally:
+        time.sleep(5 * interrupts.AGAIN)
+        press()
+        try:
+            os.remove("not-there")
+        except FileNotFoundError:
+            time.sleep(2 * interrupts.AGAIN)
+        os.remove("scratch")
+
+def answered():
+    try:
+        press()
+    except KeyboardInterrupt:
+        interrupts.answered()
+    time.sleep(2 * interrupts.AGAIN)
+
+def a_fault():
+    raise ValueError("a fault")
+
+def a_code():
+    sys.exit(3)
+
+if __name__ == "__main__":
+    interrupts.run(globals()[sys.argv[1]])
+"""
+
+COMMAND = """
+import signal, sys
+
+moment, sys.argv[1:] = sys.argv[1], sys.argv[2:]
+
+class Pressing:
+    def find_spec(self, name, path=None, target=None):
+        if name == moment:
+            sys.meta_path.remove(self)
+            signal.raise_signal(signal.SIGINT)
+
+from featprop.__main__ import main
+sys.meta_path.insert(0, Pressing())
+main()
+"""
+"""The command line, with Ctrl-C pressed when a module is about to be imported."""
+
+
+@pytest.fixture
+def as_command(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The words that run what `RUN` defines, started as ``python -m featprop`` is."""
+    folder = tmp_path_factory.mktemp("module")
+    (folder / "pressed.py").write_text(RUN)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")])))
+    return ["-m", "pressed"]
+
+
+def ran(folder: Path, *command: str) -> tuple[int, str]:
+    """Run Python, and return how it ended and what it said."""
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False, timeout=90
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "swallowed",
+        "dropped_by_compiled_code",
+        "dropped_again_and_again",
+        "turned_into_another_error",
+        "printed_by_compiled_code",
+        "inside_an_exec",
+        "swallowed_at_the_end",
+        "while_it_tidies_up",
+    ],
+)
+def test_it_ends_with_a_line_whatever_becomes_of_it(what: str, as_command: list[str], tmp_path: Path) -> None:
+    assert ran(tmp_path, *as_command, what) == (130, "Stopped.\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_it_is_not_about_stays_as_it_is(as_command: list[str], tmp_path: Path) -> None:
+    assert ran(tmp_path, *as_command, "answered") == (0, "")
+    assert ran(tmp_path, *as_command, "a_code") == (3, "")
+    code, told = ran(tmp_path, *as_command, "a_fault")
+    assert code == 1
+    assert told.startswith("Traceback")
+    assert told.endswith("ValueError: a fault\n")
+
+
+def test_where_it_is_ignored_it_stays_so(as_command: list[str], tmp_path: Path) -> None:
+    ignoring = (
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv(sys.executable, sys.argv)"
+    )
+    assert ran(tmp_path, "-c", ignoring, *as_command, "swallowed_at_the_end") == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("moment", "command"),
+    [
+        ("typer", "inspect"),
+        ("featprop.cli.select", "inspect"),
+        ("pyarrow.lib", "inspect"),
+        ("pyarrow._csv", "train"),
+        ("numpy", "train"),
+        ("numpy.random._generator", "select"),
+        ("scipy.sparse._csparsetools", "select"),
+        ("numba.core.typing", "select"),
+        ("featprop.models.saved", "train"),
+        ("uvicorn", "label"),
+    ],
+)
+def test_commands_end_while_libraries_are_imported(
+    moment: str, command: str, graph_folder: Path, tmp_path: Path
+) -> None:
+    options = {"select": ["--budget", "4"], "label": ["--no-browser", "--port", "0"]}.get(command, [])
+    code, told = ran(tmp_path, "-c", COMMAND, moment, command, graph_folder.name, *options)
+    assert code == 130, told
+    assert told.splitlines()[-1] == "Stopped."
+    assert "Traceback" not in told
+    assert "Exception ignored" not in told
+    assert [path.name for path in tmp_path.iterdir()] == [graph_folder.name]
+
+
+def test_a_terminal_presses_it_for_the_processes_of_a_command_too(graph_folder: Path, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "featprop", "label", graph_folder.name, "--no-browser", "--port", "0"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("Choosing the first nodes"):
+            break
+    os.killpg(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=90)
+    assert process.returncode in (0, 130), "asked for while it begins, or when people could label"
+    assert told.splitlines()[-1].startswith(("Stopped.", "Ended."))
+    assert "Traceback" not in told
