@@ -40,7 +40,7 @@ def quick_search() -> Iterator[None]:
 def client() -> Iterator[object]:
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0, silence_logs=50
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as found,
     ):
