@@ -8,8 +8,8 @@ INSTALLED := .venv/installed
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo
 
-test: check  ## every check and every test
-	$(BIN)/python -m pytest -n auto --dist loadfile
+test: check  ## every check and every test, and that tests reach 95 % of src/
+	$(BIN)/python -m pytest -n auto --dist loadfile --cov
 
 fuzz: $(INSTALLED)  ## damaged inputs of every kind: CASES of them, for SECONDS at most, from SEED
 	$(BIN)/python -m fuzz --cases $(or $(CASES),10000) --seconds $(or $(SECONDS),7200) --seed $(or $(SEED),0)
@@ -82,4 +82,4 @@ $(INSTALLED): requirements.txt pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv demo dist report site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv demo dist report site .coverage .pytest_cache .mypy_cache .ruff_cache

@@ -18,7 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TOOLS = re.compile(
-    r"(editables|furo|hatchling|httpx|hypothesis|kmedoids|mypy|myst-parser|playwright|pytest.*|ruff|sphinx)==", re.I
+    r"(coverage|editables|furo|hatchling|httpx|hypothesis|kmedoids|mypy|myst-parser|playwright|pytest.*|ruff|sphinx)==",
+    re.I,
 )
 """The pins of what tests need and users do not."""
 

@@ -1,9 +1,7 @@
 """A real cluster of processes gives the answer of memory, also when one of them is killed on the way."""
 
-import contextlib
 import os
 import signal
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -118,13 +116,3 @@ def test_an_address_where_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_odd_options_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(ParameterError, match=r"^(cluster|workers) must be"), fp.working(**options):  # type: ignore[arg-type]
         pass
-
-
-def test_a_cluster_beside_another_one_says_nothing_about_its_port() -> None:
-    """Dask warns if its usual port is taken, and warnings are errors here."""
-    with socket.socket() as other:
-        with contextlib.suppress(OSError):
-            other.bind(("127.0.0.1", 8787))
-            other.listen()
-        with fp.working(workers=1):
-            pass

@@ -18,8 +18,8 @@ from featprop.io.native import write_native
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits and file systems are made the POSIX way")
 
 COMMANDS = [
-    ["select", "{graph}", "--budget", "1200", "--out", "{out}/picks.csv"],
-    ["train", "{graph}", "--out", "{out}/model", "--model", "sgc"],
+    ["select", "{graph}", "--strategy", "random", "--budget", "1200", "--out", "{out}/picks.csv"],
+    ["train", "{graph}", "--out", "{out}/model"],
     ["predict", "{graph}", "--model", "{model}", "--out", "{out}/predictions.csv"],
     ["convert", "{graph}", "{out}/converted"],
 ]
@@ -44,7 +44,7 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("ready")
     graph = digits()
     write_native(graph, folder / "graph")
-    featprop.save_model(featprop.SGC(epochs=1).fit(graph, range(50), graph.class_names()[:50]), folder / "model")
+    featprop.save_model(featprop.Ridge().fit(graph, range(50), graph.class_names()[:50]), folder / "model")
     return {"graph": folder / "graph", "model": folder / "model"}
 
 

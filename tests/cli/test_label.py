@@ -20,6 +20,8 @@ import pytest
 from featprop.labelling import LabelLog
 
 Start = Callable[..., "Started"]
+NODES = "id,x,picture\n" + "".join(f"{node},{node % 3},a.png\n" for node in range(12))
+EDGES = "source,target\n" + "".join(f"{node},{node + 1}\n" for node in range(11))
 
 
 class Started:
@@ -48,9 +50,8 @@ class Started:
         raise AssertionError(self.process.communicate()[1])
 
     def visit(self) -> httpx.Client:
-        client = httpx.Client(base_url=self.address().partition("/?")[0], timeout=30)
-        client.headers["Authorization"] = f"Bearer {self.lines[-1].partition('token=')[2]}"
-        return client
+        """Go to the next address that is printed."""
+        return visiting(self.address())
 
     def close(self) -> None:
         """End it whatever it is at."""
@@ -65,6 +66,12 @@ class Started:
         self.process.send_signal(by)
         said = self.process.communicate(timeout=60)
         return self.process.returncode, said[1]
+
+
+def visiting(address: str) -> httpx.Client:
+    """Somebody who has an address."""
+    place, _, token = address.partition("/?token=")
+    return httpx.Client(base_url=place, timeout=30, headers={"Authorization": f"Bearer {token}"})
 
 
 @pytest.fixture
@@ -155,36 +162,17 @@ def test_a_killed_server_has_lost_nothing_it_said_it_had(start: Start, tmp_path:
         assert len([act for act in log.acts() if act.kind != "class"]) == 20
 
 
-def test_a_second_server_on_the_same_file_is_refused_by_name(start: Start) -> None:
-    first = start()
-    first.address()
-    second = start()
-    code = second.process.wait(timeout=60)
-    assert second.process.stderr is not None
-    said = second.process.stderr.read()
-    assert code == 2
-    assert said.startswith(
-        "Error: blobs.labels must be at one server at a time; found another run at work there: stop it"
-    )
-    first.end()
-    third = start()
-    assert third.address()
-
-
-def test_a_link_to_the_file_is_the_same_file(start: Start, tmp_path: Path) -> None:
-    first = start("--labels", "mine.labels", "--classes", "a,b")
-    first.address()
-    (tmp_path / "link.labels").symlink_to(tmp_path / "mine.labels")
-    second = start("--labels", "link.labels", "--classes", "a,b")
-    assert second.process.wait(60) == 2
-    assert second.process.stderr is not None
-    assert "link.labels must be at one server at a time" in second.process.stderr.read()
-    first.end()
-
-
-def test_an_import_is_refused_while_a_server_has_the_log(start: Start, run: Callable[..., Any], tmp_path: Path) -> None:
+def test_one_server_at_a_time_has_a_log(start: Start, run: Callable[..., Any], tmp_path: Path) -> None:
+    """Another server and an import are refused, also by another name of the file; when it has ended they go on."""
     server = start("--labels", "mine.labels", "--classes", "a,b")
     with server.visit() as client:
+        (tmp_path / "link.labels").symlink_to(tmp_path / "mine.labels")
+        for name in ("mine.labels", "link.labels"):
+            refused = run("label", "blobs", "--no-browser", "--port", "0", "--labels", name)
+            assert refused.exit_code == 2
+            assert refused.stderr.startswith(
+                f"Error: {name} must be at one server at a time; found another run at work there: stop it"
+            )
         node = client.get("/api/next").json()["node"]
         (tmp_path / "more.csv").write_text(f"id,label\n{node},b\n", encoding="utf-8")
         refused = run("import", "mine.labels", "more.csv")
@@ -197,6 +185,7 @@ def test_an_import_is_refused_while_a_server_has_the_log(start: Start, run: Call
     assert run("import", "mine.labels", "more.csv").exit_code == 0
     with LabelLog(tmp_path / "mine.labels") as log:
         assert len(log.answers()) == 1
+    assert start("--labels", "mine.labels").address()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there is no limit on the size of files")
@@ -224,10 +213,25 @@ def test_a_full_disk_under_a_real_server_is_a_message_and_nothing_half_done(grap
         assert {act.key for act in log.acts() if act.kind == "note"} == set(kept)
 
 
-def test_each_annotator_has_an_address_under_their_name(start: Start) -> None:
-    server = start("--annotator", "ada", "--annotator", "grace", "--overlap", "2", "--classes", "a,b")
-    ada, grace = server.address(), server.address()
-    assert server.lines == ["ada", ada, "grace", grace]
+@pytest.fixture(scope="module")
+def open_to_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    """A server for two people and every machine, with pictures, that shows nothing the model thinks."""
+    folder = tmp_path_factory.mktemp("open")
+    for name, text in ("nodes.csv", NODES), ("edges.csv", EDGES), ("a.png", "png"):
+        (folder / name).write_text(text, encoding="utf-8")
+    people = ["--annotator", "ada", "--annotator", "grace", "--overlap", "2", "--may-add", "grace"]
+    shown = ["--classes", "left,right", "--images", ".", "--blind", "--host", "0.0.0.0"]
+    server = Started(folder, ".", "--no-browser", "--port", "0", "--labels", "l.labels", *people, *shown)
+    try:
+        server.address(), server.address()
+        yield server
+    finally:
+        server.close()
+
+
+def test_each_annotator_has_an_address_under_their_name(open_to_all: Started) -> None:
+    who, ada, other, grace = open_to_all.lines
+    assert (who, other) == ("ada", "grace")
     assert ada != grace
     for address, name in ((ada, "ada"), (grace, "grace")):
         with httpx.Client(follow_redirects=True, timeout=30) as client:
@@ -236,25 +240,37 @@ def test_each_annotator_has_an_address_under_their_name(start: Start) -> None:
             assert page.url.query == b""
 
 
-def test_an_address_of_another_family(start: Start) -> None:
-    try:
-        with socket.socket(socket.AF_INET6) as probe:
-            probe.bind(("::1", 0))
-    except OSError:
-        pytest.skip("no IPv6 here")
-    server = start("--host", "::1")
-    with server.visit() as client:
-        assert server.lines[-1].startswith("http://[::1]:")
-        assert client.get("/api/next").status_code == 200
-
-
-def test_all_addresses_are_open_to_those_with_a_token(start: Start) -> None:
-    server = start("--host", "0.0.0.0")
-    with server.visit() as client:
-        assert "0.0.0.0" not in server.lines[-1]
+def test_all_addresses_are_open_to_those_with_a_token(open_to_all: Started) -> None:
+    assert "0.0.0.0" not in open_to_all.lines[-1]
+    with visiting(open_to_all.lines[-1]) as client:
         assert client.get("/api/next").status_code == 200
         assert client.get("/api/next", headers={"Host": "evil.example"}).status_code == 403
         assert client.get("/api/next", headers={"Authorization": ""}).status_code == 401
+
+
+def test_who_may_add_a_class(open_to_all: Started) -> None:
+    with visiting(open_to_all.lines[1]) as ada, visiting(open_to_all.lines[3]) as grace:
+        assert ada.post("/api/classes", json={"name": "new"}).status_code == 403
+        assert grace.post("/api/classes", json={"name": "new"}).json()["classes"] == ["left", "right", "new"]
+
+
+def test_pictures_and_blindness_are_passed_on(open_to_all: Started) -> None:
+    with visiting(open_to_all.lines[1]) as client:
+        assert client.get("/images/a.png").content == b"png"
+        assert "Show what the model thinks" in client.get("/").text
+
+
+def test_an_address_of_another_family_and_the_classes_of_the_graph(start: Start) -> None:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+        host = "::1"
+    except OSError:
+        host = "127.0.0.2"
+    server = start("--host", host)
+    with server.visit() as client:
+        assert server.lines[-1].startswith("http://[::1]:" if host == "::1" else "http://127.0.0.2:")
+        assert client.get("/api/next").json()["classes"] == ["a", "b", "c"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the browser is a shell script")
@@ -280,26 +296,6 @@ def test_the_browser_is_opened_without_the_token_in_the_list_of_processes(start:
     finally:
         assert server.end()[0] == 0
     assert not file.exists()
-
-
-def test_the_classes_of_the_graph_are_the_classes(start: Start) -> None:
-    with start().visit() as client:
-        assert client.get("/api/next").json()["classes"] == ["a", "b", "c"]
-
-
-def test_who_may_add_a_class(start: Start) -> None:
-    server = start("--classes", "a,b", "--annotator", "ada", "--annotator", "grace", "--may-add", "grace")
-    with server.visit() as ada, server.visit() as grace:
-        assert ada.post("/api/classes", json={"name": "new"}).status_code == 403
-        assert grace.post("/api/classes", json={"name": "new"}).json()["classes"] == ["a", "b", "new"]
-
-
-def test_pictures_and_blindness_are_passed_on(start: Start, tmp_path: Path) -> None:
-    (tmp_path / "pictures").mkdir()
-    (tmp_path / "pictures" / "a.png").write_bytes(b"png")
-    with start("--images", "pictures", "--blind").visit() as client:
-        assert client.get("/images/a.png").content == b"png"
-        assert "Show what the model thinks" in client.get("/").text
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,15 @@ from featprop.experiments.results import read_results
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 
-def command(graph: Path, out: Path) -> list[str]:
+def words(graph: Path, out: Path, jobs: int) -> list[str]:
     names = ("random", "uncertainty", "featprop", "featprop-diffused", "anrmab")
     strategies = [part for name in names for part in ("--strategy", name)]
-    sizes = ["--budgets", "8,16,24", "--seeds", "2", "--epochs", "120", "--jobs", "2", "--out", str(out)]
-    return [sys.executable, "-m", "featprop", "bench", "run", "--dataset", str(graph), *strategies, *sizes]
+    sizes = ["--budgets", "8,16,24", "--seeds", "2", "--epochs", "120", "--jobs", str(jobs), "--out", str(out)]
+    return ["experiments", "run", "--dataset", str(graph), *strategies, *sizes]
+
+
+def command(graph: Path, out: Path) -> list[str]:
+    return [sys.executable, "-m", "featprop", *words(graph, out, jobs=2)]
 
 
 def begin(graph: Path, out: Path) -> subprocess.Popen[str]:
@@ -50,12 +55,13 @@ def children_of(process: int) -> list[int]:
     return [int(child) for child in path.read_text(encoding="ascii").split()] if path.exists() else []
 
 
-def test_killed_at_any_moment_it_resumes_and_ends_with_the_same_results(graph_folder: Path, tmp_path: Path) -> None:
+def test_killed_at_any_moment_it_resumes_and_ends_with_the_same_results(
+    graph_folder: Path, tmp_path: Path, run: Callable[..., Any]
+) -> None:
     straight, broken = tmp_path / "straight", tmp_path / "broken"
-    process = begin(graph_folder, straight)
-    output, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors
-    assert "60 cells" in output
+    done = run(*words(graph_folder, straight, jobs=1))
+    assert done.exit_code == 0, done.output
+    assert "60 cells" in done.output
 
     for lines in (1, 21):
         process = begin(graph_folder, broken)
@@ -73,17 +79,16 @@ def test_killed_at_any_moment_it_resumes_and_ends_with_the_same_results(graph_fo
     with (broken / "blobs.jsonl").open("ab") as file:
         file.write(b'{"dataset":"blobs","strat')
     process = begin(graph_folder, broken)
-    output, errors = process.communicate(timeout=300)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     assert results(broken) == results(straight)
     whole = (broken / "blobs.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(whole) == 60
     assert all(json.loads(line) for line in whole)
 
-    process = begin(graph_folder, broken)
-    output, _ = process.communicate(timeout=300)
-    assert "0 cells" in output
-    assert "60 were there" in output
+    again = run(*words(graph_folder, broken, jobs=2))
+    assert "\n0 cells in" in again.output
+    assert "60 were there" in again.output
 
 
 def alive(process: int) -> bool:

@@ -164,3 +164,13 @@ def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
     path = tmp_path / "edges.csv"
     path.write_text("source,target,w\n")
     assert read_table(path).num_rows == 0
+
+
+def test_codes_that_come_late_in_a_long_file_stay_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_files, "BLOCKS", (200, 1 << 20))
+    path = tmp_path / "nodes.csv"
+    rows = [f"n{place},{place + 1000},{place}" for place in range(100)]
+    path.write_text("id,zip,count\n" + "\n".join([*rows, "n100,01234,100"]) + "\n", encoding="utf-8")
+    read = read_table(path, text=["id"]).to_pydict()
+    assert read["zip"] == [*(str(place + 1000) for place in range(100)), "01234"]
+    assert read["count"] == list(range(101)), "numbers stay numbers"

@@ -50,12 +50,22 @@ class NearestMean(NodeClassifier):
     def restore(self, tensors):
         self.means = tensors["means"]
 '''
-Command = Callable[..., subprocess.CompletedProcess[str]]
+IN_TURN = """
+import json, sys
+from typer.testing import CliRunner
+from featprop.cli import app
+if __name__ == "__main__":
+    results = [CliRunner().invoke(app, words) for words in json.loads(sys.argv[1])]
+    print(json.dumps([[result.exit_code, result.stdout, result.stderr] for result in results]))
+"""
+Told = tuple[int, str, str]
+Commands = Callable[..., list[Told]]
 
 
 @pytest.fixture
-def command(tmp_path: Path) -> Command:
-    """Run featprop in a process of its own, with a package installed beside it as pip would."""
+def commands(tmp_path: Path) -> Commands:
+    """Run commands in turn in a process that has a package installed beside featprop as pip would; return what each
+    ends with, prints and complains of."""
     site = tmp_path / "site"
     info = site / "some_package-1.0.dist-info"
     info.mkdir(parents=True)
@@ -67,50 +77,56 @@ def command(tmp_path: Path) -> Command:
         "PYTHONPATH": os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }
 
-    def run(*words: object) -> subprocess.CompletedProcess[str]:
-        line = [sys.executable, "-m", "featprop", *map(str, words)]
-        return subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    (tmp_path / "in_turn.py").write_text(IN_TURN)
+
+    def run(*commands: list[object]) -> list[Told]:
+        given = json.dumps([[str(word) for word in words] for words in commands])
+        line = [sys.executable, "in_turn.py", given]
+        done = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return [tuple(each) for each in json.loads(done.stdout)]
 
     return run
 
 
-def test_a_third_model_goes_through_every_command(command: Command, graph_folder: Path, tmp_path: Path) -> None:
-    assert "nearest-mean  The class whose labelled nodes have the nearest mean" in command("models").stdout
-    assert "layers  2        a whole number at least 0" in command("models", "nearest-mean").stdout
+def test_a_third_model_goes_through_every_command(commands: Commands, graph_folder: Path, tmp_path: Path) -> None:
+    words = ["--dataset", graph_folder, "--strategy", "uncertainty", "--strategy", "random", "--budgets", "8,12"]
+    models = ["--model", "nearest-mean", "--model", "nearest-mean[layers=0]", "--model", "sgc"]
+    listed, described, *worked = commands(
+        ["models"],
+        ["models", "nearest-mean"],
+        ["train", graph_folder, "--model", "nearest-mean", "--set", "layers=1", "--out", "model"],
+        ["predict", graph_folder, "--model", "model"],
+        ["experiments", "run", *words, *models, "--seeds", 2, "--epochs", 20, "--out", "results"],
+        ["experiments", "report", "results", "--out", "report"],
+    )
+    assert "nearest-mean  The class whose labelled nodes have the nearest mean" in listed[1]
+    assert "layers  2        a whole number at least 0" in described[1]
+    assert [code for code, *_ in worked] == [0] * 4, worked
 
-    done = command("train", graph_folder, "--model", "nearest-mean", "--set", "layers=1", "--out", "model")
-    assert done.returncode == 0, done.stderr
     saved = json.loads((tmp_path / "model" / "model.json").read_text())
     assert (saved["model"], saved["settings"]) == ("nearest-mean", {"layers": 1})
-    done = command("predict", graph_folder, "--model", "model")
-    assert done.returncode == 0, done.stderr
     with (tmp_path / "predictions.csv").open(encoding="utf-8", newline="") as file:
         right = [row["label"] == "abc"[int(row["id"]) % 3] for row in csv.DictReader(file)]
     assert np.mean(right) > 0.8
 
-    words = ["--dataset", graph_folder, "--strategy", "uncertainty", "--strategy", "random", "--budgets", "8,12"]
-    models = ["--model", "nearest-mean", "--model", "nearest-mean[layers=0]", "--model", "sgc"]
-    done = command("experiments", "run", *words, *models, "--seeds", 2, "--epochs", 20, "--out", "results")
-    assert done.returncode == 0, done.stderr
     results = read_results(tmp_path / "results")
     kinds = {(result.model, json.dumps(result.settings)) for result in results}
     assert kinds == {("nearest-mean", "{}"), ("nearest-mean", '{"layers": 0}'), ("sgc", '{"epochs": 20}')}
     assert len(results) == 2 * 3 * 2 * 2 * 2
     by_model = {model: [r.macro_f1 for r in results if r.model == model] for model in ("nearest-mean", "sgc")}
     assert not set(by_model["nearest-mean"]) <= set(by_model["sgc"]), "it is not trained as something else"
-    done = command("experiments", "report", "results", "--out", "report")
-    assert done.returncode == 0, done.stderr
     assert list((tmp_path / "report" / "tables").glob("macro-f1-nearest-mean*.md"))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [["train", "graph", "--model", "nearest-men"], ["experiments", "run", "--dataset", "digits", "--model", "x"]],
-)
-def test_an_unknown_model_lists_the_choices(command: Command, words: list[str]) -> None:
-    done = command(*words)
-    assert done.returncode == 2
-    assert "model must be one of gcn, nearest-mean, ridge, sgc" in done.stderr
+def test_an_unknown_model_lists_the_choices(commands: Commands) -> None:
+    unknown = [
+        ["train", "graph", "--model", "nearest-men"],
+        ["experiments", "run", "--dataset", "digits", "--model", "x"],
+    ]
+    for code, _, complaint in commands(*unknown):
+        assert code == 2
+        assert "model must be one of gcn, nearest-mean, ridge, sgc" in complaint
 
 
 def test_models_follow_scikit_learn_where_it_costs_nothing(line: fp.Graph) -> None:

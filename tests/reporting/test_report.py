@@ -104,15 +104,15 @@ def test_a_large_graph_is_sampled_and_small_on_disk(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(page_module, "layout", lambda rows: np.asarray(rows)[:, :2])
     generator = np.random.default_rng(0)
-    n = 20_000
+    n = 6_000
     nodes = pa.table(
         {"id": range(n), "x": generator.normal(size=n), "text": [f"{node} " + "word " * 400 for node in range(n)]}
     )
     edges = pa.table({"source": range(n - 1), "target": range(1, n)})
     graph = Graph.from_pandas(nodes, edges)
-    fp.report(graph, {node: node % 3 for node in range(0, n, 500)}, out=tmp_path / "r.html")
+    fp.report(graph, {node: node % 3 for node in range(0, n, 150)}, out=tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "4,000 of the 20,000 nodes" in page
+    assert "4,000 of the 6,000 nodes" in page
     assert len(page.encode()) < 5_000_000
 
 

@@ -171,6 +171,33 @@ def test_lists_stay_as_they_are_and_missing_ones_are_their_mean() -> None:
         learnt("vector", [[1.0], [1.0, 2.0]])
 
 
+@pytest.mark.parametrize(
+    ("lists", "reason"),
+    [
+        (pa.array([[], []], pa.list_(pa.float64())), "empty lists"),
+        (pa.array([[1.0], [1.0, 2.0]]), "x holds lists of several lengths"),
+        (pa.array(["a", "b"]), "no lists of numbers"),
+        (pa.array([[math.nan, None], None], pa.list_(pa.float64())), "empty"),
+        (pa.array([[1e308], [1e308]]), "numbers too large to add up"),
+    ],
+)
+def test_lists_that_tell_nothing_are_left_out_with_the_reason(lists: pa.Array, reason: str) -> None:
+    with pytest.raises(LeftOutError, match=f"^{reason}$"):
+        learnt("vector", lists)
+
+
+def test_lists_of_another_length_count_as_missing_and_are_told() -> None:
+    encoder = learnt("vector", [[1.0, 2.0], [3.0, 6.0]])
+    for other, told in (
+        (pa.array([[1.0]]), ["all of them"]),
+        (pa.array(["a"]), ["the type string"]),
+        (pa.array([None], pa.string()), []),
+        (None, []),
+    ):
+        assert encoder.unread([other]) == told
+        np.testing.assert_array_equal(applied(encoder, other, rows=1), [[2, 4]])
+
+
 def test_groups_stay_as_they_are() -> None:
     columns = [pa.array([0, 2, 0]), pa.array([1.5, None, 0])]
     encoder = ENCODERS["columns"].learn(columns, ["w_0", "w_1"])

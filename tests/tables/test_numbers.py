@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featprop.tables.numbers import Numbers, decimal_comma, numbers_in, numbers_of
@@ -201,6 +201,7 @@ STYLES: list[Callable[[float], str]] = [
 
 
 @pytest.mark.parametrize("style", STYLES)
+@settings(max_examples=25)  # of each style
 @given(numbers=st.lists(FRACTION, min_size=1, max_size=8))
 def test_what_is_written_in_one_style_reads_back(style: Callable[[float], str], numbers: list[float]) -> None:
     found = read([style(number) for number in numbers])

@@ -7,8 +7,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from featprop.errors import GraphError
 from featprop.matrix import dense
@@ -89,15 +87,13 @@ def test_what_was_learnt_comes_back_from_json_in_any_order_of_columns() -> None:
     assert again.fingerprint == preparation.fingerprint != learnt(other).fingerprint
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 1000))
-def test_rows_go_with_their_nodes(seed: int) -> None:
+def test_rows_go_with_their_nodes() -> None:
     table = mixed()
-    order = np.random.default_rng(seed).permutation(N)
-    preparation, moved = learnt(table), learnt(table.take(pa.array(order)))
-    np.testing.assert_allclose(
-        features(preparation, table)[order], features(moved, table.take(pa.array(order))), atol=1e-5
-    )
+    here = features(learnt(table), table)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(N)
+        moved = table.take(pa.array(order))
+        np.testing.assert_allclose(here[order], features(learnt(moved), moved), atol=1e-5)
 
 
 def test_columns_that_are_gone_and_values_never_seen_are_named(caplog: pytest.LogCaptureFixture) -> None:

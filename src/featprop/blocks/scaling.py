@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["working"]
 
-ANY_PORT = "127.0.0.1:0"
-"""Where a cluster of this machine answers browsers; the usual port is taken if there is another cluster."""
 PATIENCE = 10
 """Seconds that a cluster has to answer."""
 
@@ -82,7 +80,12 @@ def _client(cluster: str | None, workers: int | None) -> Iterator[Client]:
     with ExitStack() as stack:
         if workers is not None:
             started = LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=ANY_PORT, memory_limit=0, silence_logs=50
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",  # a port is opened even for no dashboard: a free one, for us alone
+                scheduler_kwargs={"dashboard": False},
+                memory_limit=0,
+                silence_logs=50,
             )
             yield stack.enter_context(Client(stack.enter_context(started)))
             return

@@ -1,0 +1,48 @@
+"""What may be said of tables, and how it is kept."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from featprop.errors import ParameterError
+from featprop.tables import TableOptions
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"weights": "men"}, "weights must be one of .*; found 'men'.*did you mean 'mean'"),
+        ({"repeated": "maximum"}, "repeated must be one of .*; found 'maximum'"),
+        ({"columns": {"age": "nummber"}}, "The kind of column 'age' must be one of .*; found 'nummber'.*'number'"),
+        ({"raw": True, "columns": {"age": "number"}}, "raw must be left out where kinds of columns are said"),
+    ],
+)
+def test_what_cannot_be_is_said(said: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        TableOptions(**said)
+
+
+@pytest.mark.parametrize("said", [{}, {"id": "key", "features": ("x", "y")}, {"raw": True}, {"columns": {"a": "date"}}])
+def test_what_was_said_comes_back(said: dict[str, Any]) -> None:
+    options = TableOptions(**said)
+    assert options.to_jsonable() == said
+    assert TableOptions.from_jsonable(options.to_jsonable()) == options
+
+
+@pytest.mark.parametrize("said", [{"raw": "yes"}, {"id": 3}, {"features": ["x", 1]}])
+def test_what_was_kept_and_changed_is_refused(said: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="table options of another type"):
+        TableOptions.from_jsonable(said)
+
+
+def test_one_feature_is_a_list_of_one() -> None:
+    assert TableOptions(features="x").features == ("x",)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("typed", ["age", "=number"])
+def test_a_kind_without_a_column_on_the_command_line(run: Callable[..., Any], graph_folder: Path, typed: str) -> None:
+    result = run("select", graph_folder, "--budget", 3, "--column", typed)
+    assert result.exit_code == 2
+    assert f"--column must be NAME=KIND; found '{typed}': write --column age=number" in result.output
