@@ -21,7 +21,7 @@ BLOCKS = "blocks/test_places.py"
 CORE: dict[str, tuple[str, ...]] = {
     "propagation/propagation.py": (*PROPAGATION, "propagation/test_propagated_points.py"),
     "propagation/passing.py": ("propagation/test_passing.py", "propagation/test_propagation.py", BLOCKS),
-    "propagation/lengths.py": ("propagation/test_propagation.py", "propagation/test_reduction.py"),
+    "propagation/lengths.py": ("propagation/test_lengths.py",),
     "propagation/coverage.py": ("propagation/test_coverage.py",),
     "propagation/reduction.py": ("propagation/test_reduction.py", BLOCKS),
     "distances/kernels.py": ("distances/test_kernels.py", "distances/test_points.py"),
