@@ -139,7 +139,7 @@ def _told(chosen: list[Mutant], known: dict[str, Outcome], survivors: Path) -> i
             unexplained += reason is None
             for name in (mutant.module, "all"):
                 counts[name, "explained"] += reason is not None
-            lines.append(f"- `{mutant.module}:{mutant.number}` `{mutant.line}`: `{mutant.change}`: {reason or '?'}")
+            lines.append(f"- `{mutant.module}:{mutant.number}` `{mutant.line}`: `{mutant.told}`: {reason or '?'}")
     survivors.write_text("\n".join(lines) + "\n", encoding="utf-8")
     header = ("mutants", *KINDS, "explained", "noticed", "of others")
     print(f"\n{'file':<28}{''.join(f'{each:>11}' for each in header)}")

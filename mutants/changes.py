@@ -91,9 +91,14 @@ class Mutant:
     compiled: bool
 
     @property
+    def told(self) -> str:
+        """The change, and which one of several like it in lines like this."""
+        return self.change + (f" ({self.repeat + 1})" if self.repeat else "")
+
+    @property
     def key(self) -> str:
         """What it is known by, wherever in the file it stands."""
-        return f"{self.module}: {self.line}: {self.change}" + (f" ({self.repeat + 1})" if self.repeat else "")
+        return f"{self.module}: {self.line}: {self.told}"
 
     def applied(self, source: str) -> str:
         """Return the source with the change."""

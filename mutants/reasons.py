@@ -28,7 +28,7 @@ class Reason:
 
     def fits(self, mutant: Mutant) -> bool:
         """Say whether it is the reason of a mutant."""
-        return (mutant.module, mutant.line) == (self.module, self.line) and self.change in (None, mutant.change)
+        return (mutant.module, mutant.line) == (self.module, self.line) and self.change in (None, mutant.told)
 
 
 def read_reasons(path: Path = WRITTEN) -> list[Reason]:

@@ -25,6 +25,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 from mutants.changes import Mutant
 from mutants.core import ROOT, TESTS, source_of
 
@@ -37,7 +39,6 @@ LIBRARIES = (
     "numba",
     "pandas",
     "pyarrow.parquet",
-    "pytest",
     "scipy.optimize",
     "scipy.sparse.csgraph",
     "scipy.stats",
@@ -50,10 +51,12 @@ LIBRARIES = (
 )
 MEMORY = 16 * 2**30
 """Bytes of address space; a mutant may ask for any number of rows."""
-PATIENCE, AT_LEAST = 3.0, 45.0
+ENOUGH = 8.0
+"""Seconds of tests, the quickest first, that a mutant has to survive. All seconds are those of a processor."""
+PATIENCE, AT_LEAST = 3, 40
 """A mutant has so many times what its tests take, and these seconds more, in which functions are compiled anew."""
-ENOUGH = 20.0
-"""Seconds of tests, the quickest first, that a mutant has to survive."""
+WAITING = 20
+"""After so many times that by the clock it is taken to wait for something."""
 
 
 def load_libraries() -> None:
@@ -119,24 +122,27 @@ class Running:
         folder: Path,
     ) -> None:
         self.mutant, self.place, self._trees, self._folder, self._module = mutant, place, trees, folder, module
-        self._limit = AT_LEAST + PATIENCE * sum(seconds.values()) if seconds else 3600
+        self._limit = AT_LEAST + PATIENCE * int(sum(seconds.values())) if seconds else 3600
         folder.mkdir(parents=True)
         if mutant:
             trees.put(place, mutant)
         self.began = time.monotonic()
         self.process = os.fork()
         if self.process == 0:
+            resource.setrlimit(resource.RLIMIT_CPU, (self._limit, self._limit))
             _run(trees, place, mutant, tests, seconds, folder)
 
     def outcome(self) -> dict[str, Any] | None:
         """Return what was found and by which test, None if it is not known yet."""
         ended, status = os.waitpid(self.process, os.WNOHANG)
-        late = not ended and time.monotonic() - self.began > self._limit
+        late = not ended and time.monotonic() - self.began > WAITING * self._limit
         if not ended and not late:
             return None
         if late:
             os.killpg(self.process, signal.SIGKILL)
             os.waitpid(self.process, 0)
+        elif os.WIFSIGNALED(status):
+            late = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
         if self.mutant:
             self._trees.restore(self.place, self._module)
         seconds = round(time.monotonic() - self.began, 1)
@@ -197,8 +203,6 @@ def _run(
 
 
 def _tested(tests: Sequence[str], seconds: dict[str, float], folder: Path) -> int:
-    import pytest
-
     asked = ["-q", "-p", "no:cacheprovider", "--tb=line", f"--basetemp={folder / 'temporary'}"]
     asked += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis is imported before it
     watching = _Watching(seconds, folder / "tests.json")
@@ -246,8 +250,14 @@ class _Watching:
     def _seconds_of(self, item: Any) -> float:
         return self._known[item.nodeid]
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: Any) -> Any:
+        began = time.process_time()
+        found = yield
+        self._seconds[item.nodeid] = time.process_time() - began
+        return found
+
     def pytest_runtest_logreport(self, report: Any) -> None:
-        self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
         if report.failed:
             self._failed.append(report.nodeid)
 

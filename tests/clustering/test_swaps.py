@@ -75,10 +75,11 @@ def test_losses_and_gains_are_those_of_every_exchange(given: Given) -> None:
 @settings(max_examples=30)
 def test_gains_over_some_references_are_never_above_those_over_all(given: Given) -> None:
     search, some = given.search(), np.arange(0, given.distances.shape[1], 2)
-    partly = search.gains(given.distances[:, some], some)
+    block = np.ascontiguousarray(given.distances[:, some])
+    partly = search.gains(block, some)
     assert (partly <= search.gains(given.distances) + 1e-6).all()
     removal = search.removal_losses()
-    np.testing.assert_array_equal(search.gains(given.distances[:, some], some, removal), partly)
+    np.testing.assert_array_equal(search.gains(block, some, removal), partly)
     np.testing.assert_array_equal(search.gains(given.distances, removal=removal + 1), search.gains(given.distances) - 1)
 
 
@@ -179,6 +180,16 @@ def test_the_greedy_order_lowers_the_loss_most_each_time(given: Given, count: in
         before = chosen[:place]
         losses = [given.loss(np.append(before, each).astype(int)) for each in range(len(given.distances))]
         assert losses[chosen[place]] == pytest.approx(min(losses), rel=1e-6)
+
+
+@pytest.mark.parametrize("power", [-40, 40])
+def test_the_greedy_order_is_the_same_in_any_unit(power: int) -> None:
+    for seed in range(5):
+        given = problem(seed, seed % 2 == 1)
+        unit = np.float32(2.0**power)
+        plain = greedy_order(given.distances, given.covered, given.weights, 8)
+        scaled = greedy_order(given.distances * unit, given.covered * unit, given.weights, 8)
+        assert scaled.tolist() == plain.tolist()
 
 
 def test_of_equal_candidates_the_first_in_the_order_is_chosen() -> None:

@@ -83,6 +83,16 @@ def test_of_equal_ones_the_first_is_nearest(kind: str) -> None:
     assert nearest(kind, a, b) == ([1, 1, 1], [0, 1, 1])
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_equal_ones_the_first_is_nearest_also_where_rounding_speaks_for_another(kind: str) -> None:
+    a = np.array([[10.0, 0.0]], dtype=np.float32)
+    b = np.array([[-10.0, 0.0], [10.0, 0.08], [10.0, 0.08], [10.0, 0.08]], dtype=np.float32)
+    for place in (1, 2, 3):
+        products = np.array([[-100.0, 100.0, 100.0, 100.0]], dtype=np.float32)
+        products[0, place] += 1e-4
+        assert nearest(kind, a, b, products)[0] == [1]
+
+
 def test_without_the_rows_the_first_of_equal_products_is_nearest() -> None:
     a, b = np.array([[1.0, 0.0]], dtype=np.float32), np.array([[3, 0], [9, 9], [3, 0]], dtype=np.float32)
     assert nearest("neither", a, b) == ([0], [4.0])
@@ -92,16 +102,27 @@ def test_without_the_rows_the_first_of_equal_products_is_nearest() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("wrong", [-2e-4, -1e-4, 1e-4, 2e-4])
 def test_products_that_rounding_spoils_do_not_choose(kind: str, wrong: float) -> None:
-    """Norms of 100: rounding may make 4e-4 of a distance, and 2e-4 of a product. The rows decide: 0.01, 0.0064."""
+    """Norms of 100: rounding may make 8e-4 of a squared distance. The rows are 0.0801 and 0.08 away, and decide."""
     a = np.array([[10.0, 0.0]], dtype=np.float32)
-    b = np.array([[10.0, 0.1], [10.0, 0.08], [-10.0, 0.0]], dtype=np.float32)
-    products = np.array([[100.0, 100.0, -100.0]], dtype=np.float32)
-    for place in (0, 1):
-        spoilt = products.copy()
-        spoilt[0, place] += wrong
-        index, least = nearest(kind, a, b, spoilt)
+    b = np.array([[10.0, 0.0801], [10.0, 0.08], [-10.0, 0.0], [10.0, 0.0801]], dtype=np.float32)
+    for place in (0, 1, 3):
+        products = np.array([[100.0, 100.0, -100.0, 100.0]], dtype=np.float32)
+        products[0, place] += wrong
+        index, least = nearest(kind, a, b, products)
         assert index == [1]
         assert least == pytest.approx([0.0064], rel=1e-4)
+
+
+@pytest.mark.parametrize("others", [5, STRETCH, STRETCH + 5])
+def test_what_lies_behind_the_arrays_is_not_looked_at(others: int) -> None:
+    """Behind them in memory are rows that would be nearest; two that are there are equal, so all are looked at."""
+    a = np.array([[1.0, 0.0]], dtype=np.float32)
+    b = np.tile(a, (4 * STRETCH, 1))
+    b[:others] = [[3, 0]]
+    products, norms = (a @ b.T).astype(np.float32), norms_of(b)
+    index, least = np.empty(1, dtype=np.intp), np.empty(1, dtype=np.float32)
+    nearest_dense(0, 1, products[:, :others], norms_of(a), norms[:others], a, b[:others], index, least)
+    assert (index.tolist(), least.tolist()) == ([0], [4.0])
 
 
 @pytest.mark.parametrize("kind", KINDS)

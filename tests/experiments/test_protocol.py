@@ -1,6 +1,7 @@
 """The protocol, step by step on a graph one can follow."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 from featprop.errors import LabelError, ParameterError
+from featprop.experiments import measuring, protocol, trained
 from featprop.experiments.entrants import Entrant
 from featprop.experiments.protocol import Protocol, initial_pool
 from featprop.experiments.results import Result
@@ -111,6 +113,37 @@ def test_a_one_step_strategy_chooses_all_nodes_anew_at_each_budget(rings: Graph)
     for situation in seen:
         assert situation.graph.labels is None
         assert 11 not in situation.candidates, "a label that nobody knows cannot be asked for"
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that stands still, but for 1.00006 seconds a choice and 10.00012 a training of all seeds."""
+    now = [0.0]
+
+    def slowed(original: Any, seconds: float) -> Any:
+        def slow(*arguments: Any) -> Any:
+            now[0] += seconds
+            return original(*arguments)
+
+        return slow
+
+    monkeypatch.setattr(measuring, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(protocol, "choose", slowed(protocol.choose, 1.00006))
+    monkeypatch.setattr(trained, "fit_seeds", slowed(trained.fit_seeds, 10.00012))
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_choice_is_timed_alone_and_training_is_shared_by_the_seeds(rings: Graph) -> None:
+    for line in all_lines(rings, trial(rings, "first", "ridge")):
+        assert (line.seconds_select, line.seconds_train) == (1.0001, 5.0001)
+
+
+@pytest.mark.usefixtures("clock")
+def test_models_between_the_steps_of_a_choice_are_part_of_its_time(rings: Graph) -> None:
+    """Six choices with five trainings between them, of which each of two seeds bears half; then two with one."""
+    lines = all_lines(rings, trial(rings, "using-first", "ridge"))
+    by_budget = {line.budget: line.seconds_select for line in lines}
+    assert by_budget == {6: pytest.approx(6 + 5 * 5, abs=1e-2), 8: pytest.approx(2 + 5, abs=1e-2)}
 
 
 def test_a_strategy_with_a_model_continues_from_the_pool_before_with_its_model(rings: Graph) -> None:

@@ -174,6 +174,19 @@ def test_the_reduction_of_another_graph_is_applied_and_leaves_ours_alone(line: G
     )
 
 
+def test_rows_of_the_last_two_reductions_are_kept(line: Graph) -> None:
+    ours = Propagation.of(replace(line))
+    first, second, third = (replace(ours.reduction, centre=ours.reduction.centre + by) for by in (1, 2, 3))
+    rows = {name: ours.smoothed("own", each) for name, each in (("first", first), ("second", second))}
+    assert np.shares_memory(ours.smoothed("own", first), rows["first"])
+    assert np.shares_memory(ours.smoothed("own", second), rows["second"])
+    ours.smoothed("own", third)
+    assert np.shares_memory(ours.smoothed("own", second), rows["second"])
+    again = ours.smoothed("own", first)
+    assert not np.shares_memory(again, rows["first"]), "made anew"
+    np.testing.assert_array_equal(again, rows["first"])
+
+
 @pytest.mark.parametrize("columns", [3, 60, 700], ids=["few columns", "more", "reduced"])
 def test_compared_distances_are_the_mean_of_those_of_the_parts(smoothed_by_hand: ByHand, columns: int) -> None:
     graph = random_graph(40, columns, seed=1)

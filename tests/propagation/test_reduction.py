@@ -71,6 +71,24 @@ def test_rows_that_are_all_alike_hold_nothing(columns: int, value: float) -> Non
     assert not reduced(np.full((30, columns), value, dtype=np.float32)).any()
 
 
+@pytest.mark.parametrize("columns", [5, WIDE])
+@pytest.mark.parametrize("power", [-100, 100])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_unit_of_the_features_does_not_matter(columns: int, power: int, sparse: bool) -> None:
+    """Squares of neither size fit single precision."""
+    features = low_rank(30, columns, 4)
+    scaled = features * np.float32(2.0**power)
+    pair = [sp.csr_array(each) if sparse else each for each in (features, scaled)]
+    np.testing.assert_array_equal(*[Reduction.of(each).apply(each) for each in pair])
+
+
+@pytest.mark.parametrize("columns", [1, 5, WIDE])
+def test_one_row_is_its_own_mean(columns: int) -> None:
+    reduction = Reduction.of(np.full((1, columns), 3.0, dtype=np.float32))
+    assert reduction.sizes.tolist() == [0.25, 0.0]
+    assert not reduction.apply(np.full((1, columns), 3.0, dtype=np.float32)).any()
+
+
 def test_a_row_like_the_mean_is_apart_from_all_others() -> None:
     features = np.array([[0, 1], [2, 1], [1, 0], [1, 2], [1, 1]], np.float32)
     assert reduced(features)[4].tolist() == [0, 0, 1]
