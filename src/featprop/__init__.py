@@ -12,10 +12,10 @@ Names are imported when they are first used: PyTorch is loaded by the networks, 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as typing has it: until Ctrl-C is looked after, each import is a moment in which it is not
 if TYPE_CHECKING:
+    from typing import Any
+
     # isort: off
     from featprop.clustering import KMedoids, k_medoids
     from featprop.errors import FeatpropError, FileError, GraphError, LabelError, MissingExtraError
@@ -74,6 +74,8 @@ _OLD = {"available": "available_strategies", "register": "register_strategy"}
 
 
 def __getattr__(name: str) -> Any:
+    import importlib
+
     if name in ("datasets", "errors"):
         return importlib.import_module(f"featprop.{name}")
     if name in _OLD:

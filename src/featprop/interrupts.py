@@ -12,9 +12,12 @@ import atexit
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+
+TYPE_CHECKING = False  # as typing has it: this is imported before anything else, and in as short a time as may be
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
 __all__ = ["INTERRUPTED", "answered", "is_asked", "run", "unheard"]
 
