@@ -12,10 +12,9 @@ Names are imported when they are first used: PyTorch is loaded by the networks, 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as typing has it: until Ctrl-C is looked after, each import is a moment in which it is not
-if TYPE_CHECKING:
-    from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
     # isort: off
     from featprop.clustering import KMedoids, k_medoids
     from featprop.errors import FeatpropError, FileError, GraphError, LabelError, MissingExtraError

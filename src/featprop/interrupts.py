@@ -13,11 +13,10 @@ import os
 import signal
 import sys
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False  # as typing has it: this is imported before anything else, and in as short a time as may be
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
 
 __all__ = ["INTERRUPTED", "answered", "is_asked", "run", "unheard"]
 
