@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 RUN = """
@@ -186,15 +188,21 @@ def test_commands_end_while_libraries_are_imported(
     assert [path.name for path in tmp_path.iterdir()] == [graph_folder.name]
 
 
-def test_a_terminal_presses_it_for_the_processes_of_a_command_too(graph_folder: Path, tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "featprop", "label", graph_folder.name, "--no-browser", "--port", "0"],
-        cwd=tmp_path,
+def in_a_terminal(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Start a command as a terminal does: Ctrl-C goes to each process that it has started, too."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "featprop", *words],
+        cwd=folder,
+        env=os.environ | {"TMPDIR": str(folder)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
+
+
+def test_the_process_that_learns_does_not_hear_it(graph_folder: Path, tmp_path: Path) -> None:
+    process = in_a_terminal(tmp_path, "label", graph_folder.name, "--no-browser", "--port", "0")
     assert process.stderr is not None
     for line in process.stderr:
         if line.startswith("Choosing the first nodes"):
@@ -204,3 +212,18 @@ def test_a_terminal_presses_it_for_the_processes_of_a_command_too(graph_folder: 
     assert process.returncode in (0, 130), "asked for while it begins, or when people could label"
     assert told.splitlines()[-1].startswith(("Stopped.", "Ended."))
     assert "Traceback" not in told
+
+
+def test_processes_of_a_cluster_do_not_hear_it(graph_folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    process = in_a_terminal(tmp_path, "select", graph_folder.name, "--budget", "9", "--workers", "2")
+    started = psutil.Process(process.pid)
+    until = time.monotonic() + 90
+    while process.poll() is None and len(started.children()) < 3 and time.monotonic() < until:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=90)
+    assert process.returncode == 130, told
+    assert told.splitlines()[-1] == "Stopped."
+    assert "Traceback" not in told
+    assert [path.name for path in tmp_path.iterdir()] == [graph_folder.name]

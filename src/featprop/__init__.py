@@ -12,7 +12,6 @@ Names are imported when they are first used: PyTorch is loaded by the networks, 
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ _OLD = {"available": "available_strategies", "register": "register_strategy"}
 
 
 def __getattr__(name: str) -> Any:
+    import importlib
+
     if name in ("datasets", "errors"):
         return importlib.import_module(f"featprop.{name}")
     if name in _OLD:

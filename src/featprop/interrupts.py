@@ -12,9 +12,11 @@ import atexit
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 __all__ = ["INTERRUPTED", "answered", "is_asked", "run", "unheard"]
 

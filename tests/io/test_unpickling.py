@@ -171,6 +171,23 @@ def test_what_is_shared_within_reason_is_read():
     assert np.array_equal(unpickled(pickle.dumps(twice, protocol=2), "a file")[1].toarray(), matrix.toarray())
 
 
+def test_the_bounds_are_those_that_security_md_promises():
+    """Values lie at most 20 deep, and there are at most four values and bytes of arrays for each byte of the file."""
+    deep = [b"\x80\x02" + b"]" * (levels - 1) + b"K\x01" + b"a" * (levels - 1) + b"." for levels in (20, 21)]
+    assert unpickled(deep[0], "file") is not None
+    with pytest.raises(FileError, match="more than 20 levels deep"):
+        unpickled(deep[1], "file")
+    for references, is_read in ((58, True), (59, False)):
+        content = b"\x80\x02((" + b"N" * 8 + b"tq\x00" + b"h\x00" * references + b"t."
+        values = 1 + 9 * (1 + references)  # the tuple, and one of eight and itself as often as it is referred to
+        assert (values <= 4 * len(content)) == is_read
+        if is_read:
+            assert len(unpickled(content, "file")) == 1 + references
+        else:
+            with pytest.raises(FileError, match="far more values than the file has bytes"):
+                unpickled(content, "file")
+
+
 def test_any_change_of_a_byte_is_read_or_refused():
     """Two thousand damaged pickles: some still hold arrays, the others get the one error; none does anything else."""
     wholes = [

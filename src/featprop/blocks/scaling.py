@@ -12,6 +12,7 @@ from featprop.blocks.on_disk import OnDisk
 from featprop.blocks.places import Place, working_at
 from featprop.blocks.scratch import scratch_folder
 from featprop.errors import MissingExtraError, ParameterError
+from featprop.interrupts import unheard
 from featprop.memory import half_of_free, parse_bytes
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def working(
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder(None if scratch is None else Path(scratch)))
         if client is None and given:
-            client = stack.enter_context(_client(cluster, workers))
+            client = stack.enter_context(_client(cluster, workers, folder))
         bound = half_of_free() if bound is None else bound
         if client is None:
             chosen: Place = OnDisk(folder, bound)
@@ -71,23 +72,27 @@ def working(
 
 
 @contextmanager
-def _client(cluster: str | None, workers: int | None) -> Iterator[Client]:
-    """Reach the cluster, or start one of processes here that ends with the block."""
+def _client(cluster: str | None, workers: int | None, folder: Path) -> Iterator[Client]:
+    """Reach the cluster, or start one of processes here, with files in a folder, that ends with the block."""
     try:
+        from dask import config
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise MissingExtraError("A cluster", "cluster", "distributed") from error
     with ExitStack() as stack:
         if workers is not None:
-            started = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                dashboard_address="127.0.0.1:0",  # a port is opened even for no dashboard: a free one, for us alone
-                scheduler_kwargs={"dashboard": False},
-                memory_limit=0,
-                silence_logs=50,
-            )
-            yield stack.enter_context(Client(stack.enter_context(started)))
+            with unheard(), config.set(temporary_directory=str(folder)):
+                started = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    dashboard_address="127.0.0.1:0",  # a port is opened even for no dashboard: a free one, for us alone
+                    scheduler_kwargs={"dashboard": False},
+                    memory_limit=0,
+                    silence_logs=50,
+                    local_directory=str(folder),
+                )
+                stack.enter_context(started)
+            yield stack.enter_context(Client(started))
             return
         try:
             client = Client(cluster, timeout=PATIENCE)
