@@ -133,7 +133,9 @@ def test_labels_and_loss_are_those_of_the_medoids(seed: int, sparse: bool) -> No
 
 
 @pytest.mark.parametrize("leaf", [4, 7])
-def test_the_same_in_any_number_of_blocks(leaf: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("judged", [2, 64])
+def test_the_same_in_any_number_of_blocks(leaf: int, judged: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cell_moves, "LOOKED_AT", judged)
     rows, generator = np.random.default_rng(0).normal(size=(45, 3)), np.random.default_rng(1)
     weights, covered = generator.random(45), generator.random(45) * 4
     whole, moves = moved(rows, [0, 1, 2], covered=covered, weights=weights)
