@@ -22,6 +22,7 @@ from typing import Any
 import typer
 
 from fuzz.case import Case
+from fuzz.patience import looks
 
 __all__ = ["Outcome", "command", "run_case"]
 
@@ -30,9 +31,7 @@ MEMORY = 2 << 30
 PROCESSOR = 30
 """Seconds of processor time."""
 PATIENCE = 150.0
-"""Seconds of the clock in which the campaign itself was awake, on a machine that may have other work."""
-AWAKE = 0.1
-"""Seconds between two looks at a case: what is longer was the campaign's own pause, and not the case's."""
+"""Seconds of the clock in which the campaign itself was awake."""
 LARGEST_FILE = 256 << 20
 SENTENCE = 6000
 """Letters that one sentence may have: some list names that came from the input."""
@@ -91,6 +90,7 @@ def _become(case: Case, folder: Path) -> None:
             FEATPROP_CACHE=str(folder / "home" / "cache"),
         )
         _limit()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
         try:
             command()(case.words, prog_name="featprop")
             code = 0
@@ -130,19 +130,14 @@ def _wait(process: int) -> int | str:
     A case that computes is ended by its processor time, which others on the machine do not use up; the clock is for
     one that waits.
     """
-    waited, looked = 0.0, time.monotonic()
-    while True:
+    for _ in looks(PATIENCE, 0.005):
         found, status = os.waitpid(process, os.WNOHANG)
         if found:
             code = os.waitstatus_to_exitcode(status)
             return code if code >= 0 else f"signal {signal.Signals(-code).name}"
-        if waited > PATIENCE:
-            os.kill(process, signal.SIGKILL)
-            _, _, used = os.wait4(process, 0)
-            return f"time-out after {waited:.0f} s, {used.ru_utime + used.ru_stime:.0f} of them computing"
-        time.sleep(0.005)
-        now = time.monotonic()
-        waited, looked = waited + min(now - looked, AWAKE), now
+    os.kill(process, signal.SIGKILL)
+    _, _, used = os.wait4(process, 0)
+    return f"time-out after {PATIENCE:.0f} s, {used.ru_utime + used.ru_stime:.0f} of them computing"
 
 
 def _of_ending(case: Case, status: int | str, out: str, told: str) -> list[str]:

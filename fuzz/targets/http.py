@@ -11,7 +11,6 @@ import shutil
 import signal
 import socket
 import sqlite3
-import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote_plus, urlencode
@@ -20,6 +19,7 @@ from fuzz.case import Case, target
 from fuzz.mutations.content import mutated_bytes
 from fuzz.mutations.extremes import TEXTS, extreme, extreme_text
 from fuzz.mutations.trees import mutated_json
+from fuzz.patience import looks
 
 __all__ = []
 
@@ -66,14 +66,12 @@ def http(random: random.Random, seeds: Path, folder: Path) -> Case:
 
 def _address(out: Path, process: int) -> tuple[int, str] | None:
     """Wait until the server prints its first address; None if it ends before."""
-    until = time.monotonic() + 100
-    while time.monotonic() < until:
+    for _ in looks(100, 0.02):
         text = out.read_text() if out.exists() else ""
         if found := re.search(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)\n", text):
             return int(found[1]), found[2]
         if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
             return None
-        time.sleep(0.02)
     return None
 
 

@@ -72,6 +72,13 @@ def test_ids_are_not_guessed_either() -> None:
     assert graph(nodes, {"u": ["a"], "v": ["b"]}, id="customer").ids.tolist() == ["a", "b", "c", "d"]
 
 
+@pytest.mark.parametrize("values", [[["p"], ["q"], ["r"], ["s"]], [{"p": 1}] * 4, pa.array([b"p", b"q", b"r", b"s"])])
+def test_what_cannot_name_a_node_is_not_advised_for_ids(values: object) -> None:
+    nodes = {"tags": values, "x": NODES["x"]}
+    with pytest.raises(FileError, match=r"say with --id which column names the nodes\.$"):
+        graph(nodes, {"u": ["a"], "v": ["b"]})
+
+
 def test_an_index_is_no_feature() -> None:
     for name in ("", "__index_level_0__", "Unnamed: 0", "index"):
         found = graph({name: [0, 1, 2, 3]} | NODES, {"u": ["a"], "v": ["b"]})

@@ -137,7 +137,7 @@ class EdgeTable:
         if self.writing is None:
             self.writing = Writing.of(plain_column(piece, self.weight) for piece in self.pieces.read([self.weight]))
             if self.writing is None:
-                return None, (0, next(self.pieces.values(self.weight))[0].as_py())
+                return None, (0, _as_told(next(self.pieces.values(self.weight))[0]))
             if before and (self.writing.comma or self.writing.percent):
                 raise _WrittenOtherwiseError
         found = self.writing.numbers(values)
@@ -216,6 +216,14 @@ class EdgeTable:
 
 class _WrittenOtherwiseError(Exception):
     """Weights show that earlier ones, which were read already, are not written as they seemed to be."""
+
+
+def _as_told(value: pa.Scalar) -> object:
+    """Return a value for a message; that of a moment outside the calendar is its type."""
+    try:
+        return value.as_py()
+    except (OverflowError, ValueError):
+        return f"{value.type}"
 
 
 def _plain_weights(values: pa.Array) -> NDArray[np.float64] | None:

@@ -183,6 +183,8 @@ def _id_column(nodes: ByColumn, options: TableOptions, what: str) -> str:
 
 def _may_be_ids(name: str, nodes: ByColumn) -> bool:
     values = plain_column(nodes, name)
+    if not (pa.types.is_string(values.type) or pa.types.is_integer(values.type)):
+        return False
     kind = kind_of(name, values)
     return kind.kind == "out" and not values.null_count and pc.count_distinct(values).as_py() == len(values)
 

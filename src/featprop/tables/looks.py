@@ -58,7 +58,7 @@ class Column:
 
 
 def plain_column(table: ByColumn, name: str) -> pa.Array:
-    """Return a column as one array, text as the one type of text."""
+    """Return a column as one array, text as the one type of text, and others as types that Arrow computes with."""
     values = table.column(name)
     if values.num_chunks == 1:
         array = values.chunk(0)
@@ -66,6 +66,12 @@ def plain_column(table: ByColumn, name: str) -> pa.Array:
         array = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
+    if pa.types.is_run_end_encoded(array.type):
+        array = pc.run_end_decode(array)
+    if pa.types.is_decimal(array.type) and array.type.bit_width < 128:
+        return array.cast(pa.decimal128(array.type.precision, array.type.scale))
+    if pa.types.is_binary_view(array.type):
+        return array.cast(pa.binary())
     if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
         array = array.cast(pa.string())
     return array

@@ -136,7 +136,10 @@ def text_of(values: pa.Array) -> pa.Array:
         whole = pc.all(pc.or_kleene(pc.equal(values, pc.floor(values)), pc.is_null(values, nan_is_null=True))).as_py()
         if whole and (pc.max(pc.abs(values)).as_py() or 0) < 2**53:
             values = pc.if_else(pc.is_nan(values), None, values).cast(pa.int64())
-    text = pc.utf8_trim_whitespace(values.cast(pa.string()))
+    try:
+        text = pc.utf8_trim_whitespace(values.cast(pa.string()))
+    except pa.ArrowNotImplementedError:
+        raise LeftOutError(f"of the type {values.type}") from None
     return pc.if_else(is_blank(text), pa.scalar(None, pa.string()), text)
 
 
