@@ -4,7 +4,7 @@ import psutil
 import pytest
 
 from featprop.errors import ParameterError
-from featprop.memory import bytes_text, free_memory, half_of_free, parse_bytes
+from featprop.memory import LEAST_MEMORY, bytes_text, free_memory, half_of_free, parse_bytes
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_the_option_that_was_given_is_named() -> None:
 
 def test_half_of_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     real = psutil.virtual_memory()
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: real._replace(available=7_000_001))
-    assert (free_memory(), half_of_free()) == (7_000_001, 3_500_000)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: real._replace(available=7_000_000_001))
+    assert (free_memory(), half_of_free()) == (7_000_000_001, 3_500_000_000)
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,8 @@ def test_half_of_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_sizes_for_people(size: int, text: str) -> None:
     assert bytes_text(size) == text
+
+
+def test_where_little_is_free_nobody_is_refused_who_said_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("featprop.memory.free_memory", lambda: 10**9)
+    assert half_of_free() == LEAST_MEMORY

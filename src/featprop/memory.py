@@ -6,7 +6,10 @@ import re
 
 from featprop.errors import ParameterError
 
-__all__ = ["bytes_text", "free_memory", "half_of_free", "parse_bytes"]
+__all__ = ["LEAST_MEMORY", "bytes_text", "free_memory", "half_of_free", "parse_bytes"]
+
+LEAST_MEMORY = 2**30
+"""Bytes below which no bound is met: libraries and the search for medoids take as much."""
 
 UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?:([kmgt]?)(i?)b|([kmgt]?)(i?))", re.IGNORECASE)
@@ -42,8 +45,8 @@ def free_memory() -> int:
 
 
 def half_of_free() -> int:
-    """Return half of that: what is used at most where nobody says more."""
-    return free_memory() // 2
+    """Return half of that, or what it takes at least: what is used at most where nobody says more."""
+    return max(free_memory() // 2, LEAST_MEMORY)
 
 
 def bytes_text(size: float) -> str:

@@ -62,3 +62,13 @@ def test_pages_are_let_go_of_and_read_again(mapped: np.ndarray) -> None:
     let_go(mapped[50:60])
     assert float(mapped.sum(dtype=np.float64)) == before
     assert stored(np.empty((0, 3), dtype=np.float32)) is None
+
+
+def test_what_was_written_to_a_copy_on_write_is_kept(mapped: np.ndarray) -> None:
+    """Its pages are not those of the file: letting go of them would bring back what was there before."""
+    own = np.memmap(mapped.filename, np.float32, "c", offset=mapped.offset, shape=mapped.shape)  # type: ignore[attr-defined]
+    own[:] = -1
+    let_go(own)
+    let_go(np.asarray(own)[100:200], slice(0, 50))
+    assert (own == -1).all()
+    assert stored(own) is None, "another process would map the file"

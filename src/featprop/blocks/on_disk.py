@@ -15,16 +15,14 @@ from numpy.typing import DTypeLike, NDArray
 from featprop.blocks.places import Place
 from featprop.blocks.stored import Stored
 from featprop.errors import FileError, ParameterError
-from featprop.memory import bytes_text
+from featprop.memory import LEAST_MEMORY, bytes_text
 
-__all__ = ["LEAST_MEMORY", "OnDisk"]
+__all__ = ["OnDisk"]
 
 TAKEN = 600 * 2**20
 """Bytes that the process takes beside working rows: libraries, blocks, vectors of one number a row of some millions."""
 EACH = 48
 """Bytes a row of such vectors."""
-LEAST_MEMORY = 2**30
-"""Bytes below which a bound is not met: the search for medoids takes as much."""
 
 
 class OnDisk(Place):

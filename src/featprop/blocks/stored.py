@@ -80,10 +80,11 @@ def let_go(array: NDArray[Any], part: slice = slice(None)) -> None:
 
 
 def _mapping_of(array: NDArray[Any]) -> np.memmap[Any, Any] | None:
+    """Return the mapping an array is a part of; none if its pages may differ from the file (mode ``"c"``)."""
     found: Any = array
     last: np.memmap[Any, Any] | None = None
     while isinstance(found, np.ndarray):
         if isinstance(found, np.memmap) and found._mmap is not None:  # type: ignore[attr-defined]
             last = found
         found = found.base
-    return last
+    return None if last is None or last.mode == "c" else last

@@ -81,7 +81,7 @@ def convert(
 def _edges_by(workers: int | None, cluster: str | None, scratch: Path | None) -> Iterator[None]:
     """Let workers take part for the length of the block, if there are to be any."""
     from featprop.blocks import working
-    from featprop.blocks.on_disk import LEAST_MEMORY
+    from featprop.memory import LEAST_MEMORY
 
     if workers is None and cluster is None:
         yield
