@@ -33,7 +33,7 @@ CORE: dict[str, tuple[str, ...]] = {
     "models/calibration.py": ("models/test_calibration.py",),
     "estimates/left_out.py": ("estimates/test_doubts.py",),
     "experiments/protocol.py": ("experiments/test_protocol.py",),
-    "experiments/scoring.py": ("experiments/test_scoring.py", "experiments/test_protocol.py"),
+    "experiments/scoring.py": ("experiments/test_scoring.py",),
     "experiments/theory.py": ("experiments/test_tables.py",),
 }
 """Files of `src/featprop` and of `tests`."""

@@ -51,7 +51,7 @@ LIBRARIES = (
 )
 MEMORY = 16 * 2**30
 """Bytes of address space; a mutant may ask for any number of rows."""
-ENOUGH = 8.0
+ENOUGH = 20.0
 """Seconds of tests, the quickest first, that a mutant has to survive. All seconds are those of a processor."""
 PATIENCE, AT_LEAST = 3, 40
 """A mutant has so many times what its tests take, and these seconds more, in which functions are compiled anew."""

@@ -115,6 +115,19 @@ def test_a_one_step_strategy_chooses_all_nodes_anew_at_each_budget(rings: Graph)
         assert 11 not in situation.candidates, "a label that nobody knows cannot be asked for"
 
 
+def test_what_is_known_is_not_done_again(rings: Graph) -> None:
+    what = trial(rings, "first", "ridge")
+    lines = all_lines(rings, what)
+    seen.clear()
+    assert list(Protocol(rings).walk(what, lines)) == []
+    assert not seen
+
+
+def test_the_form_of_the_data_is_part_of_the_record(rings: Graph) -> None:
+    assert Protocol(rings, "planetoid").versions == Protocol(rings).versions | {"data": "planetoid"}
+    assert "data" not in Protocol(rings).versions
+
+
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that stands still, but for 1.00006 seconds a choice and 10.00012 a training of all seeds."""

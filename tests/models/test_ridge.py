@@ -449,6 +449,13 @@ def test_choosing_loading_and_predicting_need_no_torch(graph_folder: Path, tmp_p
     np.testing.assert_allclose(theirs[2], model.predict_proba(graph), atol=1e-6)
 
 
+def turned_negative(shares: np.ndarray) -> np.ndarray:
+    """The same sum, with one share below zero."""
+    changed, (first, second, *_) = shares.copy(), np.flatnonzero(shares)
+    changed[first], changed[second] = -0.5, shares[first] + shares[second] + 0.5
+    return changed
+
+
 @pytest.mark.parametrize(
     ("damage", "found"),
     [
@@ -464,7 +471,13 @@ def test_choosing_loading_and_predicting_need_no_torch(graph_folder: Path, tmp_p
         (lambda saved: saved.update(calibration=np.ones(3)), "calibration that are not"),
         (lambda saved: saved.update(calibration=np.array([np.inf, 0])), "calibration that are not"),
         (lambda saved: saved.update(calibration=np.array([-5.0, 3])), "out of bounds"),
+        (lambda saved: saved.update(calibration=np.array([-5.0, 0.1])), "out of bounds"),
+        (lambda saved: saved.update(calibration=np.array([5.0, -0.1])), "out of bounds"),
+        (lambda saved: saved.update(calibration=np.array([5.0, 1.1])), "out of bounds"),
         (lambda saved: saved.update(sizes=np.ones(3)), "sizes that are not"),
+        (lambda saved: saved.update(sizes=np.array([1.0, -1.0])), "out of bounds"),
+        (lambda saved: saved.update(sizes=np.array([-1.0, 1.0])), "out of bounds"),
+        (lambda saved: saved.update(shares=turned_negative(saved["shares"])), "out of bounds"),
         (lambda saved: saved.update(centre=saved["centre"].astype(np.float64)), "centre that are not"),
         (lambda saved: saved.update(coefficients=saved["coefficients"].astype(np.int8)), "coefficients that are not"),
         (lambda saved: saved.update(shares=saved["shares"] * 1e6), "out of bounds"),
