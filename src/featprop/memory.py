@@ -8,7 +8,7 @@ from featprop.errors import ParameterError
 
 __all__ = ["LEAST_MEMORY", "bytes_text", "free_memory", "half_of_free", "parse_bytes"]
 
-LEAST_MEMORY = 2**30
+LEAST_MEMORY = 10**9
 """Bytes below which no bound is met: libraries and the search for medoids take as much."""
 
 UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}

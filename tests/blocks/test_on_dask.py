@@ -112,7 +112,7 @@ def test_an_address_where_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> Non
         pass
 
 
-@pytest.mark.parametrize("options", [{"workers": 1, "cluster": "tcp://127.0.0.1:9"}, {"workers": 0}])
+@pytest.mark.parametrize("options", [{"workers": 1, "cluster": "tcp://127.0.0.1:9"}, {"workers": 0}, {"client": 3}])
 def test_odd_options_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(ParameterError, match=r"^(cluster|workers) must be"), fp.working(**options):  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=r"^(client|cluster|workers) must be"), fp.working(**options):  # type: ignore[arg-type]
         pass

@@ -160,5 +160,5 @@ def test_few_rows_stay_in_memory_and_many_go_to_files(tmp_path: Path) -> None:
 
 
 def test_a_bound_that_cannot_be_met_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"^max_memory must be at least 1\.1 GB; found 1\.0 MB: allow more\.$"):
+    with pytest.raises(ParameterError, match=r"^max_memory must be at least 1\.0 GB; found 1\.0 MB: allow more\.$"):
         OnDisk(tmp_path, 10**6)

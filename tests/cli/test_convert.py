@@ -188,3 +188,12 @@ def test_what_cannot_be_added_is_said(tables: Path, run: Run, arguments: list[st
     result = run("convert", *arguments)
     assert result.exit_code == 2
     assert said in result.output
+
+
+@pytest.mark.parametrize(("option", "value"), [("--max-memory", "2GB"), ("--scratch", "."), ("--workers", 2)])
+def test_a_bound_is_for_tables_alone(option: str, value: object, tables: Path, run: Run) -> None:
+    assert run("convert", tables, "g").exit_code == 0
+    result = run("convert", "g", "again", option, value)
+    assert result.exit_code == 2
+    assert f"{option} must be given with tables only; found g: leave it out: this is read whole." in result.output
+    assert not Path("again").exists()

@@ -66,7 +66,7 @@ def test_workers_of_this_machine_beside_those_of_others(graph: Path, tmp_path: P
     ("options", "said"),
     [
         (["--max-memory", "lots"], "--max-memory must be a size such as 500MB, 4GB or 2GiB; found 'lots'"),
-        (["--max-memory", "10MB"], "max_memory must be at least 1.1 GB; found 10.0 MB: allow more"),
+        (["--max-memory", "10MB"], "max_memory must be at least 1.0 GB; found 10.0 MB: allow more"),
         (["--workers", "0"], "workers"),
         (["--cluster", "nowhere:1"], "cluster must be the address of a Dask scheduler; found nowhere:1"),
         (["--cluster", "tcp://127.0.0.1:9", "--workers", "2"], "must be given without"),

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from featprop.errors import FeatpropError
+from featprop.errors import FeatpropError, ParameterError
 from featprop.graph import Graph
 from featprop.io import appending, read_graph
 from featprop.io.appending import append_tables
@@ -209,6 +209,29 @@ def test_what_cannot_be_added(
         append(Path(), Path("../g"))
     assert str(caught.value) == message
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "found"),
+    [
+        ("weights", "raw", "'raw'"),
+        ("repeated", "sum", "'sum'"),
+        ("raw", True, "True"),
+        ("features", ["age"], "('age',)"),
+        ("columns", {"age": "category"}, "{'age': 'category'}"),
+    ],
+)
+def test_what_is_settled_cannot_be_said_anew(
+    name: str, said: Any, found: str, write_folder: WriteFolder, tmp_path: Path
+) -> None:
+    out = converted(write_folder(NODES, EDGES, name="first"), tmp_path / "g")
+    more = write_folder(MORE_NODES, MORE_EDGES, name="more")
+    with pytest.raises(ParameterError) as caught:
+        append(more, out, **{name: said})
+    cure = "leave it out, or convert all tables together"
+    assert str(caught.value) == f"{name} must be as it was when the graph was converted; found {found}: {cure}."
+    same = converted(tmp_path / "first", tmp_path / "same", **{name: said})
+    assert append(more, same, **{name: said}).new_nodes == 2
 
 
 def test_names_beside_numbers(write_folder: WriteFolder, tmp_path: Path) -> None:

@@ -51,6 +51,9 @@ def working(
     max_memory
         The bytes this process may use, or text such as ``"4GB"``; half of what is free if not given.
     """
+    if client is not None and not callable(getattr(client, "submit", None)):
+        rule, cure = "must be a distributed.Client", "make one: distributed.Client('tcp://host:8786')"
+        raise ParameterError("client", rule, f"{client!r} ({type(client).__name__})", cure)
     given = [name for name, value in (("client", client), ("cluster", cluster), ("workers", workers)) if value]
     if len(given) > 1:
         raise ParameterError(given[0], f"must be given without {given[1]}", "both", "leave one out")

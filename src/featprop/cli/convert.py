@@ -64,6 +64,10 @@ def convert(
         return
     check_may_replace(out, force=force)
     found = tables_at(graph)
+    said = {"--max-memory": max_memory, "--scratch": scratch, "--workers": workers, "--cluster": cluster}
+    beside = next((option for option, value in said.items() if value is not None), None)
+    if found is None and beside is not None:
+        raise ParameterError(beside, "must be given with tables only", f"{graph}", "leave it out: this is read whole")
     with showing_progress():
         if found is None:
             write_native(read(graph, tables), out, force=force)

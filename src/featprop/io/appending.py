@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from featprop.adjacency import merged
 from featprop.blocks.scratch import scratch_folder
-from featprop.errors import FileError, GraphError, first_five
+from featprop.errors import FileError, GraphError, ParameterError, first_five
 from featprop.graph import UNKNOWN, Graph, check_finite, encoded, repeated_ids
 from featprop.interop.edges import EdgeTable
 from featprop.interop.plain import sorted_classes
@@ -41,6 +41,8 @@ __all__ = ["Appended", "append_tables"]
 
 BLOCK = 1 << 22
 """Entries merged, or numbers copied, together."""
+SETTLED = ("features", "columns", "raw", "weights", "repeated")
+"""Options that old and new rows must have in common."""
 
 
 class Appended(NamedTuple):
@@ -76,7 +78,7 @@ def append_tables(
         cure = "convert a graph there first, without --append"
         raise FileError(f"{folder}", "must be a graph in featprop's format to add to", found, cure)
     before, graph = file_states(folder), open_native(folder)
-    said = options if graph.preparation is None else options.or_else(graph.preparation.options)
+    said = _said(options, graph)
     old_ids = _ids(graph, folder)
     with scratch_folder(scratch) as work, writing_native(folder, durable=True) as new:
         nodes = _new_nodes(tables, graph, old_ids, said, folder)
@@ -101,6 +103,21 @@ def append_tables(
             raise FileError(f"{folder}", rule, "another graph there than when this run began", cure)
     new_nodes = len(ids) - len(old_ids)
     return Appended(new_nodes, added, len(ids), graph.n_edges + added, graph.n_features)
+
+
+def _said(options: TableOptions, graph: Graph) -> TableOptions:
+    """Return the options of the graph, and what is said beside them; what its features and weights are is settled."""
+    if graph.preparation is None:
+        return options
+    settled, said = graph.preparation.options.to_jsonable(), options.to_jsonable()
+    for name in SETTLED:
+        if name in said and said[name] != settled.get(name):
+            rule, cure = (
+                "must be as it was when the graph was converted",
+                "leave it out, or convert all tables together",
+            )
+            raise ParameterError(name, rule, repr(said[name]), cure)
+    return options.or_else(graph.preparation.options)
 
 
 def _ids(graph: Graph, folder: Path) -> pa.Array:
