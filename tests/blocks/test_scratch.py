@@ -45,21 +45,21 @@ def test_it_goes_when_the_block_ends_well_or_not(tmp_path: Path) -> None:
 def test_it_goes_after_an_interrupt(tmp_path: Path) -> None:
     process = holding(tmp_path)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=300)
     assert not list(tmp_path.iterdir())
 
 
 def test_what_a_killed_run_left_goes_with_the_next_start_and_what_is_in_use_stays(tmp_path: Path) -> None:
     killed, at_work = holding(tmp_path), holding(tmp_path)
     killed.kill()
-    killed.communicate(timeout=30)
+    killed.communicate(timeout=300)
     (tmp_path / "mine").mkdir()
     assert len(list(tmp_path.iterdir())) == 3
     with scratch_folder(tmp_path) as folder:
         assert len(list(tmp_path.iterdir())) == 3, "that of the killed run is gone, a new one is there"
         assert folder.is_dir()
     at_work.kill()
-    at_work.communicate(timeout=30)
+    at_work.communicate(timeout=300)
     with scratch_folder(tmp_path):
         pass
     assert [entry.name for entry in tmp_path.iterdir()] == ["mine"]
@@ -95,6 +95,6 @@ def test_those_that_begin_at_once_do_not_take_each_other_for_killed(tmp_path: Pa
         subprocess.Popen([sys.executable, "-c", MANY, str(tmp_path)], stderr=subprocess.PIPE) for _ in range(4)
     ]
     for process in all_of_them:
-        _, told = process.communicate(timeout=120)
+        _, told = process.communicate(timeout=300)
         assert process.returncode == 0, told.decode()
     assert not list(tmp_path.iterdir())

@@ -67,7 +67,7 @@ def stalled(moment: str, *arguments: object) -> subprocess.Popen[bytes]:
 
 def ended(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
     process.send_signal(how)
-    process.communicate(timeout=30)
+    process.communicate(timeout=300)
 
 
 def left(folder: Path) -> Iterator[str]:

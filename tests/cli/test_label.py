@@ -64,14 +64,14 @@ class Started:
     def end(self, by: int = signal.SIGINT) -> tuple[int, str]:
         """Tell it to end, and return how it did and what it said."""
         self.process.send_signal(by)
-        said = self.process.communicate(timeout=60)
+        said = self.process.communicate(timeout=300)
         return self.process.returncode, said[1]
 
 
 def visiting(address: str) -> httpx.Client:
     """Somebody who has an address."""
     place, _, token = address.partition("/?token=")
-    return httpx.Client(base_url=place, timeout=30, headers={"Authorization": f"Bearer {token}"})
+    return httpx.Client(base_url=place, timeout=300, headers={"Authorization": f"Bearer {token}"})
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_an_audit_is_drawn_once_and_asked_for_every_fifth_time(start: Start, tmp
             label = "abc"[question["node"] % 3]
             client.post("/api/labels", json={"node": question["node"], "label": label, "key": f"{place}"})
         assert asked == [*[False] * 4, True] * 7 + [False] * 2 + [True] * 5, "30 labels, and the audit to its end"
-        for _ in range(300):
+        for _ in range(3000):
             progress = client.get("/api/progress").json()
             if progress["seen"] == 30:
                 break
@@ -234,7 +234,7 @@ def test_each_annotator_has_an_address_under_their_name(open_to_all: Started) ->
     assert (who, other) == ("ada", "grace")
     assert ada != grace
     for address, name in ((ada, "ada"), (grace, "grace")):
-        with httpx.Client(follow_redirects=True, timeout=30) as client:
+        with httpx.Client(follow_redirects=True, timeout=300) as client:
             page = client.get(address)
             assert f'<p class="who" title="Who you are here">{name}</p>' in page.text
             assert page.url.query == b""
@@ -282,7 +282,7 @@ def test_the_browser_is_opened_without_the_token_in_the_list_of_processes(start:
     try:
         address = server.address()
         page = tmp_path / "browser.sh.page"
-        until = time.monotonic() + 30
+        until = time.monotonic() + 300
         while not page.exists() and time.monotonic() < until:
             time.sleep(0.05)
         opened = (tmp_path / "browser.sh.opened").read_text(encoding="utf-8").strip()

@@ -89,4 +89,4 @@ def test_strategies_in_a_pipe_are_one_line_each(run: Callable[..., Any]) -> None
 
 def test_rich_waits_for_a_table() -> None:
     program = "import sys, featprop.cli; assert 'rich.table' not in sys.modules"
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)

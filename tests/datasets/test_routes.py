@@ -372,7 +372,7 @@ print(loading.load("papers").n_nodes, flush=True)
         other = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=environment)
         assert other.stdout.readline() == "waiting\n"
         loading._fetched(find("papers"))
-    assert other.communicate(timeout=60)[0] == "8\n", "it has no way to get the data set itself"
+    assert other.communicate(timeout=300)[0] == "8\n", "it has no way to get the data set itself"
     assert other.returncode == 0
 
 

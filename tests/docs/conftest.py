@@ -226,7 +226,7 @@ class Reader:
             assert server.stdout is not None
             assert any(line.startswith("http://") for line in server.stdout), (where, server.communicate())
             server.send_signal(signal.SIGINT)
-            server.communicate(timeout=60)
+            server.communicate(timeout=300)
             assert server.returncode == 0, where
         finally:
             server.kill()

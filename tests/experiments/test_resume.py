@@ -18,9 +18,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 
 def words(graph: Path, out: Path, jobs: int) -> list[str]:
-    names = ("random", "uncertainty", "featprop", "featprop-diffused", "anrmab")
+    names = ("random", "featprop-diffused", "anrmab")
     strategies = [part for name in names for part in ("--strategy", name)]
-    sizes = ["--budgets", "8,16,24", "--seeds", "2", "--epochs", "120", "--jobs", str(jobs), "--out", str(out)]
+    sizes = ["--budgets", "8,16,24", "--seeds", "2", "--epochs", "60", "--jobs", str(jobs), "--out", str(out)]
     return ["experiments", "run", "--dataset", str(graph), *strategies, *sizes]
 
 
@@ -61,17 +61,17 @@ def test_killed_at_any_moment_it_resumes_and_ends_with_the_same_results(
     straight, broken = tmp_path / "straight", tmp_path / "broken"
     done = run(*words(graph_folder, straight, jobs=1))
     assert done.exit_code == 0, done.output
-    assert "60 cells" in done.output
+    assert "36 cells" in done.output
 
-    for lines in (1, 21):
+    for lines in (1, 13):
         process = begin(graph_folder, broken)
         wait_for(lines, broken, process)
         workers = children_of(process.pid)
         process.send_signal(signal.SIGKILL)
         process.communicate()
         assert process.returncode == -signal.SIGKILL
-        assert lines <= n_lines(broken) < 60
-        deadline = time.monotonic() + 60
+        assert lines <= n_lines(broken) < 36
+        deadline = time.monotonic() + 300
         while any(alive(worker) for worker in workers) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not any(alive(worker) for worker in workers), "no process lives on without its parent"
@@ -83,12 +83,12 @@ def test_killed_at_any_moment_it_resumes_and_ends_with_the_same_results(
     assert process.returncode == 0, errors
     assert results(broken) == results(straight)
     whole = (broken / "blobs.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(whole) == 60
+    assert len(whole) == 36
     assert all(json.loads(line) for line in whole)
 
     again = run(*words(graph_folder, broken, jobs=2))
     assert "\n0 cells in" in again.output
-    assert "60 were there" in again.output
+    assert "36 were there" in again.output
 
 
 def alive(process: int) -> bool:
@@ -111,7 +111,7 @@ def test_the_keyboard_stops_it_and_leaves_everything_valid(graph_folder: Path, t
     )
     wait_for(3, out, process)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "the same command goes on from there" in errors
     assert "Traceback" not in errors

@@ -250,7 +250,7 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     processes = [
         subprocess.Popen([sys.executable, "-c", program, str(path), who], stdout=subprocess.DEVNULL) for who in "ab"
     ]
-    assert [process.wait(timeout=120) for process in processes] == [0, 0]
+    assert [process.wait(timeout=300) for process in processes] == [0, 0]
     with LabelLog(path) as log:
         assert len(log.labels()) == len({act.key for act in log.acts()}) == 120
 
@@ -484,7 +484,7 @@ def test_two_processes_bring_an_old_log_up_to_date_at_once(tmp_path: Path) -> No
     processes = [
         subprocess.Popen([sys.executable, "-c", program, str(path), who], stdout=subprocess.DEVNULL) for who in "ab"
     ]
-    assert [process.wait(timeout=120) for process in processes] == [0, 0]
+    assert [process.wait(timeout=300) for process in processes] == [0, 0]
     with LabelLog(path) as log:
         assert len(log.acts()) == 5 + 10
 
