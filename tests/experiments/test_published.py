@@ -21,6 +21,13 @@ RESULTS = Path(__file__).parent.parent.parent / "experiments" / "results"
 SMALL = ("cora", "citeseer")
 """Graphs on which every choice of a strategy without a model is a matter of seconds."""
 CARRIES_STATE = {"anrmab"}
+BOTH = [
+    (name, model)
+    for name in sorted(set(available_strategies()) - {"coreset-mip"})
+    for model in ("gcn", "ridge")
+    if model == "ridge" or strategy_class(name).looks_at_model()
+]
+"""Strategies, each with the models that its choice may depend on."""
 
 Run = Callable[..., Any]
 
@@ -42,8 +49,7 @@ def chosen(run: Run, graph: object, names: dict[Any, Any], result: Result, befor
         return [row["id"] for row in csv.DictReader(file)]
 
 
-@pytest.mark.parametrize("name", sorted(set(available_strategies()) - {"coreset-mip"}))
-@pytest.mark.parametrize("model", ["gcn", "ridge"])
+@pytest.mark.parametrize(("name", "model"), BOTH)
 def test_what_an_experiment_chose_the_command_line_chooses(name: str, model: str, graph_folder: Path, run: Run) -> None:
     graph = resolve(str(graph_folder))
     trial = Trial("blobs", graph.fingerprint, Entrant(name), (Entrant(model),), (8, 12), (0, 3))

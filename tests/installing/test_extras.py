@@ -24,10 +24,12 @@ CASES = [(extra, package) for extra, packages in STATED.items() for package in (
 Brought = Callable[..., dict[str, Distribution]]
 
 
+OWNERS = packages_distributions()
+
+
 def modules_of(packages: set[str]) -> list[str]:
     """The names by which packages are imported."""
-    owned = packages_distributions().items()
-    return [module for module, owners in owned if packages.intersection(map(canonicalize_name, owners))]
+    return [module for module, owners in OWNERS.items() if packages.intersection(map(canonicalize_name, owners))]
 
 
 @pytest.fixture
