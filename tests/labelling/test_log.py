@@ -797,6 +797,17 @@ def test_what_comes_into_an_older_log_before_it_is_brought_up_to_date_is_seen(
         assert file.execute("PRAGMA user_version").fetchone() == (3,)
 
 
+def test_a_path_may_be_text(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.labels")
+    with LabelLog(path) as log:
+        log.tell({"a": "x"})
+        assert log.path == Path(path)
+        log.copy_to(f"{path}.copy")
+    for name in (path, f"{path}.copy"):
+        with LabelLog(name, read_only=True) as log:
+            assert log.labels() == {"a": "x"}
+
+
 def test_a_log_that_nobody_holds_closes_itself(tmp_path: Path) -> None:
     """Python 3.13 warns of a connection that is not closed, whatever it was to."""
     for path in (None, tmp_path / "labels.sqlite"):

@@ -9,6 +9,7 @@ is waited for once, and each of them returns after that (`ActFile._in_turn`).
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import threading
 from collections import deque
@@ -54,17 +55,17 @@ class ActFile:
         Whether the file is only read: it may lie where nothing can be written.
     """
 
-    def __init__(self, path: Path | None = None, *, read_only: bool = False) -> None:
-        self.path = path
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> None:
+        self.path = None if path is None else Path(path)
         self._lock = threading.RLock()
         self._turn = 0
         self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="featprop-log")
         try:
-            if path is not None and read_only:
-                self._connection = _reading(path)
+            if self.path is not None and read_only:
+                self._connection = _reading(self.path)
             else:
-                self._connection = _connected(path or ":memory:")
+                self._connection = _connected(self.path or ":memory:")
             self._check()
             if not read_only:
                 self._keep_safe()
