@@ -23,6 +23,24 @@ LISTS = _doubled(b"](K\x01e", b"](h@h@e", 60)
 TUPLES = _doubled(b"K\x01\x85", b"h@h@\x86", 60)
 WIDE = _doubled(b"](K\x01e", b"](" + b"h@" * 100 + b"e", 15)
 DTYPE = b"cnumpy\ndtype\n"
+ARRAY = b"cnumpy\nndarray\n)R"
+
+
+def _array(shape: bytes, code: bytes = b"U\x02u1", content: bytes = b"U\x00") -> bytes:
+    """Return the operations that make an array, the type made of the operation `code`."""
+    return ARRAY + b"(K\x01" + shape + DTYPE + code + b"\x85R\x89" + content + b"tb"
+
+
+def _often(value: bytes, times: int = 1_000) -> bytes:
+    """Return a pickle with thirty times as many references to a value, of which a fifteenth is written out."""
+    return b"\x80\x02" + value + b"q\x00(" + b"h\x00" * 30 + b"tq\x01(" + b"h\x01" * times + b"t."
+
+
+EMPTY, ONE_AXIS = b"K\x00\x85", b"K\x01\x85"
+CSR = (
+    b"cscipy.sparse._csr\ncsr_array\n)R}(U\x04data" + _array(EMPTY) + b"U\x07indices" + _array(EMPTY)
+    + b"U\x06indptr" + _array(ONE_AXIS, content=b"U\x01\x00") + b"U\x06_shapeK\x00K\x00\x86ub"
+)  # fmt: skip
 
 CRAFTED: dict[str, bytes] = {
     "lists in lists": LISTS + b".",
@@ -35,6 +53,24 @@ CRAFTED: dict[str, bytes] = {
     "lists as an encoding": LISTS + b"0" + b"c_codecs\nencode\nX\x01\x00\x00\x00ah\x3c\x86R.",
     "lists as a persistent id": LISTS + b"Q.",
     "lists as a shape": LISTS + b"0cnumpy\nndarray\nK\x00\x85R(K\x01h\x3c" + DTYPE + b"U\x02f8\x85R\x89U\x00tb.",
+    "one long number as every length": b"\x80\x02\x8a\xff" + b"\x7f" * 255 + b"q\x000"
+    + _array(b"(" + b"h\x00" * 2_000 + b"t") + b".",
+    "long numbers as the lengths of a matrix": b"\x80\x02" + CSR.replace(b"K\x00K\x00\x86", b"\x8a\xff" + b"\x7f" * 255
+    + b"2\x86") + b".",
+    "as many axes as bytes": b"\x80\x02" + _array(b"(" + b"K\x01" * 20_000 + b"t") + b".",
+    "many arguments for many calls": b"\x80\x02(" + b"N" * 10_000 + b"tq\x000" + DTYPE + b"q\x010("
+    + b"h\x01h\x00R" * 6_000 + b"t.",
+    "a long name of a type for many arrays": b"\x80\x02B" + struct.pack("<I", 30_000) + b"O" * 30_000 + b"q\x000("
+    + _array(EMPTY, b"h\x00", b"]") * 300 + b"t.",
+    "one array many times": _often(_array(EMPTY)),
+    "an array of 64 axes many times": _often(_array(b"(" + b"K\x00" * 64 + b"t")),
+    "an array of objects many times": _often(_array(EMPTY, b"U\x02O8", b"]")),
+    "one matrix many times": _often(CSR),
+    "one list many times": _often(b"]"),
+    "lists in a list many times": _often(b"]" * 15 + b"a" * 14),
+    "one dictionary many times": _often(b"}K\x01Ns"),
+    "dictionaries in a dictionary many times": _often(b"}" + b"K\x01}" * 15 + b"s" * 15),
+    "tuples in a tuple many times": _often(b")" + b"\x85" * 14),
     "a list in itself": b"\x80\x02]q\x00h\x00a.",
     "a dictionary in itself": b"\x80\x02}q\x00K\x01h\x00s.",
     "one text many times": b"\x80\x02X" + struct.pack("<I", 10**6) + b"a" * 10**6 + b"q\x000"

@@ -27,7 +27,9 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inputs]:
         yield Inputs.made(tmp_path_factory.mktemp("crash") / "inputs", address)
 
 
-@pytest.mark.parametrize("name", ["convert --force", "learner again", "select --rounds", "download"])
+@pytest.mark.parametrize(
+    "name", ["convert --force", "convert --append", "learner again", "select --rounds", "download"]
+)
 def test_nothing_is_lost_doubled_different_or_left(name: str, inputs: Inputs, tmp_path: Path) -> None:
     run = Undisturbed.of(WORK[name], inputs, tmp_path / "run")
     tally = at_random(run, kills=1, seed=0)
@@ -63,7 +65,7 @@ def test_a_disk_without_room_and_one_that_is_read_only(name: str, inputs: Inputs
     assert (locked.tried, locked.refused) == (1, 1)
 
 
-@pytest.mark.parametrize("name", ["convert --force", "results", "address"])
+@pytest.mark.parametrize("name", ["convert --force", "convert --append", "results", "address"])
 def test_two_at_once(name: str, inputs: Inputs, tmp_path: Path) -> None:
     found = two_at_once(Undisturbed.of(WORK[name], inputs, tmp_path / "run"), times=2)
     assert found.notes == []

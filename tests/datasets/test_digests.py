@@ -38,6 +38,14 @@ def test_another_content_is_refused(name, form, tmp_path, monkeypatch) -> None:
         fetch_official(form, tmp_path)
 
 
+def test_a_download_without_a_digest_is_said(tmp_path, monkeypatch, caplog) -> None:
+    monkeypatch.setattr(download, "_download", lambda file, path: path.write_bytes(b"any content"))
+    form = next(form for name, form in DOWNLOADED if name == "ogbn-products")
+    fetch_official(form, tmp_path)
+    said = f"{form.files[0].name} has no published digest: what was sent was not checked against one"
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [("WARNING", said)]
+
+
 @pytest.mark.parametrize("kind", ["sha256", "git"])
 def test_the_digest_of_a_known_content(kind, tmp_path) -> None:
     """Those of the text ``hello`` and a line end, as sha256sum and git hash-object print them."""

@@ -1,6 +1,9 @@
 """Nodes and edges added to a converted graph: what converting everything at once would give."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -254,3 +257,54 @@ def test_a_graph_that_changed_meanwhile_is_left_alone(
     with pytest.raises(FeatpropError, match="must be added to by one run at a time"):
         append(write_folder(MORE_NODES, None, name="more"), out)
     assert open_native(out).ids.tolist() == [*"abcd", "z"]
+
+
+ADD_SLOWLY = """
+import sys
+from pathlib import Path
+from featprop.errors import FileError
+from featprop.io import atomic
+from featprop.io.appending import append_tables
+from featprop.io.converting import tables_at
+from featprop.tables import TableOptions
+
+flush = atomic._flush
+
+def wait_at_the_disk(path):
+    atomic._flush = flush
+    print("at the disk", flush=True)
+    sys.stdin.readline()
+    flush(path)
+
+atomic._flush = wait_at_the_disk
+try:
+    append_tables(tables_at(Path(sys.argv[1]), both=False), Path(sys.argv[2]), TableOptions(), max_memory=10**9)
+    print("added")
+except FileError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("other", ["append", "convert"])
+def test_a_run_that_waits_for_the_disk_does_not_undo_another(
+    other: str, write_folder: WriteFolder, tmp_path: Path
+) -> None:
+    out = converted(write_folder(NODES, EDGES, name="first"), tmp_path / "g")
+    more = write_folder(MORE_NODES, None, name="more")
+    command = [sys.executable, "-c", ADD_SLOWLY, str(more), str(out)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as slow:
+        assert slow.stdout is not None
+        assert slow.stdout.readline() == "at the disk\n"
+        if other == "append":
+            append(write_folder("id,age\nz,1\n", None, name="other"), out)
+        else:
+            whole = read_graph(write_folder("id,age\ny,1\nz,2\n", "source,target\ny,z\n", name="other"))
+            write_native(whole, out, force=True)
+        told, _ = slow.communicate("\n", timeout=60)
+    found = "another graph there than when this run began: add it again."
+    assert told == f"{out} must be added to by one run at a time; found {found}\n"
+    assert open_native(out).ids.tolist() == ([*"abcd", "z"] if other == "append" else ["y", "z"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "g", "more", "other"]
+    append(more, out)
+    assert open_native(out).ids.tolist()[-2:] == ["e", "f"]

@@ -92,6 +92,23 @@ def test_a_folder_that_fails_leaves_everything_as_it_was(tmp_path: Path, content
     assert contents() == {"model": None, "model/old": b"1"}
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_folder_that_must_stay_goes_back(tmp_path: Path, contents: Contents, is_there: bool) -> None:
+    seen = []
+
+    def check(old: Path) -> None:
+        seen.append([path.name for path in old.glob("*")])
+        raise InterruptionError
+
+    if is_there:
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "a.txt").write_text("old")
+    with pytest.raises(InterruptionError), replacing_folder(tmp_path / "out", check=check) as temporary:
+        (temporary / "b.txt").write_text("new")
+    assert seen == [["a.txt"] if is_there else []]
+    assert contents() == ({"out": None, "out/a.txt": b"old"} if is_there else {})
+
+
 def test_missing_parents_are_made(tmp_path: Path) -> None:
     with replacing_file(tmp_path / "a" / "b" / "out.csv") as temporary:
         temporary.write_text("x")

@@ -18,11 +18,12 @@ from featprop.errors import FeatpropError, FileError, LabelError
 from featprop.graph import Graph
 from featprop.io import read_graph
 from featprop.io.answers import read_ids
+from featprop.io.formulas import bare
 from featprop.io.label_words import SKIP_WORDS
 from featprop.io.labels import read_labels
 from featprop.io.overwriting import check_may_write
 from featprop.io.prediction_files import write_prediction_table
-from featprop.io.sheets import write_pick_table
+from featprop.io.sheets import write_labels, write_pick_table
 from featprop.spelling import form_of
 
 Contents = Callable[[], dict[str, bytes | None]]
@@ -219,8 +220,8 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1
 
 
 @given(
-    ids=st.lists(TEXT, min_size=1, max_size=5, unique=True),
-    label=TEXT.filter(lambda text: text.strip() and form_of(text) not in SKIP_WORDS),
+    ids=st.lists(TEXT, min_size=1, max_size=5, unique_by=bare),
+    label=TEXT.filter(lambda text: text.strip() and form_of(text) not in SKIP_WORDS and bare(text) == text),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_any_text_survives_from_sheet_to_labels(tmp_path: Path, ids: list[str], label: str) -> None:
@@ -427,3 +428,63 @@ def test_a_stream_gets_the_table() -> None:
     stream = io.BytesIO()
     write_pick_table(stream, np.array([7]))
     assert stream.getvalue() == b"rank,id,label\n1,7,\n"
+
+
+FORMULAS = ["=cmd|' /C calc'!A0", "+cmd", "-x", "@me", "'=1", "''-", "'quoted", "-1.5", "+2e3", "-", "plain"]
+
+
+def no_formulas(path: Path) -> list[list[str]]:
+    """Return the cells of a sheet, in which no spreadsheet sees a formula."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    for cell in (cell for row in rows for cell in row):
+        assert cell[:1] not in {*"=@+-"} or isinstance(float(cell), float)
+    return rows
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_no_cell_of_a_sheet_is_a_formula_and_ids_and_labels_come_back(tmp_path: Path, text: str) -> None:
+    path, graph = tmp_path / "picks.csv", graph_with([text, "b", "c"])
+    columns = {f"{text} title": pa.array([text, None]), "temperature": pa.array([-1.5, 2.0])}
+    write_pick_table(path, graph.ids[:2], columns)
+    titles, row, _ = no_formulas(path)
+    assert [bare(titles[2]), bare(row[1]), bare(row[2]), row[3]] == [f"{text} title", text, text, "-1.5"]
+    check_may_write(path, force=False, shown=list(columns))
+    assert read_ids(path, graph) == [text, "b"]
+    write(path, path.read_text(encoding="utf-8").replace(",\n", ",x\n"))
+    with pytest.raises(FileError) as caught:
+        check_may_write(path, force=False, shown=list(columns))
+    assert f"labels that a person typed: 2 ({text}, b)" in str(caught.value)
+    labels = {text: f"{text}y", "b": "plain"}
+    write_labels(tmp_path / "labels.csv", labels, force=False)
+    no_formulas(tmp_path / "labels.csv")
+    read = read_labels([tmp_path / "labels.csv"], graph)
+    assert dict(zip(read.nodes, read.labels, strict=True)) == labels
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_no_cell_of_predictions_is_a_formula_and_what_a_person_changed_comes_back(tmp_path: Path, text: str) -> None:
+    path, graph = tmp_path / "p.csv", graph_with([f"{text}n", "b", "c"])
+    classes, blocks = (f"{text}x", "y"), [np.array([[0.7, 0.3], [0.6, 0.4], [0.2, 0.8]], np.float32)]
+    for _ in range(2):  # the second time over the first, in which nobody typed
+        write_prediction_table(path, graph.ids, classes, blocks, given=np.array([0, -1, -1]))
+    rows = no_formulas(path)
+    assert bare(rows[1][1]) == bare(rows[2][1]) == bare(rows[1][3]) == f"{text}x"
+    read = read_labels([path], graph)
+    assert (read.nodes, read.labels) == ([f"{text}n"], [f"{text}x"])
+    with pytest.raises(FileError, match="labels that a person typed"):
+        write_prediction_table(path, graph.ids, classes, blocks)
+    rows[3][1] = rows[1][1]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    read = read_labels([path], graph)
+    assert (read.nodes, read.labels) == ([f"{text}n", "c"], [f"{text}x", f"{text}x"])
+
+
+def test_an_id_that_is_another_one_shielded(tmp_path: Path) -> None:
+    graph = graph_with(["=a", "'=a", "b"])
+    write_pick_table(tmp_path / "s.csv", graph.ids)
+    with pytest.raises(
+        FeatpropError, match="must stand for one id of the graph each; found '=a, which is \"'=a\" and '=a'"
+    ):
+        read_ids(tmp_path / "s.csv", graph)

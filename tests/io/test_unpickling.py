@@ -5,6 +5,7 @@ import os
 import pickle
 import struct
 import subprocess
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -136,7 +137,12 @@ def array_of(dtype_state, code, shape, content):
     ("content", "says"),
     [
         (array_of((3, "<", None, None, None, -1, -1, 0), "f8", (1000,), b"12345678"), r"shape \(1000,\) in 8 bytes"),
-        (array_of((3, "<", None, None, None, -1, -1, 0), "f8", (-1,), b"12345678"), "bytes"),
+        (array_of((3, "<", None, None, None, -1, -1, 0), "f8", (-1,), b"12345678"), "no array has"),
+        (array_of((3, "<", None, None, None, -1, -1, 0), "f8", (1 << 63,), b""), "no array has"),
+        (array_of((3, "<", None, None, None, -1, -1, 0), "f8", ("1",), b"12345678"), "no array has"),
+        (array_of((3, "<", None, None, None, -1, -1, 0), "f8", (1,) * 65, b"12345678"), "up to 64 lengths"),
+        (array_of((3, "|", None, None, None, -1, -1, 0), "S" + "1" * 20, (1,), b"1"), "a type without a name"),
+        (b"\x80\x02cnumpy\ndtype\n(NNNNtR.", "a call with 4 arguments"),
         (array_of((3, "|", None, None, None, 8, 8, 0), "V8", (1,), b"12345678"), "not numbers or texts"),
         (array_of((3, "<", None, None, None, -1, -1, 0), "f8,O", (1,), b"12345678"), "not numbers or texts"),
         (b"\x80\x02}q\x00", "this:"),
@@ -159,6 +165,30 @@ def test_pickles_made_to_cost_time_or_memory(name):
     """Python's own reading of some of these would not end, or take all memory; each is refused after one look."""
     with pytest.raises(FileError, match=r"^a file must (be a whole pickle of arrays|hold nothing but numbers)"):
         unpickled(CRAFTED[name], "a file")
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+def test_the_memory_that_security_md_promises(name):
+    """Fewer than 300 bytes for each byte of the file, beside what any reading takes."""
+    content = CRAFTED[name]
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileError):
+            unpickled(content, "a file")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 300 * len(content) + 200_000
+
+
+def test_what_is_there_once_is_read():
+    """What lists, dictionaries and arrays count for is no more than four times the fewest bytes one can have."""
+    assert unpickled(b"\x80\x02(" + b"]" * 1000 + b"t.", "file") == ([],) * 1000
+    assert unpickled(b"\x80\x02(" + b"}" * 1000 + b"t.", "file") == ({},) * 1000
+    arrays = [np.zeros(0) for _ in range(1000)]
+    assert len(unpickled(pickle.dumps(arrays, protocol=4), "file")) == 1000
+    axes = np.zeros((1,) * 32)
+    assert unpickled(pickle.dumps(axes), "file").shape == axes.shape
 
 
 def test_what_is_shared_within_reason_is_read():

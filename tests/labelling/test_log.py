@@ -757,6 +757,57 @@ def test_a_log_whose_file_has_other_things_done_is_refused(statement: str, tmp_p
             LabelLog(tmp_path / "a.labels", read_only=read_only)
 
 
+@pytest.mark.parametrize("script", [FIRST_FORMAT, SECOND_FORMAT, THIRD_FORMAT])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE VIEW mine AS SELECT * FROM acts",
+        "CREATE TRIGGER more AFTER INSERT ON acts BEGIN SELECT RAISE(IGNORE); END",
+        "CREATE TABLE seen (x); CREATE TRIGGER more AFTER INSERT ON seen BEGIN SELECT 1; END",
+    ],
+)
+def test_an_older_log_with_views_or_triggers_of_others_is_refused_and_left_as_it_is(
+    script: str, statement: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.labels"
+    old_log(path, script + statement)
+    before = path.read_bytes()
+    for read_only in (True, False, False):
+        with pytest.raises(FileError, match="views or triggers that featprop did not make"):
+            LabelLog(path, read_only=read_only)
+        assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["a.labels"]
+
+
+def test_what_comes_into_an_older_log_before_it_is_brought_up_to_date_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.labels"
+    before = old_log(path, THIRD_FORMAT)
+
+    def add_a_view(_: LabelLog) -> None:
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("CREATE VIEW mine AS SELECT * FROM acts")
+
+    monkeypatch.setattr(LabelLog, "_keep_safe", add_a_view)
+    with pytest.raises(FileError, match="views or triggers that featprop did not make"):
+        LabelLog(path)
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("SELECT * FROM acts ORDER BY number").fetchall() == before
+        assert file.execute("PRAGMA user_version").fetchone() == (3,)
+
+
+def test_a_path_may_be_text(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.labels")
+    with LabelLog(path) as log:
+        log.tell({"a": "x"})
+        assert log.path == Path(path)
+        log.copy_to(f"{path}.copy")
+    for name in (path, f"{path}.copy"):
+        with LabelLog(name, read_only=True) as log:
+            assert log.labels() == {"a": "x"}
+
+
 def test_a_log_that_nobody_holds_closes_itself(tmp_path: Path) -> None:
     """Python 3.13 warns of a connection that is not closed, whatever it was to."""
     for path in (None, tmp_path / "labels.sqlite"):

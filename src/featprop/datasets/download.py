@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ from featprop.datasets.entry import Form, RawFile
 from featprop.progress import tracked
 
 __all__ = ["RouteError", "check_digest", "fetch_official"]
+
+log = logging.getLogger(__name__)
 
 TIMEOUT = 15.0
 """Seconds to wait for a server that says nothing."""
@@ -33,8 +36,9 @@ def fetch_official(form: Form, folder: Path) -> None:
 
 
 def check_digest(path: Path, file: RawFile) -> None:
-    """Compare the content of a file with what the data set's file has."""
+    """Compare the content of a file with what the data set's file has, or say that nobody knows what that is."""
     if file.digest is None:
+        log.warning("%s has no published digest: what was sent was not checked against one", file.name)
         return
     kind, _, expected = file.digest.partition(":")
     found = _sha256(path) if kind == "sha256" else _git_name(path)

@@ -203,7 +203,8 @@ def _nodes(table: pa.Table, title: str, graph: Graph, path: Path) -> list[Hashab
     """Return the ids of the graph that are written so, with the types they have there: ``(0, 1)`` may be a tuple.
 
     Parquet has types: a value that is an id of the graph is that one. Whatever else is written like two ids of the
-    graph, the number 1 and the text 1, is an error. What is no id comes back as it is, nothing as None.
+    graph, the number 1 and the text 1, or a formula with a ' before it and one without, is an error. What is no id
+    comes back as it is, nothing as None.
     """
     written = names(table, title, f"{path}", typed=_is_typed(path)).to_pylist()
     if graph.ids.dtype.kind in "iu":
@@ -217,7 +218,8 @@ def _nodes(table: pa.Table, title: str, graph: Graph, path: Path) -> list[Hashab
             stands_for.setdefault(text, []).append(node)
     nodes: list[Hashable | None] = []
     for value, name in zip(values, written, strict=True):
-        alike = stands_for.get(str(name)) or stands_for.get(bare(str(name)), [name])
+        spellings = dict.fromkeys((str(name), bare(str(name))))
+        alike = [node for text in spellings for node in stands_for.get(text, ())] or [name]
         possible = [known[value]] if value in known else alike
         if name is not None and len(possible) > 1:
             found = f"{name}, which is {' and '.join(map(repr, possible))}"

@@ -2,7 +2,8 @@
 
 New nodes come after those that are there, so that every position and every id means what it meant. Their columns become
 features as those of the graph did, and weights are divided by what the weights of the graph were divided by: the result
-is what converting everything at once would give with that preparation and that scale. The folder is replaced whole.
+is what converting everything at once would give with that preparation and that scale. The folder is replaced whole, and
+only the one that was read: of two runs that add to the same graph at once, the later one is refused.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from featprop.interop.plain import sorted_classes
 from featprop.interop.positions import Positions
 from featprop.interop.tables import Nodes, nodes_from_table
 from featprop.io.adjacency_files import write_adjacency
+from featprop.io.atomic import read_whole
 from featprop.io.converting import gather_edges, write_edges
 from featprop.io.folder import TwoTables
 from featprop.io.native import SOURCE, is_native, open_native, write_description, write_ids, write_table, writing_native
@@ -77,10 +79,16 @@ def append_tables(
         found = "no such folder" if not folder.exists() else "something else"
         cure = "convert a graph there first, without --append"
         raise FileError(f"{folder}", "must be a graph in featprop's format to add to", found, cure)
-    before, graph = file_states(folder), open_native(folder)
+    before, graph = read_whole(folder, lambda: (file_states(folder), open_native(folder)))
     said = _said(options, graph)
     old_ids = _ids(graph, folder)
-    with scratch_folder(scratch) as work, writing_native(folder, durable=True) as new:
+
+    def check(old: Path) -> None:
+        if not old.exists() or file_states(old) != before:
+            rule, cure = "must be added to by one run at a time", "add it again"
+            raise FileError(f"{folder}", rule, "another graph there than when this run began", cure)
+
+    with scratch_folder(scratch) as work, writing_native(folder, durable=True, check=check) as new:
         nodes = _new_nodes(tables, graph, old_ids, said, folder)
         ids = old_ids if nodes is None else pa.concat_arrays([old_ids, nodes.ids])
         kind = _write_nodes(new, folder, graph, nodes, ids)
@@ -98,9 +106,6 @@ def append_tables(
             repairs=[*graph.repairs, *(f"added: {repair}" for repair in repairs)],
             weight_scale=scale,
         )
-        if file_states(folder) != before:
-            rule, cure = "must be added to by one run at a time", "add it again"
-            raise FileError(f"{folder}", rule, "another graph there than when this run began", cure)
     new_nodes = len(ids) - len(old_ids)
     return Appended(new_nodes, added, len(ids), graph.n_edges + added, graph.n_features)
 

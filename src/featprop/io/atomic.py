@@ -64,7 +64,9 @@ def replacing_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replacing_folder(path: Path, *, durable: bool = True) -> Iterator[Path]:
+def replacing_folder(
+    path: Path, *, durable: bool = True, check: Callable[[Path], None] | None = None
+) -> Iterator[Path]:
     """Yield a temporary folder to fill; it takes the place of `path` when the block ends without error.
 
     Links and errors are treated as `replacing_file` treats them.
@@ -73,6 +75,9 @@ def replacing_folder(path: Path, *, durable: bool = True) -> Iterator[Path]:
     ----------
     durable
         Wait until the files are on the disk before the old ones go. Files of gigabytes that can be made again need not.
+    check
+        Called with what was at `path`, moved aside, where no other run can replace it any more; if it raises, that
+        stays. So a folder that was made of the one before takes the place of that one alone.
     """
     with _workspace(path) as (place, workspace):
         new, old = workspace / "new" / place.name, workspace / "old" / place.name
@@ -81,7 +86,7 @@ def replacing_folder(path: Path, *, durable: bool = True) -> Iterator[Path]:
         yield new
         for written in [*new.rglob("*"), new] if durable else []:
             _flush(written)
-        _take_place(new, place, old)
+        _take_place(new, place, old, check)
         _flush(place.parent)
 
 
@@ -171,7 +176,7 @@ def _workspace(path: Path) -> Iterator[tuple[Path, Path]]:
                 folder.rmdir()
 
 
-def _take_place(new: Path, place: Path, old: Path) -> None:
+def _take_place(new: Path, place: Path, old: Path, check: Callable[[Path], None] | None) -> None:
     """Rename a new folder to its place and what is there to `old`; another run may be doing the same."""
     while True:
         try:
@@ -180,6 +185,8 @@ def _take_place(new: Path, place: Path, old: Path) -> None:
             if place.exists():
                 with suppress(FileNotFoundError):  # another run moved it aside
                     place.replace(old)
+            if check is not None:
+                check(old)
             new.replace(place)
             return
         except BaseException as error:

@@ -19,7 +19,7 @@ written or checked is checked once when it is opened; after that the time does n
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -130,15 +130,19 @@ def write_native(graph: Graph, folder: Path, *, force: bool = False, source: Map
 
 
 @contextmanager
-def writing_native(folder: Path, *, durable: bool = False) -> Iterator[Path]:
+def writing_native(
+    folder: Path, *, durable: bool = False, check: Callable[[Path], None] | None = None
+) -> Iterator[Path]:
     """Yield a temporary folder to write a graph to, which becomes `folder` when the block ends without error.
 
     Parameters
     ----------
     durable
         Wait until the files are on the disk: not needed for a graph that can be made again.
+    check
+        Looks at what was there, and raises if it must stay (`replacing_folder`).
     """
-    with replacing_folder(folder, durable=durable) as temporary:
+    with replacing_folder(folder, durable=durable, check=check) as temporary:
         yield temporary
         stamp_written(temporary)
 

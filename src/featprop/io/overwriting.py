@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from featprop.errors import FileError, ParameterError, first_five
+from featprop.io.formulas import bare
 from featprop.io.predictions import Predictions
 
 __all__ = ["MADE_COLUMNS", "PREDICTION_SUFFIXES", "check_may_write"]
@@ -62,6 +63,7 @@ def _worth_keeping(path: Path, shown: Collection[str], given: Collection[str] | 
             titles, *rows = csv.reader(file)
         except (csv.Error, ValueError):
             return NOT_OURS
+    titles = list(map(bare, titles))
     if len(set(titles)) < len(titles):
         return NOT_OURS
     rows = [[*row, *[""] * (len(titles) - len(row))] for row in rows if row]
@@ -69,7 +71,7 @@ def _worth_keeping(path: Path, shown: Collection[str], given: Collection[str] | 
         strange = set(titles[2:-1]) - {*MADE_COLUMNS, *shown}
         if strange:
             return f"columns that this run does not write: {', '.join(sorted(strange))}"
-        typed = [row[1] for row in rows if row[len(titles) - 1]]
+        typed = [bare(row[1]) for row in rows if row[len(titles) - 1]]
     elif Predictions.has_layout(titles):
         typed = _typed_into(titles, rows, given)
     else:
@@ -94,7 +96,7 @@ def _typed_into(titles: Sequence[str], rows: Sequence[Sequence[str]], given: Col
     assert predictions is not None
     typed = []
     for number, row in enumerate(rows):
-        label, is_new = predictions.answer(number)
-        if is_new or (label is not None and given is not None and row[0] not in given):
-            typed.append(row[0])
+        (label, is_new), node = predictions.answer(number), bare(row[0])
+        if is_new or (label is not None and given is not None and node not in given):
+            typed.append(node)
     return typed

@@ -17,6 +17,9 @@ __all__ = ["Kept", "PickleForbiddenError", "ran"]
 LARGEST_KEY = 1 << 63
 """Numbers up to here differ in their hash, all but a few."""
 
+MOST_ARGUMENTS = 3
+"""No name that arrays need is called with more. Each call keeps a copy of them, also where many calls share them."""
+
 
 class PickleForbiddenError(Exception):
     """A pickle asks for something that it may not have."""
@@ -130,6 +133,8 @@ class _Machine:
         arguments, called = self.stack.pop(), self.stack.pop()
         if not isinstance(called, type) or type(arguments) is not tuple:
             raise ValueError("a call of something that is no name")
+        if len(arguments) > MOST_ARGUMENTS:
+            raise ValueError(f"a call with {len(arguments):,} arguments")
         self.stack.append(called(*arguments))
 
     def build(self, _: Any) -> None:

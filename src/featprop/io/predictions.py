@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from featprop.io.formulas import bare
 from featprop.spelling import form_of
 
 __all__ = ["PREDICTION_COLUMNS", "PROBABILITY", "Predictions"]
@@ -89,7 +90,7 @@ class Predictions:
 
 
 def _text(table: pa.Table, title: str) -> list[str]:
-    return ["" if value is None else str(value).strip() for value in table.column(title).to_pylist()]
+    return ["" if value is None else bare(str(value)).strip() for value in table.column(title).to_pylist()]
 
 
 def _numbers(table: pa.Table, title: str) -> list[float | None]:

@@ -1,7 +1,8 @@
 """The tables people get: the labelling sheet and labels.
 
 A labelling sheet has one row a picked node, what there is to say of it, and an empty ``label`` column for a person to
-fill. Any table with the columns ``id`` and ``label`` can be read as labels (`featprop.io.labels`).
+fill. Any table with the columns ``id`` and ``label`` can be read as labels (`featprop.io.labels`). Text that a
+spreadsheet would take for a formula is shielded (`featprop.io.formulas`); whoever reads the table takes the shield off.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from featprop.interop.plain import as_array
 from featprop.io.atomic import replacing_file
+from featprop.io.formulas import shielded, shielded_column
 from featprop.io.overwriting import MADE_COLUMNS, check_may_write
 
 __all__ = [
@@ -118,14 +120,15 @@ def _write_csv(file: BinaryIO, titles: Sequence[str], columns: list[pa.Array]) -
 
 
 def write_header(file: BinaryIO, titles: Sequence[str]) -> None:
-    """Write the first line of a CSV file."""
+    """Write the first line of a CSV file, shielded."""
     header = io.StringIO()
-    csv.writer(header, lineterminator="\n").writerow(titles)
+    csv.writer(header, lineterminator="\n").writerow(map(shielded, titles))
     file.write(header.getvalue().encode())
 
 
 def write_rows(file: BinaryIO, table: pa.Table) -> None:
-    """Write further lines of a CSV file."""
+    """Write further lines of a CSV file, shielded."""
     from pyarrow import csv as arrow_csv
 
-    arrow_csv.write_csv(table, file, arrow_csv.WriteOptions(include_header=False))
+    safe = pa.Table.from_arrays([shielded_column(column) for column in table.columns], names=table.column_names)
+    arrow_csv.write_csv(safe, file, arrow_csv.WriteOptions(include_header=False))

@@ -1,6 +1,7 @@
 """The note that the files of a folder were checked, so that they are not read again just to be opened.
 
-``checked.json`` holds the size and the time of the last change of each file. It counts while both are what they were.
+``checked.json`` holds the state of each file: its size, when its content and when anything about it was last changed,
+and its number in the file system. It counts while all of these are what they were, so never for a copy.
 """
 
 from __future__ import annotations

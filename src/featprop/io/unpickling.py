@@ -30,6 +30,16 @@ DEPTH = 20
 SHARING = 4
 """How many times more than the bytes of the file may be built: texts and shapes are there once and used often."""
 
+LIST, DICTIONARY, ARRAY = 1, 3, 31
+"""What these count for beside the value that each is: they take more memory than a number. One that is in the file once
+takes at least a quarter as many bytes of it."""
+
+AXES = 64
+"""How many an array of NumPy may have."""
+
+LONGEST_CODE = 20
+"""Characters that name a type, such as f4 or U1000."""
+
 
 def unpickled(content: bytes, what: str) -> Any:
     """Return the numbers, texts, lists, dictionaries, arrays and CSR matrices of a pickle.
@@ -59,11 +69,9 @@ class _Dtype(Kept):
     def code(self) -> str:
         """How NumPy names the type."""
         code = self.arguments[0]
-        if isinstance(code, bytes):
-            code = code.decode("latin1")
-        if not isinstance(code, str):
+        if not isinstance(code, str | bytes) or len(code) > LONGEST_CODE:
             raise ValueError("a type without a name")
-        return code
+        return code.decode("latin1") if isinstance(code, bytes) else code
 
     def dtype(self) -> np.dtype[Any]:
         """Return the type, in the order of bytes that its state says."""
@@ -141,8 +149,10 @@ class _Builder:
         if isinstance(value, _Dictionary):
             value = value.items
         if isinstance(value, dict):
+            self._take(DICTIONARY)
             return {key: self.built(item, depth - 1) for key, item in value.items()}
         if isinstance(value, list | tuple):
+            self._take(LIST if isinstance(value, list) else 0)
             return type(value)([self.built(item, depth - 1) for item in value])
         if value is None or isinstance(value, bool | int | float | str | bytes):
             return value
@@ -165,8 +175,9 @@ class _Builder:
         return text.encode("latin1") if isinstance(text, str) else bytes(text)
 
     def _array(self, value: _Array, depth: int) -> NDArray[Any]:
-        shape, dtype, by_column, content = value.state[-4:]
-        shape, order = tuple(int(length) for length in shape), "F" if by_column else "C"
+        self._take(ARRAY)
+        lengths, dtype, by_column, content = value.state[-4:]
+        shape, order = _shape(lengths), "F" if by_column else "C"
         if not isinstance(dtype, _Dtype):
             raise ValueError("an array without a type")
         if dtype.code.startswith("O"):
@@ -178,14 +189,23 @@ class _Builder:
         if not isinstance(content, str | bytes | _Bytes):
             raise ValueError("an array of something that is no bytes")
         raw, number = self._bytes(content), dtype.dtype()
-        if min(shape, default=0) < 0 or len(raw) != number.itemsize * math.prod(shape):
+        if len(raw) != number.itemsize * math.prod(shape):
             raise ValueError(f"an array of shape {shape} in {len(raw):,} bytes")
         array = np.frombuffer(raw, number).reshape(shape, order=order)  # type: ignore[call-overload]
         return array.astype(number.newbyteorder("="))  # type: ignore[no-any-return]
 
     def _csr(self, value: _Csr, depth: int) -> sp.csr_array:
         data, indices, indptr = (self._array(value.state[part], depth) for part in ("data", "indices", "indptr"))
-        shape = tuple(int(length) for length in (value.state.get("_shape") or value.state["shape"]))
+        shape = _shape(value.state.get("_shape") or value.state["shape"])
         if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu" or data.dtype.kind not in "biuf":
             raise ValueError("a CSR matrix whose indices are no integers")
         return checked_csr(data, indices, indptr, shape)
+
+
+def _shape(lengths: Any) -> tuple[int, ...]:
+    """Return the lengths of the axes of an array: few, and each a number whose products take no time."""
+    if not isinstance(lengths, tuple) or len(lengths) > AXES:
+        raise ValueError(f"a shape that is no tuple of up to {AXES} lengths")
+    if not all(isinstance(length, int) and 0 <= length < 2**63 for length in lengths):
+        raise ValueError("a shape with a length that no array has")
+    return lengths

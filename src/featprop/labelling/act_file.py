@@ -9,6 +9,7 @@ is waited for once, and each of them returns after that (`ActFile._in_turn`).
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import threading
 from collections import deque
@@ -54,17 +55,17 @@ class ActFile:
         Whether the file is only read: it may lie where nothing can be written.
     """
 
-    def __init__(self, path: Path | None = None, *, read_only: bool = False) -> None:
-        self.path = path
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> None:
+        self.path = None if path is None else Path(path)
         self._lock = threading.RLock()
         self._turn = 0
         self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="featprop-log")
         try:
-            if path is not None and read_only:
-                self._connection = _reading(path)
+            if self.path is not None and read_only:
+                self._connection = _reading(self.path)
             else:
-                self._connection = _connected(path or ":memory:")
+                self._connection = _connected(self.path or ":memory:")
             self._check()
             if not read_only:
                 self._keep_safe()
@@ -87,20 +88,25 @@ class ActFile:
         self.close()
 
     def _check(self) -> None:
-        """Refuse another database, or a log of a later version."""
+        """Refuse another database, a log of a later version, or one with views or triggers that are not ours."""
         ask = self._connection.execute
         known, version = ask("PRAGMA application_id").fetchone()[0], self._version()
         if not self._is_empty() and (known != APPLICATION or not 1 <= version <= FORMAT):
             found = f"version {version} of one" if known == APPLICATION else "another database"
             raise FileError(f"{self.path}", "must be a label log of this version", found, "choose another file")
-        if version == FORMAT and not self._has_own_schema():
+        if version and not self._has_own_schema(version):
             found = "views or triggers that featprop did not make"
             raise FileError(f"{self.path}", "must be a label log of this version", found, "choose another file")
 
-    def _has_own_schema(self) -> bool:
-        """Say whether all that the file may have SQLite run is ours: a view may take forever, a trigger write acts."""
+    def _has_own_schema(self, version: int) -> bool:
+        """Say whether all that the file may have SQLite run is ours: a view may take forever, a trigger write acts.
+
+        Of an older version the names are: what has them makes room for those of now and is never run.
+        """
         found, known = schema_of(self._connection), own_schema()
         may_run = {each for each in found if each[0] in ("view", "trigger")}
+        if version < FORMAT:
+            return {each[:2] for each in may_run} <= {each[:2] for each in known}
         return known <= found and may_run <= known
 
     def _keep_safe(self) -> None:
@@ -119,6 +125,7 @@ class ActFile:
         if self._version() == FORMAT:
             return
         with self._writing():
+            self._check()
             ask, version = self._connection.execute, self._version()
             if version == FORMAT:
                 return

@@ -13,10 +13,10 @@ Nodes and labels are kept as JSON with their types (`featprop.names`).
 from __future__ import annotations
 
 import datetime as dt
+import os
 import sqlite3
 import uuid
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from featprop.errors import FileError, LabelError, first_five
@@ -275,7 +275,7 @@ class LabelLog(ActFile):
         found = self._select("SELECT {} FROM acts WHERE kind NOT IN ('note', 'class') ORDER BY number DESC LIMIT 1")
         return found[0].number if found else 0
 
-    def copy_to(self, path: Path) -> None:
+    def copy_to(self, path: str | os.PathLike[str]) -> None:
         """Write all acts to another file, which must not have acts that are not in this log.
 
         A file that says from its beginning on what this log says has none: it is of a program that was killed while it
