@@ -97,15 +97,3 @@ def test_commands_in_the_text_exist_with_their_options() -> None:
             assert {word for word in words if word.startswith("-") and word != "-"} <= known, (page.name, typed)
             seen += 1
     assert seen > 50
-
-
-def test_which_strategy_quotes_figures_of_the_pages_it_links_to() -> None:
-    page = (ROOT / "docs" / "which.md").read_text(encoding="utf-8")
-    quoting = 0
-    for part in re.split(r"\n\n|\n(?=\|)", page):
-        numbers = re.findall(r"\b\d+\.\d\b", part)
-        sources = [(ROOT / "docs" / link).read_text(encoding="utf-8") for link in re.findall(r"\(([a-z-]+\.md)", part)]
-        for number in numbers:
-            assert any(re.search(rf"\b{number}\b", source) for source in sources), (number, part)
-            quoting += 1
-    assert quoting >= 10
