@@ -22,10 +22,11 @@ docs: $(INSTALLED)  ## the documentation as a site, without the network: site/in
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs site
 	@echo "Open site/index.html in a browser."
 
-dist: $(INSTALLED)  ## sdist and wheel in dist/, and the wheel tried alone and with each extra, in environments of their own
+dist: $(INSTALLED)  ## sdist and the wheel made of it in dist/, and that wheel tried alone and with each extra, in environments of their own
 	rm -rf dist
-	$(BIN)/python -m hatchling build --directory dist
-	$(BIN)/python -m pytest -m "fresh or not fresh" tests/installing
+	$(BIN)/python -m hatchling build --target sdist --directory dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
+	FEATPROP_DIST=dist $(BIN)/python -m pytest -m "fresh or not fresh" tests/installing
 
 versions: $(INSTALLED)  ## every test with the oldest versions of what featprop needs, the newest, and every Python found here
 	$(BIN)/python constraints/try_versions.py

@@ -50,30 +50,37 @@ def requirements(which: str) -> list[str]:
     return [*kept, *limits, f"{ROOT}[all]"]
 
 
-def tried(which: str, python: str, arguments: list[str]) -> bool:
-    """Run the suite with one choice, and say whether it passed."""
+def tried(which: str, python: str, arguments: list[str]) -> str:
+    """Run the suite with one choice, and say how it went."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([python, "-m", "venv", folder], check=True)
         inside = Path(folder) / "bin" / "python"
         pip = [inside, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-        subprocess.run([*pip, "--only-binary=:all:", *requirements(which)], check=True)
-        subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT], check=True)
+        try:
+            subprocess.run([python, "-m", "venv", folder], check=True)
+            subprocess.run([*pip, "--only-binary=:all:", *requirements(which)], check=True)
+            subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT], check=True)
+        except subprocess.CalledProcessError:
+            return "cannot be installed"
         paths = f"{inside.parent}{os.pathsep}{os.environ['PATH']}"
         suite = [inside, "-m", "pytest", "-n", "auto", "--dist", "loadfile", *arguments]
-        return subprocess.run(suite, cwd=ROOT, env={**os.environ, "PATH": paths}, check=False).returncode == 0
+        done = subprocess.run(suite, cwd=ROOT, env={**os.environ, "PATH": paths}, check=False)
+        return "failed" if done.returncode else "passed"
 
 
 def main() -> int:
     """Try what is named."""
-    here = pythons()
+    choices = {"oldest": sys.executable, "newest": sys.executable, **pythons()}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("which", nargs="*", default=["oldest", "newest", *here], help="oldest, newest, 3.12, …")
+    parser.add_argument("which", nargs="*", default=list(choices), help=f"any of {', '.join(choices)}")
     parser.add_argument("--tests", nargs="*", default=[], help="these tests only")
     given = parser.parse_args()
-    passed = {which: tried(which, here.get(which, sys.executable), given.tests) for which in given.which}
-    for which, fine in passed.items():
-        print(f"{which}: {'passed' if fine else 'failed'}")
-    return 0 if all(passed.values()) else 1
+    unknown = [which for which in given.which if which not in choices]
+    if unknown:
+        parser.error(f"there is no {', '.join(unknown)} here, only {', '.join(choices)}")
+    ends = {which: tried(which, choices[which], given.tests) for which in given.which}
+    for which, end in ends.items():
+        print(f"{which}: {end}")
+    return 0 if set(ends.values()) == {"passed"} else 1
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import re
 
 from sphinx.application import Sphinx
 
-PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
+PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md", "SECURITY.md": "security.md"}
 
 
 def inside(link: re.Match[str]) -> str:

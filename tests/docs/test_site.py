@@ -63,6 +63,16 @@ def test_every_page_of_the_docs_is_there(site: dict[Path, Page]) -> None:
     assert len(names) > 30
 
 
+def test_pages_of_the_repository_are_on_the_site_and_linked_to(site: dict[Path, Page]) -> None:
+    titles = {path.name: re.findall(r"<h1>([^<]+)", path.read_text(encoding="utf-8")) for path in site}
+    pages = {page.name: page.read_text(encoding="utf-8").partition("\n")[0] for page in ROOT.glob("*.md")}
+    assert {"# Contributing", "# Security", "# Changes"} == set(pages.values()) - {pages["README.md"]}
+    for name in ("contributing", "security", "changes"):
+        assert titles[f"{name}.html"] == [name.capitalize()]
+    (datasets,) = [page for path, page in site.items() if path.name == "datasets.html"]
+    assert datasets.links.count("security.html") == 2, "beside the text and in it"
+
+
 def test_every_link_and_anchor_leads_somewhere(site: dict[Path, Page]) -> None:
     followed = 0
     for path, page in site.items():

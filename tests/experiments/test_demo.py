@@ -362,13 +362,33 @@ def test_results_that_are_missing_are_told(lines: list[Result], name: str) -> No
         shown([entry for entry in lines if entry.strategy != missing])
 
 
-def test_the_default_is_ahead_of_random_choice_and_more_labels_help(tmp_path: Path) -> None:
-    given: dict[str, Any] = {"models": ["ridge"], "budgets": list(BUDGETS), "seeds": 5}
-    runner.run([Settings(["digits"], ["featprop-diffused", "random"], **given)], tmp_path)
-    results = Results(read_results(tmp_path))
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
+    """All that ``make demo`` runs."""
+    folder = tmp_path_factory.mktemp("whole")
+    given: dict[str, Any] = {"budgets": list(BUDGETS), "seeds": 5}
+    wanted = [Settings(["digits"], [way.strategy], models=[way.model], **given) for way in WAYS.values()]
+    runner.run(wanted, folder)
+    return Demonstration(digits(), read_results(folder), wanted)
+
+
+def test_the_readme_shows_what_is_printed(whole: Demonstration) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    block = readme.partition("draws in `demo/report.html`:\n\n```\n")[2].partition("```")[0]
+    shown, printed = ([line.split() for line in text.splitlines()] for text in (block, whole.text()))
+    printed = [*printed[:2], *printed[printed.index(["Accuracy", "Macro-F1"]) :]]
+    assert shown[:4] == printed[:4]
+    for row, made in zip(shown[4:], printed[4:], strict=True):
+        numbers = [[float(word) for word in words if word != "±"] for words in (row, made)]
+        assert row[0] == made[0]
+        assert numbers[0] == pytest.approx(numbers[1], abs=0.5), "percent; networks are trained by other processors too"
+
+
+def test_the_default_is_ahead_of_random_choice_and_more_labels_help(whole: Demonstration) -> None:
     for metric in ("accuracy", "macro_f1"):
         ours, theirs = (
-            results.runs(metric, "digits", name, "ridge", "unlabelled") for name in ("featprop-diffused", "random")
+            whole.results.runs(metric, "digits", name, "ridge", "unlabelled")
+            for name in ("featprop-diffused", "random")
         )
         assert ours is not None
         assert theirs is not None

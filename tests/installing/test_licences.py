@@ -6,7 +6,7 @@ NumPy and SciPy bring come under the exceptions of these licences.
 
 import re
 from collections.abc import Callable
-from importlib.metadata import Distribution
+from importlib.metadata import Distribution, PathDistribution
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,7 @@ WEAK = {
     "tqdm": "MPL-2.0 AND MIT: PyTorch Geometric needs it; used as it is, none of it is in featprop",
 }
 """Copyleft that ends at the package's own files."""
+MOZILLA = re.compile(r"\bMPL[- ]2\.0\b")
 CARDS = re.compile(r"nvidia-.*|cuda-.*")
 """NVIDIA's own, not free: PyTorch's build for its cards needs them, the one for processors does not."""
 
@@ -55,7 +56,20 @@ def test_every_package_that_is_installed_is_permissively_licensed(brought: Broug
     unexpected = {name: licence for name, licence in others.items() if name not in WEAK and not CARDS.fullmatch(name)}
     assert unexpected == {}
     for name in WEAK.keys() & packages.keys():
-        assert "MPL-2.0" in packages[name].metadata["License"], f"{name} has another licence now"
+        assert MOZILLA.search(stated(packages[name])), f"{name} has another licence now"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "License-Expression: MPL-2.0",
+        "Classifier: License :: OSI Approved :: Mozilla Public License 2.0 (MPL 2.0)",
+        "License: MPL-2.0 AND MIT",
+    ],
+)
+def test_a_licence_is_found_wherever_it_is_stated(said: str, tmp_path: Path) -> None:
+    (tmp_path / "METADATA").write_text(f"Metadata-Version: 2.4\nName: somebody\n{said}\n", encoding="utf-8")
+    assert MOZILLA.search(stated(PathDistribution(tmp_path)))
 
 
 @pytest.mark.parametrize(
