@@ -30,10 +30,12 @@ def given(page: str) -> dict[str, Any]:
     return {}
 
 
-def check(page: str, names: dict[str, Any], home: Path) -> None:
+def check(page: str, names: dict[str, Any], home: Path, shelf: Path) -> None:
     """What its code must have led to."""
     if page == "README.md":
         assert (len(names["picks"]), set(names["model"].classes_)) == (40, {"fraud", "ok"})
+    if page == "index.md":
+        check_the_truth(home, shelf)
     if page == "choose.md":
         assert (len(names["picks"]), len(names["more"])) == (10, 20)
         assert len(names["learner"].labels) == 9
@@ -46,8 +48,20 @@ def check(page: str, names: dict[str, Any], home: Path) -> None:
         assert predictions["given"].count() == 40
 
 
+def check_the_truth(home: Path, shelf: Path) -> None:
+    """The first page says how good its predictions really are."""
+    found = pd.read_csv(next(home.rglob("predictions.csv"))).query("given.isna()")
+    truth = pd.read_csv(shelf / "labelled-graph" / "nodes.csv").set_index("id")["label"]
+    frauds, flagged = found["id"].map(truth) == "fraud", found["label"] == "fraud"
+    shares = [f"{100 * share.mean():.0f}" for share in (frauds == flagged, ~frauds)]
+    counts = [f"{count.sum()}" for count in (flagged, frauds & flagged, frauds)]
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    told = page[page.index("the truth is known") : page.index("frauds that are left")]
+    assert re.findall(r"\d+", told) == [*shares, *counts]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_what_a_page_says_can_be_done(page: Path, reader: Any, blocks_of: Blocks) -> None:
+def test_what_a_page_says_can_be_done(page: Path, reader: Any, blocks_of: Blocks, shelf: Path) -> None:
     reader.names |= given(page.name)
     before = None
     for block in blocks_of(page):
@@ -57,7 +71,7 @@ def test_what_a_page_says_can_be_done(page: Path, reader: Any, blocks_of: Blocks
         if block.language == "text" and before is not None and before.language == "sh":
             reader.compare(block)
         before = block
-    check(page.name, reader.names, reader.home)
+    check(page.name, reader.names, reader.home, shelf)
 
 
 def test_the_first_page_shows_the_tables_that_are_written(shelf: Path, blocks_of: Blocks) -> None:

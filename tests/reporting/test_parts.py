@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from featprop.estimates import Interval
-from featprop.graph import Graph
+from featprop.graph import UNKNOWN, Graph
 from featprop.models import Ridge
 from featprop.reporting.class_table import class_lines
 from featprop.reporting.commands import Files, next_steps
 from featprop.reporting.facts import facts_of
 from featprop.reporting.findings import Findings
-from featprop.reporting.headline import headline, lead
+from featprop.reporting.headline import caution, headline, lead
 from featprop.reporting.lists import listed
 from featprop.reporting.map import MARKS, class_mark, drawn_map
 from featprop.reporting.records import embedded, records
@@ -132,6 +132,19 @@ def test_the_headline_answers_how_good_it_is(subject: Subject, findings: Finding
     assert "drawn at random" in lead(subject, findings)[0]
     assert lead(subject, findings)[-1] == "Go on: 16 labels would probably bring 5.0 points more (0.0 to 10.0)"
     assert "without an audit" in lead(subject, Findings(advice=findings.advice))[0]
+
+
+def test_a_class_that_is_nearly_all_of_them_is_said(subject: Subject, findings: Findings) -> None:
+    open_ = subject.labelled == UNKNOWN
+    share = np.bincount(subject.predicted[open_]).max() / open_.sum()
+    title = subject.class_titles[np.bincount(subject.predicted[open_]).argmax()]
+    said = f"{title} is predicted for {share:.0%} of the nodes: whoever always says so may be right as often, "
+    assert share > findings.accuracy.low
+    assert caution(subject, findings) == f"{said}so look at each class"
+    assert f"{caution(subject, findings)}." in lead(subject, findings)
+    better = replace(findings, audit=replace(findings.audit, accuracy=Interval(0.99, share + 0.001, 1.0)))
+    assert caution(subject, better) is None
+    assert caution(subject, Findings()) is None
 
 
 def test_one_class_and_no_open_node_have_headlines(line: Graph) -> None:

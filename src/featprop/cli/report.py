@@ -99,6 +99,8 @@ def report(
             force=force,
         )
     typer.echo(f"{written.headline}.")
+    if written.caution is not None:
+        typer.echo(f"{written.caution}.")
     typer.echo(f"Wrote the report to {out}: open it in a browser.")
 
 

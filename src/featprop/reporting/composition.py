@@ -36,16 +36,20 @@ class Report:
         The file.
     headline
         How good it is, in a sentence.
+    caution
+        A second one where the first may mislead: one class is so common that naming it everywhere does as well.
     findings
         What estimates say.
     """
 
     path: Path
     headline: str
+    caution: str | None
     findings: Findings
 
     def __str__(self) -> str:
-        return f"{self.headline}. The report is in {self.path}."
+        said = [self.headline, self.caution, f"The report is in {self.path}"]
+        return " ".join(f"{each}." for each in said if each)
 
     def _repr_html_(self) -> str:
         return card("Report", [("how good", self.headline), ("page", self.path)])
@@ -94,7 +98,7 @@ def report(
     """
     if find_spec("jinja2") is None:
         raise MissingExtraError("featprop report", "report", "jinja2")
-    from featprop.reporting.headline import headline
+    from featprop.reporting.headline import caution, headline
     from featprop.reporting.page import page
 
     place = Path(out)
@@ -107,7 +111,7 @@ def report(
     subject = Subject(whole, fitted, told, checked)
     findings = findings_of(subject, weights)
     write_page(place, page(subject, findings, files, title or _title(graph), seed), force=force)
-    return Report(place, headline(subject, findings), findings)
+    return Report(place, headline(subject, findings), caution(subject, findings), findings)
 
 
 def findings_of(subject: Subject, weights: Mapping[Hashable, float] | None = None) -> Findings:

@@ -9,7 +9,7 @@ from featprop.graph import UNKNOWN
 from featprop.reporting.findings import Findings
 from featprop.reporting.subject import Subject
 
-__all__ = ["headline", "lead"]
+__all__ = ["caution", "headline", "lead"]
 
 
 def headline(subject: Subject, findings: Findings) -> str:
@@ -45,9 +45,25 @@ def lead(subject: Subject, findings: Findings) -> list[str]:
         said.append("An audit tells: a few nodes drawn at random, labelled for checking only.")
     if findings.audit is not None and len(subject.model.classes_) < 2:
         said.append(f"{_one_class(subject)}.")
+    careful = caution(subject, findings)
+    if careful is not None:
+        said.append(f"{careful}.")
     if findings.advice is not None:
         said.append(findings.advice.headline)
     return said
+
+
+def caution(subject: Subject, findings: Findings) -> str | None:
+    """Say so if naming the commonest class everywhere may be right as often as the model is."""
+    share, predicted = findings.accuracy, subject.predicted[subject.labelled == UNKNOWN]
+    if share is None or not len(predicted):
+        return None
+    counts = np.bincount(predicted)
+    commonest = int(counts.argmax())
+    if counts[commonest] < share.low * len(predicted):
+        return None
+    named = f"{subject.class_titles[commonest]} is predicted for {counts[commonest] / len(predicted):.0%} of the nodes"
+    return f"{named}: whoever always says so may be right as often, so look at each class"
 
 
 def _one_class(subject: Subject) -> str:
