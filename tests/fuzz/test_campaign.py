@@ -15,6 +15,8 @@ def test_damaged_inputs_end_in_an_answer_or_one_sentence() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     rows = re.findall(r"^(.+?) +(\d+) +(\d+) +(\d+) +(\d+) +[\d.]+ s$", done.stdout, flags=re.MULTILINE)
     assert {name for name, *_ in rows} >= {"csv", "http", "native", "planetoid", "settings", "all"}
+    http = next(row for row in rows if row[0] == "http")
+    assert int(http[2]) > 0, "a server that was asked"
     name, cases, answers, sentences, findings = rows[-1]
     assert (name, int(cases), int(findings)) == ("all", CASES, 0)
     assert int(answers) > 10
