@@ -11,7 +11,7 @@
 - *Two at once*: each work in two processes at one folder.
 
 After each kill a reader finds everything as before or as after; the work is done again, and must leave what an
-undisturbed run leaves, name for name. The exit code is 1 if anything is wrong.
+undisturbed run leaves, name for name. The exit code is 1 if anything is wrong, a kill that was none too.
 """
 
 import argparse
@@ -74,8 +74,10 @@ def _is_wanted(name: str, only: list[str]) -> bool:
 
 
 def _kill(runs: list[Undisturbed], kills: int, seed: int) -> int:
-    print("| killed | kills | before its writes | during | after | lost | doubled | different | left over | s |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print(
+        "| killed | kills | before its writes | during | after | lost | doubled | different | left over | missed | s |"
+    )
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     problems = sum(_told(f"{run.work.name}, every change", lambda run=run: at_every_change(run)) for run in runs)
     lots = [run for run in runs if run.work.name in BY_LOT]
     return problems + sum(
@@ -107,7 +109,7 @@ def _told(name: str, campaign: Callable[[], Tally]) -> int:
     began = time.monotonic()
     tally = campaign()
     spread = f"{tally.kills} | {tally.before} | {tally.during} | {tally.after}"
-    wrong = f"{tally.lost} | {tally.doubled} | {tally.different} | {tally.left}"
+    wrong = f"{tally.lost} | {tally.doubled} | {tally.different} | {tally.left} | {tally.missed}"
     print(f"| {name} | {spread} | {wrong} | {time.monotonic() - began:.0f} |", flush=True)
     _print_notes(tally.notes)
     return 0 if tally.is_clean else 1

@@ -98,7 +98,9 @@ def test_a_work_that_writes_in_place_is_seen(inputs: Inputs, tmp_path: Path) -> 
         run.kill_before(change, tally)
     assert run.changes == 5
     assert tally.lost == 1, "the file was empty before the third change"
-    assert (tally.doubled, tally.different, tally.left) == (0, 0, 0)
+    assert (tally.doubled, tally.different, tally.left, tally.missed) == (0, 0, 0, 0)
+    run.kill_before(run.changes + 1, tally)
+    assert (tally.kills, tally.missed) == (5, 1), "there is no sixth change to be killed before"
     child_left = run.fresh()
     (child_left / "strange").touch()
     (child_left / "log.txt").write_text("once")
