@@ -49,6 +49,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], help="targets whose name begins so; all if not given")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (0)")
     given = parser.parse_args()
+    _check(parser, given.only)
     problems = 0
     with tempfile.TemporaryDirectory(prefix="featprop-crash-") as name, serving(SLOWLY) as address:
         folder = Path(name)
@@ -59,7 +60,7 @@ def main() -> int:
             if _is_wanted(work.name, given.only)
         ]
         problems += _kill(runs, given.kills, given.seed)
-        for target, campaign in (("experiments", _experiments), ("label servers", _servers)):
+        for target, campaign in OTHERS.items():
             if _is_wanted(target, given.only):
                 (folder / target).mkdir()
                 problems += campaign(folder / target, given.kills, given.seed)
@@ -67,6 +68,14 @@ def main() -> int:
         problems += _pair(runs, given.pairs)
     print("Nothing is wrong." if not problems else f"{problems} targets with something wrong.")
     return 1 if problems else 0
+
+
+def _check(parser: argparse.ArgumentParser, only: list[str]) -> None:
+    """Refuse a name that is of no target: a campaign over nothing would find nothing wrong."""
+    names = [*(work.name for work in WORKS), *OTHERS]
+    for each in only:
+        if not any(_is_wanted(name, [each]) for name in names):
+            parser.error(f"no target begins with {each!r}; there are {', '.join(names)}")
 
 
 def _is_wanted(name: str, only: list[str]) -> bool:
@@ -102,6 +111,10 @@ def _servers(folder: Path, kills: int, seed: int) -> int:
     problems = _told("label servers, by lot", campaign)
     print(f"\n{answers:,} answers were acknowledged by label servers.\n")
     return problems
+
+
+OTHERS = {"experiments": _experiments, "label servers": _servers}
+"""Targets that are no `Work`."""
 
 
 def _told(name: str, campaign: Callable[[], Tally]) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from crash.__main__ import main
 from crash.downloads import serving
 from crash.graphs import write_tables
 from crash.inputs import Inputs
@@ -68,6 +69,14 @@ def test_two_at_once(name: str, inputs: Inputs, tmp_path: Path) -> None:
     found = two_at_once(Undisturbed.of(WORK[name], inputs, tmp_path / "run"), times=2)
     assert found.notes == []
     assert found.done + found.refused == 4
+
+
+def test_a_name_of_no_target_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["crash", "--only", "convert", "typo"])
+    with pytest.raises(SystemExit) as refused:
+        main()
+    assert refused.value.code == 2
+    assert "no target begins with 'typo'; there are convert, " in capsys.readouterr().err
 
 
 def careless(folder: Path) -> None:
