@@ -1,4 +1,4 @@
-"""The kill campaigns in short: a few kills of each target, and that they see what is wrong; `make crash` does all."""
+"""The kill campaigns in short: a few kills of some targets, and that they see what is wrong; `make crash` does all."""
 
 import sys
 from collections.abc import Iterator
