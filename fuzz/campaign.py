@@ -20,11 +20,12 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from fuzz.case import targets
+from fuzz.case import Case, targets
+from fuzz.clock import repeatable
 from fuzz.running import Outcome, command, run_case
 from fuzz.seeds import make_seeds
 
-__all__ = ["Number", "main", "run"]
+__all__ = ["Number", "main", "make_case", "run"]
 
 FINDINGS = Path(__file__).parent / "findings"
 
@@ -133,12 +134,18 @@ def _work(case: Number, seeds: Path, scratch: Path, *, keeps: bool = False) -> t
 
 
 def _made_and_run(case: Number, seeds: Path, folder: Path) -> Outcome:
-    make, _ = targets()[case.target]
     (folder / "in").mkdir()
-    made = make(random.Random(str(case)), seeds, folder / "in")
+    made = make_case(case, seeds, folder / "in")
     (folder / "command.txt").write_text(json.dumps(made.words), encoding="utf-8", errors="replace")
     shutil.copytree(folder / "in", folder / "given")
     return run_case(made, folder)
+
+
+def make_case(case: Number, seeds: Path, folder: Path) -> Case:
+    """Fill a folder with the inputs of a case, the same every time."""
+    make, _ = targets()[case.target]
+    with repeatable():
+        return make(random.Random(str(case)), seeds, folder)
 
 
 def _keep(case: Number, folder: Path, outcome: Outcome) -> None:

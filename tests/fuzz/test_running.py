@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from fuzz.case import targets
-from fuzz.mutations.tables import mutated_csv
 
 ROOT = Path(__file__).parents[2]
 
@@ -90,12 +88,6 @@ make, _ = targets()["http"]
 print(json.dumps(running.run_case(make(random.Random(1), folder / "seeds", folder / "in"), folder).problems))
 """
     assert json.loads(done(run, str(tmp_path))) == ["the server did not start", "ended with 2"]
-
-
-def test_a_case_is_made_from_its_number_alone() -> None:
-    content = b"id,w\na,1\nb,2\nc,3\n"
-    one, again, other = (mutated_csv(random.Random(text), content) for text in ("0:csv:1", "0:csv:1", "0:csv:2"))
-    assert one == again != other
 
 
 def test_there_is_a_target_for_everything_that_comes_from_outside() -> None:
