@@ -8,7 +8,7 @@
   evenly over the time they take, so many times each.
 - *Out of room*, *read-only*: each work on a disk with room for no page, one page, two …, until there is enough; and
   where nothing can be written.
-- *Two at once*: each work in two processes at one folder.
+- *Two at once*: each work in two processes at one folder; what each of them did must be there.
 
 After each kill a reader finds everything as before or as after; the work is done again, and must leave what an
 undisturbed run leaves, name for name. The exit code is 1 if anything is wrong, a kill that was none too.
@@ -27,7 +27,7 @@ from crash.graphs import write_tables
 from crash.inputs import Inputs
 from crash.killing import Tally, Undisturbed, at_every_change, at_random
 from crash.label_servers import kill_servers
-from crash.pairs import two_at_once
+from crash.pairs import Pairs, two_at_once, two_people
 from crash.room import can_mount, out_of_room, read_only
 from crash.works import WORKS
 
@@ -147,12 +147,17 @@ def _pair(runs: list[Undisturbed], times: int) -> int:
     print("\n| two at once | pairs | works done | refused in a sentence | wrong |\n| --- | ---: | ---: | ---: | ---: |")
     problems = 0
     for run in runs:
-        found = two_at_once(run, times)
-        row = f"{found.pairs} | {found.done} | {found.refused} | {len(found.notes)}"
-        print(f"| {run.work.name} | {row} |", flush=True)
-        _print_notes(found.notes)
-        problems += bool(found.notes)
+        problems += _paired(run.work.name, two_at_once(run, times))
+        if run.work.name == "label log":
+            problems += _paired("label log, two people", two_people(run.place, times))
     return problems
+
+
+def _paired(name: str, found: Pairs) -> int:
+    """Print the line of pairs, and what is wrong with them; return whether anything is."""
+    print(f"| {name} | {found.pairs} | {found.done} | {found.refused} | {len(found.notes)} |", flush=True)
+    _print_notes(found.notes)
+    return int(bool(found.notes))
 
 
 def _print_notes(notes: list[str]) -> None:
