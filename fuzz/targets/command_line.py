@@ -33,7 +33,7 @@ VALID = {
 """A command line of each command that ends by itself and needs no network."""
 LEFT_OUT = {
     ("label",): "a server, to which the target http speaks",
-    ("demo",): "runs for minutes, on data sets that it downloads",
+    ("demo",): "trains for minutes, whatever it is given",
     ("datasets", "fetch"): "downloads; the target planetoid reads what somebody placed",
     ("experiments", "run"): "starts processes and runs for minutes; the target settings gives it its settings",
     ("bench", "run"): "the old name of experiments run",
