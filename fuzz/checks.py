@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import math
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-__all__ = ["converted", "model", "picks", "predictions"]
+__all__ = ["acts_kept", "converted", "model", "picks", "predictions"]
 
 Check = Callable[[Path], list[str]]
 
@@ -64,6 +67,21 @@ def converted(name: str) -> Check:
         return []
 
     return check
+
+
+def acts_kept(name: str, before: Path) -> Check:
+    """Check that a label log begins with all acts of the log that it was."""
+
+    def check(folder: Path) -> list[str]:
+        kept, now = _acts(before), _acts(folder / name)
+        return [] if now[: len(kept)] == kept else [f"{name} no longer begins with its {len(kept)} acts"]
+
+    return check
+
+
+def _acts(log: Path) -> list[tuple[Any, ...]]:
+    with contextlib.closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as database:
+        return database.execute("SELECT * FROM acts ORDER BY number").fetchall()
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -10,8 +10,9 @@ import numpy as np
 
 from fuzz.mutations.content import mutated_bytes
 from fuzz.mutations.extremes import NUMBERS
+from fuzz.mutations.pickles import CRAFTED
 
-__all__ = ["mutated_npy", "npy"]
+__all__ = ["crafted_npy", "mutated_npy", "npy"]
 
 TYPES = (
     "i1",
@@ -44,9 +45,19 @@ def npy(array: Any) -> bytes:
     return file.getvalue()
 
 
+def crafted_npy(pickled: bytes) -> bytes:
+    """Return an array of one object whose pickle is this one."""
+    file = io.BytesIO()
+    header = {"descr": "|O", "fortran_order": False, "shape": ()}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue() + pickled
+
+
 def mutated_npy(random: random.Random, content: bytes) -> bytes:
-    """Return such a file with an array that is changed, or with a header or bytes that are."""
+    """Return such a file with an array that is changed, with a header or bytes that are, or with a crafted pickle."""
     way = random.random()
+    if way < 0.1:
+        return crafted_npy(random.choice(list(CRAFTED.values())))
     if way < 0.2:
         return mutated_bytes(random, content)
     if way < 0.35:

@@ -1,4 +1,4 @@
-"""The values of every option of every command."""
+"""The values of options of commands, but for the commands of `LEFT_OUT` and the options of `LEFT_ALONE`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from fuzz import checks
 from fuzz.case import Case, target
 from fuzz.mutations.extremes import NUMBERS, TEXTS
 from fuzz.running import command as whole_command
 
-__all__ = []
+__all__ = ["LEFT_OUT", "VALID", "may_change"]
 
 VALID = {
     ("audit",): ["graph", "--labels", "picks.csv", "--size", "3", "--out", "out.csv"],
@@ -30,6 +31,15 @@ VALID = {
     ("experiments", "report"): ["results", "--out", "out"],
 }
 """A command line of each command that ends by itself and needs no network."""
+LEFT_OUT = {
+    ("label",): "a server, to which the target http speaks",
+    ("demo",): "trains for minutes, whatever it is given",
+    ("datasets", "fetch"): "downloads; the target planetoid reads what somebody placed",
+    ("experiments", "run"): "starts processes and runs for minutes; the target settings gives it its settings",
+    ("bench", "run"): "the old name of experiments run",
+    ("bench", "report"): "the old name of experiments report",
+}
+"""Commands that are not tried here, and why."""
 
 INPUTS = ("graph", "log.labels", "picks.csv", "ridge", "results", "run.toml")
 WORDS = (
@@ -39,6 +49,8 @@ WORDS = (
     "majority", "latest", "csv", "jsonl", "label-studio", "predicted", "mean", "raw", "none", "max", "sum", "count", "words",
     "gaussian", "cpu", "cuda", "cuda:99", "meta", "500MB", "1GB", "4TB", "-1GB", "1e400GB", "0B", "nanGB", "GB", "1KB",
 )  # fmt: skip
+MAY_CHANGE = {("import",): "log.labels", ("train",): "ridge"}
+"""The input that a command may change: it takes answers into a log, or puts another model in the place of one."""
 LEFT_ALONE = {"--cluster", "--workers", "--help", "--install-completion", "--show-completion", "--nodes", "--edges"}
 """Options that start other processes or ask for any amount of work."""
 
@@ -67,17 +79,17 @@ def command_line(random: random.Random, seeds: Path, folder: Path) -> Case:
             words += [name] + ([_value(random)] if takes_value and random.random() < 0.95 else [])
     words = [word.replace("\x00", "") for word in words]
     # whatever may be written is written below the folder of the case, which is thrown away
-    return Case([*command, *words], changes=_written(words))
+    check = checks.acts_kept("log.labels", seeds / "log.labels") if command == ("import",) else None
+    return Case([*command, *words], changes=may_change(command, words), check=check)
 
 
-def _written(words: list[str]) -> tuple[str, ...]:
-    """Return the names that a command line names as outputs, in the folder."""
+def may_change(command: tuple[str, ...], words: list[str]) -> tuple[str, ...]:
+    """Return the names in the folder that a command line may write to: new ones, and the one input it is there for."""
     named = [word for word in words if word and not word.startswith(("/", "."))]
-    new = {word.split("/")[0] for word in named} - set(INPUTS)
-    standard = {"picks.csv", "audit.csv", "predictions.csv", "model", "report.html", "labels.csv", "labels.jsonl"}
-    return tuple(
-        new | (standard - set(INPUTS)) | {"labels.json", "log.labels", "report", "figures", "tables"} | {"out", "ridge"}
-    )
+    standard = {"audit.csv", "predictions.csv", "model", "report.html", "labels.csv", "labels.jsonl", "labels.json"}
+    new = {word.split("/")[0] for word in named} | standard | {"report", "figures", "tables", "out"}
+    inputs = {MAY_CHANGE[command]} if command in MAY_CHANGE else set()
+    return tuple(sorted(new - set(INPUTS) | inputs))
 
 
 def _options(command: tuple[str, ...]) -> list[tuple[str, bool]]:

@@ -477,6 +477,20 @@ def test_a_log_of_the_third_format_keeps_every_act(tmp_path: Path, script: str, 
         assert log.labels()["d"] == "ok"
 
 
+@pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+def test_a_new_log_that_another_process_is_making_is_waited_for(begin: str, tmp_path: Path) -> None:
+    """SQLite itself does not wait where the kind of journal is changed."""
+    with closing(sqlite3.connect(tmp_path / "new.labels", isolation_level=None, check_same_thread=False)) as other:
+        other.execute(begin)
+        other.execute("SELECT count(*) FROM sqlite_master").fetchall()
+        release = threading.Timer(0.3, other.execute, ("COMMIT",))
+        release.start()
+        with LabelLog(tmp_path / "new.labels") as log:
+            log.answer("a", 1)
+            assert log.labels() == {"a": 1}
+        release.join()
+
+
 def test_two_processes_bring_an_old_log_up_to_date_at_once(tmp_path: Path) -> None:
     path = tmp_path / "labels.sqlite"
     old_log(path)

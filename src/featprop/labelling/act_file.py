@@ -12,6 +12,7 @@ import logging
 import os
 import sqlite3
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -40,6 +41,8 @@ Result = TypeVar("Result")
 
 PATIENCE = 10_000
 """Milliseconds to wait for another process that is writing."""
+AGAIN = 0.01
+"""Seconds until it is asked again where SQLite itself does not wait."""
 REMOTE = ("nfs", "cifs", "smb", "fuse", "9p", "afs", "ceph", "gluster", "lustre", "vboxsf", "webdav", "davfs")
 """How the types of file systems begin that another machine, or another program, may stand behind."""
 
@@ -89,9 +92,9 @@ class ActFile:
 
     def _check(self) -> None:
         """Refuse another database, a log of a later version, or one with views or triggers that are not ours."""
-        ask = self._connection.execute
+        ask, is_empty = self._connection.execute, self._is_empty()  # first: another process may be making the tables
         known, version = ask("PRAGMA application_id").fetchone()[0], self._version()
-        if not self._is_empty() and (known != APPLICATION or not 1 <= version <= FORMAT):
+        if not is_empty and (known != APPLICATION or not 1 <= version <= FORMAT):
             found = f"version {version} of one" if known == APPLICATION else "another database"
             raise FileError(f"{self.path}", "must be a label log of this version", found, "choose another file")
         if version and not self._has_own_schema(version):
@@ -114,11 +117,23 @@ class ActFile:
         ask = self._connection.execute
         kind = "" if self.path is None else file_system(self.path)
         wanted = "DELETE" if kind.startswith(REMOTE) else "WAL"
-        mode = ask(f"PRAGMA journal_mode = {wanted}").fetchone()[0]
+        mode = self._journal(wanted)
         if mode not in ("wal", "memory"):
             where = kind or "this file system"
             log.warning("%s: no write-ahead log on %s, a journal is kept instead (%s)", self.path, where, mode)
         ask("PRAGMA synchronous = FULL")
+
+    def _journal(self, wanted: str) -> str:
+        """Set the kind of journal and return which it is; SQLite does not wait for another process that does so."""
+        until = time.monotonic() + PATIENCE / 1000
+        while True:
+            try:
+                mode: str = self._connection.execute(f"PRAGMA journal_mode = {wanted}").fetchone()[0]
+                return mode
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+                time.sleep(AGAIN)
 
     def _bring_up_to_date(self) -> None:
         """Make the tables, or those of now out of those of an older format, unless another process just did."""
