@@ -161,6 +161,16 @@ def test_wide_rows_are_made_dense_a_few_at_a_time(monkeypatch: pytest.MonkeyPatc
     assert cells.loss == pytest.approx(whole.loss)
 
 
+def test_how_far_rows_are_from_the_mean_of_their_cell_in_any_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(0)
+    points, labels = Points(generator.normal(size=(45, 3))), generator.integers(0, 2, 45).astype(np.int32)
+    means = generator.normal(size=(2, 3)).astype(np.float32)
+    monkeypatch.setattr(cell_moves, "blocks_of", lambda n, _: blocks_of(n, 1, 4))
+    expected = np.square(points.rows - means[labels]).sum(axis=1)
+    for block in (slice(0, 45), slice(0, 10), slice(10, 27), slice(40, 45)):
+        np.testing.assert_allclose(cell_moves._squared_of(block, points, labels, means), expected[block], rtol=1e-5)
+
+
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=25)
 def test_the_means_of_cells(seed: int) -> None:

@@ -43,6 +43,13 @@ def test_the_calibration_error_by_hand() -> None:
     assert without == pytest.approx((gaps - 1.0) / 4, abs=1e-6)
 
 
+def test_certainty_is_in_the_last_bin() -> None:
+    truth, predicted = np.array([0, 0]), np.array([0, 1])
+    confidence = np.array([0.95, 1.0], dtype=np.float32)
+    found = calibration_error(truth, predicted, confidence, np.array([], dtype=int), "paper")
+    assert found == pytest.approx(abs(1 - 1.95) / 2, abs=1e-6), "one of two is right, of 1.95 expected"
+
+
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 60))
 def test_the_calibration_error_is_that_of_fifteen_bins(seed: int, n: int) -> None:
     generator = np.random.default_rng(seed)
