@@ -243,6 +243,19 @@ def test_a_file_that_cannot_be_read_leaves_no_log(run: Run, tmp_path: Path) -> N
     assert not (tmp_path / "new.labels").exists()
 
 
+def test_a_file_of_which_nothing_is_taken_makes_no_log(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "said.json").write_text('{"a": 1}', encoding="utf-8")
+    done = run("import", "new.labels", "said.json", "--classes", "ok,review")
+    assert done.exit_code == 2
+    assert "Not understood, left out: 1 (number 1: no node_id)" in done.output
+    assert not (tmp_path / "new.labels").exists()
+    with LabelLog(tmp_path / "old.labels") as log:
+        log.answer("a", "ok")
+    assert run("import", "old.labels", "said.json").exit_code == 2
+    with LabelLog(tmp_path / "old.labels") as log:
+        assert log.labels() == {"a": "ok"}
+
+
 def test_further_nodes_are_those_without_an_answer(run: Run, labels: Path, write_folder: Any) -> None:
     write_folder()
     Path("picks.csv").write_text("id\na\ne\n", encoding="utf-8")

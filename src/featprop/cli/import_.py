@@ -63,9 +63,13 @@ def import_(
     with showing_progress(), alone_at(labels) if labels.is_dir() else nullcontext():
         heard = read_results(results)
         whole = None if graph is None else read(graph, tables)
-        with alone_with(place, "stop featprop label, import, and start it again") as file, LabelLog(file) as log:
-            done = import_labels(log, heard, whole, allowed, annotator=annotator.strip())
-            agreed, apart = alpha(log.holding()), disagreements(log.holding())
+        with alone_with(place, "stop featprop label, import, and start it again") as file:
+            is_new = not file.exists()
+            with LabelLog(file) as log:
+                done = import_labels(log, heard, whole, allowed, annotator=annotator.strip())
+                agreed, apart = alpha(log.holding()), disagreements(log.holding())
+            if is_new and done.is_nothing:
+                file.unlink()
     _tell(done, whole, results, labels)
     if agreed is not None:
         open_ = f"nodes with different labels that nobody settled: {len(apart):,}"
