@@ -8,10 +8,10 @@
   evenly over the time they take, so many times each.
 - *Out of room*, *read-only*: each work on a disk with room for no page, one page, two …, until there is enough; and
   where nothing can be written.
-- *Two at once*: each work in two processes at one folder.
+- *Two at once*: each work in two processes at one folder; what each of them did must be there.
 
 After each kill a reader finds everything as before or as after; the work is done again, and must leave what an
-undisturbed run leaves, name for name. The exit code is 1 if anything is wrong.
+undisturbed run leaves, name for name. The exit code is 1 if anything is wrong, a kill that was none too.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from crash.graphs import write_tables
 from crash.inputs import Inputs
 from crash.killing import Tally, Undisturbed, at_every_change, at_random
 from crash.label_servers import kill_servers
-from crash.pairs import two_at_once
+from crash.pairs import Pairs, two_at_once, two_people
 from crash.room import can_mount, out_of_room, read_only
 from crash.works import WORKS
 
@@ -49,6 +49,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], help="targets whose name begins so; all if not given")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (0)")
     given = parser.parse_args()
+    _check(parser, given.only)
     problems = 0
     with tempfile.TemporaryDirectory(prefix="featprop-crash-") as name, serving(SLOWLY) as address:
         folder = Path(name)
@@ -59,7 +60,7 @@ def main() -> int:
             if _is_wanted(work.name, given.only)
         ]
         problems += _kill(runs, given.kills, given.seed)
-        for target, campaign in (("experiments", _experiments), ("label servers", _servers)):
+        for target, campaign in OTHERS.items():
             if _is_wanted(target, given.only):
                 (folder / target).mkdir()
                 problems += campaign(folder / target, given.kills, given.seed)
@@ -69,13 +70,23 @@ def main() -> int:
     return 1 if problems else 0
 
 
+def _check(parser: argparse.ArgumentParser, only: list[str]) -> None:
+    """Refuse a name that is of no target: a campaign over nothing would find nothing wrong."""
+    names = [*(work.name for work in WORKS), *OTHERS]
+    for each in only:
+        if not any(_is_wanted(name, [each]) for name in names):
+            parser.error(f"no target begins with {each!r}; there are {', '.join(names)}")
+
+
 def _is_wanted(name: str, only: list[str]) -> bool:
     return not only or any(name.startswith(each) for each in only)
 
 
 def _kill(runs: list[Undisturbed], kills: int, seed: int) -> int:
-    print("| killed | kills | before its writes | during | after | lost | doubled | different | left over | s |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print(
+        "| killed | kills | before its writes | during | after | lost | doubled | different | left over | missed | s |"
+    )
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     problems = sum(_told(f"{run.work.name}, every change", lambda run=run: at_every_change(run)) for run in runs)
     lots = [run for run in runs if run.work.name in BY_LOT]
     return problems + sum(
@@ -102,12 +113,16 @@ def _servers(folder: Path, kills: int, seed: int) -> int:
     return problems
 
 
+OTHERS = {"experiments": _experiments, "label servers": _servers}
+"""Targets that are no `Work`."""
+
+
 def _told(name: str, campaign: Callable[[], Tally]) -> int:
     """Print the line of a target, and what is wrong with it; return whether anything is."""
     began = time.monotonic()
     tally = campaign()
     spread = f"{tally.kills} | {tally.before} | {tally.during} | {tally.after}"
-    wrong = f"{tally.lost} | {tally.doubled} | {tally.different} | {tally.left}"
+    wrong = f"{tally.lost} | {tally.doubled} | {tally.different} | {tally.left} | {tally.missed}"
     print(f"| {name} | {spread} | {wrong} | {time.monotonic() - began:.0f} |", flush=True)
     _print_notes(tally.notes)
     return 0 if tally.is_clean else 1
@@ -132,12 +147,17 @@ def _pair(runs: list[Undisturbed], times: int) -> int:
     print("\n| two at once | pairs | works done | refused in a sentence | wrong |\n| --- | ---: | ---: | ---: | ---: |")
     problems = 0
     for run in runs:
-        found = two_at_once(run, times)
-        row = f"{found.pairs} | {found.done} | {found.refused} | {len(found.notes)}"
-        print(f"| {run.work.name} | {row} |", flush=True)
-        _print_notes(found.notes)
-        problems += bool(found.notes)
+        problems += _paired(run.work.name, two_at_once(run, times))
+        if run.work.name == "label log":
+            problems += _paired("label log, two people", two_people(run.place, times))
     return problems
+
+
+def _paired(name: str, found: Pairs) -> int:
+    """Print the line of pairs, and what is wrong with them; return whether anything is."""
+    print(f"| {name} | {found.pairs} | {found.done} | {found.refused} | {len(found.notes)} |", flush=True)
+    _print_notes(found.notes)
+    return int(bool(found.notes))
 
 
 def _print_notes(notes: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import signal
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ class Tally:
     lost, doubled, different, left
         What a reader found neither as before nor as after, or not at all any more; what was there twice; what was not
         as after an undisturbed run once the work was done again; names that only the killed run had left then.
+    missed
+        How many times it ended before it could be killed, which is wrong where a change was named.
     notes
         What exactly, for the first few.
     """
@@ -43,12 +46,13 @@ class Tally:
     doubled: int = 0
     different: int = 0
     left: int = 0
+    missed: int = 0
     notes: list[str] = field(default_factory=list)
 
     @property
     def is_clean(self) -> bool:
         """Whether nothing is wrong."""
-        return not (self.lost or self.doubled or self.different or self.left)
+        return not (self.lost or self.doubled or self.different or self.left or self.missed)
 
     def note(self, kind: str, what: str, count: int = 1) -> None:
         """Count something that is wrong."""
@@ -101,9 +105,12 @@ class Undisturbed:
         """Kill the work before one of its changes."""
         state = self.fresh()
         child = Child(self.work.task(self.inputs, state), state, last=change)
-        child.end()
+        code, when = child.end(), f"change {change} of {self.changes}"
+        if code != -signal.SIGKILL:
+            tally.note("missed", f"{when}: ended with {code} before it: {child.told[-300:]}")
+            return
         _count(tally, child, self.changes)
-        self.judge(state, tally, f"change {change} of {self.changes}")
+        self.judge(state, tally, when)
 
     def judge(self, state: Path, tally: Tally, when: str) -> None:
         """Look at a folder whose work was killed, do the work again, and look once more."""

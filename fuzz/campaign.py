@@ -20,11 +20,12 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from fuzz.case import targets
+from fuzz.case import Case, targets
+from fuzz.clock import repeatable
 from fuzz.running import Outcome, command, run_case
 from fuzz.seeds import make_seeds
 
-__all__ = ["main"]
+__all__ = ["Number", "main", "make_case", "run"]
 
 FINDINGS = Path(__file__).parent / "findings"
 
@@ -44,7 +45,12 @@ def main() -> None:
     """Read the command line and run."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--cases", type=int, default=10_000, help="how many cases (default: 10000)")
-    parser.add_argument("--seconds", type=float, default=3600, help="when to stop at the latest (default: 3600)")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=3600,
+        help="when to stop at the latest; cases not done by then are exit code 1, as findings are (default: 3600)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the whole campaign (default: 0)")
     parser.add_argument("--jobs", type=int, default=2, help="cases at a time (default: 2)")
     parser.add_argument("--target", action="append", help="only this target; repeatable")
@@ -62,7 +68,7 @@ def main() -> None:
             seed, name, number = asked.case.split(":")
             sys.exit(_again(Number(int(seed), name, int(number)), seeds, Path(scratch)))
         plan = _plan(asked.cases, asked.seed, asked.target)
-        sys.exit(_campaign(plan, seeds, Path(scratch), asked.jobs, asked.seconds))
+        sys.exit(run(plan, seeds, Path(scratch), asked.jobs, asked.seconds))
 
 
 def _plan(cases: int, seed: int, wanted: list[str] | None) -> list[Number]:
@@ -80,8 +86,11 @@ def _plan(cases: int, seed: int, wanted: list[str] | None) -> list[Number]:
     return [case for _, case in sorted(each)][:cases]
 
 
-def _campaign(plan: list[Number], seeds: Path, scratch: Path, jobs: int, seconds: float) -> int:
-    """Do the cases in processes that stay, each of which forks itself for a case: forking is much of what one costs."""
+def run(plan: list[Number], seeds: Path, scratch: Path, jobs: int, seconds: float) -> int:
+    """Do the cases in processes that stay, each of which forks itself for a case: forking is much of what one costs.
+
+    Returns 1 if something was found, or if the time was over before all cases were done.
+    """
     start, counts, slowest, done = time.monotonic(), Counter[tuple[str, str]](), dict[str, float](), 0
     FINDINGS.mkdir(exist_ok=True)
     waiting, running = iter(plan), set[Future[tuple[Number, Outcome]]]()
@@ -104,8 +113,10 @@ def _campaign(plan: list[Number], seeds: Path, scratch: Path, jobs: int, seconds
     _print_table(counts, slowest, time.monotonic() - start)
     found = sum(count for (_, kind), count in counts.items() if kind == "findings")
     if done < len(plan):
-        print(f"Stopped after {seconds:.0f} s: {done:,} of {len(plan):,} cases.")
-    return min(found, 1)
+        print(
+            f"Stopped after {seconds:.0f} s: {done:,} of {len(plan):,} cases. Allow more --seconds, or fewer --cases."
+        )
+    return int(found > 0 or done < len(plan))
 
 
 def _work(case: Number, seeds: Path, scratch: Path, *, keeps: bool = False) -> tuple[Number, Outcome]:
@@ -123,12 +134,18 @@ def _work(case: Number, seeds: Path, scratch: Path, *, keeps: bool = False) -> t
 
 
 def _made_and_run(case: Number, seeds: Path, folder: Path) -> Outcome:
-    make, _ = targets()[case.target]
     (folder / "in").mkdir()
-    made = make(random.Random(str(case)), seeds, folder / "in")
+    made = make_case(case, seeds, folder / "in")
     (folder / "command.txt").write_text(json.dumps(made.words), encoding="utf-8", errors="replace")
     shutil.copytree(folder / "in", folder / "given")
     return run_case(made, folder)
+
+
+def make_case(case: Number, seeds: Path, folder: Path) -> Case:
+    """Fill a folder with the inputs of a case, the same every time."""
+    make, _ = targets()[case.target]
+    with repeatable():
+        return make(random.Random(str(case)), seeds, folder)
 
 
 def _keep(case: Number, folder: Path, outcome: Outcome) -> None:

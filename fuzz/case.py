@@ -25,7 +25,7 @@ class Case:
     changes
         The names in the folder whose content the command may change: a label log, a folder of rounds.
     codes
-        The exit codes of an answer; 2 is that of a sentence.
+        The exit codes of an answer; 2 is that of a sentence, unless there is a `talk`.
     environment
         Variables for the command.
     check

@@ -21,6 +21,7 @@ from typing import Any
 
 import typer
 
+from featprop import interrupts
 from fuzz.case import Case
 from fuzz.patience import looks
 
@@ -50,7 +51,7 @@ class Outcome:
 
 @cache
 def command() -> Any:
-    """Return what the installed script calls, put together once."""
+    """Return all commands and their options, put together once: it takes as long as many a case."""
     from featprop.cli import app
 
     return typer.main.get_command(app)
@@ -78,7 +79,7 @@ def run_case(case: Case, folder: Path) -> Outcome:
 
 
 def _become(case: Case, folder: Path) -> None:
-    """Be the command, as the installed script is, and end."""
+    """Be the command, as `featprop.__main__` is, and end."""
     code = 1
     try:
         _redirect(folder / "log")
@@ -92,8 +93,7 @@ def _become(case: Case, folder: Path) -> None:
         _limit()
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
         try:
-            command()(case.words, prog_name="featprop")
-            code = 0
+            interrupts.run(lambda: command()(case.words, prog_name="featprop"))
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
         gc.collect()
@@ -141,15 +141,17 @@ def _wait(process: int) -> int | str:
 
 
 def _of_ending(case: Case, status: int | str, out: str, told: str) -> list[str]:
+    """Judge the exit code and what was printed; a server that is spoken to must answer, a sentence is not enough."""
     problems = []
-    if status not in (*case.codes, 2):
+    is_sentence = status == 2 and not case.talk
+    if status not in case.codes and not is_sentence:
         problems.append(f"ended with {status}")
     for text in (out, told):
         if "Traceback (most recent call last)" in text:
             problems.append(f"a traceback: {text.strip().splitlines()[-1][:300]}")
         elif found := WARNING.search(text):
             problems.append(f"a warning: {text[found.start() :].splitlines()[0][-300:]}")
-    if status == 2 and not case.talk:
+    if is_sentence:
         errors = [line for line in told.splitlines() if line.startswith("Error: ")]
         if not errors and ", left out: " in told:
             pass  # an import says of each answer why it is not taken

@@ -24,6 +24,7 @@ import scipy.sparse as sp
 
 from featprop.cli import app
 from featprop.experiments.results import Result, appending
+from fuzz.clock import repeatable
 
 __all__ = ["CLASSES", "NODES", "make_seeds"]
 
@@ -35,8 +36,9 @@ Columns = dict[str, list[Any]]
 
 
 def make_seeds(folder: Path) -> None:
-    """Fill a folder with valid inputs."""
+    """Fill a folder with valid inputs, the same every time."""
     with (
+        repeatable(),
         contextlib.chdir(folder),
         (folder / "told.txt").open("w") as told,
         contextlib.redirect_stdout(told),
@@ -185,7 +187,7 @@ def _answers() -> None:
 
 
 def _fill(path: Path, label: dict[str, str]) -> None:
-    rows = list(csv.DictReader(path.open(encoding="utf-8")))
+    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     _write_csv(path, [list(rows[0]), *(list((row | {"label": label[row["id"]]}).values()) for row in rows)])
 
 
@@ -199,7 +201,7 @@ def _settings() -> None:
     )
     shutil.copytree("csv", "graph")
     nodes = Path("graph/nodes.csv")
-    rows = list(csv.DictReader(nodes.open(encoding="utf-8")))
+    rows = list(csv.DictReader(nodes.read_text(encoding="utf-8").splitlines()))
     filled = [list((row | {"label": CLASSES[place % 3]}).values()) for place, row in enumerate(rows)]
     _write_csv(nodes, [list(rows[0]), *filled])
 

@@ -34,11 +34,16 @@ Outcome = dict[str, Any]
 
 
 def main() -> int:
-    """Read the command line, run, and print the table; 1 if too many survive, or one that nobody has looked at."""
+    """Read the command line, run, print the table; 1 if too many survive, one without a reason, or some are untried."""
     parser = argparse.ArgumentParser(prog="python -m mutants", description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--count", type=int, default=400, help="mutants by lot, of all of them (400)")
     parser.add_argument("--seed", type=int, default=0, help="of the lot (0)")
-    parser.add_argument("--seconds", type=float, default=14_400, help="when to stop at the latest (14400)")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=14_400,
+        help="when to stop at the latest; mutants not tried by then are exit code 1 (14400)",
+    )
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (2)")
     parser.add_argument("--module", action="append", choices=CORE, help="only those of this file; repeatable")
     parser.add_argument("--out", type=Path, default=FOUND, help="where to keep what was found (mutants/found)")
@@ -152,7 +157,7 @@ def _told(chosen: list[Mutant], known: dict[str, Outcome], survivors: Path) -> i
     if counts["all", "untried"]:
         print(f"{counts['all', 'untried']:,} are not tried yet: run again")
     print(f"{share:.1%} noticed; {unexplained:,} survivors without a reason, all of them in {survivors}")
-    return int(share < WANTED or unexplained > 0)
+    return int(share < WANTED or unexplained > 0 or counts["all", "untried"] > 0)
 
 
 def _shares(killed: int, late: int, survived: int, explained: int) -> tuple[float, float]:

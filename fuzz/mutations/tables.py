@@ -9,7 +9,7 @@ import random
 from fuzz.mutations.content import mutated_bytes
 from fuzz.mutations.extremes import extreme_text
 
-__all__ = ["mutated_csv", "mutated_rows"]
+__all__ = ["mutated_csv", "mutated_rows", "rows_of", "written_csv"]
 
 Rows = list[list[str]]
 
@@ -18,7 +18,17 @@ def mutated_csv(random: random.Random, content: bytes) -> bytes:
     """Return a CSV file with some changes of its table, of how it is written, or of its bytes."""
     if random.random() < 0.25:
         return mutated_bytes(random, content)
-    rows = mutated_rows(random, list(csv.reader(io.StringIO(content.decode()))))
+    written = written_csv(random, mutated_rows(random, rows_of(content)))
+    return mutated_bytes(random, written) if random.random() < 0.1 else written
+
+
+def rows_of(content: bytes) -> Rows:
+    """Return the rows of a valid file."""
+    return list(csv.reader(io.StringIO(content.decode())))
+
+
+def written_csv(random: random.Random, rows: Rows) -> bytes:
+    """Return a table as a file, now and then as other programs write it, and in another encoding."""
     text = io.StringIO()
     plain = random.random() < 0.7
     writer = csv.writer(
@@ -29,8 +39,7 @@ def mutated_csv(random: random.Random, content: bytes) -> bytes:
     )
     writer.writerows(rows)
     encoding = "utf-8" if plain else random.choice(["utf-8-sig", "utf-16", "utf-16-le", "latin-1", "cp1252", "utf-32"])
-    written = text.getvalue().encode(encoding, "replace")
-    return mutated_bytes(random, written) if random.random() < 0.1 else written
+    return text.getvalue().encode(encoding, "replace")
 
 
 def mutated_rows(random: random.Random, rows: Rows) -> Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -14,7 +15,7 @@ from fuzz.mutations.content import mutated_bytes
 from fuzz.mutations.databases import mutate_database
 from fuzz.mutations.extremes import extreme_text
 from fuzz.mutations.parquet import mutated_parquet
-from fuzz.mutations.tables import mutated_csv
+from fuzz.mutations.tables import mutated_csv, mutated_rows, rows_of, written_csv
 from fuzz.mutations.trees import mutated_json, mutated_tree
 from fuzz.mutations.workbooks import mutated_workbook
 
@@ -67,11 +68,15 @@ def typed_into(random: random.Random, seeds: Path, folder: Path) -> Case:
     )
     content, place = (seeds / name).read_bytes(), f"out{Path(name).suffix}"
     if name == "predictions.csv" and random.random() < 0.5:
-        changed = content.replace(b"n7,", b"n7,typed", 1)
+        content = content.replace(b"n7,", b"n7,typed", 1)
+    if place == "out.csv" and random.random() < 0.75:
+        rows = mutated_rows(random, rows_of(content))
+        changed, cells = written_csv(random, rows), "\n".join(itertools.chain(*rows))
     else:
-        changed = mutated_csv(random, content) if place == "out.csv" else mutated_bytes(random, content)
+        changed = mutated_bytes(random, content)
+        cells = changed.decode("utf-8", "replace")
     (folder / place).write_bytes(changed)
-    is_typed = re.search(b"typed" if name == "predictions.csv" else b"ok|review|fraud", changed)
+    is_typed = re.search("typed" if name == "predictions.csv" else "ok|review|fraud", cells)
     return Case(words, changes=() if is_typed and name != "report.html" else (place,))
 
 

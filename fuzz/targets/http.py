@@ -51,7 +51,7 @@ def http(random: random.Random, seeds: Path, folder: Path) -> Case:
     def talk(process: int, folder: Path, out: Path) -> list[str]:  # noqa: ARG001
         try:
             if (found := _address(out, process)) is None:
-                return []
+                return ["the server did not start"]
             talks.append(_Talk(random, *found))
             return talks[0].hold()
         finally:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from fuzz.case import targets
-from fuzz.mutations.tables import mutated_csv
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,6 +31,13 @@ os.kill(campaign, signal.SIGCONT); time.sleep(0.5); open('out.csv', 'w')"""
 REFUSED = "print('Error: a must be b; found c: d.', file=sys.stderr); sys.exit(2)"
 
 
+def done(*script: str) -> str:
+    """Return what a script prints, in a process that can be forked."""
+    path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    command, environment = [sys.executable, "-c", *script], os.environ | {"PYTHONPATH": path}
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+
+
 @pytest.mark.parametrize(
     ("does", "is_answer", "problem"),
     [
@@ -40,6 +45,7 @@ REFUSED = "print('Error: a must be b; found c: d.', file=sys.stderr); sys.exit(2
         (REFUSED, False, None),
         ("1 / 0", False, "a traceback: ZeroDivisionError"),
         ("sys.exit(3)", False, "ended with 3"),
+        ("import signal; signal.raise_signal(signal.SIGINT)", False, "ended with 130"),
         ("os.abort()", False, "ended with signal SIGABRT"),
         ("[0] * 10**10", False, "a traceback: MemoryError"),
         ("while True: pass", False, "ended with signal SIGXCPU"),
@@ -58,20 +64,30 @@ REFUSED = "print('Error: a must be b; found c: d.', file=sys.stderr); sys.exit(2
 )
 def test_what_is_wrong_with_a_case(does: str, is_answer: bool, problem: str | None, tmp_path: Path) -> None:
     patience = "2" if "sleep" in does else "100"
-    command = [sys.executable, "-c", RUN, str(tmp_path), f"import os, sys, time; {does}", patience]
+    command = [RUN, str(tmp_path), f"import os, sys, time; {does}", patience]
     if does.startswith("while"):
-        command[4] = f"import os, sys, time\n{does}"
-    path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | {"PYTHONPATH": path})
-    found, problems = json.loads(done.stdout)
+        command[2] = f"import os, sys, time\n{does}"
+    found, problems = json.loads(done(*command))
     assert found == is_answer
     assert problems == [] if problem is None else any(each.startswith(problem) for each in problems), problems
 
 
-def test_a_case_is_made_from_its_number_alone() -> None:
-    content = b"id,w\na,1\nb,2\nc,3\n"
-    one, again, other = (mutated_csv(random.Random(text), content) for text in ("0:csv:1", "0:csv:1", "0:csv:2"))
-    assert one == again != other
+def test_a_server_that_does_not_start_is_no_sentence(tmp_path: Path) -> None:
+    """`label` is given what is right, so that a refusal is wrong, and nothing was asked of the page."""
+    (tmp_path / "seeds" / "csv").mkdir(parents=True)
+    run = f"""
+import json, random, sys
+from pathlib import Path
+from fuzz import running
+from fuzz.case import targets
+
+running.command = lambda: lambda words, prog_name: exec({REFUSED!r})
+folder = Path(sys.argv[1])
+(folder / "in").mkdir()
+make, _ = targets()["http"]
+print(json.dumps(running.run_case(make(random.Random(1), folder / "seeds", folder / "in"), folder).problems))
+"""
+    assert json.loads(done(run, str(tmp_path))) == ["the server did not start", "ended with 2"]
 
 
 def test_there_is_a_target_for_everything_that_comes_from_outside() -> None:

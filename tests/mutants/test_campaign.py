@@ -12,19 +12,25 @@ ROOT = Path(__file__).parents[2]
 COUNT, MODULE = 60, "estimates/left_out.py"
 
 
-def run(out: Path, *more: str) -> str:
+def run(out: Path, *more: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "mutants", "--seed", "3", "--count", str(COUNT), "--module", MODULE]
     done = subprocess.run([*command, "--out", str(out), *more], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    return done.stdout
+    return done
 
 
 def test_changes_are_noticed_and_not_tried_twice(tmp_path: Path) -> None:
     expected = [mutant.key for mutant in sampled(all_mutants(), COUNT, 3) if mutant.module == MODULE]
-    told = run(tmp_path)
+    told = run(tmp_path).stdout
     outcomes = [json.loads(line) for line in (tmp_path / "outcomes.jsonl").read_text().splitlines()]
     assert [each["key"] for each in outcomes] == expected
     assert re.search(rf"^all +{len(expected)} ", told, flags=re.MULTILINE)
     assert all(each["by"].startswith("tests/estimates/") for each in outcomes if each["outcome"] == "killed")
     assert any(each["outcome"] == "killed" for each in outcomes)
-    assert "0 of them to try" in run(tmp_path)
+    again = run(tmp_path)
+    assert "0 of them to try" in again.stdout
+    assert again.returncode == 0, again.stdout
+    (tmp_path / "outcomes.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in outcomes[1:]))
+    stopped = run(tmp_path, "--seconds", "0")
+    assert "1 are not tried yet: run again" in stopped.stdout
+    assert stopped.returncode == 1, "not all was done"

@@ -19,6 +19,7 @@ from featprop.io.labels import read_labels
 from featprop.labelling import LabelLog
 from featprop.propagation import propagation
 from featprop.selection.learner import ActiveLearner
+from featprop.selection.saved_learner import alone_at
 from featprop.strategies import available_strategies
 
 N = 24
@@ -325,6 +326,35 @@ def test_who_was_asked_is_kept_when_the_block_has_ended_well(graph: fp.Graph, tm
     assert ActiveLearner.resume(tmp_path / "rounds", graph).asked == picks
 
 
+def test_rounds_of_somebody_else_are_not_overwritten(graph: fp.Graph, tmp_path: Path) -> None:
+    """Two programs that take up one learner: the second to save would ask the nodes of the first again."""
+    ActiveLearner(graph, seed=1).save(tmp_path / "rounds")
+    one, other = (ActiveLearner.resume(tmp_path / "rounds", graph) for _ in range(2))
+    asked = one.ask(3).nodes.tolist()
+    one.save(tmp_path / "rounds")
+    other.tell({"n00": "red"})
+    other.ask(2)
+    with pytest.raises(FileError, match="rounds that somebody else has saved since: resume it"):
+        other.save(tmp_path / "rounds")
+    again = ActiveLearner.resume(tmp_path / "rounds", graph)
+    assert (again.asked, again.rounds, again.labels) == (asked, 1, {"n00": "red"}), "what was told is kept at once"
+    one.ask(2)
+    one.save(tmp_path / "rounds")
+    other.save(tmp_path / "other")
+    assert ActiveLearner.resume(tmp_path / "other", graph).labels == {"n00": "red"}
+    one.save(tmp_path / "copy")
+    one.ask(1)
+    one.save(tmp_path / "rounds")
+    assert ActiveLearner.resume(tmp_path / "rounds", graph).rounds == 3, "its own rounds, which went on elsewhere"
+
+
+def test_a_folder_is_saved_to_by_one_program_at_a_time(graph: fp.Graph, tmp_path: Path) -> None:
+    learner = ActiveLearner(graph)
+    with alone_at(tmp_path / "rounds"), pytest.raises(FileError, match="by one run at a time; found another run"):
+        learner.save(tmp_path / "rounds")
+    learner.save(tmp_path / "rounds")
+
+
 def test_a_model_whose_replacement_was_killed_comes_back(graph: fp.Graph, tmp_path: Path) -> None:
     learner = ActiveLearner(graph)
     learner.tell({"n00": "red", "n01": "blue"})
@@ -406,7 +436,8 @@ def test_rounds_kept_in_the_first_format_are_taken_over(tmp_path: Path) -> None:
     }
     (folder / "learner.json").write_text(json.dumps(old))
     for _ in range(2):
-        learner = ActiveLearner.resume(folder, named)
+        with alone_at(folder):  # as commands do it
+            learner = ActiveLearner.resume(folder, named)
         assert learner.labels == {(0, 1): "red", (0, 0): ("a", 1)}
         assert (learner.asked, learner.skipped, learner.rounds, learner.seed) == ([(1, 0)], [(1, 1)], 2, 3)
         assert vars(learner.strategy)["layers"] == 1

@@ -6,6 +6,7 @@ program. What people say is kept in a label log; what strategy and model carry o
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections import Counter
@@ -38,7 +39,9 @@ from featprop.selection.saved_learner import (
     LABELS,
     MODEL,
     RECORD,
+    check_is_latest,
     check_may_hold_learner,
+    locked,
     make_folder,
     naming_damage,
     read_record,
@@ -101,6 +104,7 @@ class ActiveLearner:
         self._settings = model.fresh() if isinstance(model, NodeClassifier) else model_of_seed(seed, model)
         self._model: NodeClassifier | None = None
         self._model_saw = 0
+        self._record: dict[str, Any] | None = None
 
     @property
     def labels(self) -> dict[Hashable, Hashable]:
@@ -276,9 +280,11 @@ class ActiveLearner:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state, and the model if it is trained, into a folder: a new one or that of these rounds.
 
-        The label log is kept there from then on, so whatever is told later is on the disk at once.
+        The label log is kept there from then on, so whatever is told later is on the disk at once. Rounds that
+        somebody else has saved there since this learner was saved or resumed are an error, and stay.
         """
-        with self.saving(path):
+        text = self._text()
+        with locked(Path(path)), self._writing(Path(path), text):
             pass
 
     @contextmanager
@@ -288,8 +294,11 @@ class ActiveLearner:
         So the nodes that were asked for count as asked for once whoever is to label them has been told: what is told
         in the block is told again if the process is killed before it ends.
         """
-        folder = Path(path)
-        check_may_hold_learner(folder)
+        with self._writing(Path(path), self._text()):
+            yield
+
+    def _text(self) -> str:
+        """Return the record of the state, for `_writing`."""
         record = {
             "strategy": {"name": STRATEGIES.name_of(self.strategy), "options": settings_of(self.strategy)},
             "state": self.strategy.state(),
@@ -299,17 +308,24 @@ class ActiveLearner:
             "rounds": self.rounds,
             "asked": [to_jsonable(node) for node in self.asked],
         }
-        text = record_text(record, self.graph)
+        return record_text(record, self.graph)
+
+    @contextmanager
+    def _writing(self, folder: Path, text: str) -> Iterator[None]:
+        check_may_hold_learner(folder)
         make_folder(folder)
         if self.log.path is None or not (folder / LABELS).exists() or not self.log.path.samefile(folder / LABELS):
             self.log.copy_to(folder / LABELS)
             self.log.close()
             self.log = LabelLog(folder / LABELS)
+        elif self._record is not None:
+            check_is_latest(folder, self._record)
         if self._model is not None:
             save_model(self._model, folder / MODEL)
         with replacing_file(folder / RECORD) as temporary:
             temporary.write_text(text, encoding="utf-8")
             yield
+        self._record = json.loads(text)
 
     @classmethod
     def resume(cls, path: str | os.PathLike[str], graph: GraphLike, *, device: str = "cpu") -> ActiveLearner:
@@ -325,7 +341,7 @@ class ActiveLearner:
         kept = record.get("model")
         model = get_model(kept["name"], **kept["settings"]) if kept else get_model("gcn", seed=int(record["seed"]))
         learner = cls(graph, strategy, model=model, seed=int(record["seed"]))
-        learner.rounds = int(record["rounds"])
+        learner.rounds, learner._record = int(record["rounds"]), record
         learner.log = LabelLog(folder / LABELS)
         if record["format"] == 1:
             take_over(record, learner.log)
@@ -341,7 +357,8 @@ class ActiveLearner:
             learner._settings = learner._model.fresh()
             learner._model_saw = learner.log.last if record.get("model_is_current") else record.get("model_saw", 0)
         if record["format"] == 1:
-            learner.save(folder)
+            with learner.saving(folder):
+                pass
         return learner
 
     @classmethod

@@ -25,7 +25,9 @@ __all__ = [
     "MODEL",
     "RECORD",
     "alone_at",
+    "check_is_latest",
     "check_may_hold_learner",
+    "locked",
     "make_folder",
     "naming_damage",
     "read_record",
@@ -47,16 +49,38 @@ def alone_at(path: Path) -> Iterator[None]:
 
     A folder that was made for the block goes again when the block fails: all that was said is in the sheets still.
     """
-    check_may_hold_learner(path)
     made = not path.exists()
-    make_folder(path)
-    with held_lock(path / LOCK, f"{path}"):
+    with locked(path):
         try:
             yield
         except BaseException:
             if made:
                 shutil.rmtree(path, ignore_errors=True)
             raise
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes from saving in a folder of rounds, made if it is not there, for the length of the block."""
+    check_may_hold_learner(path)
+    make_folder(path)
+    with held_lock(path / LOCK, f"{path}", cure="wait for it, or choose another folder"):
+        yield
+
+
+def check_is_latest(folder: Path, record: dict[str, Any]) -> None:
+    """Refuse to save where the record is no longer the one that a learner has read or written last.
+
+    Nodes that others were asked for would be asked for again, and what strategy and model carry on be lost.
+    """
+    if not (folder / RECORD).is_file():
+        return
+    with naming_damage(folder):
+        there = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    if json.dumps(there) != json.dumps(record):
+        rule, found = "must be as the learner left it", "rounds that somebody else has saved since"
+        cure = "resume it, where all that was told is, and ask again; or save to another folder"
+        raise FileError(f"{folder}", rule, found, cure)
 
 
 def check_may_hold_learner(folder: Path) -> None:
