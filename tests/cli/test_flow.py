@@ -172,8 +172,10 @@ def test_typed_labels_give_way_to_force_only(run: Run, groups: Path) -> None:
     typed = Path("picks.csv").read_bytes()
     assert run("select", "graph", "--budget", 2).exit_code == 2
     assert Path("picks.csv").read_bytes() == typed
-    ok(run("select", "graph", "--budget", 2, "--force"))
+    told = ok(run("select", "graph", "--budget", 2, "--force")).stderr
     assert [row["label"] for row in rows_of("picks.csv")] == ["", ""]
+    assert Path("picks-before.csv").read_bytes() == typed
+    assert "it is kept as picks-before.csv" in told
     Path("diary.csv").write_text("Dear diary\n")
     ok(run("select", "graph", "--budget", 2, "--out", "diary.csv", "--force"))
     assert len(rows_of("diary.csv")) == 2

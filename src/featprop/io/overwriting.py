@@ -1,18 +1,24 @@
-"""What a person typed is never overwritten unasked: which files featprop may write over, and which not."""
+"""What a person typed is never lost unasked: which files featprop may write over, and what it keeps of the others."""
 
 from __future__ import annotations
 
 import csv
+import logging
+import shutil
 from collections.abc import Collection, Sequence
+from itertools import count
 from pathlib import Path
 
 import pyarrow as pa
 
 from featprop.errors import FileError, ParameterError, first_five
+from featprop.io.atomic import replacing_file
 from featprop.io.formulas import bare
 from featprop.io.predictions import Predictions
 
-__all__ = ["MADE_COLUMNS", "PREDICTION_SUFFIXES", "check_may_write"]
+__all__ = ["MADE_COLUMNS", "PREDICTION_SUFFIXES", "check_may_write", "make_way"]
+
+log = logging.getLogger(__name__)
 
 PREDICTION_SUFFIXES = (".csv", ".parquet")
 """What a table of predictions may end in."""
@@ -52,6 +58,25 @@ def check_may_write(
     found = _worth_keeping(path, shown, given)
     if found:
         raise FileError(f"{path}", "must not be overwritten", found, "choose another --out or pass --force")
+
+
+def make_way(
+    path: Path,
+    *,
+    force: bool,
+    shown: Collection[str] = (),
+    given: Collection[str] | None = None,
+    suffixes: Sequence[str] = (".csv",),
+) -> None:
+    """Refuse as `check_may_write` does; what is written over by force is first copied beside it, and that is said."""
+    check_may_write(path, force=force, shown=shown, given=given, suffixes=suffixes)
+    found = _worth_keeping(path, shown, given) if force and path.exists() else None
+    if found:
+        names = (f"{path.stem}-before{f'-{number}' if number > 1 else ''}{path.suffix}" for number in count(1))
+        aside = next(place for place in map(path.with_name, names) if not place.exists())
+        with replacing_file(aside) as temporary:
+            shutil.copyfile(path, temporary)
+        log.warning("%s, which is overwritten, held %s: it is kept as %s", path, found, aside)
 
 
 def _worth_keeping(path: Path, shown: Collection[str], given: Collection[str] | None) -> str | None:
