@@ -77,7 +77,7 @@ def select(
     ] = None,
     labels: Annotated[
         list[Path] | None,
-        typer.Option("--labels", help="A table of nodes that are labelled already (id, label). Repeatable."),
+        typer.Option("--labels", help="A table (id, label) or log of nodes that are labelled already. Repeatable."),
     ] = None,
     classes: ClassesOption = None,
     skip: SkipOption = None,
