@@ -174,12 +174,19 @@ def _with_labels(path: Path, sheet: LabelSheet) -> LabelSheet:
     return sheet
 
 
-def check_place(out: Path, *, force: bool, shown: Collection[str] = (), suffixes: Sequence[str] = (".csv",)) -> None:
+def check_place(
+    out: Path,
+    *,
+    force: bool,
+    shown: Collection[str] = (),
+    asked: Collection[Hashable] = (),
+    suffixes: Sequence[str] = (".csv",),
+) -> None:
     """Refuse an output that must not be written; ``-`` is standard output, which may."""
     from featprop.io.overwriting import check_may_write
 
     if out != STANDARD_OUTPUT:
-        check_may_write(out, force=force, shown=shown, suffixes=suffixes)
+        check_may_write(out, force=force, shown=shown, asked=asked, suffixes=suffixes)
 
 
 def place_of(out: Path) -> Path | BinaryIO:
