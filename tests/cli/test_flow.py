@@ -158,7 +158,8 @@ def test_a_rerun_writes_over_what_featprop_can_make_again(run: Run, groups: Path
     assert len(rows_of("picks.csv")) == 3
     fill("picks.csv")
     ok(run("train", "graph", "--labels", "picks.csv", "--model", "gcn"))
-    ok(run("train", "graph", "--labels", "picks.csv", "--model", "sgc"))
+    told = ok(run("train", "graph", "--labels", "picks.csv", "--model", "sgc")).stdout
+    assert told.endswith("Wrote the model to model, in place of one of 3 labels.\n")
     assert featprop.load_model("model").name == "sgc"
     for _ in range(2):
         ok(run("predict", "graph"))
