@@ -50,14 +50,26 @@ def fill(sheet: Path) -> None:
     rows = pd.read_csv(sheet, dtype={"label": str})
     rows["label"] = rows["label"].fillna(rows["id"].map(made_tables()[2]))
     rows.to_csv(sheet, index=False)
+    print(f"Filled the label column of {sheet}.")
+
+
+def write(folder: Path) -> None:
+    """Write the tables, unless the folder holds anything else."""
+    accounts, payments, _ = made_tables()
+    texts = {"nodes.csv": accounts.to_csv(index=False), "edges.csv": payments.to_csv(index=False)}
+    for path in sorted(folder.glob("[!.]*")):
+        if not path.is_file() or path.read_bytes() != texts.get(path.name, "").encode():
+            sys.exit(
+                f"{path} is not from this script, so nothing was written: move {folder} away, or run it elsewhere."
+            )
+    folder.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_bytes(text.encode())
+    print(f"Wrote {len(accounts):,} accounts and {len(payments):,} payments to {folder}.")
 
 
 if __name__ == "__main__":
     for path in map(Path, sys.argv[1:]):
         fill(path)
     if not sys.argv[1:]:
-        folder = Path("my-graph")
-        folder.mkdir(exist_ok=True)
-        nodes, edges, _ = made_tables()
-        nodes.to_csv(folder / "nodes.csv", index=False)
-        edges.to_csv(folder / "edges.csv", index=False)
+        write(Path("my-graph"))

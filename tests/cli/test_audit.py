@@ -216,3 +216,8 @@ def test_a_log_of_the_page_brings_its_audit_along(labelled: Path, run: Run) -> N
     assert "Trained on 12 labels" in told.stdout
     assert "by an audit of 12 nodes" in told.stdout
     assert "Trained on 24 labels" in ok(run("train", labelled, "--labels", "page.labels", "--use-audit")).stdout
+    both = ["train", labelled, "--labels", "page.labels", "--labels", "picks.csv"]
+    told = ok(run(*both))
+    assert "Trained on 12 labels" in told.stdout
+    assert "by an audit of 12 nodes" in told.stdout
+    assert "Trained on 24 labels" in ok(run(*both, "--use-audit")).stdout

@@ -228,6 +228,40 @@ def test_a_model_is_trained_on_the_log_itself_with_an_open_disagreement(
     assert "my.labels must have labels of --classes; found 'right'" in told
 
 
+@pytest.mark.parametrize("name", ["my.labels", "answers.sqlite", "without-ending", "rounds"])
+def test_a_log_is_read_whatever_its_name_and_beside_sheets(
+    run: Run, labels: Path, write_folder: Any, name: str
+) -> None:
+    write_folder()
+    if name == "rounds":
+        Path("rounds").mkdir()
+        name = "rounds/labels.sqlite"
+    labels.rename(name)
+    place = name.removesuffix("/labels.sqlite")
+    assert "Trained on 3 labels of 2 classes" in ok(run("train", "graph", "--labels", place)).stdout
+    Path("more.csv").write_text("id,label\nc,Right\ne,right\n", encoding="utf-8")
+    for sheets in ([place, "more.csv"], ["more.csv", place]):
+        words = [word for each in sheets for word in ("--labels", each)]
+        assert "Trained on 4 labels of 2 classes: 2 left, 2 right." in ok(run("train", "graph", *words)).stdout
+    told = refused(run("select", "graph", "-b", 1, *words))
+    assert "there are no more nodes that may be chosen" in told, "what is skipped in the log is not asked for again"
+    Path("more.csv").write_text("id,label\nc,left\n", encoding="utf-8")
+    told = refused(run("train", "graph", *words))
+    assert f"more.csv and {place} must give a node one label; found 1 (node 'c': 'left'" in told
+    done = ok(run("train", "graph", *words, "--on-conflict", "latest"))
+    assert "Trained on 3 labels" in done.stdout
+
+
+def test_two_logs_are_one_set_of_labels(run: Run, labels: Path, write_folder: Any) -> None:
+    write_folder()
+    with LabelLog(Path("two.labels")) as log:
+        log.tell({"e": "right", "d": "?"}, annotator="ada")
+    done = ok(run("train", "graph", "--labels", "my.labels", "--labels", "two.labels"))
+    assert "Trained on 5 labels of 3 classes: 1 ?, 2 left, 2 right." in done.stdout, "a class of a log is no skip"
+    told = refused(run("train", "graph", "--labels", "my.labels", "--labels", "two.labels", "--classes", "left,right"))
+    assert "two.labels must have labels of --classes; found '?'" in told
+
+
 def test_an_import_of_nothing_is_no_success(run: Run, write_folder: Any) -> None:
     write_folder()
     Path("strange.csv").write_text("id,label\nx1,left\nx2,right\n", encoding="utf-8")

@@ -158,7 +158,8 @@ def test_a_rerun_writes_over_what_featprop_can_make_again(run: Run, groups: Path
     assert len(rows_of("picks.csv")) == 3
     fill("picks.csv")
     ok(run("train", "graph", "--labels", "picks.csv", "--model", "gcn"))
-    ok(run("train", "graph", "--labels", "picks.csv", "--model", "sgc"))
+    told = ok(run("train", "graph", "--labels", "picks.csv", "--model", "sgc")).stdout
+    assert told.endswith("Wrote the model to model, in place of one of 3 labels.\n")
     assert featprop.load_model("model").name == "sgc"
     for _ in range(2):
         ok(run("predict", "graph"))
@@ -172,8 +173,10 @@ def test_typed_labels_give_way_to_force_only(run: Run, groups: Path) -> None:
     typed = Path("picks.csv").read_bytes()
     assert run("select", "graph", "--budget", 2).exit_code == 2
     assert Path("picks.csv").read_bytes() == typed
-    ok(run("select", "graph", "--budget", 2, "--force"))
+    told = ok(run("select", "graph", "--budget", 2, "--force")).stderr
     assert [row["label"] for row in rows_of("picks.csv")] == ["", ""]
+    assert Path("picks-before.csv").read_bytes() == typed
+    assert "it is kept as picks-before.csv" in told
     Path("diary.csv").write_text("Dear diary\n")
     ok(run("select", "graph", "--budget", 2, "--out", "diary.csv", "--force"))
     assert len(rows_of("diary.csv")) == 2

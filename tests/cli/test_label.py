@@ -97,6 +97,11 @@ def test_it_prints_an_address_takes_labels_and_goes_on_where_people_stopped(star
     code, said = first.end()
     assert code == 0
     assert "Answers are kept in blobs.labels" in said
+    assert said.endswith(
+        "Ended. The answers are in blobs.labels.\n"
+        "featprop train blobs --labels blobs.labels learns from them.\n"
+        "featprop export blobs.labels takes them out.\n"
+    )
     assert "Traceback" not in said
     assert "token" not in said
     again = start()

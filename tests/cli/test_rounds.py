@@ -129,6 +129,24 @@ def test_rounds_are_kept_in_a_folder(run: Run, folder: Path) -> None:
     assert labels_in("rounds")["p0"] == "neither"
 
 
+def test_the_same_command_again_leaves_the_questions_where_they_are(run: Run, folder: Path) -> None:
+    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "-o", "a.csv"))
+    fill("a.csv", "told.csv")
+    again = ["select", "graph", "-b", 2, "--rounds", "rounds", "--labels", "told.csv", "-o", "b.csv"]
+    ok(run(*again))
+    asked, before = ids_of("b.csv"), Path("rounds/learner.json").read_bytes()
+    result = run(*again)
+    assert result.exit_code == 2
+    assert result.stderr.endswith(
+        "b.csv must not be overwritten; found nodes that wait for a label, to be filled in and passed with --labels: "
+        f"2 ({', '.join(sorted(asked))}): choose another --out or pass --force.\n"
+    )
+    assert (ids_of("b.csv"), Path("rounds/learner.json").read_bytes()) == (asked, before)
+    ok(run(*again[:-1], "c.csv"))
+    ok(run(*again, "--force"))
+    assert len({*asked, *ids_of("b.csv"), *ids_of("c.csv")}) == 6
+
+
 def test_a_strategy_with_a_model_needs_no_labels_to_begin(run: Run, folder: Path) -> None:
     result = ok(run("select", "graph", "-b", 2, "--strategy", "age"))
     assert "age looks at a model and there are no labels yet: these nodes are chosen by featprop" in result.stderr

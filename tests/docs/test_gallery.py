@@ -36,3 +36,22 @@ def test_every_example_has_a_page_and_is_listed() -> None:
     assert sorted(listed) == [page.stem for page in PAGES]
     scripts = {path.stem for path in (ROOT / "examples").glob("*.py")}
     assert scripts - set(listed) == {"accounts"}
+
+
+def test_the_accounts_are_written_again_and_never_over_other_tables(reader: Any) -> None:
+    reader.sit_down(0)
+    ours = {path: path.read_bytes() for path in sorted(Path("my-graph").iterdir())}
+    for path in ours:
+        path.unlink()
+    for _ in range(2):
+        printed = reader.type("python examples/accounts.py", "")
+        assert printed == "Wrote 1,000 accounts and 3,190 payments to my-graph.\n"
+        assert {path: path.read_bytes() for path in sorted(Path("my-graph").iterdir())} == ours
+    for name, left in ("nodes.csv", "edges.csv"), ("edges.parquet", "nodes.csv"):
+        mine = Path("my-graph", name)
+        mine.write_text("id\nmine\n", encoding="utf-8")
+        Path("my-graph", left).unlink()
+        with pytest.raises(AssertionError, match=f"my-graph/{name} is not from this script"):
+            reader.type("python examples/accounts.py", "")
+        assert mine.read_text(encoding="utf-8") == "id\nmine\n"
+        assert not Path("my-graph", left).exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from featprop.errors import FileError
 from featprop.experiments.curves import ablation, later_curves, learning_curves, model_comparison
 from featprop.experiments.report import Report, write_report
 from featprop.experiments.results import Result, appending
@@ -125,6 +126,31 @@ def test_the_same_lines_give_the_same_files(report: Report, folder: Path, tmp_pa
     for path in files:
         twin = again.page.parent / path.relative_to(report.page.parent)
         assert path.read_bytes() == twin.read_bytes(), path.name
+
+
+@pytest.mark.parametrize(
+    ("mine", "sentence"),
+    [
+        (
+            "report.html",
+            "report.html must be new or an earlier report; found a file that featprop experiments did not write",
+        ),
+        ("tables/time-gcn.csv", "must be new or hold an earlier report; found tables without report.html"),
+        ("figures/plot.svg", "must be new or hold an earlier report; found figures without report.html"),
+    ],
+)
+def test_only_an_earlier_report_is_replaced(
+    folder: Path, tmp_path: Path, contents: Callable[[], dict[str, bytes | None]], mine: str, sentence: str
+) -> None:
+    place = tmp_path / "out" / mine
+    place.parent.mkdir(parents=True)
+    place.write_text("mine", encoding="utf-8")
+    before = contents()
+    with pytest.raises(FileError, match=sentence):
+        write_report([folder], tmp_path / "out")
+    assert contents() == before
+    write_report([folder], tmp_path / "out", force=True)
+    write_report([folder], tmp_path / "out")
 
 
 def test_ids_inside_the_page_are_distinct_between_figures(report: Report) -> None:

@@ -325,7 +325,9 @@ def test_what_featprop_wrote_may_be_written_again(tmp_path: Path, text: str) -> 
         (HEADER + "1,a,2,0.5," + "x" * 200_000 + "\n", "a file that featprop did not write"),
     ],
 )
-def test_what_must_not_be_lost(tmp_path: Path, contents: Contents, text: str, found: str) -> None:
+def test_what_must_not_be_lost(
+    tmp_path: Path, contents: Contents, caplog: pytest.LogCaptureFixture, text: str, found: str
+) -> None:
     path = write(tmp_path / "out.csv", text)
     before = contents()
     nothing = np.array([])
@@ -342,6 +344,24 @@ def test_what_must_not_be_lost(tmp_path: Path, contents: Contents, text: str, fo
     assert contents() == before
     write_pick_table(path, nothing, force=True)
     assert path.read_text() == "rank,id,label\n"
+    kept = tmp_path / "out-before.csv"
+    assert kept.read_bytes() == before["out.csv"]
+    assert caplog.messages == [f"{path}, which is overwritten, held {found}: it is kept as {kept}"]
+
+
+def test_what_is_overwritten_by_force_is_kept_under_a_name_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "picks.csv"
+    for typed in ("first", "second", "third"):
+        write(path, f"rank,id,label\n1,a,{typed}\n")
+        write_pick_table(path, np.array(["a"], object), force=True)
+    write_pick_table(path, np.array(["a"], object), force=True)
+    kept = {each.name: each.read_text().split(",")[-1].strip() for each in tmp_path.iterdir()}
+    assert kept == {
+        "picks.csv": "",
+        "picks-before.csv": "first",
+        "picks-before-2.csv": "second",
+        "picks-before-3.csv": "third",
+    }
 
 
 def test_an_output_is_a_csv_file(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from featprop.errors import FileError, ModelError, ParameterError
 from featprop.graph import Graph
 from featprop.models import GCN, SGC, NodeClassifier, Ridge, load_model, save_model
+from featprop.models.saved import n_labels_in
 
 
 @pytest.fixture
@@ -42,6 +43,15 @@ def test_saving_twice_replaces_the_model(graph: Graph, tmp_path: Path) -> None:
         save_model(GCN(epochs=1).fit(graph, [0, 1], classes), tmp_path / "model")
     assert load_model(tmp_path / "model").classes_ == ("c", "d")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_how_many_labels_a_model_is_of_where_it_says_so(graph: Graph, tmp_path: Path) -> None:
+    assert n_labels_in(tmp_path / "model") is None
+    save_model(Ridge().fit(graph, [0, 1, 2], ["a", "b", "b"]), tmp_path / "model")
+    assert n_labels_in(tmp_path / "model") == 3
+    for text in ("{}", '{"labelled": []}', '{"labelled": 3}', "[]", "{"):
+        (tmp_path / "model" / "model.json").write_text(text)
+        assert n_labels_in(tmp_path / "model") is None
 
 
 def test_a_folder_with_other_things_is_left_alone(graph: Graph, tmp_path: Path) -> None:

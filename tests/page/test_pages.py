@@ -99,6 +99,9 @@ def test_the_progress_page_has_every_count(make_page: Callable[..., Any]) -> Non
     text = page.browser("ada").get("/progress").text
     assert "<h1>7 of 60 labelled</h1>" in text
     assert "0 of 7" in text
+    assert (
+        "on this page with 20 labels, unless the graph is large; <code>featprop report</code> gives one from 10" in text
+    )
     for row in ("ok", "ada", "grace"):
         assert f'<th scope="row">{row}</th>' in text
     assert "The curve begins" in text

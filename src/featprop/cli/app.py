@@ -104,7 +104,9 @@ GraphArgument = Annotated[
         show_default=False,
     ),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite --out even if a person typed into it.")]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Overwrite --out even if a person typed into it, and keep a copy beside it.")
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 DeviceOption = Annotated[str, typer.Option("--device", help="Where PyTorch computes, such as cpu or cuda.")]
 

@@ -112,8 +112,11 @@ def report(
         Path | None,
         typer.Option("--into", help="A Markdown page whose marked tables, and figures, to bring up to date."),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write to --out whatever it holds.")] = False,
 ) -> None:
     """Make tables (Markdown, CSV, LaTeX), figures (SVG) and one HTML page of results.
+
+    An earlier report in `--out` is replaced, other tables, figures and pages only with `--force`.
 
     Example: `featprop experiments report results/ --out report/`
     """
@@ -122,7 +125,7 @@ def report(
     from featprop.experiments.report import write_report
 
     with showing_progress():
-        written = write_report(results, out)
+        written = write_report(results, out, force=force)
         if into:
             refresh(into, written.tables, written.drawings)
     typer.echo(written.summary)

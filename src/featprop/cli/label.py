@@ -6,6 +6,7 @@ import contextlib
 import html
 import importlib.util
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -171,7 +172,9 @@ def label(
                 sys.stdout.flush()
                 with _opened(addresses[0]) if len(people) == 1 and not no_browser else contextlib.nullcontext():
                     serve(page, listener)
-    typer.echo(f"Ended. The answers are in {place}; featprop export {place} takes them out.", err=True)
+    typer.echo(f"Ended. The answers are in {place}.", err=True)
+    for words, what in ((["train", f"{graph}", "--labels"], "learns from them"), (["export"], "takes them out")):
+        typer.echo(f"{shlex.join(['featprop', *words, f'{place}'])} {what}.", err=True)
 
 
 def _people(annotator: list[str] | None) -> list[str]:

@@ -70,7 +70,9 @@ LogArgument = Annotated[
 
 STANDARD_OUTPUT = Path("-")
 LOG = ".labels"
-"""How the name of a label log ends."""
+"""How the name of a label log ends that `featprop label` begins."""
+SQLITE = b"SQLite format 3\0"
+"""What every label log begins with, whatever its name."""
 
 
 def counted(count: int, what: str) -> str:
@@ -108,15 +110,16 @@ def read_sheets(
     use_audit: bool = False,
     may_be_blank: bool = False,
 ) -> LabelSheet:
-    """Read label files, or the graph's own labels where there are none, as the options say."""
+    """Read label sheets and logs, or the graph's own labels where there are none, as the options say."""
     from featprop.io.label_words import SKIP_WORDS
     from featprop.io.labels import labels_of, read_labels
 
     allowed, skip_words = None if classes is None else listed(classes), [*SKIP_WORDS, *(skip or [])]
     if not paths:
         return labels_of(graph, allowed=allowed, skip_words=skip_words)
-    if len(paths) == 1 and paths[0].suffix == LOG:
-        return _counting(paths[0], graph, allowed, use_audit=use_audit)
+    logs = {path: _counting(log_at(path), graph, allowed, use_audit=use_audit) for path in paths if _is_log(path)}
+    if len(paths) == len(logs) == 1:
+        return _with_labels(paths[0], logs[paths[0]])
     return read_labels(
         paths,
         graph,
@@ -126,7 +129,20 @@ def read_sheets(
         on_conflict=on_conflict,
         use_audit=use_audit,
         may_be_blank=may_be_blank,
+        logs=logs,
     )
+
+
+def _is_log(path: Path) -> bool:
+    """Say whether a path is a label log or a folder of rounds, which has one."""
+    from featprop.selection.saved_learner import LABELS
+
+    if path.is_dir():
+        return (path / LABELS).is_file()
+    if path.suffix == LOG or not path.is_file():
+        return path.suffix == LOG
+    with path.open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
 
 
 def _counting(path: Path, graph: Graph, allowed: list[str] | None, *, use_audit: bool) -> LabelSheet:
@@ -145,18 +161,32 @@ def _counting(path: Path, graph: Graph, allowed: list[str] | None, *, use_audit:
     strange = [] if allowed is None else [c for c in classes if c not in named_classes(allowed, classes)]
     if strange:
         raise LabelError(f"{path}", "must have labels of --classes", repr(strange[0]), "name it there, or correct it")
-    if not counts.labels:
-        raise LabelError(f"{path}", "must have at least one label", "none", "label nodes with featprop label")
     labels, skips = counts.labels, counts.skips
     return LabelSheet(list(labels), list(labels.values()), [], skips, audit=audit, audited=audited)
 
 
-def check_place(out: Path, *, force: bool, shown: Collection[str] = (), suffixes: Sequence[str] = (".csv",)) -> None:
+def _with_labels(path: Path, sheet: LabelSheet) -> LabelSheet:
+    """Refuse a label log without a label, where it is all there is."""
+    from featprop.errors import LabelError
+
+    if not sheet.nodes:
+        raise LabelError(f"{path}", "must have at least one label", "none", "label nodes with featprop label")
+    return sheet
+
+
+def check_place(
+    out: Path,
+    *,
+    force: bool,
+    shown: Collection[str] = (),
+    asked: Collection[Hashable] = (),
+    suffixes: Sequence[str] = (".csv",),
+) -> None:
     """Refuse an output that must not be written; ``-`` is standard output, which may."""
     from featprop.io.overwriting import check_may_write
 
     if out != STANDARD_OUTPUT:
-        check_may_write(out, force=force, shown=shown, suffixes=suffixes)
+        check_may_write(out, force=force, shown=shown, asked=asked, suffixes=suffixes)
 
 
 def place_of(out: Path) -> Path | BinaryIO:

@@ -14,7 +14,9 @@ __all__ = ["LabelsOption", "ModelOption", "SettingsOption", "chosen_model"]
 
 LabelsOption = Annotated[
     list[Path] | None,
-    typer.Option("--labels", help="A filled labelling sheet (id, label). Repeatable. Default: the graph's own."),
+    typer.Option(
+        "--labels", help="A filled labelling sheet (id, label) or a label log. Repeatable. Default: the graph's own."
+    ),
 ]
 ModelOption = Annotated[
     str | None,

@@ -77,7 +77,7 @@ def select(
     ] = None,
     labels: Annotated[
         list[Path] | None,
-        typer.Option("--labels", help="A table of nodes that are labelled already (id, label). Repeatable."),
+        typer.Option("--labels", help="A table (id, label) or log of nodes that are labelled already. Repeatable."),
     ] = None,
     classes: ClassesOption = None,
     skip: SkipOption = None,
@@ -163,6 +163,8 @@ def select(
             so_far = learner.labels.values()
             sheet = read_sheets(labels, whole, so_far, classes, skip, on_conflict) if labels else LabelSheet()
             _tell(learner, sheet)
+            if not only_plan:
+                check_place(out, force=force, shown=shown, asked=learner.asked)
             if learner.asked:
                 waiting = first_five(learner.asked)
                 typer.echo(f"Asked for and without a label yet, not asked for again: {waiting}", err=True)

@@ -11,7 +11,7 @@ import typer
 import featprop
 from featprop.cli.app import DeviceOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, read_sheets
+from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, counted, read_sheets
 from featprop.cli.model_options import LabelsOption, ModelOption, SettingsOption, chosen_model
 from featprop.cli.scale_options import (
     ClusterOption,
@@ -58,7 +58,7 @@ def train(
     Example: `featprop train my-graph/ --labels picks.csv --out model/`
     """
     from featprop.estimates import score_audit
-    from featprop.models.saved import check_may_hold_model
+    from featprop.models.saved import check_may_hold_model, n_labels_in
 
     chosen = chosen_model(model, settings, seed, device)
     check_may_hold_model(out)
@@ -71,6 +71,7 @@ def train(
         with working_as_said(whole, max_memory, scratch, workers, cluster):
             fitted = chosen.fit(whole, sheet.nodes, sheet.labels)
             score = score_audit(whole, fitted, sheet.audited, sheet.audit) if sheet.audited else None
+        before = n_labels_in(out)
         featprop.save_model(fitted, out)
     if use_audit:
         typer.echo("The labels of the audit are among them: it checks this model no more.", err=True)
@@ -79,4 +80,5 @@ def train(
     typer.echo(f"Trained on {len(sheet.nodes):,} labels of {len(fitted.classes_)} classes: {listed}.")
     if score is not None:
         typer.echo(f"{score}")
-    typer.echo(f"Wrote the model to {out}.")
+    instead = f", in place of one of {counted(before, 'label')}" if before else ""
+    typer.echo(f"Wrote the model to {out}{instead}.")

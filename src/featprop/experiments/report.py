@@ -23,9 +23,12 @@ from featprop.experiments.theory import correlation_table, error_against_loss
 from featprop.experiments.typeset import Table
 from featprop.io.atomic import replacing_file
 from featprop.progress import tracked
+from featprop.reporting.files import check_replaceable
 
 __all__ = ["Report", "build_drawings", "build_tables", "write_report"]
 
+COMMAND = "featprop experiments"
+PARTS = ("tables", "figures")
 SHOWN = ("macro_f1", "micro_f1")
 
 
@@ -67,7 +70,7 @@ def build_tables(results: Results, statistics: dict[str, dict[str, float]]) -> l
     return [table for table in made if table]
 
 
-def write_report(folders: Sequence[Path], out: Path) -> Report:
+def write_report(folders: Sequence[Path], out: Path, *, force: bool = False) -> Report:
     """Write tables, figures and the page.
 
     Parameters
@@ -76,7 +79,11 @@ def write_report(folders: Sequence[Path], out: Path) -> Report:
         The results, as runs leave them; of two lines of one cell, the first counts.
     out
         The folder to write to; files of an earlier report in it are replaced.
+    force
+        Write there whatever it holds.
     """
+    page = out / "report.html"
+    _check_may_hold_report(page, force=force)
     results = Results(line for folder in folders for line in read_results(folder))
     figures = {name: each for folder in folders for name, each in read_statistics(folder).items()}
     if not results.lines and not figures:
@@ -85,16 +92,9 @@ def write_report(folders: Sequence[Path], out: Path) -> Report:
     tables = build_tables(results, figures)
     drawings = list(build_drawings(results))
     found = findings(results)
-    for table in tables:
-        _write(out / "tables" / f"{table.name}.md", table.markdown())
-        _write(out / "tables" / f"{table.name}.csv", table.csv())
-        _write(out / "tables" / f"{table.name}.tex", table.latex())
-    for drawing in drawings:
-        _write(out / "figures" / f"{drawing.name}.svg", drawing.file)
-    page = out / "report.html"
     text = rendered(
         "experiments/report.html.j2",
-        command="featprop experiments",
+        command=COMMAND,
         headline=found[0],
         findings=found[1:],
         tables=tables,
@@ -105,7 +105,22 @@ def write_report(folders: Sequence[Path], out: Path) -> Report:
         versions=sorted({f"{name} {number}" for line in results.lines for name, number in line.versions.items()}),
     )
     _write(page, text)
+    for table in tables:
+        _write(out / "tables" / f"{table.name}.md", table.markdown())
+        _write(out / "tables" / f"{table.name}.csv", table.csv())
+        _write(out / "tables" / f"{table.name}.tex", table.latex())
+    for drawing in drawings:
+        _write(out / "figures" / f"{drawing.name}.svg", drawing.file)
     return Report(page, tuple(tables), tuple(drawings), "\n".join(found))
+
+
+def _check_may_hold_report(page: Path, *, force: bool) -> None:
+    """Refuse a folder with tables or figures that are not of an earlier report: its page, written first, marks one."""
+    check_replaceable(page, force=force, command=COMMAND)
+    parts = [part for part in PARTS if (page.parent / part).exists()]
+    if parts and not page.exists() and not force:
+        rule, found = "must be new or hold an earlier report", f"{' and '.join(parts)} without {page.name}"
+        raise FileError(f"{page.parent}", rule, found, "choose another --out or pass --force")
 
 
 def build_drawings(results: Results) -> Iterator[Drawing]:

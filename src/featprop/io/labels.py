@@ -63,6 +63,7 @@ def read_labels(
     on_conflict: str = "error",
     use_audit: bool = False,
     may_be_blank: bool = False,
+    logs: Mapping[Path, LabelSheet] = {},
 ) -> LabelSheet:
     """Read one or several tables with the columns ``id`` and ``label`` into one set of labels.
 
@@ -89,9 +90,11 @@ def read_labels(
         Whether the labels of an audit are labels like any others.
     may_be_blank
         Whether sheets that nobody has filled yet are read too, which say what was asked for.
+    logs
+        What counts in those of the paths that are label logs: one answer a node each, and classes known so far.
     """
     check_on_conflict(on_conflict)
-    tables = [read_answers(path, graph) for path in paths]
+    tables = [_logged(logs[path], path, graph) if path in logs else read_answers(path, graph) for path in paths]
     what = " and ".join(str(path) for path in paths)
     answers = [answer for table in tables for answer in table.answers]
     if not answers and not (may_be_blank and any(table.blank for table in tables)):
@@ -99,11 +102,24 @@ def read_labels(
     for remark in filter(None, (table.remark for table in tables)):
         log.info("%s", remark)
     own = Counter(name for name in graph.class_names() if name is not None)
-    sheet = _sheet(answers, Counter(classes), own, allowed, skip_words, on_conflict, what)
-    answered = {*sheet.nodes, *sheet.skipped}
+    before = Counter([*classes, *(label for told in logs.values() for label in told.labels)])
+    sheet = _sheet(answers, before, own, allowed, skip_words, on_conflict, what)
+    labelled = set(sheet.nodes)
+    skips = {node: word for told in logs.values() for node, word in told.skipped.items() if node not in labelled}
+    sheet = replace(sheet, skipped=skips | sheet.skipped)
+    answered = {*labelled, *sheet.skipped}
     blank = dict.fromkeys(node for table in tables for node in table.blank)
     sheet = replace(sheet, blank=[node for node in blank if node not in answered])
     return sheet if use_audit else _without_audit(sheet, tables)
+
+
+def _logged(told: LabelSheet, path: Path, graph: Graph) -> Answers:
+    """Return what counts in a label log as a table would say it; its skips have reasons, and are no words to read."""
+    labels = {**dict(zip(told.nodes, told.labels, strict=True)), **told.audited}
+    graph.positions(labels, f"ids in {path}")
+    return Answers(
+        [Answer(node, label, str(path), is_typed=True) for node, label in labels.items()], [], audit=told.audit
+    )
 
 
 def _without_audit(sheet: LabelSheet, tables: Sequence[Answers]) -> LabelSheet:

@@ -1,18 +1,24 @@
-"""What a person typed is never overwritten unasked: which files featprop may write over, and which not."""
+"""What a person typed is never lost unasked: which files featprop may write over, and what it keeps of the others."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Sequence
+import logging
+import shutil
+from collections.abc import Collection, Hashable, Sequence
+from itertools import count
 from pathlib import Path
 
 import pyarrow as pa
 
 from featprop.errors import FileError, ParameterError, first_five
+from featprop.io.atomic import replacing_file
 from featprop.io.formulas import bare
 from featprop.io.predictions import Predictions
 
-__all__ = ["MADE_COLUMNS", "PREDICTION_SUFFIXES", "check_may_write"]
+__all__ = ["MADE_COLUMNS", "PREDICTION_SUFFIXES", "check_may_write", "make_way"]
+
+log = logging.getLogger(__name__)
 
 PREDICTION_SUFFIXES = (".csv", ".parquet")
 """What a table of predictions may end in."""
@@ -29,6 +35,7 @@ def check_may_write(
     force: bool,
     shown: Collection[str] = (),
     given: Collection[str] | None = None,
+    asked: Collection[Hashable] = (),
     suffixes: Sequence[str] = (".csv",),
 ) -> None:
     """Refuse to write over a file unless featprop made it and no person has typed labels into it.
@@ -39,6 +46,8 @@ def check_may_write(
         Columns of the nodes that the new sheet has too: a sheet with others would lose them.
     given
         The ids whose labels the new predictions keep, as they are written; None if that is not known yet.
+    asked
+        The ids that were asked for and have no label yet: a sheet that lists them is to be filled first.
     suffixes
         What the file may end in.
     """
@@ -49,12 +58,33 @@ def check_may_write(
         raise FileError(f"{path}", "must be a file", "a folder", "choose another --out")
     if force or not path.exists():
         return
-    found = _worth_keeping(path, shown, given)
+    found = _worth_keeping(path, shown, given, asked)
     if found:
         raise FileError(f"{path}", "must not be overwritten", found, "choose another --out or pass --force")
 
 
-def _worth_keeping(path: Path, shown: Collection[str], given: Collection[str] | None) -> str | None:
+def make_way(
+    path: Path,
+    *,
+    force: bool,
+    shown: Collection[str] = (),
+    given: Collection[str] | None = None,
+    suffixes: Sequence[str] = (".csv",),
+) -> None:
+    """Refuse as `check_may_write` does; what is written over by force is first copied beside it, and that is said."""
+    check_may_write(path, force=force, shown=shown, given=given, suffixes=suffixes)
+    found = _worth_keeping(path, shown, given) if force and path.exists() else None
+    if found:
+        names = (f"{path.stem}-before{f'-{number}' if number > 1 else ''}{path.suffix}" for number in count(1))
+        aside = next(place for place in map(path.with_name, names) if not place.exists())
+        with replacing_file(aside) as temporary:
+            shutil.copyfile(path, temporary)
+        log.warning("%s, which is overwritten, held %s: it is kept as %s", path, found, aside)
+
+
+def _worth_keeping(
+    path: Path, shown: Collection[str], given: Collection[str] | None, asked: Collection[Hashable] = ()
+) -> str | None:
     """Say what in an existing file must not be lost, or None if featprop can make it again."""
     if path.suffix.lower() == ".parquet":
         return None if _is_ours(path) else NOT_OURS
@@ -72,6 +102,11 @@ def _worth_keeping(path: Path, shown: Collection[str], given: Collection[str] | 
         if strange:
             return f"columns that this run does not write: {', '.join(sorted(strange))}"
         typed = [bare(row[1]) for row in rows if row[len(titles) - 1]]
+        waiting = {bare(row[1]) for row in rows} & set(map(str, asked))
+        if waiting and not typed:
+            return (
+                f"nodes that wait for a label, to be filled in and passed with --labels: {first_five(sorted(waiting))}"
+            )
     elif Predictions.has_layout(titles):
         typed = _typed_into(titles, rows, given)
     else:

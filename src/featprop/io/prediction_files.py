@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from featprop.io.atomic import replacing_file
-from featprop.io.overwriting import PREDICTION_SUFFIXES, check_may_write
+from featprop.io.overwriting import PREDICTION_SUFFIXES, make_way
 from featprop.io.predictions import PREDICTION_COLUMNS, PROBABILITY
 from featprop.io.sheets import Place, cells, significant, write_header, write_rows
 
@@ -52,12 +52,12 @@ def write_prediction_table(
     isolated
         Whether each node is without edges.
     force
-        Write over what a person typed.
+        Write over what a person typed; the table with it is kept beside it (`make_way`).
     """
     told = np.full(len(nodes), -1) if given is None else given
     if isinstance(place, Path):
         kept = set(map(str, nodes[told >= 0].tolist()))
-        check_may_write(place, force=force, given=kept, suffixes=PREDICTION_SUFFIXES)
+        make_way(place, force=force, given=kept, suffixes=PREDICTION_SUFFIXES)
     titles = [*PREDICTION_COLUMNS, *(f"{PROBABILITY}{name}" for name in classes)]
     exact = isinstance(place, Path) and place.suffix.lower() == ".parquet"
     with _writing(place, titles, exact=exact) as write:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from featprop.interop.plain import as_array
 from featprop.io.atomic import replacing_file
 from featprop.io.formulas import shielded, shielded_column
-from featprop.io.overwriting import MADE_COLUMNS, check_may_write
+from featprop.io.overwriting import MADE_COLUMNS, make_way
 
 __all__ = [
     "RESERVED",
@@ -64,10 +64,10 @@ def write_pick_table(
     columns
         What else to say of them, by title; those that featprop does not make itself (`RESERVED`) are the user's.
     force
-        Write over labels that a person typed.
+        Write over labels that a person typed; the sheet with them is kept beside it (`make_way`).
     """
     if isinstance(place, Path):
-        check_may_write(place, force=force, shown=set(columns) - RESERVED)
+        make_way(place, force=force, shown=set(columns) - RESERVED)
     titles = ["rank", "id", *columns, "label"]
     filled = [pa.array(np.arange(1, len(nodes) + 1)), cells(nodes.tolist()), *map(_readable, columns.values())]
     _write(place, titles, [*filled, pa.nulls(len(nodes), pa.string())])
@@ -75,7 +75,7 @@ def write_pick_table(
 
 def write_labels(path: Path, labels: Mapping[Hashable, Hashable], *, force: bool) -> None:
     """Write the label of each node: a sheet that `featprop.io.labels.read_labels` reads."""
-    check_may_write(path, force=force)
+    make_way(path, force=force)
     _write(path, ("id", "label"), [cells(list(labels)), cells(list(labels.values()))])
 
 

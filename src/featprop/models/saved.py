@@ -22,7 +22,7 @@ from featprop.names import from_jsonable, to_jsonable
 from featprop.options import options_of, settings_of
 from featprop.tables import Preparation
 
-__all__ = ["check_may_hold_model", "load_model", "save_model"]
+__all__ = ["check_may_hold_model", "load_model", "n_labels_in", "save_model"]
 
 log = logging.getLogger(__name__)
 
@@ -104,6 +104,14 @@ def check_may_hold_model(folder: Path) -> None:
     if strange:
         rule = "must be a new folder or one that holds a model only"
         raise FileError(f"{folder}", rule, ", ".join(strange[:5]), "choose another --out")
+
+
+def n_labels_in(folder: Path) -> int | None:
+    """Return how many labels the model in a folder was trained on; None if there is none that says so."""
+    try:
+        return len(json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))["labelled"]) or None
+    except (ValueError, KeyError, TypeError, OSError, RecursionError):
+        return None
 
 
 def _restored(description: dict[str, Any], tensors: dict[str, Any], device: str) -> NodeClassifier:

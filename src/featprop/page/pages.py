@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from featprop.drawing.templates import rendered
+from featprop.estimates.estimate import LEAST
 from featprop.names import name_to_text
 from featprop.page.addresses import named, node_address, node_in, node_of
 from featprop.page.bodies import NAME, NOTE, REASON
@@ -23,6 +24,7 @@ from featprop.page.curve import curve
 from featprop.page.desk import Desk
 from featprop.page.downloads import DOWNLOADS
 from featprop.page.showing import Showing
+from featprop.page.trainer import ENOUGH
 
 __all__ = ["REASONS", "pages"]
 
@@ -103,7 +105,7 @@ def pages(desk: Desk, showing: Showing, changes: dict[str, Change], adding: Coll
     @routes.get("/progress")
     def progress(request: Request) -> HTMLResponse:
         found = desk.progress()
-        return page(request, "progress", progress=found, curve=curve(found.coverage))
+        return page(request, "progress", progress=found, curve=curve(found.coverage), enough=ENOUGH, least=LEAST)
 
     @routes.get("/disagreements")
     def disagreements(request: Request) -> HTMLResponse:

@@ -10,18 +10,16 @@ from featprop.io.atomic import replacing_file
 __all__ = ["COMMAND", "check_replaceable", "write_page"]
 
 COMMAND = "featprop report"
-OPENING = f"<!doctype html><!-- {COMMAND} -->\n"
-"""The first line of every report."""
 
 
-def check_replaceable(path: Path, *, force: bool) -> None:
-    """Refuse to write over a file that is no report, or to a place that cannot be one."""
+def check_replaceable(path: Path, *, force: bool, command: str = COMMAND) -> None:
+    """Refuse to write over a file that is no report of the command, or to a place that cannot be one."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise ParameterError("out", "must end in .html", f"{path.name!r}", f"write to {path.stem or 'report'}.html")
     if path.is_dir():
         raise FileError(f"{path}", "must be a file", "a folder", "choose another --out")
-    if path.exists() and not force and not _is_report(path):
-        found = f"a file that {COMMAND} did not write"
+    if path.exists() and not force and not _is_report(path, command):
+        found = f"a file that {command} did not write"
         raise FileError(f"{path}", "must be new or an earlier report", found, "choose another --out or pass --force")
 
 
@@ -32,6 +30,8 @@ def write_page(path: Path, page: str, *, force: bool) -> None:
         temporary.write_text(page, encoding="utf-8", newline="\n")
 
 
-def _is_report(path: Path) -> bool:
+def _is_report(path: Path, command: str) -> bool:
+    """Say whether a file begins as every page of the command does."""
+    opening = f"<!doctype html><!-- {command} -->\n"
     with path.open(encoding="utf-8", errors="replace") as file:
-        return file.read(len(OPENING)) == OPENING
+        return file.read(len(opening)) == opening
