@@ -323,8 +323,8 @@ GRAPHS = [
         "NaN weight",
         {"graph/edges.csv": "source,target,weight\na,b,1\nb,c,nan\n"},
         SELECT,
-        "Edge weights must be numbers of at least 0; found nan at the edge from 'b' to 'c' (1 in all): "
-        "drop or mend those edges.",
+        "Column 'weight' of graph/edges.csv must be numeric; found 'nan' in row 2 (1 in all): "
+        "write a number in every row, or pass --weights none.",
     ),
     (
         "infinite weight",
@@ -342,10 +342,10 @@ GRAPHS = [
     ),
     (
         "an empty weight",
-        {"graph/edges.csv": "source,target,weight\na,b,1\nb,c,\n"},
+        {"graph/edges.csv": "source,target,weight\na,b,1\nb,c,\nc,d,\n"},
         SELECT,
-        "Edge weights must be numbers of at least 0; found nan at the edge from 'b' to 'c' (1 in all): "
-        "drop or mend those edges.",
+        "Column 'weight' of graph/edges.csv must be numeric; found an empty cell in row 2 (2 in all): "
+        "write a number in every row, or pass --weights none.",
     ),
 ]
 

@@ -125,6 +125,10 @@ def test_weights_may_be_written_with_a_comma_and_must_be_numbers() -> None:
     assert sorted(set(found.adjacency.data.tolist())) == [1.5, 4.5]
     with pytest.raises(GraphError, match="Column 'weight' of edges must be numeric"):
         graph(NODES, ends | {"weight": ["much", "little"]})
+    with pytest.raises(GraphError, match=r"found an empty cell in row 1: write a number in every row"):
+        graph(NODES, ends | {"weight": ["", ""]})
+    with pytest.raises(GraphError, match=r"found inf in row 2 \(1 in all\)"):
+        graph(NODES, ends | {"weight": [1.0, np.inf]})
 
 
 def test_weights_of_no_edge_at_all() -> None:
