@@ -236,7 +236,7 @@ GRAPHS = [
         "duplicate ids",
         {"graph/nodes.csv": NODES + "a,1,1,\nd,1,1,\n"},
         SELECT,
-        "Node ids must be distinct; found 2 ('a', 'd') repeated: keep one row a node.",
+        "Node ids of graph/nodes.csv must be distinct; found 2 ('a', 'd') repeated: keep one row a node.",
     ),
     (
         "an empty id",

@@ -164,3 +164,10 @@ def test_nothing_to_learn_from_is_one_sentence() -> None:
     ):
         with pytest.raises(FeatpropError):
             graph(nodes, {"u": ["a"], "v": ["b"]})
+
+
+def test_duplicate_ids_are_told_before_columns_are_prepared(caplog: pytest.LogCaptureFixture) -> None:
+    nodes = {"id": ["a", "b", "a"], "x": [1.0, 2.0, 3.0], "mail": ["a@x.org", "b@x.org", "c@x.org"]}
+    with caplog.at_level("INFO", "featprop"), pytest.raises(GraphError, match=r"Node ids of nodes must be distinct"):
+        graph(nodes, {"u": ["a"], "v": ["b"]})
+    assert caplog.messages == []
