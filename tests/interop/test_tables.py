@@ -171,3 +171,10 @@ def test_duplicate_ids_are_told_before_columns_are_prepared(caplog: pytest.LogCa
     with caplog.at_level("INFO", "featprop"), pytest.raises(GraphError, match=r"Node ids of nodes must be distinct"):
         graph(nodes, {"u": ["a"], "v": ["b"]})
     assert caplog.messages == []
+
+
+def test_an_index_may_be_asked_for_beside_others() -> None:
+    nodes = {"id": list("abcd"), "index": [0, 1, 2, 3], "x": [1.0, 5.0, 2.0, 2.5]}
+    edges = {"u": ["a"], "v": ["b"]}
+    assert graph(nodes, edges).feature_names == ("x",)
+    assert graph(nodes, edges, features=("index,x",)).feature_names == ("index", "x")

@@ -19,7 +19,8 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
         Annotated[
             list[str] | None,
             typer.Option(
-                help="A column that becomes a feature, or a pattern such as 'w_*'. Repeatable. Default: all that can.",
+                help="Columns that become features, or patterns such as 'w_*', with commas between. Repeatable. "
+                "Default: all that can.",
                 rich_help_panel=TABLES,
             ),
         ],
