@@ -163,6 +163,7 @@ def test_the_user_has_the_last_word() -> None:
     assert [column.kind for column in learnt(table, columns={"note": "out"}).columns if column.name == "note"] == ["–"]
     assert learnt(table, features=["age, c*"]).feature_names == learnt(table, features=["age", "c*"]).feature_names
     named = learnt(table, features=["email"])
+    assert learnt(table, features=["age,email"]).feature_names == ("age", *named.feature_names)
     assert [block.encoder.kind for block in named.blocks] == ["category"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -139,7 +139,7 @@ def nodes_from_table(
     if nodes.num_rows == 0:
         raise GraphError(what, "must have at least one node", "no row", "add a row for each node")
     id_name = _id_column(nodes, options, what)
-    asked_for = [options.label, *options.columns, *_with_parts(options.features or ())]
+    asked_for = [options.label, *options.columns, *options.asked_for]
     nodes, _ = without_index(nodes, keep=[id_name, *(name for name in asked_for if name is not None)])
     ids = names(nodes, id_name, what, typed=typed)
     if ids.null_count:
@@ -162,12 +162,6 @@ def nodes_from_table(
     gone = preparation.as_it_is & there if len(preparation.as_it_is) >= WIDE else frozenset()
     gone |= {label_name} if label_name is not None else set()
     return Nodes(ids, positions, labels, preparation, blocks, nodes.drop_columns(sorted(gone)))
-
-
-def _with_parts(features: Iterable[str]) -> Iterator[str]:
-    """Yield names, and what is between their commas."""
-    for name in features:
-        yield from (name, *(part.strip() for part in name.split(",")))
 
 
 def _together(pieces: Iterator[Edges]) -> Edges:

@@ -67,6 +67,11 @@ class TableOptions:
             named: Any = self.features
             object.__setattr__(self, "features", (named,) if isinstance(named, str) else tuple(named))
 
+    @property
+    def asked_for(self) -> set[str]:
+        """What `features` names, and what is between the commas."""
+        return {part.strip() for name in self.features or () for part in (name, *name.split(","))}
+
     def or_else(self, other: TableOptions) -> TableOptions:
         """Return these options, and those of the other where nothing is said here."""
         default = TableOptions()

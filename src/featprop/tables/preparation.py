@@ -352,11 +352,8 @@ class _Learner:
         if name in self.options.columns:
             return Kind(self.options.columns[name], "as asked for")
         found = kind_of(name, self.arrays[name])
-        if (
-            found.kind == "out"
-            and found.reason == "nearly every node has its own"
-            and name in (self.options.features or ())
-        ):
+        is_own = found.kind == "out" and found.reason == "nearly every node has its own"
+        if is_own and name in self.options.asked_for:
             return Kind("category" if pa.types.is_string(self.arrays[name].type) else "number")
         return found
 
