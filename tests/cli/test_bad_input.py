@@ -55,13 +55,20 @@ MISSING = [
         "graph",
         {},
         ["select", "nowhere", "-b", "2"],
-        f"nowhere must be {KNOWN}, or the name of a data set; found no such file or folder: check the path.",
+        "nowhere must be a graph or the name of a data set; found no such file or folder: check the path.",
+    ),
+    (
+        "graph of a name much the same",
+        {"my_graph/nodes.csv": NODES},
+        ["select", "my-graph/", "-b", "2"],
+        "my-graph must be a graph or the name of a data set; found no such file or folder: "
+        "check the path, or take my_graph.",
     ),
     (
         "npz",
         {},
         ["select", "nowhere.npz", "-b", "2"],
-        f"nowhere.npz must be {KNOWN}, or the name of a data set; found no such file or folder: check the path.",
+        "nowhere.npz must be a graph or the name of a data set; found no such file or folder: check the path.",
     ),
     (
         "nodes",
