@@ -18,7 +18,7 @@ from featprop.adjacency import symmetric_adjacency
 from featprop.errors import GraphError, first_five, unknown_choice
 from featprop.html import bars, card
 from featprop.interop.networkx import raw_from_networkx, to_networkx
-from featprop.interop.pandas import Frame, table_of
+from featprop.interop.pandas import Frame, naming_arguments, table_of
 from featprop.interop.plain import as_array, is_missing, plain, sorted_classes
 from featprop.interop.positions import repeated_ids
 from featprop.interop.pyg import raw_from_pyg, to_pyg
@@ -152,7 +152,8 @@ class Graph:
         chosen = TableOptions(**options)
         node_table = table_of(nodes, "nodes", ID_NAMES if chosen.id is None else (chosen.id,))
         edge_table = table_of(edges, "edges")
-        return cls.from_raw(raw_from_tables(node_table, edge_table, chosen, "nodes", "edges"))
+        with naming_arguments():
+            return cls.from_raw(raw_from_tables(node_table, edge_table, chosen, "nodes", "edges"))
 
     @classmethod
     def from_pyg(cls, data: Data) -> Graph:
