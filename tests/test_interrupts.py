@@ -10,6 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+import featprop
+
 RUN = """
 import ctypes, os, signal, sys, time
 from featprop import interrupts
@@ -103,8 +105,8 @@ class Pressing:
             sys.meta_path.remove(self)
             signal.raise_signal(signal.SIGINT)
 
-from featprop.__main__ import main
 sys.meta_path.insert(0, Pressing())
+from featprop.__main__ import main
 main()
 """
 """The command line, with Ctrl-C pressed when a module is about to be imported."""
@@ -165,6 +167,7 @@ def test_where_it_is_ignored_it_stays_so(as_command: list[str], tmp_path: Path) 
 @pytest.mark.parametrize(
     ("moment", "command"),
     [
+        ("featprop.interrupts", "inspect"),
         ("typer", "inspect"),
         ("featprop.cli.select", "inspect"),
         ("pyarrow.lib", "inspect"),
@@ -187,6 +190,12 @@ def test_commands_end_while_libraries_are_imported(
     assert "Traceback" not in told
     assert "Exception ignored" not in told
     assert [path.name for path in tmp_path.iterdir()] == [graph_folder.name]
+
+
+def test_the_package_imports_nothing_before_it_is_heard(tmp_path: Path) -> None:
+    new = "import sys; sys.path.insert(0, sys.argv[1]); before = {*sys.modules}; import featprop; "
+    new += "sys.exit(str({*sys.modules} - before - {'__future__'}))"
+    assert ran(tmp_path, "-S", "-c", new, str(Path(featprop.__file__).parents[1])) == (1, "{'featprop'}\n")
 
 
 def in_a_terminal(folder: Path, *words: str) -> subprocess.Popen[str]:

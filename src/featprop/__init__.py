@@ -12,10 +12,13 @@ Names are imported when they are first used: PyTorch is loaded by the networks, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False
+"""As in `typing`, which takes longer to import than Ctrl-C may go unheard."""
 
 if TYPE_CHECKING:
     # isort: off
+    from typing import Any
+
     from featprop.clustering import KMedoids, k_medoids
     from featprop.errors import FeatpropError, FileError, GraphError, LabelError, MissingExtraError
     from featprop.errors import ModelError, ParameterError

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from featprop import interrupts
+import sys
+
+try:
+    from featprop import interrupts
+except KeyboardInterrupt:  # what handles it was not there yet
+    print("Stopped.", file=sys.stderr)
+    sys.exit(130)
 
 __all__ = ["main"]
 

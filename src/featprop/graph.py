@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -19,8 +18,9 @@ from featprop.adjacency import symmetric_adjacency
 from featprop.errors import GraphError, first_five, unknown_choice
 from featprop.html import bars, card
 from featprop.interop.networkx import raw_from_networkx, to_networkx
-from featprop.interop.pandas import Frame, table_of
+from featprop.interop.pandas import Frame, naming_arguments, table_of
 from featprop.interop.plain import as_array, is_missing, plain, sorted_classes
+from featprop.interop.positions import repeated_ids
 from featprop.interop.pyg import raw_from_pyg, to_pyg
 from featprop.interop.raw import RawGraph
 from featprop.interop.tables import raw_from_tables
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-__all__ = ["UNKNOWN", "Graph", "check_finite", "encoded", "repeated_ids"]
+__all__ = ["UNKNOWN", "Graph", "check_finite", "encoded"]
 
 _COMPUTING = threading.RLock()
 """Held while something is computed once: two threads that ask for it wait for one."""
@@ -152,7 +152,8 @@ class Graph:
         chosen = TableOptions(**options)
         node_table = table_of(nodes, "nodes", ID_NAMES if chosen.id is None else (chosen.id,))
         edge_table = table_of(edges, "edges")
-        return cls.from_raw(raw_from_tables(node_table, edge_table, chosen, "nodes", "edges"))
+        with naming_arguments():
+            return cls.from_raw(raw_from_tables(node_table, edge_table, chosen, "nodes", "edges"))
 
     @classmethod
     def from_pyg(cls, data: Data) -> Graph:
@@ -402,12 +403,6 @@ def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
     if len(set(names.tolist())) < n:
         raise repeated_ids(names.tolist())
     return names
-
-
-def repeated_ids(names: Iterable[Hashable]) -> GraphError:
-    """Return the error about ids that several nodes have."""
-    repeated = [repr(name) for name, count in Counter(names).items() if count > 1]
-    return GraphError("Node ids", "must be distinct", f"{first_five(repeated)} repeated", "keep one row a node")
 
 
 def encoded(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hashable, ...]]:

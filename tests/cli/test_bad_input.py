@@ -55,13 +55,20 @@ MISSING = [
         "graph",
         {},
         ["select", "nowhere", "-b", "2"],
-        f"nowhere must be {KNOWN}, or the name of a data set; found no such file or folder: check the path.",
+        "nowhere must be a graph or the name of a data set; found no such file or folder: check the path.",
+    ),
+    (
+        "graph of a name much the same",
+        {"my_graph/nodes.csv": NODES},
+        ["select", "my-graph/", "-b", "2"],
+        "my-graph must be a graph or the name of a data set; found no such file or folder: "
+        "check the path, or take my_graph.",
     ),
     (
         "npz",
         {},
         ["select", "nowhere.npz", "-b", "2"],
-        f"nowhere.npz must be {KNOWN}, or the name of a data set; found no such file or folder: check the path.",
+        "nowhere.npz must be a graph or the name of a data set; found no such file or folder: check the path.",
     ),
     (
         "nodes",
@@ -236,7 +243,7 @@ GRAPHS = [
         "duplicate ids",
         {"graph/nodes.csv": NODES + "a,1,1,\nd,1,1,\n"},
         SELECT,
-        "Node ids must be distinct; found 2 ('a', 'd') repeated: keep one row a node.",
+        "Node ids of graph/nodes.csv must be distinct; found 2 ('a', 'd') repeated: keep one row a node.",
     ),
     (
         "an empty id",
@@ -323,8 +330,8 @@ GRAPHS = [
         "NaN weight",
         {"graph/edges.csv": "source,target,weight\na,b,1\nb,c,nan\n"},
         SELECT,
-        "Edge weights must be numbers of at least 0; found nan at the edge from 'b' to 'c' (1 in all): "
-        "drop or mend those edges.",
+        "Column 'weight' of graph/edges.csv must be numeric; found 'nan' in row 2 (1 in all): "
+        "write a number in every row, or pass --weights none.",
     ),
     (
         "infinite weight",
@@ -342,10 +349,10 @@ GRAPHS = [
     ),
     (
         "an empty weight",
-        {"graph/edges.csv": "source,target,weight\na,b,1\nb,c,\n"},
+        {"graph/edges.csv": "source,target,weight\na,b,1\nb,c,\nc,d,\n"},
         SELECT,
-        "Edge weights must be numbers of at least 0; found nan at the edge from 'b' to 'c' (1 in all): "
-        "drop or mend those edges.",
+        "Column 'weight' of graph/edges.csv must be numeric; found an empty cell in row 2 (2 in all): "
+        "write a number in every row, or pass --weights none.",
     ),
 ]
 

@@ -258,10 +258,7 @@ def test_as_a_module(tmp_path: Path) -> None:
     done = python("-m", "featprop", "select", "nowhere", "--budget", "1", folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
-        "Error: nowhere must be a folder that featprop convert wrote, a sparse-graph .npz file, a folder with "
-        "nodes.csv and edges.csv (or .parquet, .xlsx) or an .xlsx workbook with the sheets nodes and edges, or the "
-        "name of a data set; "
-        "found no such file or folder: check the path.\n"
+        "Error: nowhere must be a graph or the name of a data set; found no such file or folder: check the path.\n"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -10,9 +10,6 @@ from typing import Any
 
 import pytest
 
-from featprop.cli.table_options import arguments_of
-from featprop.tables import TableOptions
-
 Run = Callable[..., Any]
 
 
@@ -45,15 +42,6 @@ def test_refusals_come_before_any_work(run: Run, graph_folder: Path, sheet: Path
     assert "must be new or an earlier report" in result.output
     assert "Read " not in result.output
     assert run("report", graph_folder, "--labels", sheet, "--out", "page.html", "--force").exit_code == 0
-
-
-def test_options_are_written_as_they_were_said() -> None:
-    options = TableOptions(id="key", columns={"age": "number"}, features=("a", "b"), weights="none")
-    words = ["--features", "a", "--features", "b", "--column", "age=number", "--id", "key", "--weights", "none"]
-    assert arguments_of(options) == words
-    assert arguments_of(TableOptions(raw=True)) == ["--raw"]
-    assert arguments_of(TableOptions()) == []
-    assert arguments_of(options, learnt=True) == ["--id", "key", "--weights", "none"]
 
 
 def commands_of(page: Path) -> list[list[str]]:

@@ -48,6 +48,11 @@ COMMANDS = ", ".join(
             "featprop select must get no further argument; found 'extra more': "
             f"quote patterns and names with spaces, and {SEE}.",
         ),
+        (
+            "train g --labels first.csv second.csv",
+            "featprop train must get no further argument; found 'second.csv': give --labels once for each value, "
+            "quote patterns and names with spaces, and see featprop train --help.",
+        ),
         ("selct", f"Command of featprop must be one of {COMMANDS}; found 'selct': did you mean 'select' or 'inspect'?"),
         ("xyz", f"Command of featprop must be one of {COMMANDS}; found 'xyz': choose one of them."),
         (

@@ -193,7 +193,10 @@ def test_the_command(graph_folder: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["run", "--strategy", "random"], "datasets must be named"),
+        (
+            ["run", "--strategy", "random"],
+            "datasets must be named, each once; found none: name at least one with --dataset",
+        ),
         (["run", "--dataset", "digits", "--strategy", "randon"], "did you mean 'random'"),
         (["run", "--dataset", "digits", "--budgets", "ten"], "whole numbers with commas"),
         (["run", "--dataset", "digits", "--settings", "a.toml"], "must be all that says what to run"),
@@ -207,6 +210,26 @@ def test_bad_input(words: list[str], message: str, run: Run) -> None:
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
     assert not list(Path().rglob("*.jsonl"))
+
+
+def test_a_graph_without_labels_is_refused_before_anything_starts(graph_folder: Path, run: Run) -> None:
+    lines = (graph_folder / "nodes.csv").read_text().splitlines()
+    (graph_folder / "nodes.csv").write_text("\n".join(line.rpartition(",")[0] for line in lines))
+    result = run("experiments", "run", "--dataset", graph_folder, "--strategy", "random", "--out", "results")
+    assert result.exit_code == 2
+    cure = "must have labels to score against; found none: add a column label to the nodes."
+    assert [line for line in result.output.splitlines() if cure in line] == [f"Error: {graph_folder} {cure}"]
+    assert not Path("results").exists()
+
+
+def test_tables_with_other_names_are_to_be_converted_first(run: Run) -> None:
+    Path("lab").mkdir()
+    Path("lab/nodes.csv").write_text("customer,x,label\nk-1,1,a\nk-2,2,b\n")
+    Path("lab/edges.csv").write_text("tx,payer,payee\n1,k-1,k-2\n")
+    result = run("experiments", "run", "--dataset", "lab", "--strategy", "random")
+    assert result.exit_code == 2
+    cure = "convert it first, featprop convert lab lab.fp --id …, and take lab.fp."
+    assert cure in " ".join(result.output.split())
 
 
 def test_a_folder_in_use_is_refused(graph_folder: Path, run: Run) -> None:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import featprop as fp
-from featprop.errors import GraphError, ParameterError
+from featprop.errors import FeatpropError, GraphError, ParameterError
 
 NODES = pd.DataFrame(
     {
@@ -108,3 +108,28 @@ def test_from_frames_to_predictions_in_a_frame() -> None:
     model = fp.Ridge().fit(graph, picks, answers["label"])
     predicted = pd.Series(model.predict(graph), index=graph.ids)
     assert predicted.index.tolist() == NODES["id"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("edges", "options", "cure"),
+    [
+        ({"a": ["p"], "b": ["q"], "c": ["r"]}, {}, "say with source and target which two join the nodes."),
+        ({"u": ["p"], "v": ["q"], "weight": ["strong"]}, {}, 'write a number in every row, or pass weights="none".'),
+        (
+            {"u": ["p"], "v": ["q"]},
+            {"source": "u"},
+            "must be read with source and target; found only source: name both",
+        ),
+        (
+            {"u": ["p"], "v": ["q"]},
+            {"id": "x", "columns": {"id": "out"}},
+            'say what one is with columns={"NAME": "KIND"}.',
+        ),
+    ],
+)
+def test_errors_name_arguments_not_options(edges: dict[str, list[str]], options: dict[str, Any], cure: str) -> None:
+    nodes = pd.DataFrame({"id": ["p", "q", "r"], "x": [1, 2, 4]})
+    with pytest.raises(FeatpropError) as caught:
+        fp.Graph.from_pandas(nodes, pd.DataFrame(edges), **options)
+    assert cure in str(caught.value)
+    assert "--" not in str(caught.value)

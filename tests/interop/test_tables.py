@@ -125,6 +125,10 @@ def test_weights_may_be_written_with_a_comma_and_must_be_numbers() -> None:
     assert sorted(set(found.adjacency.data.tolist())) == [1.5, 4.5]
     with pytest.raises(GraphError, match="Column 'weight' of edges must be numeric"):
         graph(NODES, ends | {"weight": ["much", "little"]})
+    with pytest.raises(GraphError, match=r"found an empty cell in row 1: write a number in every row"):
+        graph(NODES, ends | {"weight": ["", ""]})
+    with pytest.raises(GraphError, match=r"found inf in row 2 \(1 in all\)"):
+        graph(NODES, ends | {"weight": [1.0, np.inf]})
 
 
 def test_weights_of_no_edge_at_all() -> None:
@@ -160,3 +164,17 @@ def test_nothing_to_learn_from_is_one_sentence() -> None:
     ):
         with pytest.raises(FeatpropError):
             graph(nodes, {"u": ["a"], "v": ["b"]})
+
+
+def test_duplicate_ids_are_told_before_columns_are_prepared(caplog: pytest.LogCaptureFixture) -> None:
+    nodes = {"id": ["a", "b", "a"], "x": [1.0, 2.0, 3.0], "mail": ["a@x.org", "b@x.org", "c@x.org"]}
+    with caplog.at_level("INFO", "featprop"), pytest.raises(GraphError, match=r"Node ids of nodes must be distinct"):
+        graph(nodes, {"u": ["a"], "v": ["b"]})
+    assert caplog.messages == []
+
+
+def test_an_index_may_be_asked_for_beside_others() -> None:
+    nodes = {"id": list("abcd"), "index": [0, 1, 2, 3], "x": [1.0, 5.0, 2.0, 2.5]}
+    edges = {"u": ["a"], "v": ["b"]}
+    assert graph(nodes, edges).feature_names == ("x",)
+    assert graph(nodes, edges, features=("index,x",)).feature_names == ("index", "x")

@@ -171,7 +171,11 @@ def test_values_of_two_types_become_text_in_the_table(write_folder: WriteFolder,
             "Nodes of nodes.csv must be new to ../g; found 2 ('b', 'a') there already: drop these rows: nodes are "
             "added, never changed; to change some, convert all tables together.",
         ),
-        ("id,age\ne,1\ne,2\n", None, "Node ids must be distinct; found 1 ('e') repeated: keep one row a node."),
+        (
+            "id,age\ne,1\ne,2\n",
+            None,
+            "Node ids of nodes.csv must be distinct; found 1 ('e') repeated: keep one row a node.",
+        ),
         (
             "id,age\ne,1\n,2\n",
             None,

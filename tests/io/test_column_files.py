@@ -78,5 +78,5 @@ def test_what_cannot_be_read_is_said(path: Path, tmp_path: Path) -> None:
         read_by_column(path.with_stem("other"), [], tmp_path)
     start = path.read_bytes()[:90_000]
     path.write_bytes(start if path.suffix == ".parquet" else start + b"\n1,2,3,4,5,6,7\n")
-    with pytest.raises(FileError, match=r"must be a (Parquet file|CSV file in UTF-8); found this"):
+    with pytest.raises(FileError, match=r"must be a Parquet file; found this|must have 5 columns in every row"):
         read_by_column(path, [], tmp_path)

@@ -7,6 +7,7 @@ import pytest
 
 from featprop.errors import FileError
 from featprop.io import csv_files, encodings
+from featprop.io.table_pieces import CsvPieces
 from featprop.io.tables import read_table
 
 TEXT = "id;name;preis\nä1;Käse – „gut“;3,50 €\nö2;Brötchen;0,60 €\n"
@@ -174,3 +175,35 @@ def test_codes_that_come_late_in_a_long_file_stay_text(tmp_path: Path, monkeypat
     read = read_table(path, text=["id"]).to_pydict()
     assert read["zip"] == [*(str(place + 1000) for place in range(100)), "01234"]
     assert read["count"] == list(range(101)), "numbers stay numbers"
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "found"),
+    [
+        ("id,a,b\n1,2,3\n4,5,6,7,8\n", "3 columns", "5 in row 2 (4,5,6,7,8): quote the field if it holds ','"),
+        ("id;a\n1;2\n\n3\n", "2 columns", "1 in row 2 (3): quote the field if it holds ';'"),
+        (
+            'sep=,\nid,a\n1,"x\ny"\n2,b,"x\ny"\n',
+            "2 columns",
+            "3 in row 2 (2,b,\"x y\"): quote the field if it holds ','",
+        ),
+        ("id,a\n1," + "x" * 100 + ",2\n", "2 columns", f"3 in row 1 (1,{'x' * 78}…): quote the field if it holds ','"),
+    ],
+)
+def test_a_row_of_another_length_than_the_header(tmp_path: Path, text: str, rule: str, found: str) -> None:
+    path = tmp_path / "nodes.csv"
+    path.write_text(text)
+    said = f"{path} must have {rule} in every row, as in its header; found {found}, or mend the row."
+    for read in (read_table, lambda path: list(CsvPieces(path).read(["id"]))):
+        with pytest.raises(FileError) as caught:
+            read(path)
+        assert str(caught.value) == said
+
+
+def test_the_row_of_another_length_is_counted_over_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values after the first block are of another type: it takes no part in the count."""
+    monkeypatch.setattr(csv_files, "BLOCKS", (100, 200))
+    path = tmp_path / "nodes.csv"
+    path.write_text("id,a\n" + "1,2\n" * 1_000 + "1,x\n" * 234 + "1,2,3\n")
+    with pytest.raises(FileError, match=r"found 3 in row 1,235 \(1,2,3\)"):
+        read_table(path)

@@ -14,7 +14,7 @@ from featprop import registry
 from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
 from featprop.io import Format, register_format
-from featprop.io.formats import FORMATS
+from featprop.io.formats import FORMATS, known_formats
 from featprop.tables import Preparation, TableOptions
 
 Run = Callable[..., Any]
@@ -55,25 +55,20 @@ def test_the_format_of_another_package(rows: Path, monkeypatch: pytest.MonkeyPat
     entry = EntryPoint("rows", f"{__name__}:Rows", "featprop.formats")
     monkeypatch.setattr(EntryPoint, "load", lambda _: Rows)
     monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group == "featprop.formats" else [])
-    with pytest.raises(FileError, match=r"must be .*, the format rows, a folder with nodes.csv"):
-        featprop.datasets.resolve("nowhere")
+    assert ", the format rows, a folder with nodes.csv" in known_formats()
     assert "rows" not in FORMATS.classes, "it is imported when nothing else fits"
     assert featprop.read_graph(rows).n_nodes == 3
 
 
 def test_what_cannot_be_read_is_told_what_can(rows: Path, tmp_path: Path) -> None:
     register_format("rows")(Rows)
-    for place, found in [
-        (tmp_path / "nowhere", "no such file or folder: check the path."),
-        (tmp_path, "my.rows: put nodes.csv and edges.csv into a folder and pass the folder."),
-    ]:
-        with pytest.raises(FileError) as caught:
-            featprop.read_graph(place)
-        assert str(caught.value) == (
-            f"{place} must be a folder that featprop convert wrote, a sparse-graph .npz file, a .rows file, "
-            "a folder with nodes.csv and edges.csv (or .parquet, .xlsx) or an .xlsx workbook with the sheets nodes and "
-            f"edges; found {found}"
-        )
+    with pytest.raises(FileError) as caught:
+        featprop.read_graph(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path} must be a folder that featprop convert wrote, a sparse-graph .npz file, a .rows file, "
+        "a folder with nodes.csv and edges.csv (or .parquet, .xlsx) or an .xlsx workbook with the sheets nodes and "
+        "edges; found my.rows: put nodes.csv and edges.csv into a folder and pass the folder."
+    )
 
 
 def test_columns_are_chosen_only_where_there_are_some(rows: Path) -> None:

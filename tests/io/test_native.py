@@ -19,6 +19,7 @@ from featprop.io import native, native_checks, read_graph
 from featprop.io.native import open_native, write_native
 from featprop.io.native_checks import check_arrays
 from featprop.io.streaming import ArrayStream
+from featprop.tables import TableOptions
 
 
 def graph_of(**changes):
@@ -312,14 +313,17 @@ def test_feature_columns_cannot_be_chosen_afterwards(tmp_path):
 def test_slow_tables_are_told_of_the_faster_format(tmp_path, monkeypatch, caplog):
     folder = tmp_path / "tables"
     folder.mkdir()
-    (folder / "nodes.csv").write_text("id,x\n0,1\n1,2\n")
+    (folder / "nodes.csv").write_text("id,x,the kind\n0,1,a\n1,2,b\n")
     (folder / "edges.csv").write_text("source,target\n0,1\n")
     with caplog.at_level(logging.WARNING, "featprop"):
         read_graph(folder)
         assert "featprop convert" not in caplog.text
         monkeypatch.setattr(folder_module, "WORTH_CONVERTING", -1.0)
         read_graph(folder)
-    assert f"featprop convert {folder} FOLDER" in caplog.text
+        assert "featprop convert" not in caplog.text, "tables as small as these take no time"
+        monkeypatch.setattr(folder_module, "LARGE", 1)
+        read_graph(folder, options=TableOptions(label="the kind", weights="none"))
+    assert f"featprop convert {folder} tables.fp --label 'the kind' --weights none writes" in caplog.text
 
 
 def test_pieces_make_one_array(tmp_path):

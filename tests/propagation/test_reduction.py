@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from featprop.progress import listening
 from featprop.propagation.reduction import NARROWEST, WIDTH, Reduction, main_directions
 
 WIDE = WIDTH + 88
@@ -213,3 +214,10 @@ def test_equal_reductions_have_one_fingerprint_and_others_another() -> None:
     copies = [replace(each, centre=each.centre.copy()) for each in reductions]
     assert [each.fingerprint for each in copies] == [each.fingerprint for each in reductions]
     assert len({each.fingerprint for each in reductions}) == 4
+
+
+def test_the_search_for_directions_tells_how_far_it_is() -> None:
+    told: list[tuple[str, int, int]] = []
+    with listening(lambda *step: told.append(step)):
+        main_directions(np.random.default_rng(0).normal(size=(50, 40)).astype(np.float32), 8)
+    assert told == [("finding main directions", done, 3) for done in range(3)], "the last step is the rotation"

@@ -46,3 +46,12 @@ def test_a_kind_without_a_column_on_the_command_line(run: Callable[..., Any], gr
     result = run("select", graph_folder, "--budget", 3, "--column", typed)
     assert result.exit_code == 2
     assert f"--column must be NAME=KIND; found '{typed}': write --column age=number" in result.output
+
+
+def test_options_are_written_as_they_were_said() -> None:
+    options = TableOptions(id="key", columns={"age": "number"}, features=("a", "b"), weights="none")
+    words = ["--features", "a", "--features", "b", "--column", "age=number", "--id", "key", "--weights", "none"]
+    assert options.to_arguments() == words
+    assert TableOptions(raw=True).to_arguments() == ["--raw"]
+    assert TableOptions().to_arguments() == []
+    assert options.to_arguments(learnt=True) == ["--id", "key", "--weights", "none"]

@@ -161,7 +161,9 @@ def test_the_user_has_the_last_word() -> None:
         ("country", "category"),
     ]
     assert [column.kind for column in learnt(table, columns={"note": "out"}).columns if column.name == "note"] == ["–"]
+    assert learnt(table, features=["age, c*"]).feature_names == learnt(table, features=["age", "c*"]).feature_names
     named = learnt(table, features=["email"])
+    assert learnt(table, features=["age,email"]).feature_names == ("age", *named.feature_names)
     assert [block.encoder.kind for block in named.blocks] == ["category"]
 
 
@@ -170,6 +172,7 @@ def test_the_user_has_the_last_word() -> None:
     [
         ({"columns": {"country": "number"}}, "Column 'country' of nodes must be a number as --column says"),
         ({"columns": {"agee": "number"}}, "must have a feature column 'agee'; found the columns age"),
+        ({"features": ["age,w"]}, "must have a feature column 'w'"),
         ({"features": ["w_*"]}, "must have a feature column 'w_\\*'"),
         ({"features": ["email"], "columns": {"email": "out"}}, "at least one column that can be a feature"),
         ({"raw": True}, "must be numeric columns or one list column with --raw"),
@@ -203,3 +206,9 @@ def test_a_damaged_preparation_is_refused(change: dict[str, object]) -> None:
     said["blocks"][0] |= change
     with pytest.raises((ValueError, TypeError, KeyError)):
         Preparation.from_jsonable(said)
+
+
+def test_a_column_may_have_a_comma_in_its_name() -> None:
+    table = pa.table({"id": ["a", "b", "c"], "x,y": [1.0, 2.5, 3.0], "x": [2.0, 1.0, 7.5], "y": [5.0, 1.0, 2.5]})
+    assert learnt(table, features=["x,y"]).feature_names == ("x,y",)
+    assert learnt(table, features=["x,y", "y,x"]).feature_names == ("x,y", "x", "y")

@@ -11,7 +11,7 @@ from featprop.cli.app import DeviceOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, counted, read_sheets
 from featprop.cli.model_options import LabelsOption, ModelOption, SettingsOption, chosen_model
-from featprop.cli.table_options import arguments_of, reads_tables
+from featprop.cli.table_options import reads_tables
 from featprop.errors import LabelError
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def report(
                 tuple(map(str, labels or ())),
                 tuple(map(str, audit or ())),
                 str(out),
-                tuple(arguments_of(tables)),
-                tuple(arguments_of(tables, learnt=True)),
+                tuple(tables.to_arguments()),
+                tuple(tables.to_arguments(learnt=True)),
                 answers=(
                     *_words("--classes", classes),
                     *_words("--skip", skip),

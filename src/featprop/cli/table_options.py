@@ -5,16 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from featprop.errors import ParameterError
 
-if TYPE_CHECKING:
-    from featprop.tables import TableOptions
-
-__all__ = ["arguments_of", "reads_tables"]
+__all__ = ["reads_tables"]
 
 TABLES = "Your tables"
 OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -22,7 +19,8 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
         Annotated[
             list[str] | None,
             typer.Option(
-                help="A column that becomes a feature, or a pattern such as 'w_*'. Repeatable. Default: all that can.",
+                help="Columns that become features, or patterns such as 'w_*', with commas between. Repeatable. "
+                "Default: all that can.",
                 rich_help_panel=TABLES,
             ),
         ],
@@ -146,29 +144,6 @@ def reads_tables(*, learnt: bool = False) -> Callable[[Callable[..., None]], Cal
         return wrapped
 
     return decorated
-
-
-def arguments_of(options: TableOptions, *, learnt: bool = False) -> list[str]:
-    """Return the words of a command line that say these options; those left at their defaults are not said.
-
-    Parameters
-    ----------
-    options
-        The options.
-    learnt
-        Leave out what a model knows already.
-    """
-    from featprop.tables import TableOptions
-
-    usual, words = TableOptions(), list[str]()
-    if not learnt:
-        words += [word for name in options.features or () for word in ("--features", name)]
-        words += [word for name, kind in options.columns.items() for word in ("--column", f"{name}={kind}")]
-        words += ["--raw"] if options.raw else []
-    for name in ("id", "label", "source", "target", "weight", "weights", "repeated"):
-        value = getattr(options, name)
-        words += [] if value in (None, getattr(usual, name)) else [f"--{name}", value]
-    return words
 
 
 def _options(id_: str | None, column: list[str] | None = None, **said: Any) -> Any:

@@ -62,7 +62,9 @@ def usage_error(error: Any, ctx: Any) -> ParameterError:
     if unknown := re.match(r"No such command '(.*?)'\.", message):
         return unknown_choice(f"Command of {command}", unknown[1], _commands(error.ctx or ctx))
     if extra := re.match(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)$", message):
-        cure = f"quote patterns and names with spaces, and {see}"
+        repeated = " and ".join(_repeated(error.ctx or ctx))
+        cure = f"give {repeated} once for each value, " if repeated else ""
+        cure += f"quote patterns and names with spaces, and {see}"
         return ParameterError(command, "must get no further argument", repr(extra[1]), cure)
     return ParameterError(command, "must be called as its help says", f"this: {message.rstrip('.')}", see)
 
@@ -100,6 +102,12 @@ def _command(error: Any, ctx: Any) -> str:
 def _options(ctx: Any) -> list[str]:
     params = [param for param in ctx.command.get_params(ctx) if param.param_type_name == "option"]
     return [name for param in params for name in (*param.opts, *param.secondary_opts) if name.startswith("--")]
+
+
+def _repeated(ctx: Any) -> list[str]:
+    """Return the options that were given and may be given several times."""
+    params = [param for param in ctx.command.get_params(ctx) if param.param_type_name == "option" and param.multiple]
+    return [_name_of(param) for param in params if ctx.params.get(param.name)]
 
 
 def _commands(ctx: Any) -> list[str]:

@@ -17,8 +17,8 @@ from featprop.errors import FeatpropError, FileError, ParameterError
 from featprop.graph import Graph
 from featprop.io import read_graph
 from featprop.io.atomic import restore_interrupted
-from featprop.io.formats import known_formats
 from featprop.io.native import SOURCE, is_native, open_native, write_native
+from featprop.io.reading import nothing_at
 from featprop.tables import Preparation, TableOptions
 
 __all__ = ["fetch", "kept_form", "load", "resolve", "whereabouts"]
@@ -81,10 +81,7 @@ def resolve(
     if Path(source).exists():
         return read_graph(source, options=options, preparation=preparation)
     if not is_known(name):
-        close = close_names(name)
-        cure = f"check the path, or take the data set {' or '.join(close)}" if close else "check the path"
-        rule = f"must be {known_formats()}, or the name of a data set"
-        raise FileError(name, rule, "no such file or folder", cure)
+        raise nothing_at(name, close_names(name))
     if options is not None and options != TableOptions():
         named = ", ".join(f"--{each}" for each in options.to_jsonable())
         raise ParameterError(named, "must be about a table of nodes or edges", name, f"leave it out for {name}")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +18,7 @@ from typing import Any
 
 from featprop.datasets import resolve
 from featprop.datasets.stats import statistics
-from featprop.errors import FeatpropError, ParameterError
+from featprop.errors import FeatpropError, LabelError, ParameterError
 from featprop.experiments.results import Appender, Cell, Result, appending, read_results
 from featprop.experiments.settings import Settings
 from featprop.experiments.trials import Trial, canonical, merged, trials_of
@@ -143,6 +145,7 @@ def _present(
     for dataset in settings.datasets:
         stand_in = settings.stand_ins.get(dataset)
         for name in [dataset, *([stand_in] if stand_in else [])]:
+            is_new = name not in failed
             _load_once(name, figures, failed)
             if name not in failed:
                 if name != dataset:
@@ -151,6 +154,8 @@ def _present(
                 break
             if len(settings.datasets) == 1 and not stand_in:
                 raise failed[name]
+            if is_new:
+                log.warning("%s cannot be had here: %s", name, failed[name])
             absent[dataset] = None
     if not here:
         found = f"none of {', '.join(settings.datasets)}"
@@ -163,7 +168,21 @@ def _load_once(name: str, figures: dict[str, dict[str, Any]], failed: dict[str, 
         return
     try:
         graph = resolve(canonical(name))
-        figures[canonical(name)] = asdict(statistics(graph)) | {"fingerprint": graph.fingerprint}
+        found = statistics(graph)
+        if not found.labelled:
+            rule, cure = "must have labels to score against", "add a column label to the nodes"
+            raise LabelError(name, rule, "none", cure)
+        figures[canonical(name)] = asdict(found) | {"fingerprint": graph.fingerprint}
     except FeatpropError as error:
-        log.warning("%s cannot be had here: %s", name, error)
-        failed[name] = error
+        failed[name] = _to_convert(name, error)
+
+
+def _to_convert(name: str, error: FeatpropError) -> FeatpropError:
+    """Return an error about tables with a cure that is to be had here: converting takes the options that it names."""
+    options = re.findall(r"--[a-z]+", error.cure)
+    if not options:
+        return error
+    words = " ".join(f"{option} …" for option in options)
+    out = shlex.quote(f"{name.rstrip('/')}.fp")
+    cure = f"convert it first, featprop convert {shlex.quote(name)} {out} {words}, and take {out}"
+    return type(error)(error.what, error.rule, error.found, cure)

@@ -40,6 +40,8 @@ from featprop.strategies import STRATEGIES
 
 __all__ = ["INITIAL_POOL", "Settings", "read_settings"]
 
+SAID = {"datasets": "dataset", "models": "model"}
+"""The options of ``featprop experiments run`` that name one at a time."""
 INITIAL_POOL = 5
 """Nodes drawn at random that a strategy with a model starts from."""
 
@@ -105,7 +107,8 @@ class Settings:
         for what in ("datasets", "models", "budgets"):
             values = getattr(self, what)
             if not values or len(set(values)) < len(values):
-                raise ParameterError(what, "must be named, each once", list(values), "name at least one, none twice")
+                cure = f"name at least one with --{SAID.get(what, what)}, none twice"
+                raise ParameterError(what, "must be named, each once", ", ".join(map(str, values)) or "none", cure)
         ascending = list(self.budgets) == sorted(self.budgets)
         if not ascending or min(self.budgets) <= INITIAL_POOL:
             rule = f"must be ascending numbers above {INITIAL_POOL}, the size of the initial pool"

@@ -97,14 +97,20 @@ class EdgeTable:
             return take(self._edges(positions))
 
     def _edges(self, positions: Positions) -> Iterator[Edges]:
-        rows = strays = 0
+        rows = strays = missing = 0
         odd: tuple[int, object] | None = None
+        first_missing: tuple[int, object] | None = None
         for table in self.pieces.read(self.wanted):
             source, target = self.positions_in(table, positions)
             astray = np.count_nonzero((source < 0) | (target < 0))
             weights = None
             if self.weight is not None and odd is None:
                 weights, odd = self.weights_in(table, rows)
+            if weights is not None and np.isnan(weights).any():
+                places = np.flatnonzero(np.isnan(weights))
+                value = _as_told(plain_column(table, self.wanted[-1])[int(places[0])])
+                first_missing = first_missing or (rows + int(places[0]), value)
+                missing += len(places)
             rows, strays = rows + table.num_rows, strays + int(astray)
             if not strays and odd is None:
                 yield Edges(source, target, weights)
@@ -112,6 +118,8 @@ class EdgeTable:
             raise self._unknown_ends(positions, strays, rows)
         if odd is not None:
             raise self.odd_weight(*odd)
+        if first_missing is not None:
+            raise self.odd_weight(*first_missing, missing)
 
     def positions_in(self, table: pa.Table, positions: Positions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the positions of both ends of some edges, -1 where an end is no node."""
@@ -154,12 +162,22 @@ class EdgeTable:
         if self.weight is None:
             return Edges(source, target, None)
         weights = _plain_weights(plain_column(table, self.weight))
-        return None if weights is None else Edges(source, target, weights)
+        return None if weights is None or np.isnan(weights).any() else Edges(source, target, weights)
 
-    def odd_weight(self, row: int, value: object) -> GraphError:
-        """Return the error about a weight that is no number."""
+    def odd_weight(self, row: int, value: object, count: int | None = None) -> GraphError:
+        """Return the error about a weight that is no number.
+
+        Parameters
+        ----------
+        row, value
+            The first.
+        count
+            How many there are, if that is known.
+        """
         rule, cure = "must be numeric", "write a number in every row, or pass --weights none"
-        return GraphError(f"Column {self.weight!r} of {self.what}", rule, f"{value!r} in row {row + 1:,}", cure)
+        found = "an empty cell" if value in (None, "") else repr(value)
+        found += f" in row {row + 1:,}" + ("" if count is None else f" ({count:,} in all)")
+        return GraphError(f"Column {self.weight!r} of {self.what}", rule, found, cure)
 
     def _unknown_ends(self, positions: Positions, strays: int, rows: int) -> GraphError:
         """Return the error about ends that are no nodes, with what was probably meant."""

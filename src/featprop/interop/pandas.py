@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable, Iterable, Sequence
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from featprop.errors import GraphError, LabelError, first_five, reason
+from featprop.errors import FileError, GraphError, LabelError, first_five, reason
 from featprop.interop.recognise import is_a
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Frame", "check_same_order", "is_series", "known_of", "table_of"]
+__all__ = ["Frame", "check_same_order", "is_series", "known_of", "naming_arguments", "table_of"]
 
 Frame = Any
 """A pandas data frame or an Arrow table; pandas need not be there to name its type."""
@@ -49,6 +51,21 @@ def table_of(frame: Frame, what: str = "nodes", id_names: Sequence[str] = ()) ->
         return pa.table(frame)
     found = "None" if frame is None else f"an object of type {type(frame).__name__}"
     raise GraphError(what, "must be a pandas DataFrame or a PyArrow table", found, "pass one with a row each")
+
+
+@contextmanager
+def naming_arguments() -> Iterator[None]:
+    """Call what errors about tables name as options of the command line by the names of the arguments."""
+    try:
+        yield
+    except (FileError, GraphError) as error:
+        parts = (error.rule, str(error.found), error.cure)
+        raise type(error)(error.what, *(_with_arguments(part) for part in parts)) from error
+
+
+def _with_arguments(text: str) -> str:
+    text = text.replace("--column NAME=KIND", 'columns={"NAME": "KIND"}').replace("--weights none", 'weights="none"')
+    return re.sub(r"--(id|label|source|target|weights?|features|column|raw)\b", r"\1", text)
 
 
 def is_series(thing: Any) -> bool:

@@ -5,6 +5,8 @@ An end is a node if both are written alike: 7 in a column of numbers is ``7`` in
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["Positions"]
+from featprop.errors import GraphError, first_five
+
+__all__ = ["Positions", "repeated_ids"]
 
 FEW = 1 << 16
 """Ids up to which PyArrow makes its table anew for every piece: that takes less time than loading the compiler."""
@@ -96,6 +100,12 @@ class Positions:
         from featprop.interop import id_table
 
         return np.asarray(id_table.find_numbers(numbers, is_number, self.ids.to_numpy(), self.slots))
+
+
+def repeated_ids(names: Iterable[Hashable], what: str = "Node ids") -> GraphError:
+    """Return the error about ids that several nodes have, `what` being what to call them."""
+    repeated = [repr(name) for name, count in Counter(names).items() if count > 1]
+    return GraphError(what, "must be distinct", f"{first_five(repeated)} repeated", "keep one row a node")
 
 
 def _is_counted(ids: pa.Array) -> bool:

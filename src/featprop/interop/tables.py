@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from featprop.errors import FileError, GraphError
 from featprop.interop.edges import Edges, EdgeTable
-from featprop.interop.positions import Positions
+from featprop.interop.positions import Positions, repeated_ids
 from featprop.interop.raw import RawGraph
 from featprop.matrix import Features, side_by_side
 from featprop.tables.by_column import ByColumn
@@ -39,7 +39,9 @@ class Nodes(NamedTuple):
     Attributes
     ----------
     ids
-        64-bit integers or text.
+        64-bit integers or text, each once.
+    positions
+        Where the node of an id is.
     labels
         The class of each node, None where it is not known; None if there is no column of classes.
     preparation
@@ -51,6 +53,7 @@ class Nodes(NamedTuple):
     """
 
     ids: pa.Array
+    positions: Positions
     labels: list[Hashable | None] | None
     preparation: Preparation
     blocks: list[Features]
@@ -91,7 +94,7 @@ def raw_from_tables(
     check_distinct(nodes.column_names, nodes_name)
     check_distinct(pieces.column_names, edges_name)
     found = nodes_from_table(nodes, options, nodes_name, typed=typed, preparation=preparation)
-    joined = EdgeTable(pieces, options, edges_name, typed=typed).read(Positions(found.ids), _together)
+    joined = EdgeTable(pieces, options, edges_name, typed=typed).read(found.positions, _together)
     return RawGraph(
         source=joined.source,
         target=joined.target,
@@ -136,13 +139,16 @@ def nodes_from_table(
     if nodes.num_rows == 0:
         raise GraphError(what, "must have at least one node", "no row", "add a row for each node")
     id_name = _id_column(nodes, options, what)
-    asked_for = [options.label, *options.columns, *(options.features or ())]
+    asked_for = [options.label, *options.columns, *options.asked_for]
     nodes, _ = without_index(nodes, keep=[id_name, *(name for name in asked_for if name is not None)])
     ids = names(nodes, id_name, what, typed=typed)
     if ids.null_count:
         first = np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))[0] + 1
         found = f"{ids.null_count:,} empty, the first in row {first:,}"
         raise FileError(what, "must have an id in every row", found, f"fill the column {id_name!r}")
+    positions = Positions(ids)
+    if positions.distinct < len(ids):
+        raise repeated_ids(ids.to_pylist(), f"Node ids of {what}")
     label_name = _label_column(nodes, options, what, is_needed=preparation is None)
     labels = None if label_name is None else class_names(nodes, label_name, what, typed=typed)
     own = {name for name in (id_name, label_name, *LABELS) if name is not None}
@@ -155,7 +161,7 @@ def nodes_from_table(
         log.info("Ids of the nodes: %s", f"column {id_name!r}" if id_name else "the column without a name")
     gone = preparation.as_it_is & there if len(preparation.as_it_is) >= WIDE else frozenset()
     gone |= {label_name} if label_name is not None else set()
-    return Nodes(ids, labels, preparation, blocks, nodes.drop_columns(sorted(gone)))
+    return Nodes(ids, positions, labels, preparation, blocks, nodes.drop_columns(sorted(gone)))
 
 
 def _together(pieces: Iterator[Edges]) -> Edges:

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from featprop.adjacency import merged
 from featprop.blocks.scratch import scratch_folder
 from featprop.errors import FileError, GraphError, ParameterError, first_five
-from featprop.graph import UNKNOWN, Graph, check_finite, encoded, repeated_ids
+from featprop.graph import UNKNOWN, Graph, check_finite, encoded
 from featprop.interop.edges import EdgeTable
 from featprop.interop.plain import sorted_classes
-from featprop.interop.positions import Positions
+from featprop.interop.positions import Positions, repeated_ids
 from featprop.interop.tables import Nodes, nodes_from_table
 from featprop.io.adjacency_files import write_adjacency
 from featprop.io.atomic import read_whole
@@ -157,9 +157,10 @@ def _new_nodes(tables: TwoTables, graph: Graph, old_ids: pa.Array, options: Tabl
         odd = [name for name in nodes.ids.to_pylist() if not name.isdecimal()] or nodes.ids.to_pylist()
         rule, cure = "must be whole numbers, as those of the graph", "convert all tables together"
         raise GraphError(f"Ids of {what}", rule, first_five([repr(name) for name in odd]), cure)
-    nodes = nodes._replace(ids=nodes.ids.cast(old_ids.type))
-    if Positions(nodes.ids).distinct < len(nodes.ids):
-        raise repeated_ids(nodes.ids.to_pylist())
+    ids = nodes.ids.cast(old_ids.type)
+    nodes = nodes._replace(ids=ids, positions=Positions(ids))
+    if nodes.positions.distinct < len(ids):
+        raise repeated_ids(ids.to_pylist(), f"Node ids of {what}")
     known = nodes.ids.filter(pa.array(Positions(old_ids).of(nodes.ids) >= 0)).to_pylist()
     if known:
         found = f"{first_five([repr(name) for name in known])} there already"

@@ -25,7 +25,7 @@ from featprop.blocks import place
 from featprop.blocks.addresses import is_address
 from featprop.blocks.scratch import scratch_folder
 from featprop.errors import ParameterError
-from featprop.graph import encoded, repeated_ids
+from featprop.graph import encoded
 from featprop.interop.edges import Edges, EdgeTable
 from featprop.interop.positions import Positions
 from featprop.interop.tables import nodes_from_table
@@ -120,9 +120,7 @@ def convert_tables(
         del nodes
         preparation = found.preparation
         labels, classes = encoded(found.labels, len(found.ids))
-        positions = Positions(found.ids)
-        if positions.distinct < len(found.ids):
-            raise repeated_ids(found.ids.to_pylist())
+        positions = found.positions
         columns = write_features(folder, found.blocks, found.ids, preparation.feature_names)
         if labels is not None:
             np.save(folder / "labels.npy", labels)

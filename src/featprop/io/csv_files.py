@@ -14,14 +14,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from featprop.errors import FileError
 from featprop.io.encodings import encoding_of
 from featprop.tables.numbers import decimal_comma
 
-__all__ = ["BLOCKS", "Layout", "layout_of", "read_csv", "text_columns", "typed_csv"]
+__all__ = ["BLOCKS", "Layout", "layout_of", "read_csv", "text_columns", "typed_csv", "uneven_row"]
 
 log = logging.getLogger(__name__)
 
 DELIMITERS = ",;\t|"
+
+SHOWN = 80
+"""Letters of a row that a message shows."""
 
 START = 1 << 20
 """How many bytes are looked at before the whole file is read."""
@@ -34,6 +38,9 @@ CODE = r"^\s*[+-]?(?:0[0-9xX]|[0-9]{19})"
 
 DOTTED = r"^\s*[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+\s*$"
 """A number with a dot before three digits, which beside decimal commas stands between thousands."""
+
+UNEVEN = re.compile(r"CSV parse error: (?:Row #([0-9]+): )?Expected ([0-9]+) columns, got ([0-9]+): ")
+"""What PyArrow says of a row; its number only where one thread reads."""
 
 Result = TypeVar("Result")
 
@@ -73,6 +80,38 @@ def _by_blocks(path: Path, act: Callable[[int], Result]) -> Result:
             if path.stat().st_size <= block:
                 raise
     return act(BLOCKS[-1])
+
+
+def uneven_row(path: Path, error: Exception) -> FileError | None:
+    """Return the error about a row of more or fewer columns than the header; None if PyArrow's is about anything else.
+
+    The file is read once more, to count the rows before it.
+    """
+    if not UNEVEN.match(str(error)):
+        return None
+    from pyarrow import csv
+
+    layout = layout_of(path)
+    read, parse = layout.options(BLOCKS[-1])
+    read.use_threads = False
+    found = error
+    try:
+        with csv.open_csv(path, read, parse) as file:
+            convert = csv.ConvertOptions(column_types=dict.fromkeys(file.schema.names, pa.string()))
+        with csv.open_csv(path, read, parse, convert) as file:
+            for _ in file:
+                pass
+    except pa.ArrowInvalid as again:
+        found = again
+    told = UNEVEN.match(str(found))
+    if told is None:
+        return None
+    row = f"row {int(told[1]) - 1 - layout.skip:,}" if told[1] else "a row"
+    rule = f"must have {int(told[2]):,} columns in every row, as in its header"
+    written = " ".join(str(found)[told.end() :].split())
+    shown = written if len(written) <= SHOWN else f"{written[:SHOWN]}…"
+    cure = f"quote the field if it holds {layout.delimiter!r}, or mend the row"
+    return FileError(f"{path}", rule, f"{int(told[3]):,} in {row} ({shown})", cure)
 
 
 class Layout(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 WORTH_CONVERTING = 3.0
 """Seconds a folder of tables may take to read before its reader is told of the faster format."""
+LARGE = 1 << 23
+"""Bytes of tables from which on it is they that take the time, and not the libraries that are loaded meanwhile."""
 
 
 @register_format("tables")
@@ -44,7 +46,7 @@ class Tables(Format):
 
     def read(self, place: Path, options: TableOptions, preparation: Preparation | None = None) -> Graph:
         """Read the tables."""
-        return _timed(place, lambda: TwoTables.at(place).raw(options, preparation))
+        return _timed(place, options, preparation)
 
 
 @register_format("workbook")
@@ -60,16 +62,16 @@ class Workbook(Format):
 
     def read(self, place: Path, options: TableOptions, preparation: Preparation | None = None) -> Graph:
         """Read the two sheets."""
-        return _timed(place, lambda: TwoTables.at(place).raw(options, preparation))
+        return _timed(place, options, preparation)
 
 
-def _timed(place: Path, read: Callable[[], RawGraph]) -> Graph:
-    start = time.monotonic()
-    graph = Graph.from_raw(read())
+def _timed(place: Path, options: TableOptions, preparation: Preparation | None) -> Graph:
+    start, tables = time.monotonic(), TwoTables.at(place)
+    graph = Graph.from_raw(tables.raw(options, preparation))
     seconds = time.monotonic() - start
-    if seconds > WORTH_CONVERTING:
-        told = "Reading the tables took %.0f s: featprop convert %s FOLDER writes a graph that opens at once"
-        log.warning(told, seconds, place)
+    if seconds > WORTH_CONVERTING and tables.size >= LARGE:
+        words = ["featprop", "convert", f"{place}", f"{place.resolve().stem}.fp", *options.to_arguments()]
+        log.warning("Reading the tables took %.0f s: %s writes a graph that opens at once", seconds, shlex.join(words))
     return graph
 
 

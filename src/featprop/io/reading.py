@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +13,10 @@ from featprop.blocks.addresses import is_address, local_copy
 from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
 from featprop.io.formats import FORMATS, Format, known_formats
+from featprop.spelling import closest
 from featprop.tables import Preparation, TableOptions
 
-__all__ = ["format_of", "read_graph"]
+__all__ = ["format_of", "nothing_at", "read_graph"]
 
 log = logging.getLogger(__name__)
 
@@ -72,8 +74,29 @@ def format_of(place: Path) -> Format:
     elif place.exists():
         found = "another kind of file"
     else:
-        found, cure = "no such file or folder", "check the path"
+        raise nothing_at(f"{place}")
     raise FileError(f"{place}", f"must be {known_formats()}", found, cure)
+
+
+def nothing_at(name: str, datasets: Sequence[str] | None = None) -> FileError:
+    """Return the error about a path where nothing is, with what is beside it and called much the same.
+
+    Parameters
+    ----------
+    name
+        The path.
+    datasets
+        Data sets that are called much the same; None where only a path can be meant.
+    """
+    place, beside = Path(name), list[str]()
+    with suppress(OSError):
+        beside = sorted(entry.name for entry in place.parent.iterdir() if not entry.name.startswith("."))
+    near = closest(place.name, beside)
+    meant = [f"{place.parent / str(near)}"] if near is not None else []
+    meant += [f"the data set {' or '.join(datasets)}"] if datasets else []
+    rule = "must be a graph" if datasets is None else "must be a graph or the name of a data set"
+    cure = f"check the path, or take {' or '.join(meant)}" if meant else "check the path"
+    return FileError(name, rule, "no such file or folder", cure)
 
 
 def _names() -> Iterator[str]:

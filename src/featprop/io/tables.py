@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featprop.errors import FileError, ParameterError, reason
-from featprop.io.csv_files import read_csv
+from featprop.io.csv_files import read_csv, uneven_row
 from featprop.io.workbooks import read_sheet, sheet_names
 from featprop.tables.naming import check_distinct
 
@@ -83,6 +83,8 @@ def reading_file(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        if uneven := uneven_row(path, error):
+            raise uneven from error
         kind = "a Parquet file" if path.suffix.lower() == ".parquet" else "a CSV file in UTF-8"
         cure = "save it again in that format"
         raise FileError(f"{path}", f"must be {kind}", f"this: {reason(error)}", cure) from error

@@ -25,6 +25,7 @@ from featprop.blocks import LEAF, leaves, let_go, place, sum_in_order
 from featprop.distances.sparse_products import sparse_times
 from featprop.distances.threads import by_rows
 from featprop.matrix import Features, as_dense, read_only
+from featprop.progress import tracked
 from featprop.propagation.lengths import unit_length
 
 __all__ = ["Reduction", "main_directions"]
@@ -117,7 +118,7 @@ def main_directions(features: Features, width: int) -> NDArray[np.float32]:
     rows: Any = features[:, varying]
     turned = sp.csr_array(rows.T) if sp.issparse(rows) else rows.T
     space = generator.standard_normal((len(varying), min(len(varying), width + SPARE))).astype(np.float32)
-    for _ in range(ITERATIONS):
+    for _ in tracked(range(ITERATIONS), "finding main directions", ITERATIONS + 1):
         space = np.linalg.qr(_product(turned, _product(rows, space)))[0]
     inside = _product(rows, space).astype(np.float64)
     _, rotation = np.linalg.eigh(inside.T @ inside)

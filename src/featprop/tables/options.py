@@ -67,11 +67,34 @@ class TableOptions:
             named: Any = self.features
             object.__setattr__(self, "features", (named,) if isinstance(named, str) else tuple(named))
 
+    @property
+    def asked_for(self) -> set[str]:
+        """What `features` names, and what is between the commas."""
+        return {part.strip() for name in self.features or () for part in (name, *name.split(","))}
+
     def or_else(self, other: TableOptions) -> TableOptions:
         """Return these options, and those of the other where nothing is said here."""
         default = TableOptions()
         said = {name: value for name, value in vars(self).items() if value != getattr(default, name)}
         return replace(other, **said)
+
+    def to_arguments(self, *, learnt: bool = False) -> list[str]:
+        """Return the words of a command line that say this; those left at their defaults are not said.
+
+        Parameters
+        ----------
+        learnt
+            Leave out what a model knows already.
+        """
+        usual, words = TableOptions(), list[str]()
+        if not learnt:
+            words += [word for name in self.features or () for word in ("--features", name)]
+            words += [word for name, kind in self.columns.items() for word in ("--column", f"{name}={kind}")]
+            words += ["--raw"] if self.raw else []
+        for name in ("id", "label", "source", "target", "weight", "weights", "repeated"):
+            value = getattr(self, name)
+            words += [] if value in (None, getattr(usual, name)) else [f"--{name}", value]
+        return words
 
     def to_jsonable(self) -> dict[str, Any]:
         """Return what is said, as `json` writes it."""

@@ -352,11 +352,8 @@ class _Learner:
         if name in self.options.columns:
             return Kind(self.options.columns[name], "as asked for")
         found = kind_of(name, self.arrays[name])
-        if (
-            found.kind == "out"
-            and found.reason == "nearly every node has its own"
-            and name in (self.options.features or ())
-        ):
+        is_own = found.kind == "out" and found.reason == "nearly every node has its own"
+        if is_own and name in self.options.asked_for:
             return Kind("category" if pa.types.is_string(self.arrays[name].type) else "number")
         return found
 
@@ -426,10 +423,19 @@ def _scale(part: _Part) -> float:
 
 
 def _matching(columns: list[str], wanted: Sequence[str], what: str) -> list[str]:
-    for pattern in wanted:
-        if not any(name == pattern or fnmatchcase(name, pattern) for name in columns):
+    """Return the columns that are named or fit a pattern; several with commas between, unless one is called so."""
+    patterns: list[str] = []
+    for each in wanted:
+        patterns += [each] if _fits(columns, each) else [part.strip() for part in each.split(",")]
+    for pattern in patterns:
+        if not _fits(columns, pattern):
             raise _no_column(pattern, columns, what)
-    return [name for name in columns if any(name == pattern or fnmatchcase(name, pattern) for pattern in wanted)]
+    return [name for name in columns if any(_fits([name], pattern) for pattern in patterns)]
+
+
+def _fits(columns: Sequence[str], pattern: str) -> bool:
+    """Say whether any column is called so or fits the pattern."""
+    return any(name == pattern or fnmatchcase(name, pattern) for name in columns)
 
 
 def _no_column(name: str, columns: list[str], what: str) -> GraphError:
