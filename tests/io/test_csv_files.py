@@ -3,6 +3,7 @@
 import logging
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from featprop.errors import FileError
@@ -207,3 +208,13 @@ def test_the_row_of_another_length_is_counted_over_blocks(tmp_path: Path, monkey
     path.write_text("id,a\n" + "1,2\n" * 1_000 + "1,x\n" * 234 + "1,2,3\n")
     with pytest.raises(FileError, match=r"found 3 in row 1,235 \(1,2,3\)"):
         read_table(path)
+
+
+def test_a_file_that_cannot_be_counted_is_told_by_its_first_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "nodes.csv"
+    path.write_text("id,a\n1,2\n")
+    error = pa.ArrowInvalid("CSV parse error: Expected 2 columns, got 3: 1,2,3")
+    monkeypatch.setattr(csv_files, "layout_of", lambda _: csv_files.Layout("utf-16", ",", 0))
+    assert csv_files.uneven_row(path, error) is None

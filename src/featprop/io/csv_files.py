@@ -101,7 +101,7 @@ def uneven_row(path: Path, error: Exception) -> FileError | None:
         with csv.open_csv(path, read, parse, convert) as file:
             for _ in file:
                 pass
-    except pa.ArrowInvalid as again:
+    except (pa.ArrowException, UnicodeError) as again:
         found = again
     told = UNEVEN.match(str(found))
     if told is None:
