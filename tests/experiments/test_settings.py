@@ -92,6 +92,7 @@ def test_a_strategy_on_some_data_sets_only() -> None:
     ("text", "message"),
     [
         ("datasets = [", "must be TOML"),
+        (f"datasets = {'[' * 2000}{']' * 2000}", "must be TOML; found .*recursion"),
         ('strategies = ["random"]', "must name datasets"),
         ('datasets = ["cora"]\nstrategies = ["randon"]', "did you mean 'random'"),
         ('datasets = ["cora"]\nstrategies = ["random"]\nmodels = ["gat"]', "must be one of gcn, ridge, sgc"),

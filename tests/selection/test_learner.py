@@ -225,6 +225,7 @@ def damaged(record: dict[str, Any], **changes: Any) -> str:
     ("change", "message"),
     [
         (lambda record: "{", "must be undamaged beside labels.sqlite, which holds the labels"),
+        (lambda record: "[" * 100_000, "must be undamaged beside labels.sqlite"),
         (lambda record: damaged(record, format=9), "found this: format 9, not 2: mend it, or start anew"),
         (lambda record: damaged(record, asked=["n77"]), "must be ids of the graph"),
         (lambda record: damaged(record, strategy={"name": "best", "options": {}}), "strategy must be one of"),

@@ -156,7 +156,7 @@ def read_settings(path: Path) -> Settings:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise FileError(f"{path}", "must be a settings file", "no such file", "check the path") from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise FileError(f"{path}", "must be TOML", reason(error), "mend it") from error
     kinds = {
         "title": str,

@@ -133,7 +133,7 @@ def naming_damage(folder: Path) -> Iterator[None]:
         yield
     except FeatpropError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
         rule, found = f"must be undamaged beside {LABELS}, which holds the labels", f"this: {reason(error)}"
         raise FileError(f"{folder / RECORD}", rule, found, "mend it, or start anew with those labels") from error
 

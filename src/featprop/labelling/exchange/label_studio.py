@@ -217,7 +217,7 @@ def _choices(value: Any) -> list[str]:
     if isinstance(value, str) and value.startswith('{"choices"'):
         try:
             return _choices(json.loads(value))
-        except ValueError:
+        except (ValueError, RecursionError):
             return [value]
     if isinstance(value, bool) or not isinstance(value, str | int):
         return []
