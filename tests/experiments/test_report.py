@@ -14,6 +14,7 @@ from featprop.experiments.report import Report, write_report
 from featprop.experiments.results import Result, appending
 from featprop.experiments.summary import Results
 from featprop.experiments.theory import error_against_loss
+from featprop.reporting.files import check_replaceable
 
 Make = Callable[..., Result]
 
@@ -149,8 +150,13 @@ def test_only_an_earlier_report_is_replaced(
     with pytest.raises(FileError, match=sentence):
         write_report([folder], tmp_path / "out")
     assert contents() == before
-    write_report([folder], tmp_path / "out", force=True)
-    write_report([folder], tmp_path / "out")
+
+
+def test_by_force_other_files_are_replaced_and_then_it_is_a_report(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    page.write_text("mine", encoding="utf-8")
+    write_report([folder], tmp_path, force=True)
+    check_replaceable(page, force=False, command="featprop experiments")
 
 
 def test_ids_inside_the_page_are_distinct_between_figures(report: Report) -> None:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterable
-from importlib.metadata import Distribution, PathDistribution, distribution
+from importlib.metadata import Distribution, PathDistribution, distribution, packages_distributions
 from pathlib import Path
 
 import pytest
@@ -29,6 +29,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, sdist]
     subprocess.run(pip, check=True, capture_output=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def owners() -> dict[str, set[str]]:
+    """The distributions installed here that have a module of each name."""
+    return {module: set(map(canonicalize_name, names)) for module, names in packages_distributions().items()}
 
 
 @pytest.fixture(scope="session")

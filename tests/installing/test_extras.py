@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from importlib.metadata import Distribution, packages_distributions
+from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
@@ -24,14 +24,6 @@ CASES = [(extra, package) for extra, packages in STATED.items() for package in (
 AT_AN_ADDRESS = "from featprop.cli import app; app(['inspect', 's3://bucket/graph'])"
 """What cannot be done without fsspec; workers of this machine do without."""
 Brought = Callable[..., dict[str, Distribution]]
-
-
-OWNERS = packages_distributions()
-
-
-def modules_of(packages: set[str]) -> list[str]:
-    """The names by which packages are imported."""
-    return [module for module, owners in OWNERS.items() if packages.intersection(map(canonicalize_name, owners))]
 
 
 @pytest.fixture
@@ -62,13 +54,19 @@ def told_without(
 
 @pytest.mark.parametrize(("extra", "package"), CASES)
 def test_what_is_said_without_it(
-    extra: str, package: str, doors: dict[str, str], brought: Brought, told_without: Callable[[list[str], str], str]
+    extra: str,
+    package: str,
+    doors: dict[str, str],
+    brought: Brought,
+    owners: dict[str, set[str]],
+    told_without: Callable[[list[str], str], str],
 ) -> None:
     missing = (set(brought(extra)) if package in ("all of them", "featprop") else {package}) - set(brought())
     if not missing:
         assert package in brought(), "featprop needs it in any case"
         return
-    told = told_without(modules_of(missing), doors[extra] if package != "fsspec" else AT_AN_ADDRESS)
+    modules = [module for module, names in owners.items() if missing & names]
+    told = told_without(modules, doors[extra] if package != "fsspec" else AT_AN_ADDRESS)
     assert told.strip().endswith(f"; found no such package installed: pip install 'featprop[{extra}]'.")
 
 
