@@ -52,11 +52,13 @@ def read_only(matrix: Any) -> Any:
 
 
 def checked_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> sp.csr_array:
-    """Return a CSR matrix of parts that may be anything: those that point outside it raise a `ValueError`.
+    """Return a CSR matrix of parts that may be anything: what is no number or outside it raises a `ValueError`.
 
     SciPy's own check does not look whether rows end after they begin where the last of them ends at 0, and its
     compiled code then reads and writes memory that is not its own.
     """
+    if np.asarray(data).dtype.kind not in "biuf":
+        raise ValueError(f"a matrix of {np.asarray(data).dtype}, which are no numbers")
     matrix = sp.csr_array((data, indices, indptr), shape=shape)
     matrix.check_format(full_check=True)
     if (matrix.indptr[1:] < matrix.indptr[:-1]).any():

@@ -84,6 +84,14 @@ WHOLE = arrays([[0, 1], [1, 0]], np.eye(2))
             f"{LAYOUT}; found this: indptr must be a non-decreasing sequence: write it again in that layout.",
         ),
         (
+            WHOLE | {"adj_data": np.array([1, 2], dtype="datetime64[s]")},
+            f"{LAYOUT}; found this: a matrix of datetime64[s], which are no numbers: write it again in that layout.",
+        ),
+        (
+            WHOLE | {"attr_data": np.array([1j, 2j])},
+            f"{LAYOUT}; found this: a matrix of complex128, which are no numbers: write it again in that layout.",
+        ),
+        (
             WHOLE | {"adj_shape": np.array([2, 3])},
             "must have a square adj_ with one row a row of attr_; found the shapes (2, 3) and (2, 2): "
             "write it again in that layout.",

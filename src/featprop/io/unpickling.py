@@ -197,7 +197,7 @@ class _Builder:
     def _csr(self, value: _Csr, depth: int) -> sp.csr_array:
         data, indices, indptr = (self._array(value.state[part], depth) for part in ("data", "indices", "indptr"))
         shape = _shape(value.state.get("_shape") or value.state["shape"])
-        if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu" or data.dtype.kind not in "biuf":
+        if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
             raise ValueError("a CSR matrix whose indices are no integers")
         return checked_csr(data, indices, indptr, shape)
 
