@@ -21,8 +21,8 @@ from featprop.propagation import normalised_adjacency
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background, and so would children
-settings.register_profile("no time limits", deadline=None)
-settings.load_profile("no time limits")
+settings.register_profile("tests", deadline=None, max_examples=60)  # other ones in each run
+settings.load_profile("tests")
 
 NODES = "id,w1,w2,label\na,1,0,left\nb,1,0.5,\nc,0,1,right\nd,0,2,\ne,1,1,\n"
 EDGES = "source,target\na,b\nb,c\nc,d\nd,e\n"

@@ -148,25 +148,6 @@ def test_an_audit_is_drawn_once_and_asked_for_every_fifth_time(start: Start, tmp
         assert log.audit() == drawn
 
 
-def test_a_killed_server_has_lost_nothing_it_said_it_had(start: Start, tmp_path: Path) -> None:
-    server = start("--classes", "a,b,c", "--labels", "mine.labels")
-    said = {}
-    with server.visit() as client:
-        for place in range(20):
-            node = client.get("/api/next").json()["node"]
-            client.post("/api/labels", json={"node": node, "label": "a", "key": f"{place}"})
-            said[node] = "a"
-        server.close()
-    again = start("--labels", "mine.labels", "--classes", "a,b,c")
-    with again.visit() as client:
-        client.post("/api/labels", json={"node": list(said)[-1], "label": "a", "key": "19"})
-        assert client.get("/api/progress").json()["labelled"] == 20
-    again.end()
-    with LabelLog(tmp_path / "mine.labels") as log:
-        assert (log.labels(), len(log.answers())) == (said, 20)
-        assert len([act for act in log.acts() if act.kind != "class"]) == 20
-
-
 def test_one_server_at_a_time_has_a_log(start: Start, run: Callable[..., Any], tmp_path: Path) -> None:
     """Another server and an import are refused, also by another name of the file; when it has ended they go on."""
     server = start("--labels", "mine.labels", "--classes", "a,b")
