@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from featprop.errors import FeatpropError, ParameterError
 from featprop.graph import Graph
 from featprop.interop import positions
 from featprop.interop.tables import raw_from_tables
-from featprop.io import buckets, column_files, converting, feature_files, table_pieces
+from featprop.io import buckets, column_files, converting, feature_files, read_graph, table_pieces
 from featprop.io.converting import convert_tables, tables_at
 from featprop.io.folder import TwoTables
 from featprop.io.native import open_native, write_native
@@ -281,6 +282,21 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_parquet_files_are_like(kind: str, write_folder: WriteFolder, caplog: pytest.LogCaptureFixture) -> None:
     assert_converts_as_it_reads(write_folder(*KINDS[kind]), TableOptions(), caplog)
+
+
+def test_words_that_each_group_of_rows_numbers_anew(tmp_path: Path) -> None:
+    """As pandas writes categories of a table of many rows."""
+    parts = [[f"{word}{row % 3}" for row in range(6)] for word in ("p", "q")]
+    kinds = pa.chunked_array([pa.array(part).dictionary_encode() for part in parts])
+    nodes = pa.table({"id": range(12), "w": [row / 7 for row in range(12)], "kind": kinds})
+    pq.write_table(nodes, tmp_path / "nodes.parquet", row_group_size=6)
+    pq.write_table(pa.table({"source": [0, 1], "target": [1, 2]}), tmp_path / "edges.parquet")
+    tables = tables_at(tmp_path)
+    assert tables is not None
+    convert_tables(tables, tmp_path / "out", TableOptions(), max_memory=10**9)
+    write_native(read_graph(tmp_path), tmp_path / "whole")
+    for found in map(read_graph, (tmp_path / "out", tmp_path / "whole")):
+        assert found.table.column("kind").to_pylist() == [*parts[0], *parts[1]]
 
 
 NAMES = st.one_of(

@@ -208,6 +208,13 @@ def test_a_damaged_preparation_is_refused(change: dict[str, object]) -> None:
         Preparation.from_jsonable(said)
 
 
+@pytest.mark.parametrize("scale", [3e38, 1e155])
+def test_features_that_a_damaged_scale_makes_infinite_are_left_to_who_takes_them(scale: float) -> None:
+    said = learnt(mixed()).to_jsonable()
+    said["blocks"][0]["scale"] = scale
+    assert not np.isfinite(features(Preparation.from_jsonable(said), mixed())).all()
+
+
 def test_a_column_may_have_a_comma_in_its_name() -> None:
     table = pa.table({"id": ["a", "b", "c"], "x,y": [1.0, 2.5, 3.0], "x": [2.0, 1.0, 7.5], "y": [5.0, 1.0, 2.5]})
     assert learnt(table, features=["x,y"]).feature_names == ("x,y",)

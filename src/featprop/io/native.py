@@ -244,10 +244,12 @@ def _mapped(folder: Path, description: dict[str, Any]) -> Graph:
 
 
 def write_table(folder: Path, table: ByColumn) -> None:
-    """Write the table of the nodes."""
-    with pa.OSFile(str(folder / TABLE), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+    """Write the table of the nodes; words that are numbered are written out, since each piece may number others."""
+    kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in table.schema.types]
+    schema = pa.schema([field.with_type(kind) for field, kind in zip(table.schema, kinds, strict=True)])
+    with pa.OSFile(str(folder / TABLE), "wb") as file, pa.ipc.new_file(file, schema) as writer:
         for batch in table.to_batches():
-            writer.write_batch(batch)
+            writer.write_batch(batch.cast(schema))
 
 
 def _read_table(path: Path, rows: int) -> pa.Table:

@@ -66,7 +66,10 @@ class _Block:
             log.warning("Column %s: %s: %s", self.title, self.encoder.unread_are, first_five(unread))
 
     def apply(self, columns: Sequence[pa.Array | None], rows: int) -> Features:
-        return self.scaled(self.encoder.apply(columns, rows))
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # of a damaged model: who takes features refuses infinite ones
+            return self.scaled(self.encoder.apply(columns, rows))
 
     def scaled(self, matrix: Features) -> Features:
         return matrix if self.scale == 1 else (matrix * np.float32(self.scale)).astype(np.float32)
