@@ -771,6 +771,20 @@ def test_a_log_whose_file_has_other_things_done_is_refused(statement: str, tmp_p
             LabelLog(tmp_path / "a.labels", read_only=read_only)
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+def test_names_inside_the_file_that_are_no_text_are_damage(read_only: bool, tmp_path: Path) -> None:
+    path = tmp_path / "my.labels"
+    with LabelLog(path) as log:
+        log.answer("a", "ok")
+    whole = path.read_bytes()
+    path.write_bytes(
+        whole.replace(b"CREATE TABLE acts", b"CREATE TABL\xb7 acts").replace(b"CREATE VIEW ", b"CREATE V\xb7EW ")
+    )
+    assert path.read_bytes() != whole
+    with pytest.raises(FileError, match="must be a label log that can be read and written"):
+        LabelLog(path, read_only=read_only)
+
+
 @pytest.mark.parametrize("script", [FIRST_FORMAT, SECOND_FORMAT, THIRD_FORMAT])
 @pytest.mark.parametrize(
     "statement",

@@ -75,7 +75,7 @@ class ActFile:
                 self._bring_up_to_date()
             elif self._version() != FORMAT:
                 self._copy_into_memory()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where SQLite quotes bytes that are no text
             raise self._damaged(error) from error
 
     def close(self) -> None:
