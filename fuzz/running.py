@@ -109,8 +109,14 @@ def _redirect(log: Path) -> None:
     for number, (path, mode) in enumerate(((Path(os.devnull), "r"), (log / "stdout", "w"), (log / "stderr", "w"))):
         with path.open(mode) as file:
             os.dup2(file.fileno(), number)
-    for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
-        setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
+    for number, (name, mode, errors) in enumerate(
+        (
+            ("stdin", "r", "strict"),
+            ("stdout", "w", "strict"),
+            ("stderr", "w", "backslashreplace"),
+        )  # as Python opens them
+    ):
+        setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", errors=errors, closefd=False))
 
 
 def _limit() -> None:
