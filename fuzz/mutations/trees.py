@@ -62,6 +62,14 @@ def _places(tree: Any) -> list[tuple[Any, Any]]:
     return found
 
 
+def _copied(value: Any) -> Any:
+    """Return a copy; None of what an earlier change made too deep for one."""
+    try:
+        return copy.deepcopy(value)
+    except RecursionError:
+        return None
+
+
 def _change(random: random.Random, holder: Any, key: Any, places: list[tuple[Any, Any]]) -> None:
     way = random.randrange(9)
     if way <= 3:
@@ -71,7 +79,7 @@ def _change(random: random.Random, holder: Any, key: Any, places: list[tuple[Any
     elif way == 5:
         value = holder[key]
         if isinstance(value, list) and value:
-            random.shuffle(value) if random.random() < 0.5 else value.extend(copy.deepcopy(value[:3]))
+            random.shuffle(value) if random.random() < 0.5 else value.extend(_copied(value[:3]) or ())
         elif isinstance(value, dict):
             value[extreme_text(random)] = extreme(random)
         elif isinstance(value, int | float):
@@ -83,7 +91,7 @@ def _change(random: random.Random, holder: Any, key: Any, places: list[tuple[Any
     elif way == 7:
         other, place = random.choice(places)
         try:
-            holder[key] = copy.deepcopy(other[place])
+            holder[key] = _copied(other[place])
         except (KeyError, IndexError):
             holder[key] = None
     else:
