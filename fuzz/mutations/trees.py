@@ -43,7 +43,7 @@ def mutated_json(random: random.Random, content: bytes) -> bytes:
 
 def mutated_tree(random: random.Random, tree: Any) -> Any:
     """Return a copy of a tree of values with one to four changes."""
-    changed = [copy.deepcopy(tree)]
+    changed = [_copied(tree)]
     for _ in range(random.choice([1, 1, 1, 2, 4])):
         places = [(changed, 0), *_places(changed[0])]
         holder, key = random.choice(places)
