@@ -89,6 +89,8 @@ def may_change(command: tuple[str, ...], words: list[str]) -> tuple[str, ...]:
     standard = {"audit.csv", "predictions.csv", "model", "report.html", "labels.csv", "labels.jsonl", "labels.json"}
     new = {word.split("/")[0] for word in named} | standard | {"report", "figures", "tables", "out"}
     inputs = {MAY_CHANGE[command]} if command in MAY_CHANGE else set()
+    if command == ("experiments", "report"):  # beside what is in a folder, if that is where it is told to go
+        inputs = {f"{folder}/{part}" for folder in INPUTS for part in ("report.html", "figures", "tables")}
     return tuple(sorted(new - set(INPUTS) | inputs))
 
 
