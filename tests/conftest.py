@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,19 @@ def smoothed_by_hand(centred_by_hand: ByHand) -> ByHand:
         return unit_length({"own": powers[0], "one-hop": powers[1], "two-hops": powers[2], "diffused": total}[way])
 
     return smooth
+
+
+@pytest.fixture(scope="module")
+def dask_client() -> Iterator[Any]:
+    """A real cluster of two processes."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as found,
+    ):
+        yield found
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.progress import listening
 
-distributed = pytest.importorskip("distributed")
+pytest.importorskip("distributed")
 
 NODES = 300_000
 """So many that points are compared block by block, wherever these are."""
@@ -37,17 +37,6 @@ def quick_search() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[object]:
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster) as found,
-    ):
-        yield found
-
-
-@pytest.fixture(scope="module")
 def in_memory(graph_folder: Path) -> tuple[list[object], np.ndarray, float]:
     return _answer(fp.read_graph(graph_folder))
 
@@ -65,43 +54,43 @@ def _same(ours: tuple[list[object], np.ndarray, float], theirs: tuple[list[objec
 
 
 def test_a_cluster_answers_as_memory_does(
-    client: object, graph_folder: Path, in_memory: tuple[list[object], np.ndarray, float], tmp_path: Path
+    dask_client: object, graph_folder: Path, in_memory: tuple[list[object], np.ndarray, float], tmp_path: Path
 ) -> None:
-    with fp.working(client=client, scratch=tmp_path):  # type: ignore[arg-type]
+    with fp.working(client=dask_client, scratch=tmp_path):  # type: ignore[arg-type]
         assert len(place().blocks(NODES)) > 2
         _same(_answer(fp.read_graph(graph_folder)), in_memory)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_worker_that_is_killed_on_the_way_is_survived(
-    client: object, graph_folder: Path, in_memory: tuple[list[object], np.ndarray, float]
+    dask_client: object, graph_folder: Path, in_memory: tuple[list[object], np.ndarray, float]
 ) -> None:
     killed: list[int] = []
 
     def kill_one(stage: str, done: int, total: int) -> None:
         if stage == "smoothing features" and done == 4 and not killed:
-            pids = client.run(os.getpid)  # type: ignore[attr-defined]
+            pids = dask_client.run(os.getpid)  # type: ignore[attr-defined]
             killed.append(min(pids.values()))
             os.kill(killed[0], signal.SIGKILL)
 
     graph = fp.read_graph(graph_folder)
     with listening(kill_one):
-        picks = fp.select(graph, 6, client=client)  # type: ignore[arg-type]
+        picks = fp.select(graph, 6, client=dask_client)  # type: ignore[arg-type]
     assert killed
     assert list(picks) == in_memory[0]
 
 
-def test_a_graph_that_is_in_memory_here_is_written_for_the_workers(client: object, tmp_path: Path) -> None:
+def test_a_graph_that_is_in_memory_here_is_written_for_the_workers(dask_client: object, tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     ends, features = generator.integers(0, 5000, size=(2, 20_000)), generator.normal(size=(5000, 30))
     adjacency = sp.coo_array((generator.random(20_000) + 0.5, tuple(ends)), shape=(5000, 5000))
     here = fp.select(Graph.from_scipy(adjacency, features), 12)
-    there = fp.select(Graph.from_scipy(adjacency, features), 12, client=client, scratch=tmp_path)  # type: ignore[arg-type]
+    there = fp.select(Graph.from_scipy(adjacency, features), 12, client=dask_client, scratch=tmp_path)  # type: ignore[arg-type]
     assert list(here) == list(there)
 
 
-def test_an_error_of_a_task_comes_back(client: object) -> None:
-    with fp.working(client=client) as at, pytest.raises(AttributeError, match="'str' object"):  # type: ignore[arg-type]
+def test_an_error_of_a_task_comes_back(dask_client: object) -> None:
+    with fp.working(client=dask_client) as at, pytest.raises(AttributeError, match="'str' object"):  # type: ignore[arg-type]
         at.run(_norms_of, 100_000, "no points")
 
 

@@ -21,21 +21,10 @@ from featprop.io.converting import convert_tables, tables_at
 from featprop.progress import listening
 from featprop.tables import TableOptions
 
-distributed = pytest.importorskip("distributed")
+pytest.importorskip("distributed")
 
 NODES, EDGES = 400, 6000
 Convert = Callable[..., None]
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[object]:
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster) as found,
-    ):
-        yield found
 
 
 @pytest.fixture(autouse=True)
@@ -98,11 +87,11 @@ def handed_out(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize("repeated", ["max", "sum", "count"])
 @pytest.mark.parametrize(("kind", "names"), [("csv", True), ("csv", False), ("parquet", True), ("parquet", False)])
 def test_workers_write_the_same_bytes(
-    kind: str, names: bool, repeated: str, client: object, tmp_path: Path, handed_out: list[str]
+    kind: str, names: bool, repeated: str, dask_client: object, tmp_path: Path, handed_out: list[str]
 ) -> None:
     tables = write(tmp_path / "tables", kind, names=names)
     convert(tables, tmp_path / "here", repeated=repeated)
-    with fp.working(client=client):  # type: ignore[arg-type]
+    with fp.working(client=dask_client):  # type: ignore[arg-type]
         convert(tables, tmp_path / "there", tmp_path / "scratch", repeated=repeated)
     assert contents(tmp_path / "here") == contents(tmp_path / "there")
     assert handed_out.count("spread") >= 6
@@ -110,17 +99,17 @@ def test_workers_write_the_same_bytes(
     assert not list((tmp_path / "scratch").iterdir())
 
 
-def test_what_only_all_edges_tell_is_told_here(client: object, tmp_path: Path, handed_out: list[str]) -> None:
+def test_what_only_all_edges_tell_is_told_here(dask_client: object, tmp_path: Path, handed_out: list[str]) -> None:
     tables = write(tmp_path / "tables", "csv", weight=lambda number: f"{number} €".replace(".", ","))
     convert(tables, tmp_path / "here")
-    with fp.working(client=client):  # type: ignore[arg-type]
+    with fp.working(client=dask_client):  # type: ignore[arg-type]
         convert(tables, tmp_path / "there")
     assert contents(tmp_path / "here") == contents(tmp_path / "there")
     assert {"spread", "merge"} == set(handed_out)
     with (tables / "edges.csv").open("a") as file:
         file.write("4711,4712,1\n")
     errors = []
-    for options in ({}, {"client": client}):
+    for options in ({}, {"client": dask_client}):
         with pytest.raises(GraphError, match="must join ids of the nodes") as caught, fp.working(**options):  # type: ignore[arg-type]
             convert(tables, tmp_path / "other")
         errors.append(str(caught.value))
@@ -129,30 +118,30 @@ def test_what_only_all_edges_tell_is_told_here(client: object, tmp_path: Path, h
 
 
 @pytest.mark.parametrize("stage", ["reading edges", "sorting edges"])
-def test_a_worker_that_is_killed_on_the_way_is_survived(stage: str, client: object, tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_on_the_way_is_survived(stage: str, dask_client: object, tmp_path: Path) -> None:
     tables = write(tmp_path / "tables", "csv")
     convert(tables, tmp_path / "here")
     killed: list[int] = []
 
     def kill_one(now: str, done: int, total: int) -> None:
         if now == stage and done == 3 and not killed:
-            killed.append(min(client.run(os.getpid).values()))  # type: ignore[attr-defined]
+            killed.append(min(dask_client.run(os.getpid).values()))  # type: ignore[attr-defined]
             os.kill(killed[0], signal.SIGKILL)
 
-    with listening(kill_one), fp.working(client=client):  # type: ignore[arg-type]
+    with listening(kill_one), fp.working(client=dask_client):  # type: ignore[arg-type]
         convert(tables, tmp_path / "there")
     assert killed
     assert contents(tmp_path / "here") == contents(tmp_path / "there")
 
 
-def test_workers_add_to_a_graph(client: object, tmp_path: Path, handed_out: list[str]) -> None:
+def test_workers_add_to_a_graph(dask_client: object, tmp_path: Path, handed_out: list[str]) -> None:
     tables, more = write(tmp_path / "tables", "csv"), tmp_path / "more"
     more.mkdir()
     (more / "edges.csv").write_bytes((tables / "edges.csv").read_bytes())
     (tables / "edges.csv").write_text("source,target,weight\n1,4,0.5\n4,7,0.5\n")
     found = tables_at(more, both=False)
     assert found is not None
-    for name, options in (("here", {}), ("there", {"client": client})):
+    for name, options in (("here", {}), ("there", {"client": dask_client})):
         convert(tables, tmp_path / name)
         with fp.working(**options):  # type: ignore[arg-type]
             append_tables(found, tmp_path / name, TableOptions(), max_memory=10**9)
