@@ -236,7 +236,7 @@ def test_what_is_settled_cannot_be_said_anew(
     with pytest.raises(ParameterError) as caught:
         append(more, out, **{name: said})
     cure = "leave it out, or convert all tables together"
-    assert str(caught.value) == f"{name} must be as it was when the graph was converted; found {found}: {cure}."
+    assert str(caught.value) == f"{name} must be what the graph was converted with; found {found}: {cure}."
     same = converted(tmp_path / "first", tmp_path / "same", **{name: said})
     assert append(more, same, **{name: said}).new_nodes == 2
 

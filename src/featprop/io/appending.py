@@ -118,7 +118,7 @@ def _said(options: TableOptions, graph: Graph) -> TableOptions:
     for name in SETTLED:
         if name in said and said[name] != settled.get(name):
             rule, cure = (
-                "must be as it was when the graph was converted",
+                "must be what the graph was converted with",
                 "leave it out, or convert all tables together",
             )
             raise ParameterError(name, rule, repr(said[name]), cure)
