@@ -10,12 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 
 from featprop.cli import app
 from featprop.datasets import digits
 from featprop.experiments.demo_folder import DemoFolder
 from featprop.graph import Graph
+from featprop.matrix import as_dense
 from featprop.models import MODELS, get_model, load_model, save_model
+from featprop.propagation import Propagation
 from featprop.strategies import STRATEGIES, Situation, available_strategies, get_strategy
 
 ROOT = Path(__file__).parent.parent
@@ -96,15 +100,33 @@ def test_the_strategy_of_the_guide_works(monkeypatch: pytest.MonkeyPatch, line: 
     assert get_strategy("every-other").select(situation, 2, np.random.default_rng(0)).tolist() == [0, 3]
 
 
-def test_the_model_of_the_guide_works(monkeypatch: pytest.MonkeyPatch, my_graph: Graph, tmp_path: Path) -> None:
+def words_graph() -> Graph:
+    """Return a graph of few words a node out of many, whose propagated rows stay sparse, with two classes of labels."""
+    generator = np.random.default_rng(0)
+    words = sp.random_array((2000, 1000), density=0.005, rng=generator, format="lil")
+    words[np.arange(2000), np.arange(2000) % 2] = 3.0
+    ends = np.arange(1998)
+    edges = sp.coo_array((np.ones(1998), (ends, ends + 2)), shape=(2000, 2000))
+    return Graph.from_scipy(edges, words, labels=np.where(np.arange(2000) % 2, "odd", "even"))
+
+
+@pytest.mark.parametrize("make", [digits, words_graph])
+def test_the_model_of_the_guide_works(
+    monkeypatch: pytest.MonkeyPatch, make: Callable[[], Graph], tmp_path: Path
+) -> None:
     monkeypatch.setattr(MODELS, "classes", dict(MODELS.classes))
     _, block = blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python")
     exec(compile(block, "CONTRIBUTING.md", "exec"), {})
-    names = np.array(my_graph.class_names())
-    model = get_model("nearest-mean", layers=1).fit(my_graph, range(100), names[:100])
-    assert np.mean(model.predict(my_graph) == names) > 0.7
+    graph = make()
+    names = np.array(graph.class_names())
+    model = get_model("nearest-mean").fit(graph, range(100), names[:100])
+    rows = Propagation.of(graph).rows(model.layers)
+    assert sp.issparse(rows) == (make is words_graph)
+    assert np.mean(model.predict(graph) == names) > 0.7
+    near = cdist(as_dense(rows), model.means).argmin(axis=1)
+    assert model.predict(graph).tolist() == [model.classes_[code] for code in near]
     save_model(model, tmp_path / "model")
-    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(my_graph), model.predict(my_graph))
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(graph), model.predict(graph))
 
 
 def test_make_targets_named_in_the_docs_exist() -> None:

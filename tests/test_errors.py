@@ -17,6 +17,7 @@ from featprop.errors import (
     ParameterError,
     first_five,
     reason,
+    shortened,
     unknown_choice,
 )
 
@@ -101,6 +102,11 @@ def test_two_names_equally_close_are_both_offered() -> None:
 )
 def test_first_five(values: list[object], text: str) -> None:
     assert first_five(values) == text
+
+
+@pytest.mark.parametrize(("most", "text"), [(6, "abcdef"), (7, "abcdef"), (5, "abcd…"), (1, "…")])
+def test_a_long_text_is_cut(most: int, text: str) -> None:
+    assert shortened("abcdef", most) == text
 
 
 @pytest.mark.parametrize(

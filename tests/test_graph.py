@@ -79,6 +79,15 @@ def test_an_edge_given_both_ways_with_two_weights_has_the_larger() -> None:
     assert graph_of([(0, 1, 2.0), (1, 0, 5.0)], 2).adjacency.toarray().tolist() == [[0, 5], [5, 0]]
 
 
+@pytest.mark.parametrize("layout", [sp.coo_array, sp.csr_array, sp.csc_array])
+def test_entries_of_one_place_are_summed_as_scipy_does(layout: Any) -> None:
+    twice = layout(sp.coo_array((np.ones(3), ([0, 0, 1], [1, 1, 2])), shape=(3, 3)))
+    assert Graph.from_scipy(twice, np.eye(3)).adjacency.toarray()[0].tolist() == [0, 2, 0]
+    rows = sp.csr_array((np.ones(3), np.array([1, 1, 2]), np.array([0, 2, 3, 3])), shape=(3, 3))
+    assert Graph.from_scipy(rows, np.eye(3)).adjacency.toarray()[0].tolist() == [0, 2, 0]
+    assert rows.nnz == 3
+
+
 def test_features_stay_sparse_while_that_is_smaller() -> None:
     thin = sp.random_array((40, 300), density=0.01, rng=np.random.default_rng(0), format="csc")
     for given_as in (thin, thin.toarray(), sp.csr_matrix(thin), sp.coo_array(thin)):
@@ -165,6 +174,7 @@ def test_without_ids_nodes_are_numbered() -> None:
         ([2, -1, 10], [2, None, 10], (2, 10)),
         (np.array([2, -1, 10]), [2, None, 10], (2, 10)),
         ([np.int64(2), np.int64(-1), np.int64(10)], [2, None, 10], (2, 10)),
+        (np.array([2, -1, 10], object), [2, None, 10], (2, 10)),
         (np.array([1.0, np.nan, 0.0]), [1.0, None, 0.0], (0.0, 1.0)),
         (np.array([np.float32(1), np.float32("nan"), np.float32(0)], object), [1.0, None, 0.0], (0.0, 1.0)),
         (np.array(["b", "a", "b"]), ["b", "a", "b"], ("a", "b")),

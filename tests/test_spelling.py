@@ -6,7 +6,15 @@ from featprop.spelling import closest, form_of
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("OK", " ok "), (1, "1.0"), ("1.50", "1.5"), ("Don’t  know", "don't know"), ("-2.00", -2)]
+    ("one", "other"),
+    [
+        ("OK", " ok "),
+        (1, "1.0"),
+        ("1.50", "1.5"),
+        ("Don’t  know", "don't know"),
+        ("-2.00", -2),
+        ("pru\u0308fen", "PRÜFEN"),
+    ],
 )
 def test_one_name_in_two_ways(one: object, other: object) -> None:
     assert form_of(one) == form_of(other)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch_geometric.transforms as T
@@ -82,13 +83,56 @@ def test_counts_and_shares_are_those_of_pyg() -> None:
     assert ours.test_mask.sum() == theirs.test_mask.sum()
 
 
-@pytest.mark.parametrize("kept", [torch.arange(50) >= 20, (torch.arange(100) >= 40).reshape(50, 2)])
+@pytest.mark.parametrize(
+    "kept", [torch.arange(50) >= 20, (torch.arange(50) >= 20).byte(), (torch.arange(100) >= 40).reshape(50, 2)]
+)
 def test_nothing_is_drawn_from_a_mask_that_stays(kept: torch.Tensor) -> None:
     given = data()
     given.test_mask = kept
     marked = fp.FeatPropSplit(7, num_val=10)(given)
     assert torch.equal(marked.test_mask, kept)
-    assert not (marked.val_mask & (torch.arange(50) >= 20)).any()
+    assert not ((marked.val_mask | marked.train_mask) & (torch.arange(50) >= 20)).any()
+
+
+def public() -> Data:
+    """Return a graph with masks, as data sets with a public split have them."""
+    given = data()
+    given.train_mask, given.val_mask, given.test_mask = (torch.arange(50) % 5 == place for place in (0, 1, 2))
+    return given
+
+
+def test_the_masks_of_a_public_split_stay_apart_from_the_picks() -> None:
+    marked = T.Compose([T.NormalizeFeatures(), fp.FeatPropSplit(budget=30)])(public())
+    assert int(marked.train_mask.sum()) == 30, "the train_mask that was there is replaced and bars nobody"
+    assert not (marked.train_mask & (marked.val_mask | marked.test_mask)).any()
+
+
+def test_masks_that_are_drawn_anew_bar_nobody() -> None:
+    picks = fp.select(fp.Graph.from_pyg(data()), budget=30)
+    marked = fp.FeatPropSplit(30, num_val=5, num_test=5)(public())
+    assert marked.train_mask.nonzero().ravel().tolist() == sorted(picks.nodes.tolist())
+
+
+def test_too_few_nodes_outside_the_masks_that_stay() -> None:
+    with pytest.raises(ParameterError) as caught:
+        fp.FeatPropSplit(31)(public())
+    assert str(caught.value) == (
+        "budget must be at most 30, the nodes that val_mask and test_mask do not hold; found 31: "
+        "ask for fewer, or for new masks with num_val and num_test."
+    )
+
+
+@pytest.mark.parametrize("mask", [torch.arange(50), torch.tensor(True), torch.ones(49, dtype=torch.bool)])
+def test_a_mask_that_is_none(mask: torch.Tensor) -> None:
+    given = data()
+    given.test_mask = mask
+    with pytest.raises(GraphError, match=r"data\.test_mask must be true or false for each node; found the shape"):
+        fp.FeatPropSplit(3)(given)
+
+
+def test_numbers_of_numpy() -> None:
+    marked = fp.FeatPropSplit(np.int64(7), num_val=np.int64(5), num_test=np.float32(0.5))(data())
+    assert [int(marked[name].sum()) for name in ("train_mask", "val_mask", "test_mask")] == [7, 5, 25]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +149,7 @@ def test_nothing_is_drawn_from_a_mask_that_stays(kept: torch.Tensor) -> None:
                 f"num_val must be a whole number of nodes or a share from 0.0 to 1.0; found {wrong!r}: "
                 "pass 500, or 0.2 for a fifth.",
             )
-            for wrong in (-1, 1.5, "many", True)
+            for wrong in (-1, 1.5, "many", True, np.int64(-1))
         ),
     ],
 )

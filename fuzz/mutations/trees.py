@@ -35,7 +35,11 @@ def mutated_json(random: random.Random, content: bytes) -> bytes:
         return mutated_bytes(random, content)
     if kind < 0.23:
         return random.choice(ODD).encode()
-    written = json.dumps(mutated_tree(random, json.loads(content)), ensure_ascii=random.random() < 0.5)
+    try:
+        tree = json.loads(content)
+    except (ValueError, RecursionError):  # an earlier change left no JSON
+        return mutated_bytes(random, content)
+    written = json.dumps(mutated_tree(random, tree), ensure_ascii=random.random() < 0.5)
     if random.random() < 0.1:
         written = written.replace(random.choice(["1", '"', "null", "true", "0"]), random.choice(ODD), 1)
     return written.encode("utf-8", "surrogatepass")

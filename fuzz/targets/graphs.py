@@ -117,7 +117,7 @@ def native(random: random.Random, seeds: Path, folder: Path) -> Case:
         elif way < 0.14:
             path.write_bytes(random.choice(files).read_bytes())
         elif path.suffix == ".json":
-            path.write_bytes(mutated_json(random, content) if content else b"")
+            path.write_bytes(mutated_json(random, content))
         elif path.suffix == ".npy" and content:
             path.write_bytes(mutated_npy(random, content))
         else:

@@ -159,7 +159,8 @@ class _Talk:
         if way == 8:
             request, whole = mutated_bytes(chance, request), False
         for encoding in ("utf-8", "latin-1"):
-            self.sent += f"{unquote_plus(request.decode(encoding, 'replace'), encoding)}\n"
+            text = request.decode(encoding, "replace")
+            self.sent += f"{text}\n{unquote_plus(text, encoding)}\n"
         status, answer = self._answer(request, PATIENCE if whole else 0.4)
         if status == 200 and method == "POST" and path.startswith("/api/") and b'"saved"' in answer:
             body = request.partition(b"\r\n\r\n")[2].decode("utf-8", "replace")

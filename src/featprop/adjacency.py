@@ -75,7 +75,7 @@ class Mending:
     def __init__(self, nodes: int, repeated: str) -> None:
         self.nodes, self.repeated = nodes, repeated
         self.loops = self.zeros = self.edges = self.bad = 0
-        self.first_bad: tuple[Any, int, int] | None = None
+        self.first_bad: tuple[float, int, int] | None = None
 
     def kept(self, source: Any, target: Any, weights: Any) -> tuple[NDArray[np.int64], NDArray[np.float32] | None]:
         """Return the keys of edges that count, both ways, and what each weighs; None for 1.
@@ -98,7 +98,7 @@ class Mending:
         self.loops += int(np.count_nonzero(loops))
         values = None
         if weights is not None:
-            values = self._checked(_float32(weights), a, b)
+            values = self._checked(weights, a, b)
             zeros = (values == 0) & counts
             self.zeros += int(np.count_nonzero(zeros))
             counts &= ~zeros
@@ -114,11 +114,12 @@ class Mending:
         self.edges, self.bad = self.edges + other.edges, self.bad + other.bad
         self.first_bad = other.first_bad if self.first_bad is None else self.first_bad
 
-    def _checked(self, values: NDArray[np.float32], a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Remember the first weight that is none, and how many there are."""
+    def _checked(self, weights: Any, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Remember the first weight that is none, as it was given, and how many there are."""
+        values = _float32(weights)
         bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
         if bad.size and self.first_bad is None:
-            self.first_bad = values[bad[0]], int(a[bad[0]]), int(b[bad[0]])
+            self.first_bad = float(np.asarray(weights)[bad[0]]), int(a[bad[0]]), int(b[bad[0]])
         self.bad += bad.size
         return values
 
@@ -130,7 +131,8 @@ class Mending:
         ends = [id_.item() if isinstance(id_, np.generic) else id_ for id_ in (ids[a], ids[b])]
         ends = [id_.as_py() if hasattr(id_, "as_py") else id_ for id_ in ends]
         found = f"{value} at the edge from {ends[0]!r} to {ends[1]!r} ({self.bad:,} in all)"
-        raise GraphError("Edge weights", "must be numbers of at least 0", found, "drop or mend those edges")
+        rule = "must be numbers below 3.4e38" if 0 < value < np.inf else "must be numbers of at least 0"
+        raise GraphError("Edge weights", rule, found, "drop or mend those edges")
 
     def told(self, one_way: int, both_ways: int, scaled: str | None) -> tuple[str, ...]:
         """Say what was mended, to the log too.

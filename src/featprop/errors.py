@@ -26,7 +26,9 @@ __all__ = [
     "ModelError",
     "ParameterError",
     "first_five",
+    "overwriting",
     "reason",
+    "shortened",
     "unknown_choice",
 ]
 
@@ -121,10 +123,20 @@ def unknown_choice(what: str, name: object, choices: Iterable[str]) -> Parameter
     return ParameterError(what, f"must be one of {', '.join(known)}", repr(name), hint)
 
 
+def overwriting(path: object, found: str, rule: str = "must not be overwritten") -> FileError:
+    """Return the error for a place that holds something not to be lost unasked."""
+    return FileError(f"{path}", rule, found, "choose another place or pass --force (force=True in Python)")
+
+
 def first_five(values: Sequence[object]) -> str:
     """Write a count and the first five of `values` for a message: ``"7 (a, b, c, d, e, …)"``."""
     shown = ", ".join(str(value) for value in values[:5])
     return f"{len(values):,} ({shown}{', …' if len(values) > 5 else ''})"
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of no more than so many letters, the last of them an ellipsis if any were left out."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def reason(error: Exception) -> str:

@@ -113,7 +113,8 @@ class Graph:
         Parameters
         ----------
         adjacency
-            Shape (n, n). An entry is the weight of an edge; the matrix need not be symmetric.
+            Shape (n, n). An entry is the weight of an edge; the matrix need not be symmetric. Entries of one place are
+            summed, as SciPy does.
         features
             Shape (n, d).
         ids
@@ -121,13 +122,17 @@ class Graph:
         labels
             The class of each node; None, NaN or, if all are integers, a negative one where unknown.
         """
-        entries = sp.coo_array(adjacency)
+        matrix = sp.csr_array(adjacency)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        entries = matrix.tocoo()
         features = features if sp.issparse(features) else np.asarray(features)
         if entries.shape != features.shape[:1] * 2:
             found = f"the shapes {entries.shape} and {features.shape}"
             raise GraphError("adjacency", "must be square with one row a feature row", found, "pass matching ones")
         source, target = entries.coords
-        if labels is not None and not isinstance(labels, np.ndarray):
+        if labels is not None and not (isinstance(labels, np.ndarray) and labels.dtype != object):
             labels = as_array(plain(labels))
         return cls.from_raw(RawGraph(source, target, features, entries.data, ids=ids, labels=labels))
 
@@ -291,8 +296,16 @@ class Graph:
         return digest.hexdigest()
 
     def positions(self, ids: Iterable[Hashable], what: str = "nodes") -> NDArray[np.intp]:
-        """Return the position of each of `ids`; `what` names them in the error about an unknown one."""
+        """Return the position of each of `ids`; `what` names them in the error about an unknown one.
+
+        Truth values are a mask, one for every node in their order, unless the ids of the graph are truth values.
+        """
         wanted = plain(ids)
+        if wanted and all(isinstance(name, bool) for name in wanted) and not _has_truth_values(self.ids):
+            if len(wanted) != self.n_nodes:
+                rule = f"must be ids, or a mask of {self.n_nodes:,} truth values, one a node"
+                raise GraphError(what, rule, f"{len(wanted):,} truth values", "pass one for every node, or the ids")
+            return np.flatnonzero(wanted)
         found = [self._position(name) for name in wanted]
         unknown = [repr(name) for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
         if unknown:
@@ -388,6 +401,10 @@ def _plain_id(name: Any) -> Hashable:
     """Return an id as Python has it, whoever holds it."""
     plain_name: Hashable = name.as_py() if isinstance(name, pa.Scalar) else plain([name])[0]
     return plain_name
+
+
+def _has_truth_values(ids: NDArray[Any]) -> bool:
+    return ids.dtype == bool or (ids.dtype == object and any(isinstance(name, bool) for name in ids))
 
 
 def _checked_ids(ids: Any, n: int) -> NDArray[Any]:

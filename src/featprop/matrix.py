@@ -24,6 +24,9 @@ __all__ = [
 
 Features: TypeAlias = "sp.csr_array | NDArray[np.float32]"
 
+SQUARED = 50
+"""Powers of two up to which the squares of single precision, and sums of many, neither overflow nor vanish."""
+
 
 def dense(matrix: Any) -> NDArray[np.float32]:
     """Return a dense copy."""
@@ -99,6 +102,10 @@ def is_sparse_smaller(n: int, d: int, non_zero: int) -> bool:
 
 def unit_rows(matrix: Features) -> Features:
     """Return the matrix with each row scaled to length 1; a row of zeros stays one."""
+    values: NDArray[np.float32] = matrix.data if sp.issparse(matrix) else matrix  # type: ignore[assignment]
+    _, exponent = np.frexp(max(values.max(initial=0), -values.min(initial=0)))
+    if abs(exponent) > SQUARED:
+        matrix = matrix * np.float32(2.0**-exponent)
     squares = (
         sp.csr_array(matrix).power(2).sum(axis=1) if sp.issparse(matrix) else np.einsum("ij,ij->i", matrix, matrix)
     )

@@ -38,7 +38,7 @@ class AtLeast:
     low: float
 
     def __str__(self) -> str:
-        return f"at least {self.low:g}"
+        return f"at least {_written(self.low)}"
 
     def holds(self, value: float) -> bool:
         """Say whether the value obeys."""
@@ -50,7 +50,7 @@ class Above(AtLeast):
     """A number that must be above `low`."""
 
     def __str__(self) -> str:
-        return f"above {self.low:g}"
+        return f"above {_written(self.low)}"
 
     def holds(self, value: float) -> bool:
         """Say whether the value obeys."""
@@ -65,7 +65,7 @@ class Between:
     high: float
 
     def __str__(self) -> str:
-        return f"from {self.low:g} to {self.high:g}"
+        return f"from {_written(self.low)} to {_written(self.high)}"
 
     def holds(self, value: float) -> bool:
         """Say whether the value obeys."""
@@ -190,6 +190,11 @@ def parse_options(kind: type[Any], settings: Sequence[str]) -> dict[str, Any]:
             raise ParameterError(f"{name} of {owner(kind)}", "must be set once", "it twice", "drop one")
         chosen[name] = options[name].parse(text, owner(kind))
     return chosen
+
+
+def _written(bound: float) -> str:
+    """Return a bound as a person would write it; a whole number has all its digits."""
+    return str(bound) if isinstance(bound, int) else f"{bound:g}"
 
 
 def _option(name: str, hint: Any, default: Any) -> Option:

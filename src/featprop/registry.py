@@ -45,14 +45,17 @@ class Registry(Generic[Base]):
         self.classes: dict[str, type[Base]] = {}
 
     def register(self, name: str) -> Callable[[Class], Class]:
-        """Make a class available under `name`: in Python, on the command line and in saved files."""
+        """Make a class available under `name`: in Python, on the command line and in saved files.
+
+        A class that is defined again, as by a cell of a notebook that runs again, takes the place of its earlier self.
+        """
 
         def decorate(found: Class) -> Class:
-            if name in self.classes:
-                earlier = self.classes[name].__qualname__
-                raise ValueError(f"{self.kind} {name!r} is registered already, by {earlier}")
             if not (isinstance(found, type) and issubclass(found, self.base)):
                 raise TypeError(f"{self.kind} {name!r} must be a subclass of {self.base.__name__}, not {found!r}")
+            earlier = self.classes.get(name)
+            if earlier is not None and _address(earlier) != _address(found):
+                raise ValueError(f"{self.kind} {name!r} is registered already, by {earlier.__qualname__}")
             found.name = name
             self.classes[name] = found
             return found
@@ -86,7 +89,7 @@ class Registry(Generic[Base]):
     def name_of(self, thing: Base) -> str:
         """Return the name that exactly the class of this thing is registered under; that of a parent is not its own."""
         name = type(thing).__dict__.get("name", "")
-        if not name or self.classes.get(name) is not type(thing):
+        if name not in self.classes or _address(self.classes[name]) != _address(type(thing)):
             rule = "must be registered under a name of its own to be saved"
             raise ParameterError(self.kind, rule, type(thing).__name__, f"register it with a name for the {self.kind}")
         return str(name)
@@ -95,7 +98,7 @@ class Registry(Generic[Base]):
         found: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
             earlier = self.classes.get(entry.name)
-            if earlier is not None and f"{earlier.__module__}:{earlier.__qualname__}" != entry.value:
+            if earlier is not None and _address(earlier) != entry.value:
                 origin = _origin(entry)
                 log.warning("%s %s of %s is left out: featprop has one of that name", self.kind, entry.name, origin)
             found.setdefault(entry.name, entry)
@@ -114,6 +117,11 @@ class Registry(Generic[Base]):
             raise ParameterError(what, rule, repr(found), cure)
         if entry.name not in self.classes:
             self.register(entry.name)(found)
+
+
+def _address(kind: type[Any]) -> str:
+    """Return where a class is defined, as entry points write it."""
+    return f"{kind.__module__}:{kind.__qualname__}"
 
 
 def _origin(entry: EntryPoint) -> str:

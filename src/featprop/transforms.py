@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from featprop.errors import ParameterError
+from featprop.errors import GraphError, ParameterError
 from featprop.graph import Graph
 from featprop.interop.pyg import check_is_data
 from featprop.selection import select
@@ -20,8 +20,8 @@ __all__ = ["FeatPropSplit"]
 class FeatPropSplit(BaseTransform):  # type: ignore[misc]
     """Set ``data.train_mask`` to the nodes a strategy picks, as `RandomNodeSplit` does at random.
 
-    On request ``val_mask`` and ``test_mask`` are drawn at random from the other nodes. A mask that is not asked for
-    stays as it is, and no node of it is drawn for another.
+    On request ``val_mask`` and ``test_mask`` are drawn at random from the other nodes. One that is not asked for stays
+    as it is, and no node of it is picked or drawn for another.
 
     Parameters
     ----------
@@ -59,19 +59,26 @@ class FeatPropSplit(BaseTransform):  # type: ignore[misc]
         n_val = _count("num_val", self.num_val, data.num_nodes)
         n_test = None if self.num_test is None else _count("num_test", self.num_test, data.num_nodes)
         unlabelled = Data(x=data.x, edge_index=data.edge_index, edge_weight=data.edge_weight, edge_attr=data.edge_attr)
-        picks = select(Graph.from_pyg(unlabelled), self.budget, strategy=self.strategy, seed=self.seed)
-        data.train_mask = _mask(data.num_nodes, picks.positions)
+        graph = Graph.from_pyg(unlabelled)
+        stays = {"val_mask": not n_val, "test_mask": n_test is None}
+        kept = _held(data, [name for name, does in stays.items() if does and name in data])
+        data.train_mask = _mask(data.num_nodes, self._picked(graph, kept))
         if n_val or n_test is not None:
-            self._draw(data, n_val, n_test)
+            self._draw(data, kept, n_val, n_test)
         return data
 
-    def _draw(self, data: Data, n_val: int, n_test: int | None) -> None:
+    def _picked(self, graph: Graph, kept: torch.Tensor) -> NDArray[np.intp]:
+        """Return the positions of the nodes to train on: none of a mask that stays."""
+        room = graph.n_nodes - int(kept.sum())
+        if room < graph.n_nodes and isinstance(self.budget, int | np.integer) and self.budget > room:
+            rule = f"must be at most {room:,}, the nodes that val_mask and test_mask do not hold"
+            cure = "ask for fewer, or for new masks with num_val and num_test"
+            raise ParameterError("budget", rule, self.budget, cure)
+        return select(graph, self.budget, strategy=self.strategy, exclude=kept, seed=self.seed).positions
+
+    def _draw(self, data: Data, kept: torch.Tensor, n_val: int, n_test: int | None) -> None:
         """Set the masks that are asked for: nodes that are in none of the others."""
-        taken = data.train_mask.clone()
-        for name, is_set in [("val_mask", n_val > 0), ("test_mask", n_test is not None)]:
-            if not is_set and name in data:
-                taken |= data[name].reshape(data.num_nodes, -1).any(dim=1)
-        free = torch.nonzero(~taken).ravel().numpy()
+        free = torch.nonzero(~(data.train_mask | kept)).ravel().numpy()
         wanted = n_val + (n_test or 0)
         if wanted > len(free):
             found = f"{n_val:,} to validate and {n_test or 0:,} to test on"
@@ -92,12 +99,26 @@ class FeatPropSplit(BaseTransform):  # type: ignore[misc]
 
 def _count(what: str, wanted: int | float, n_nodes: int) -> int:
     """Return how many nodes are wanted: an int is a number of them, a float a share of all."""
-    if isinstance(wanted, int) and not isinstance(wanted, bool) and wanted >= 0:
-        return wanted
-    if isinstance(wanted, float) and 0 <= wanted <= 1:
+    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool) and wanted >= 0:
+        return int(wanted)
+    if isinstance(wanted, float | np.floating) and 0 <= wanted <= 1:
         return round(n_nodes * wanted)
     rule = "must be a whole number of nodes or a share from 0.0 to 1.0"
     raise ParameterError(what, rule, repr(wanted), "pass 500, or 0.2 for a fifth")
+
+
+def _held(data: Data, names: list[str]) -> torch.Tensor:
+    """Return which nodes are in any of these masks, or in any column of one that has several."""
+    held = torch.zeros(data.num_nodes, dtype=torch.bool)
+    for name in names:
+        mask = torch.as_tensor(data[name]).cpu()
+        if mask.dtype not in (torch.bool, torch.uint8) or mask.dim() == 0 or len(mask) != data.num_nodes:
+            found = f"the shape {tuple(mask.shape)} and the type {mask.dtype}"
+            raise GraphError(
+                f"data.{name}", "must be true or false for each node", found, f"mend it or del data.{name}"
+            )
+        held |= mask.bool().reshape(data.num_nodes, -1).any(dim=1)
+    return held
 
 
 def _mask(n_nodes: int, positions: NDArray[np.intp]) -> torch.Tensor:

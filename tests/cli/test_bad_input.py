@@ -552,35 +552,35 @@ OUTPUTS = [
         {"picks.csv": SHEET + "1,a,3,0.5,left\n2,c,2,0.5,\n"},
         SELECT,
         "picks.csv must not be overwritten; found labels that a person typed: 1 (a): "
-        "choose another --out or pass --force.",
+        "choose another place or pass --force (force=True in Python).",
     ),
     (
         "a file of another program",
         {"mine.csv": "date,amount\n2020-01-01,3\n"},
         [*SELECT, "--out", "mine.csv"],
         "mine.csv must not be overwritten; found a file that featprop did not write: "
-        "choose another --out or pass --force.",
+        "choose another place or pass --force (force=True in Python).",
     ),
     (
         "nodes of the graph",
         {},
         [*SELECT, "--out", "graph/nodes.csv", "--features", "w1"],
         "graph/nodes.csv must not be overwritten; found a file that featprop did not write: "
-        "choose another --out or pass --force.",
+        "choose another place or pass --force (force=True in Python).",
     ),
     (
         "labels a person typed, by predictions",
         {"picks.csv": SHEET + "1,a,3,0.5,left\n"},
         [*PREDICT, "--out", "picks.csv"],
         "picks.csv must not be overwritten; found labels that a person typed: 1 (a): "
-        "choose another --out or pass --force.",
+        "choose another place or pass --force (force=True in Python).",
     ),
     ("no csv", {}, [*SELECT, "--out", "picks.xlsx"], "out must end in .csv; found 'picks.xlsx': write to picks.csv."),
     (
         "a folder",
         {"p.csv/x": ""},
         [*SELECT, "--out", "p.csv"],
-        "p.csv must be a file; found a folder: choose another --out.",
+        "p.csv must be a file; found a folder: choose another place.",
     ),
     (
         "below a file",
@@ -592,13 +592,13 @@ OUTPUTS = [
         "a model among other things",
         {"labels.csv": LABELS, "model/notes.txt": "x", "model/a.csv": "x", "model/model.json": "{}"},
         TRAIN,
-        "model must be a new folder or one that holds a model only; found a.csv, notes.txt: choose another --out.",
+        "model must be a new folder or one that holds a model only; found a.csv, notes.txt: choose another place.",
     ),
     (
         "a model in place of a file",
         {"labels.csv": LABELS, "notes": "x"},
         [*TRAIN, "--out", "notes"],
-        "notes must be a new folder or one that holds a model only; found a file: choose another --out.",
+        "notes must be a new folder or one that holds a model only; found a file: choose another place.",
     ),
 ]
 
@@ -765,7 +765,7 @@ def test_a_model_folder_in_use_is_refused_before_any_work(run: Run, tmp_path: Pa
     put(tmp_path, {"model/notes.txt": "x"})
     refused(
         run("train", "nowhere"),
-        "model must be a new folder or one that holds a model only; found notes.txt: choose another --out.",
+        "model must be a new folder or one that holds a model only; found notes.txt: choose another place.",
     )
 
 
@@ -775,7 +775,7 @@ def test_an_output_in_use_is_refused_before_any_work(run: Run, tmp_path: Path) -
         refused(
             run(*command, "--out", "mine.csv"),
             "mine.csv must not be overwritten; found a file that featprop did not write: "
-            "choose another --out or pass --force.",
+            "choose another place or pass --force (force=True in Python).",
         )
 
 

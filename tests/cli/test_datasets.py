@@ -84,7 +84,7 @@ def test_make_and_convert_do_not_overwrite():
     again = made()
     assert again.exit_code == 2
     assert again.stderr.endswith("made must not be overwritten; found a graph in featprop's format: "
-                                 "choose another place or pass --force.\n")  # fmt: skip
+                                 "choose another place or pass --force (force=True in Python).\n")  # fmt: skip
     assert made("--force").exit_code == 0
     converted = call("convert", "digits", "made")
     assert converted.exit_code == 2

@@ -132,7 +132,7 @@ def test_what_a_person_typed_is_not_lost(run: Run, labels: Path) -> None:
     told = refused(run("export", "my.labels"))
     assert told == (
         "Error: labels.csv must not be overwritten; found answers that are not in the label log: "
-        "1 (label of node e): choose another --out or pass --force."
+        "1 (label of node e): choose another place or pass --force (force=True in Python)."
     )
     ok(run("import", "my.labels", "labels.csv"))
     assert labels_in("my.labels")["e"] == "right"

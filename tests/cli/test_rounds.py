@@ -37,6 +37,11 @@ def fill(sheet: str, target: str) -> None:
     Path(target).write_text("id,label\n" + "\n".join(lines) + "\n")
 
 
+def sheet(*rows: str) -> str:
+    Path("told.csv").write_text("\n".join(["id,label", *rows, ""]))
+    return "told.csv"
+
+
 def labels_in(folder: str) -> dict[Any, Any]:
     with LabelLog(Path(folder) / "labels.sqlite") as log:
         return log.labels()
@@ -139,7 +144,7 @@ def test_the_same_command_again_leaves_the_questions_where_they_are(run: Run, fo
     assert result.exit_code == 2
     assert result.stderr.endswith(
         "b.csv must not be overwritten; found nodes that wait for a label, to be filled in and passed with --labels: "
-        f"2 ({', '.join(sorted(asked))}): choose another --out or pass --force.\n"
+        f"2 ({', '.join(sorted(asked))}): choose another place or pass --force (force=True in Python).\n"
     )
     assert (ids_of("b.csv"), Path("rounds/learner.json").read_bytes()) == (asked, before)
     ok(run(*again[:-1], "c.csv"))
@@ -192,6 +197,31 @@ def test_it_is_told_what_was_taken_in(run: Run, folder: Path) -> None:
     told = ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--labels", "first.csv", "-o", "b.csv")).stderr
     assert "1 new labels, corrections: 1 (p1: odd is now even)" in told
     assert f"without a label yet, not asked for again: 2 ({', '.join(ids_of('a.csv'))})" in told
+
+
+def test_a_label_that_was_cleared_stays_and_that_is_said(run: Run, folder: Path) -> None:
+    ok(
+        run(
+            "select",
+            "graph",
+            "--budget",
+            2,
+            "--rounds",
+            "rounds",
+            "--labels",
+            sheet("p0,even", "p1,odd"),
+            "-o",
+            "1.csv",
+        )
+    )
+    more = ["select", "graph", "--budget", 1, "--rounds", "rounds", "--labels"]
+    result = ok(run(*more, sheet("p0,", "p1,odd"), "-o", "2.csv"))
+    said = "Rows without a label whose earlier one stays: 1 (p0: even): write skip there to take a label back\n"
+    assert said in result.stderr
+    assert labels_in("rounds") == {"p0": "even", "p1": "odd"}
+    result = ok(run(*more, sheet("p0,skip", "p1,odd"), "-o", "3.csv"))
+    assert "Rows without a label" not in result.stderr
+    assert labels_in("rounds") == {"p1": "odd"}
 
 
 def test_the_sheet_does_not_go_into_the_folder_of_the_rounds(run: Run, folder: Path) -> None:
@@ -260,3 +290,27 @@ def test_another_strategy_does_not_take_up_the_rounds(run: Run, folder: Path) ->
     assert not Path("b.csv").exists()
     ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--strategy", "degree", "-o", "b.csv"))
     assert not set(ids_of("a.csv")) & set(ids_of("b.csv"))
+
+
+@pytest.mark.parametrize("others", [[], ["--labels", "more.csv"]], ids=["alone", "beside a sheet"])
+def test_what_rounds_wait_for_is_not_taken_by_others(run: Run, folder: Path, others: list[str]) -> None:
+    ok(run("select", "graph", "--budget", 2, "--rounds", "rounds", "-o", "a.csv"))
+    fill("a.csv", "filled.csv")
+    ok(run("select", "graph", "--budget", 4, "--labels", "filled.csv", "--rounds", "rounds", "-o", "b.csv"))
+    known = {*ids_of("a.csv"), *ids_of("b.csv")}
+    extra = next(f"p{i}" for i in range(12) if f"p{i}" not in known)
+    Path("more.csv").write_text(f"id,label\n{extra},odd\n")
+    result = ok(run("select", "graph", "--budget", 4, "--labels", "rounds", *others, "-o", "c.csv"))
+    assert not known & set(ids_of("c.csv"))
+    assert "Asked for and without a label yet, not asked for again: 4 (" in result.stderr
+    size = 12 - len(known) - len(others) // 2
+    result = ok(run("audit", "graph", "--size", size, "--labels", "rounds", *others))
+    assert f"{size} nodes drawn from {size}" in result.stdout
+    assert not known & set(ids_of("audit.csv"))
+
+
+def test_an_audit_before_the_first_label_of_the_rounds(run: Run, folder: Path) -> None:
+    ok(run("select", "graph", "--budget", 4, "--rounds", "rounds", "-o", "a.csv"))
+    ok(run("audit", "graph", "--size", 8, "--labels", "rounds"))
+    assert not set(ids_of("a.csv")) & set(ids_of("audit.csv"))
+    assert run("audit", "graph", "--size", 2, "--by", "predicted", "--labels", "rounds", "-o", "b.csv").exit_code == 2

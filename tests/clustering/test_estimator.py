@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from featprop.clustering import KMedoids, Points, k_medoids
 from featprop.errors import ParameterError
@@ -11,7 +11,7 @@ from featprop.errors import ParameterError
 pytestmark = pytest.mark.filterwarnings("ignore:Skipping check", "ignore:Can't check dok sparse matrix")
 
 
-@parametrize_with_checks([KMedoids(n_clusters=3)])
+@pytest.mark.parametrize(("estimator", "check"), list(estimator_checks_generator(KMedoids(n_clusters=3), mark="skip")))
 def test_scikit_learn_checks(estimator: KMedoids, check) -> None:  # type: ignore[no-untyped-def]
     check(estimator)
 

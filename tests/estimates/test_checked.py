@@ -23,12 +23,26 @@ def scored(graph: Graph, predicted: list[str], *rest: Any) -> AuditScore:
 def test_by_hand(line: Graph) -> None:
     score = scored(line, list("xxyyy"), ["a"], {"b": "x", "c": "x", "d": "y", "e": "y"})
     assert (score.accuracy, score.size) == (Interval(0.75, 0.75, 0.75), 4), "all that has no label is checked"
-    assert score.macro_f1.low < score.macro_f1.value < score.macro_f1.high
+    macro = (2 / 3 + 4 / 5) / 2
+    assert (score.macro_f1.value, score.macro_f1.width) == (pytest.approx(macro), 0)
     assert score.classes == (), "four nodes say nothing of a class"
     assert score.to_halve == 0
-    assert "Accuracy 75%" in str(score)
-    assert "every node is checked" in str(score)
+    assert str(score) == (
+        "Accuracy 75%, Macro-F1 73%, by an audit of 4 nodes; nothing is estimated, every node is checked."
+    )
     assert "Macro-F1" in score._repr_html_()
+
+
+def test_of_all_nodes_each_stands_for_itself(line: Graph) -> None:
+    audit = {"b": "x", "c": "x", "d": "y", "e": "y"}
+    drawn = {"b": 1.0, "c": 3.0, "d": 2.0, "e": 2.0}
+    assert scored(line, list("xxyyy"), ["a"], audit, drawn) == scored(line, list("xxyyy"), ["a"], audit)
+
+
+def test_classes_are_exact_where_every_node_is_checked() -> None:
+    graph = Graph.from_scipy(np.zeros((20, 20)), np.ones((20, 1)))
+    (a, _) = scored(graph, ["a"] * 12 + ["b"] * 8, [], dict(enumerate(["a"] * 9 + ["b"] * 11))).classes
+    assert (a.recall, a.precision) == (Interval(8 / 11, 8 / 11, 8 / 11), Interval(1.0, 1.0, 1.0))
 
 
 def test_what_nodes_stand_for_counts(line: Graph) -> None:

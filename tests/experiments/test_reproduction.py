@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import matplotlib
 import pytest
 
 from featprop.experiments.pages import MARKED, refreshed, shown
@@ -28,6 +29,8 @@ def test_the_tables_of_the_docs_are_what_the_report_makes_of_the_committed_lines
 
 
 def test_the_figures_of_the_docs_are_what_the_report_makes_of_the_committed_lines(results: Results) -> None:
+    if f"matplotlib=={matplotlib.__version__}\n" not in (ROOT / "requirements.txt").read_text(encoding="utf-8"):
+        pytest.skip("another Matplotlib than the pinned one sets its text elsewhere")
     drawings = shown(PAGE.read_text(encoding="utf-8"), build_drawings(results))
     assert drawings, "the page shows no figure"
     for place, drawing in drawings.items():

@@ -98,6 +98,9 @@ def test_the_pins_are_all_there_is(brought: Brought) -> None:
     text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
     pins = [Requirement(line) for line in text.splitlines() if line and not line.startswith("#")]
     assert all(re.fullmatch(r"==[\w.]+", str(pin.specifier)) for pin in pins)
-    here = {canonicalize_name(pin.name) for pin in pins if pin.marker is None or pin.marker.evaluate()}
-    cards = {name for name in brought("all") if CARDS.fullmatch(name) or name == "triton"}
-    assert set(brought("all")) - here - cards == set()
+    here = {canonicalize_name(pin.name): pin for pin in pins if pin.marker is None or pin.marker.evaluate()}
+    packages = brought("all")
+    if any(not here[name].specifier.contains(packages[name].version) for name in here.keys() & packages.keys()):
+        pytest.skip("what is installed here is not what is pinned")
+    cards = {name for name in packages if CARDS.fullmatch(name) or name == "triton"}
+    assert packages.keys() - here.keys() - cards == set()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from featprop.errors import GraphError, LabelError
-from featprop.interop.pandas import check_same_order, known_of, table_of
+from featprop.interop.pandas import known_of, labels_in_order, table_of
 
 IDS = ("id", "node_id")
 
@@ -187,15 +187,24 @@ def test_a_node_told_twice() -> None:
 def test_labels_in_another_order_than_the_nodes() -> None:
     labels = pd.Series(["x", "y"], index=["a", "b"])
     with pytest.raises(LabelError) as caught:
-        check_same_order(["b", "a"], labels)
+        labels_in_order(["b", "a"], labels)
     assert str(caught.value) == (
         "labels must be in the order of the nodes; found a Series whose index names them in another: "
         "pass labels.loc[nodes]."
     )
-    check_same_order(["a", "b"], labels)
-    check_same_order(["p", "q"], labels)
-    check_same_order(pd.Series(["b", "a"], index=["a", "b"]), labels)
-    check_same_order(["b", "a"], ["x", "y"])
+    labels_in_order(["a", "b"], labels)
+    labels_in_order(["p", "q"], labels)
+    labels_in_order(pd.Series(["b", "a"], index=["a", "b"]), labels)
+    assert labels_in_order(["b", "a"], ["x", "y"]) == ["x", "y"]
+
+
+def test_labels_of_a_mapping_are_looked_up_by_node() -> None:
+    labels = {"a": "x", "b": np.int64(7), "c": "z"}
+    assert labels_in_order(np.array(["b", "a"], dtype=object), labels) == [7, "x"]
+    with pytest.raises(LabelError) as caught:
+        labels_in_order(["a", "q"], labels)
+    found = "none for 1 ('q'): pass those nodes only that have one"
+    assert str(caught.value) == f"labels must name a class for every node; found {found}."
 
 
 def test_pandas_waits_to_be_given() -> None:

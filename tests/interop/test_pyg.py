@@ -17,6 +17,17 @@ from featprop.graph import Graph
 from featprop.matrix import dense
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_numbers_of_a_type_that_numpy_does_not_have(sparse: bool) -> None:
+    x = torch.tensor([[1.5, 0.0], [0.0, 3.0]], dtype=torch.bfloat16)
+    given = Data(x=x.to_sparse() if sparse else x, edge_index=torch.tensor([[0], [1]]))
+    assert dense(Graph.from_pyg(given).features).tolist() == [[1.5, 0], [0, 3]]
+    for name in ("edge_weight", "edge_attr"):
+        weighted = given.clone()
+        weighted[name] = torch.tensor([0.5], dtype=torch.bfloat16)
+        assert Graph.from_pyg(weighted).adjacency.toarray().tolist() == [[0, 0.5], [0.5, 0]]
+
+
 def test_three_nodes_by_hand() -> None:
     data = Data(
         x=torch.tensor([[1.0, 0.0], [0.0, 3.0], [5.0, 6.0]]),

@@ -178,3 +178,30 @@ def test_an_index_may_be_asked_for_beside_others() -> None:
     edges = {"u": ["a"], "v": ["b"]}
     assert graph(nodes, edges).feature_names == ("x",)
     assert graph(nodes, edges, features=("index,x",)).feature_names == ("index", "x")
+
+
+def test_a_first_edge_in_the_place_of_the_header_is_refused(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(FileError, match=r"edges must begin with the names of its columns; found the nodes 'a' and 'b'"):
+        graph(NODES, {"a": ["b"], "b": ["c"]})
+    assert joined(graph(NODES, {"a": ["b"], "b": ["c"]}, source="a", target="b")) == [("b", "c")]
+    assert joined(graph(NODES, {"a": ["b"], "x": ["c"]})) == [("b", "c")]
+    assert caplog.messages == []
+    assert joined(graph({"id": [0, 1, 2], "x": [1.0, 2.5, 4.0]}, {"0": [1], "1": [2]})) == [(1, 2)]
+    (message,) = caplog.messages
+    assert message.startswith("edges begins with the nodes '0' and '1', taken for names of columns: if this is an edge")
+
+
+def test_weights_of_two_currencies_are_told_as_such() -> None:
+    edges = {"u": list("abc"), "v": list("bcd"), "weight": ["$ 84.74", "€ 26.53", "$ 3"]}
+    with pytest.raises(
+        GraphError, match=r"must have one unit, \$ as most weights; found '€ 26.53' in row 2: convert the"
+    ):
+        graph(NODES, edges)
+    with pytest.raises(GraphError, match=r"must be numeric; found 'strong' in row 2"):
+        graph(NODES, edges | {"weight": ["$ 84.74", "strong", "$ 3"]})
+
+
+def test_a_weight_beyond_a_float_is_told_as_it_was_given() -> None:
+    edges = {"u": ["a", "b"], "v": ["b", "c"], "weight": ["1", "1e300"]}
+    with pytest.raises(GraphError, match=r"must be numbers below 3.4e38; found 1e\+300 at the edge from 'b' to 'c'"):
+        graph(NODES, edges)

@@ -194,6 +194,12 @@ def test_values_of_two_types_become_text_in_the_table(write_folder: WriteFolder,
             "drop or mend those edges.",
         ),
         (
+            None,
+            "source,target\na,c\n",
+            "Edges of edges.csv must have weights, as those of ../g have; found no column of weights: "
+            "name it with --weight, add it, or convert all tables together.",
+        ),
+        (
             "id,height\ne,1\n",
             None,
             "The nodes must have the columns that the model learnt from; found none of 2 (age, country): "
@@ -216,6 +222,53 @@ def test_what_cannot_be_added(
         append(Path(), Path("../g"))
     assert str(caught.value) == message
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+PLAIN_EDGES = "source,target\na,b\nb,c\na,b\n"
+
+
+@pytest.mark.parametrize("weights", ["mean", "raw"])
+def test_weights_are_not_added_to_edges_without(weights: str, write_folder: WriteFolder, tmp_path: Path) -> None:
+    out = converted(write_folder(NODES, PLAIN_EDGES, name="first"), tmp_path / "g", weights=weights)
+    assert append(write_folder(None, "source,target,weight\na,c,1\n", name="ones"), out).new_edges == 1
+    with pytest.raises(FeatpropError, match=r"must have no weights, as those of .* have none; found the column 'kg'"):
+        append(write_folder(None, "source,target,kg\na,d,30\n", name="more"), out, weight="kg")
+
+
+def test_edges_without_weights_beside_weights_that_are_the_same_everywhere(
+    write_folder: WriteFolder, tmp_path: Path
+) -> None:
+    out = converted(write_folder(NODES, "source,target,weight\na,b,5\nb,c,5\n", name="first"), tmp_path / "g")
+    with pytest.raises(FeatpropError, match="must have weights, as those of"):
+        append(write_folder(None, "source,target\na,d\n", name="more"), out)
+    assert append(write_folder(None, "source,target\n", name="none"), out).new_edges == 0
+
+
+def test_sums_of_weights_that_may_be_counts_are_said(
+    write_folder: WriteFolder, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    out = converted(write_folder(NODES, PLAIN_EDGES, name="first"), tmp_path / "g", repeated="sum")
+    append(write_folder(None, "source,target\na,d\na,d\n", name="more"), out)
+    assert "must have weights, as those of" in caplog.text
+    assert "have, unless these are counts of edges; found no column of weights: name it" in caplog.text
+    caplog.clear()
+    counted = converted(tmp_path / "first", tmp_path / "counted", repeated="count")
+    append(tmp_path / "more", counted)
+    append(write_folder(None, EDGES, name="weighted"), counted)
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+    weighted = converted(write_folder(NODES, EDGES.replace("6", "6.5"), name="w"), tmp_path / "w.fp", repeated="sum")
+    with pytest.raises(FeatpropError, match="must have weights"):
+        append(tmp_path / "more", weighted)
+
+
+def test_columns_that_are_new_are_said(
+    write_folder: WriteFolder, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    out = converted(write_folder(NODES, EDGES, name="first"), tmp_path / "g")
+    append(write_folder("Id,AGE,country,label\ne,35,FR,w\n", None, name="more"), out)
+    assert "are left out" not in caplog.text
+    append(write_folder("id,age,country,city,note\nf,35,FR,Lyon,x\n", None, name="wider"), out)
+    assert "does not have are left out: 2 (city, note); to use them, convert all tables together" in caplog.text
 
 
 @pytest.mark.parametrize(

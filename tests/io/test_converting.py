@@ -162,6 +162,7 @@ TRAPS = {
     ),
     "a column named that is not there": (PLAIN, "u,v\na,b\n", {"source": "u", "target": "z"}),
     "one column named": (PLAIN, "u,v\na,b\n", {"source": "u"}),
+    "an edge for a header": (PLAIN, "a,b\nb,c\nc,d\n", {}),
     "no ends": (PLAIN, "x,y,z\na,b,c\n", {}),
     "columns of one name": (PLAIN, "source,target,target\na,b,b\n", {}),
     "a row too long": (PLAIN, "source,target\na,b\nb,c\nc,d,e\nd,a\n", {}),
@@ -170,6 +171,9 @@ TRAPS = {
         'u,v\n"a,1","b\n2"\n"b\n2","c ""3"\n"c ""3","a,1"\n',
         {},
     ),
+    "a quote that is never closed": (PLAIN, 'source,target,note\na,b,\nb,c,"urgent\nc,d,\nd,a,\n', {}),
+    "a cell that holds rows": (PLAIN, 'source,target,note\na,b,"x\nb,c,\nc,d,\nb,d,\nd,a,y"\na,c,\n', {}),
+    "nodes with a cell that holds rows": ('id,w,x\na,1,"5\nb,2,6\nc,3,"7\nd,4,8\ne,5,9\n', "u,v\na,d\n", {}),
     "semicolons and a mark": ("\ufeffid;w\na;1,5\nb;2,5\nc;3,5\n", "\ufeffsource;target\na;b\nb;c\nc;a\n", {}),
     "a delimiter that is named": (PLAIN, "sep=|\nsource|target\na|b\nb|c\n", {}),
     "leading zeros": ("id,w\n007,1\n8,2\n9,3\n", "source,target\n007,9\n8,007\n8,9\n", {}),
@@ -177,6 +181,7 @@ TRAPS = {
     "counted": ("id,w\n5,1\n6,2\n7,3\n8,4\n", "u,v\n5,6\n6,7\n7,8\n8,5\n", {}),
     "names of missing things": ("id,w\nNA,1\nnull,2\nnan,3\n", "u,v\nNA,null\nnull,nan\nnan,NA\n", {}),
     "labels": ("id,w,label\na,1,x\nb,2,\nc,3,y\nd,4,x\n", "u,v\na,b\nb,c\nc,d\n", {}),
+    "labels of programs": ("id,w,label\na,1,x\nb,2,NULL\nc,3,#REF!\nd,4,y\n", "u,v\na,b\nb,c\nc,d\n", {}),
     "no edges": (PLAIN, "source,target\n", {}),
     "no edges, weighted": (PLAIN, "source,target,weight\n", {}),
     "no nodes": ("id,w\n", "source,target\na,b\n", {}),
@@ -204,6 +209,11 @@ TRAPS = {
         "u,v\na,b\n",
         {},
     ),
+    "nodes with dots between thousands": (
+        "id;w;x\n" + "".join(f"n{row};{row % 3 or '1.234'};{'2.500' if row else 7}\n" for row in range(12)),
+        "u;v\nn0;n1\n",
+        {},
+    ),
     "types that show late": (LATE, "u,v\nn0,n1\n", {}),
     "a column of nodes that is named": ("id,w,x\na,1,2\nb,2,3\nc,5,3\n", "u,v\na,b\n", {"columns": {"x": "category"}}),
     "a column of nodes that is not there": ("id,w\na,1\nb,2\n", "u,v\na,b\n", {"columns": {"x": "category"}}),
@@ -215,6 +225,23 @@ TRAPS = {
 def test_what_csv_files_are_like(trap: str, write_folder: WriteFolder, caplog: pytest.LogCaptureFixture) -> None:
     nodes, edges, said = TRAPS[trap]
     assert_converts_as_it_reads(write_folder(nodes, edges), TableOptions(**said), caplog)
+
+
+def test_weights_with_dots_between_thousands(write_folder: WriteFolder, caplog: pytest.LogCaptureFixture) -> None:
+    texts = ["162", "3.796", "7", "1.382", "999", "12.500"]
+    ends = ["a;b", "b;c", "c;d", "d;a", "a;c", "b;d"]
+    edges = "source;target;weight\n" + "".join(f"{end};{text}\n" for end, text in zip(ends, texts, strict=True))
+    folder = write_folder(PLAIN, edges)
+    options = TableOptions(weights="raw")
+    graph, _, messages = told(lambda: read_graph(folder, options=options), caplog)
+    assert graph.adjacency[[0, 1, 2, 3, 0, 1], [1, 2, 3, 0, 2, 3]].tolist() == [162, 3796, 7, 1382, 999, 12500]
+    assert f"Column 'weight' of {folder / 'edges.csv'}: dots stand between thousands, 3.796 is 3796" in messages
+    tables = tables_at(folder)
+    assert tables is not None
+    with small_pieces():
+        convert_tables(tables, folder / "in-pieces", options, max_memory=10**9)
+    write_native(graph, folder / "in-memory")
+    assert_same_files(folder / "in-pieces", folder / "in-memory")
 
 
 EDGES = {"source": list("abcdabca"), "target": list("bcdabadc"), "weight": [1.0, 2.0, 3.0, 4.0, 0.5, 0.25, 0.0, 7.0]}
@@ -331,6 +358,11 @@ def test_any_edges(
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows(written)
     assert_converts_as_it_reads(folder, said, caplog)
+
+
+def test_zeros_with_a_sign(write_folder: WriteFolder, caplog: pytest.LogCaptureFixture) -> None:
+    nodes = "id,w,x\na,0.0,\nb,0.0,p\nc,1.0,q\nd,2.0,q\ne,-0.0,q\n"
+    assert assert_converts_as_it_reads(write_folder(nodes, "source,target\na,e\n"), TableOptions(), caplog) is not None
 
 
 CELLS = {

@@ -144,6 +144,56 @@ def test_dots_between_thousands_are_no_decimal_points_beside_decimal_commas(tmp_
     assert read_table(path, text=["id"])["umsatz"].to_pylist() == [1.25, 950]
 
 
+def test_dots_before_three_digits_beside_small_numbers_stand_between_thousands(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "nodes.csv"
+    whole = [3796, 162, 1382, 7, None, 12500, 0]
+    rows = zip(["3.796", "162", "1.382", "7", "", "12.500", "0"], "abcdefg", strict=True)
+    lines = [f"{number};{number};{number or '-'};{word}\n" for number, word in rows]
+    path.write_text("id;umsatz;kunden;wort\n" + "".join(lines))
+    with caplog.at_level(logging.INFO, "featprop"):
+        table = read_table(path, text=["id"])
+    assert table["id"].to_pylist()[0] == "3.796"
+    assert table["umsatz"].to_pylist() == whole
+    assert table["kunden"].to_pylist() == ["-" if number is None else f"{number}" for number in whole]
+    told = "dots stand between thousands, 3.796 is 3796"
+    assert caplog.messages == [f"Column {name!r} of {path}: {told}" for name in ("umsatz", "kunden")]
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_told"),
+    [
+        (["3.796", "162", "1.382", "5", "1.250", "7.5"], False),
+        (["3.796", "162", "1.382", "5", "1.250", "1000"], False),
+        (["3.796", "1.382", "1.250", "1.625"], False),
+        (["3.796", "1.382", "5"], True),
+    ],
+)
+def test_few_dots_are_decimal_points_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, texts: list[str], is_told: bool
+) -> None:
+    path = tmp_path / "nodes.csv"
+    path.write_text("id;x\n" + "".join(f"{row};{text}\n" for row, text in enumerate(texts)))
+    assert read_table(path, text=["id"])["x"].to_pylist() == [float(text) for text in texts]
+    told = "3.796 beside whole numbers up to 999 is read as a decimal number: "
+    told += "write 3796 if the dot stands between thousands"
+    assert caplog.messages == ([f"Column 'x' of {path}: {told}"] if is_told else [])
+
+
+def test_dots_beside_decimal_points_and_in_files_with_commas_are_decimal_points(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "nodes.csv"
+    text = "id;x;y\n" + "".join(f"{row};{'3.796' if row % 2 else row};{row}.5\n" for row in range(10))
+    path.write_text(text)
+    assert max(read_table(path, text=["id"])["x"].to_pylist()) == 8
+    assert [message.count("read as a decimal number") for message in caplog.messages] == [1]
+    path.write_text(text.replace(";", ","))
+    assert max(read_table(path, text=["id"])["x"].to_pylist()) == 8
+    assert len(caplog.messages) == 1
+
+
 def test_one_word_far_down_leaves_a_column_as_text(tmp_path: Path) -> None:
     path = tmp_path / "nodes.csv"
     path.write_text("id,age,when\n" + "1,20,2020-01-01\n" * 100_000 + "2,old,never\n")
@@ -188,7 +238,7 @@ def test_codes_that_come_late_in_a_long_file_stay_text(tmp_path: Path, monkeypat
             "2 columns",
             "3 in row 2 (2,b,\"x y\"): quote the field if it holds ','",
         ),
-        ("id,a\n1," + "x" * 100 + ",2\n", "2 columns", f"3 in row 1 (1,{'x' * 78}…): quote the field if it holds ','"),
+        ("id,a\n1," + "x" * 100 + ",2\n", "2 columns", f"3 in row 1 (1,{'x' * 77}…): quote the field if it holds ','"),
     ],
 )
 def test_a_row_of_another_length_than_the_header(tmp_path: Path, text: str, rule: str, found: str) -> None:

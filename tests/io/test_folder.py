@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
@@ -295,3 +296,19 @@ def test_ignored_columns_are_named(write_folder: Any, caplog: pytest.LogCaptureF
         read_graph(write_folder(nodes=nodes, edges="source,target,wieght\na,b,2\n"), options=RAW)
     assert "columns that are not numeric ignored: 1 (title)" in caplog.text
     assert "'source' and 'target'; ignored: 1 (wieght)" in caplog.text
+
+
+def test_what_programs_write_for_nothing_is_no_label(
+    write_folder: WriteFolder, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = ["x", "NULL", "nan", "NULL", "None", "#N/A", "y", "none", ""]
+    folder = write_folder("id,w,label\n" + "".join(f"{n},{n},{word}\n" for n, word in enumerate(words)), "u,v\n0,1\n")
+    graph = read_graph(folder)
+    assert graph.class_names() == ["x", None, None, None, None, None, "y", "none", None]
+    assert caplog.messages == [
+        f"Column 'label' of {folder}/nodes.csv: cells that count as no label: 5, 'NULL' (2), 'nan' (1), 'None' (1), "
+        "'#N/A' (1): write another word for what is a class"
+    ]
+    pq.write_table(pa.table({"id": list(range(9)), "w": list(range(9)), "label": words}), folder / "nodes.parquet")
+    (folder / "nodes.csv").unlink()
+    assert read_graph(folder).class_names() == graph.class_names()

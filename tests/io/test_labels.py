@@ -230,6 +230,44 @@ def test_skips_alone_are_an_answer(read: Read) -> None:
     assert read(column("?", "-")) == LabelSheet(skipped={0: "?", 1: "-"})
 
 
+def test_an_umlaut_of_two_characters_is_one_of_one(read: Read, told: Any) -> None:
+    assert read(column("prüfen", "pru\u0308fen", "pru\u0308fen", "ok", "ok")).labels == ["prüfen"] * 3 + ["ok"] * 2
+    assert told() == []
+    known = read(column("prüfen", "ok", "ok"), classes=["pru\u0308fen"])
+    assert known.labels == ["pru\u0308fen", "ok", "ok"]
+    graph = graph_of(3, ["prüfen", "pru\u0308fen", "prüfen"])
+    assert labels_of(graph).labels == ["prüfen"] * 3
+    assert told()[-1] == ("Labels written in several ways are one class: 'pru\\u0308fen' (1) read as 'prüfen'")
+
+
+def test_what_programs_write_for_nothing_is_no_label(read: Read, told: Any) -> None:
+    words = column("x", "x", "NULL", "nan", "NaN", "None", "#REF!", "n/a")
+    sheet = read(words + "8,<NA>\n")
+    assert (sheet.nodes, sheet.labels, sheet.blank) == ([0, 1], ["x", "x"], [2, 3, 4, 5, 6, 8])
+    assert sheet.skipped == {7: "n/a"}
+    assert told()[0] == (
+        "a.csv: cells that count as no label: 6, 'NULL' (1), 'nan' (1), 'NaN' (1), 'None' (1), '#REF!' (1), …: "
+        "name in --classes what is a class"
+    )
+    everywhere = column("x", *["NULL"] * 9)
+    assert read(everywhere).blank == []
+
+
+def test_a_class_may_be_called_what_programs_write_for_nothing(read: Read, told: Any) -> None:
+    words = column("None", "mild", "None", "mild", "NULL")
+    assert read(words, allowed=["None", "mild"]).labels == ["None", "mild", "None", "mild"]
+    assert "'NULL' (1)" in told()[0]
+    assert read(words, classes=["null"]).labels == ["mild", "mild", "null"]
+    assert labels_of(graph_of(3, ["None", "mild", "mild"]), allowed=["None", "mild"]).labels == ["None", "mild", "mild"]
+    assert labels_of(graph_of(3, ["None", "mild", "mild"])).nodes == [1, 2]
+
+
+def test_a_sheet_of_nothing_has_no_label(read: Read) -> None:
+    with pytest.raises(LabelError, match=r"a.csv must have at least one label filled in; found none"):
+        read(column("NULL", "nan"))
+    assert read(column("NULL", "nan"), may_be_blank=True).blank == [0, 1]
+
+
 PREDICTED = "id,label,confidence,probability_a,probability_b\n"
 NEW = "id,label,confidence,given,distance,isolated,probability_a,probability_b\n"
 
@@ -274,6 +312,101 @@ def test_of_predictions_the_corrected_rows_count(read: Read, told: Any) -> None:
 def test_a_row_of_predictions(read: Read, row: str, label: str | None) -> None:
     sheet = read(NEW + row + "\n9,b,0.9,,1,yes,0.9,0.1\n")
     assert dict(zip(sheet.nodes, sheet.labels, strict=True)) == {9: "b"} | ({} if label is None else {0: label})
+
+
+@pytest.mark.parametrize(
+    ("row", "label"),
+    [
+        ("0,a,90%,,1,,90%,10%", None),
+        ("0,b,90%,,1,,90%,10%", "b"),
+        ('0,a,"90,5 %",,1,,"90,5 %","9,5 %"', None),
+        ('0,b,"90,5\u00a0%",,1,,"90,5\u00a0%","9,5\u00a0%"', "b"),
+        ("0,a,1,,1,,1,0", None),
+        ("0,a,90%,a,0,,90%,10%", "a"),
+        ("0,a,10%,b,0,,90%,10%", "a"),
+        ("0,a,10%,b,0,,0.9012,0.0988", "a"),
+        ("0,b,90%,a,0,,0.9012,0.0988", "b"),
+    ],
+)
+def test_predictions_in_percent(read: Read, row: str, label: str | None) -> None:
+    sheet = read(NEW + row + "\n9,b,90%,,1,yes,0.9012,0.0988\n")
+    assert dict(zip(sheet.nodes, sheet.labels, strict=True)) == {9: "b"} | ({} if label is None else {0: label})
+
+
+def test_labels_given_before_are_known_in_percent_of_confidence_alone(read: Read, told: Any) -> None:
+    read(NEW + "0,a,90%,a,0,,0.9012,0.0988\n1,b,10%,b,0,,0.9012,0.0988\n2,a,90%,,1,,0.9012,0.0988\n")
+    assert "a person corrected 0 of 3 and had given 2 labels before" in told()[0]
+
+
+LOST = (
+    "found {} labels without the probability of every class, first in row {}: restore the table, or delete its columns "
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "count", "row"),
+    [
+        ("id,label,confidence\n0,a,0.9\n1,b,0.8\n", 2, 2),
+        ("id,label,confidence,probability_a\n0,a,0.9,0.9\n1,b,0.8,0.2\n", 2, 2),
+        ("id,label,confidence,given,distance,isolated\n0,a,0.9,,1,\n1,b,0.8,,1,\n", 2, 2),
+        ("id,label,given,distance,isolated\n0,a,,1,\n1,b,,1,\n", 2, 2),
+        (NEW + "0,a,0.9,,1,,high,low\n1,b,0.8,,1,,,\n", 2, 2),
+        (NEW + "0,a,0.9,,1,,0.9,0.1\n1,b,,,,,,\n", 1, 3),
+        ("id,label,confidence,probability_a,probability_b\n0,a,0.9,0.9,0.06\n1,c,0.8,0.1,0.1\n", 2, 2),
+    ],
+    ids=[
+        "only the confidence",
+        "one class of several",
+        "nothing given",
+        "nothing given, no confidence",
+        "words",
+        "a row of somebody's own",
+        "the column of one class deleted",
+    ],
+)
+def test_predictions_without_their_probabilities_are_no_labels(read: Read, table: str, count: int, row: int) -> None:
+    with pytest.raises(LabelError) as caught:
+        read(table)
+    assert str(caught.value) == (
+        f"a.csv must tell predictions from labels that a person gave; {LOST.format(count, row)}"
+        "confidence, given and probability_… if a person gave all these labels."
+    )
+
+
+@pytest.mark.parametrize("columns", ["confidence,given,distance,isolated", "given"])
+def test_without_probabilities_what_was_given_counts(read: Read, told: Any, columns: str) -> None:
+    cells = {"confidence": ["0.9", "0.8", "0.8"], "given": ["a", "", "b"], "distance": "111", "isolated": ["", "", ""]}
+    rows = [",".join(cells[name][row] for name in columns.split(",")) for row in range(3)]
+    sheet = read(f"id,label,{columns}\n0,a,{rows[0]}\n1,a,{rows[1]}\n2,c,{rows[2]}\n")
+    assert dict(zip(sheet.nodes, sheet.labels, strict=True)) == {0: "a", 2: "c"}
+    assert told()[0] == (
+        "a.csv has lost the probabilities that tell corrections from predictions: only rows with something in the "
+        "column given count; restore them, or pass corrections in a sheet of their own (id, label)"
+    )
+
+
+def test_predictions_through_a_program_that_writes_nan(read: Read) -> None:
+    sheet = read(NEW + "0,a,0.9,a,0,nan,0.9,0.1\n1,b,0.9,nan,1,nan,0.9,0.1\n2,a,0.9,nan,1,nan,0.9,0.1\n")
+    assert dict(zip(sheet.nodes, sheet.labels, strict=True)) == {0: "a", 1: "b"}
+
+
+def test_predictions_without_a_confidence(read: Read) -> None:
+    sheet = read("id,label,given,probability_a,probability_b\n0,a,a,0.9,0.1\n1,b,,0.9,0.1\n2,a,,0.9,0.1\n")
+    assert dict(zip(sheet.nodes, sheet.labels, strict=True)) == {0: "a", 1: "b"}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "id,label,confidence\n0,a,sure\n1,b,unsure\n",
+        "id,label,confidence\n0,a,5\n1,b,1\n",
+        "id,label,given\n0,a,Ann\n1,b,Bob\n",
+        "id,probability_x,probability_y,label\n0,0.9,0.9,a\n1,0.1,0.2,b\n",
+        "id,prediction,confidence,label\n0,b,0.9,a\n1,b,0.8,b\n",
+    ],
+)
+def test_columns_of_somebodys_own(read: Read, table: str) -> None:
+    assert read(table).labels == ["a", "b"]
 
 
 def test_predictions_that_nobody_corrected(read: Read, told: Any) -> None:

@@ -16,7 +16,7 @@ from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
 from featprop.io import folder as folder_module
 from featprop.io import native, native_checks, read_graph
-from featprop.io.native import open_native, write_native
+from featprop.io.native import open_native, write_native, writing_native
 from featprop.io.native_checks import check_arrays
 from featprop.io.streaming import ArrayStream
 from featprop.tables import TableOptions
@@ -292,6 +292,29 @@ def test_notes_beside_a_graph_are_not_lost(tmp_path):
     with pytest.raises(FileError, match=r"found a folder with other files: 1 \(notes.txt\): choose another place"):
         write_native(graph_of(), tmp_path / "g", force=True)
     assert (tmp_path / "g" / "notes.txt").read_text() == "words"
+
+
+@pytest.mark.parametrize("began", ["nothing", "an empty folder"])
+def test_a_graph_that_came_meanwhile_is_replaced_by_force_only(began, tmp_path):
+    def write_while_another_does(folder, **said):
+        if began == "an empty folder":
+            folder.mkdir()
+        with writing_native(folder, **said) as temporary:
+            write_native(graph_of(ids=list("abcd")), folder)
+            write_native(graph_of(ids=list("efgh")), tmp_path / "new")
+            for file in (tmp_path / "new").iterdir():
+                file.rename(temporary / file.name)
+
+    refused, forced = tmp_path / "refused", tmp_path / "forced"
+    with pytest.raises(FileError) as caught:
+        write_while_another_does(refused)
+    found = "a graph in featprop's format: choose another place or pass --force (force=True in Python)"
+    assert str(caught.value) == f"{refused} must not be overwritten; found {found}."
+    assert "".join(open_native(refused).ids) == "abcd"
+    (tmp_path / "new").rmdir()
+    write_while_another_does(forced, force=True)
+    assert "".join(open_native(forced).ids) == "efgh"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["forced", "new", "refused"]
 
 
 def test_a_full_disk(tmp_path, monkeypatch):

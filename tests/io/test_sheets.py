@@ -338,9 +338,8 @@ def test_what_must_not_be_lost(
     ):
         with pytest.raises(FileError) as caught:
             attempt()
-        assert str(caught.value) == (
-            f"{path} must not be overwritten; found {found}: choose another --out or pass --force."
-        )
+        cure = "choose another place or pass --force (force=True in Python)"
+        assert str(caught.value) == f"{path} must not be overwritten; found {found}: {cure}."
     assert contents() == before
     write_pick_table(path, nothing, force=True)
     assert path.read_text() == "rank,id,label\n"
@@ -369,7 +368,7 @@ def test_an_output_is_a_csv_file(tmp_path: Path) -> None:
         check_may_write(tmp_path / "picks.xlsx", force=True)
     assert str(caught.value) == "out must end in .csv; found 'picks.xlsx': write to picks.csv."
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(FeatpropError, match=r"folder.csv must be a file; found a folder: choose another --out\."):
+    with pytest.raises(FeatpropError, match=r"folder.csv must be a file; found a folder: choose another place\."):
         check_may_write(tmp_path / "folder.csv", force=True)
 
 
@@ -385,6 +384,9 @@ def test_an_output_is_a_csv_file(tmp_path: Path) -> None:
         (PREDICTIONS + "a,x,0.7000,y,1.5,,0.7000,0.3000\n", True),
         (PREDICTIONS + "a,y,0.7000,y,1.5,,0.7000,0.3000\n", True),
         (PREDICTIONS + "a,y,0.5000,,1.5,,0.5000,0.5000\n", False),
+        (PREDICTIONS + "a,x,70%,,1.5,,70%,30%\n", False),
+        (PREDICTIONS + "a,y,70%,,1.5,,70%,30%\n", True),
+        (PREDICTIONS + "a,x,0.7000,,1.5,,,\n", True),
     ],
     ids=[
         "a corrected prediction",
@@ -396,6 +398,9 @@ def test_an_output_is_a_csv_file(tmp_path: Path) -> None:
         "typed into given",
         "typed into both",
         "a tie of now",
+        "in percent",
+        "corrected in percent",
+        "without probabilities",
     ],
 )
 def test_what_a_person_changed_in_predictions_is_kept(tmp_path: Path, content: str, is_kept: bool) -> None:

@@ -74,7 +74,10 @@ def test_parquet(tmp_path: Path) -> None:
     ids=lambda values: str(values.type),
 )
 def test_every_type_of_parquet_passes(tmp_path: Path, values: pa.Array) -> None:
-    pq.write_table(pa.table({"id": ["x", "y", "z"], "v": values}), tmp_path / "t.parquet")
+    try:
+        pq.write_table(pa.table({"id": ["x", "y", "z"], "v": values}), tmp_path / "t.parquet")
+    except pa.ArrowNotImplementedError as error:
+        pytest.skip(f"this version of PyArrow cannot write it: {error}")
     table = read_table(tmp_path / "t.parquet")
     assert table.schema.field("v").type == values.type
     assert plain_column(table, "v").to_pylist() == values.to_pylist()

@@ -139,12 +139,18 @@ def test_class_names_may_be_anything_hashable() -> None:
         ({"learning_rate": 0.0}, "learning_rate of model gcn must be a number above 0; found 0.0"),
         ({"weight_decay": -1.0}, "weight_decay of model gcn must be a number at least 0; found -1.0"),
         ({"learning_rate": float("inf")}, "learning_rate of model gcn must be a number above 0; found inf"),
+        ({"seed": -1}, "seed of model gcn must be a whole number from 0 to 18446744073709551615; found -1"),
+        ({"seed": 2**64}, "must be a whole number from 0 to 18446744073709551615; found 18446744073709551616"),
         ({"device": "abacus"}, "device must be one PyTorch has here; found 'abacus'"),
     ],
 )
 def test_bad_settings(settings: dict, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         GCN(**settings).fit(two_groups(), [0, 1], ["left", "right"])
+
+
+def test_the_largest_seed() -> None:
+    assert GCN(seed=2**64 - 1, epochs=1).fit(two_groups(), [0, 1], ["left", "right"]).is_fitted
 
 
 @pytest.mark.parametrize(

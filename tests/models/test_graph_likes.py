@@ -30,6 +30,7 @@ def test_fit_predict_and_all_that(given: Any) -> None:
     np.testing.assert_array_equal(model.representation(given), model.representation(graph))
     assert fp.Ridge().fit_or_start(given, ["a"], ["left"]).predict(given).tolist() == ["left"] * 5
     assert fp.select(given, 2).nodes.tolist() == fp.select(graph, 2).nodes.tolist()
+    np.testing.assert_array_equal(fp.propagate(given), fp.propagate(graph))
 
 
 def test_a_learner_of_whatever_is_a_graph(given: Any, tmp_path: Any) -> None:

@@ -2,11 +2,15 @@
 
 import datetime as dt
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from safetensors.numpy import load_file, save_file
 
 from featprop.errors import FileError, ModelError, ParameterError
 from featprop.graph import Graph
@@ -68,6 +72,32 @@ def test_weights_that_give_no_probability_are_told(weight: float, model: NodeCla
     model.restore({name: np.full_like(values, weight) for name, values in model.tensors().items()})
     with pytest.raises(ModelError, match="The model must give probabilities; found numbers that are not finite"):
         model.predict_proba(graph)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), [(GCN(epochs=1), "weight1"), (GCN(epochs=1), "weight2"), (SGC(epochs=1), "weight")]
+)
+@pytest.mark.parametrize("change", [lambda values: values.T, np.ravel, np.float64], ids=["turned", "flat", "wide"])
+def test_weights_of_another_shape_or_type_are_refused(
+    model: NodeClassifier, name: str, change: Callable[..., Any], graph: Graph, tmp_path: Path
+) -> None:
+    save_model(model.fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
+    weights = tmp_path / "model" / "weights.safetensors"
+    tensors = load_file(weights)
+    save_file(tensors | {name: np.ascontiguousarray(change(tensors[name]))}, weights)
+    with pytest.raises(
+        ModelError, match=f"must be an undamaged model of this version; found this: {name} that are not"
+    ):
+        load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("model", [GCN(epochs=1), SGC(epochs=1), Ridge()])
+def test_a_class_that_is_there_twice(model: NodeClassifier, graph: Graph, tmp_path: Path) -> None:
+    save_model(model.fit(graph, [0, 1, 2], ["a", "b", "c"]), tmp_path / "model")
+    path = tmp_path / "model" / "model.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"classes": ["a", "a", "b"]}))
+    with pytest.raises(ModelError, match="must be an undamaged model of this version; found this: a class that is"):
+        load_model(tmp_path / "model")
 
 
 def test_class_names_that_json_cannot_hold(graph: Graph, tmp_path: Path) -> None:
@@ -161,6 +191,23 @@ def test_labels_are_not_those_of_another_graph_with_the_same_ids(graph: Graph) -
     assert model.given_in(changed) == {0: "a", 1: "b", 2: "b"}
     smaller = Graph.from_scipy(np.zeros((2, 2)), graph.features[1:3], ids=[1, 99])
     assert model.given_in(smaller) == {1: "b"}
+
+
+def test_numbers_in_a_table_that_may_be_other_nodes_are_said(caplog: pytest.LogCaptureFixture) -> None:
+    def numbered(weights: list[int], ids: Any = range(1, 7)) -> Graph:
+        nodes = pd.DataFrame({"id": list(ids), "weight": weights})
+        return Graph.from_pandas(nodes, pd.DataFrame({"source": [ids[0]], "target": [ids[1]]}))
+
+    model = Ridge().fit(numbered([1, 2, 3, 11, 12, 14]), [1, 4], ["a", "b"])
+    for weights, said in ([14, 12, 11, 3, 2, 1], 1), ([1, 2, 3, 9, 12, 14], 0):
+        caplog.clear()
+        assert model.given_in(numbered(weights)) == {1: "a", 4: "b"}
+        assert caplog.text.count("None of the 2 nodes whose labels the model was trained on has the features") == said
+    names = [*"abcdef"]
+    named = Ridge().fit(numbered([1, 2, 3, 11, 12, 14], names), ["a", "d"], ["a", "b"])
+    caplog.clear()
+    assert named.given_in(numbered([14, 12, 11, 3, 2, 1], names)) == {"a": "a", "d": "b"}
+    assert "None of" not in caplog.text
 
 
 def test_one_class_is_kept_too(graph: Graph) -> None:

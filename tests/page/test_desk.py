@@ -223,7 +223,10 @@ def test_who_or_what_is_not_there(make: Make, act: Callable[[Desk], object]) -> 
     assert desk.log.acts() == []
 
 
-def test_it_is_said_how_good_the_model_is_when_there_are_enough_labels(make: Make) -> None:
+def test_it_is_said_how_good_the_model_is_when_there_are_enough_labels(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("featprop.page.trainer.QUICK", float("inf"))
     desk = make()
     desk.start()
     for turn in range(24):

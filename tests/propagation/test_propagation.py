@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,9 +108,10 @@ def test_permuting_the_nodes_permutes_the_rows(seed: int) -> None:
     np.testing.assert_allclose(propagate(permuted), propagate(graph)[order], atol=1e-6)
 
 
-def test_negative_layers() -> None:
-    with pytest.raises(ParameterError, match="layers must be at least 0; found -1"):
-        propagate(random_graph(5, 2, 0), -1)
+@pytest.mark.parametrize("layers", [-1, 1.5, "2", None])
+def test_layers_that_are_none(layers: Any) -> None:
+    with pytest.raises(ParameterError, match=f"layers must be a whole number at least 0; found {layers!r}"):
+        propagate(random_graph(5, 2, 0), layers)
 
 
 @given(seed=st.integers(0, 1000), sparse=st.booleans(), way=st.sampled_from(SMOOTHINGS))

@@ -3,15 +3,17 @@
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featprop.datasets import digits
 from featprop.errors import GraphError, LabelError, ParameterError
 from featprop.graph import Graph
-from featprop.models import GCN
+from featprop.models import GCN, Ridge
 from featprop.propagation import Propagation
 from featprop.selection import ActiveLearner, choose, select, situate
 from featprop.strategies import Situation, get_strategy
@@ -216,13 +218,48 @@ def test_the_whole_graph_can_be_chosen(islands: Graph) -> None:
         ({"budget": 7}, ParameterError, "budget must be from 1 to 6"),
         ({"budget": 6, "labelled": ["a"]}, ParameterError, "budget must be from 1 to 5"),
         ({"budget": 1, "labelled": ["q"]}, GraphError, "labelled nodes must be ids of the graph; found 1 \\('q'\\)"),
-        ({"budget": 1, "seed": -1}, ParameterError, "seed must be at least 0; found -1"),
+        ({"budget": 1, "seed": -1}, ParameterError, "seed must be a whole number of at least 0; found -1"),
+        ({"budget": 1, "seed": None}, ParameterError, "seed must be a whole number of at least 0; found None"),
+        ({"budget": 1, "seed": 1.5}, ParameterError, "seed must be a whole number of at least 0; found 1.5"),
+        (
+            {"budget": 1, "strategy": None},
+            ParameterError,
+            "strategy must be the name of a strategy, or one; found None",
+        ),
+        ({"budget": 1, "strategy": FeatProp}, ParameterError, "strategy must be the name of a strategy, or one"),
+        (
+            {"budget": 1, "exclude": np.array([True, False])},
+            GraphError,
+            "excluded nodes must be ids, or a mask of 6 truth values, one a node; found 2 truth values",
+        ),
         ({"budget": 1, "strategy": "best"}, ParameterError, "strategy must be one of age, .*; found 'best'"),
     ],
 )
 def test_bad_arguments(islands: Graph, arguments: dict, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         select(islands, **arguments)
+
+
+def test_nodes_may_be_given_as_a_mask() -> None:
+    graph = Graph.from_scipy(np.ones((6, 6)), np.eye(6))
+    mask = np.array([False, True, False, True, True, False])
+    for mask_of in (mask, mask.tolist(), torch.from_numpy(mask), pd.Series(mask)):
+        assert set(select(graph, 3, exclude=mask_of).nodes) == {0, 2, 5}
+        assert set(select(graph, 3, candidates=mask_of).nodes) == {1, 3, 4}
+        assert select(graph, 2, labelled=mask_of).labelled.tolist() == [1, 3, 4]
+    assert Ridge().fit(graph, mask, ["a", "b", "a"]).labelled_ == {1: "a", 3: "b", 4: "a"}
+    named = Graph.from_scipy(np.ones((2, 2)), np.eye(2), ids=[True, False])
+    assert named.positions([False, True]).tolist() == [1, 0]
+
+
+def test_labels_may_be_a_mapping(islands: Graph) -> None:
+    labels = dict(zip(IDS, "xyxyxy", strict=True))
+    nodes = IDS[3:0:-1]
+    by_node = Ridge().fit(islands, nodes, labels)
+    assert by_node.labelled_ == {node: labels[node] for node in nodes}
+    chosen = select(islands, 2, labelled=nodes, labels=labels, strategy="uncertainty")
+    listed = select(islands, 2, labelled=nodes, labels=[labels[node] for node in nodes], strategy="uncertainty")
+    assert chosen.nodes.tolist() == listed.nodes.tolist()
 
 
 def test_a_model_may_be_given_by_name() -> None:

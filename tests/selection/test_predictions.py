@@ -3,12 +3,14 @@
 import csv
 import io
 from collections.abc import Hashable
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import featprop as fp
+from featprop.errors import LabelError
 from featprop.graph import Graph
 from featprop.models import NodeClassifier
 from featprop.propagation import Propagation, coverage
@@ -45,6 +47,20 @@ def rows_of(model: NodeClassifier, graph: Graph) -> list[dict[str, str]]:
 
 def fitted(graph: Graph, labels: dict[Hashable, Hashable]) -> NodeClassifier:
     return Stubborn().fit(graph, list(labels), list(labels.values()))
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, "1"), ("None", None), (True, "True")])
+def test_classes_that_a_table_cannot_tell_apart(one: Hashable, other: Hashable, tmp_path: Path) -> None:
+    graph = graph_of([0, 1, 0, 1])
+    model = fitted(graph, {0: "a", 1: "b"})
+    model.classes_ = (one, other)
+    with pytest.raises(LabelError) as told:
+        fp.write_predictions(tmp_path / "predictions.csv", model, graph)
+    assert str(told.value) == (
+        f"Classes in a table must be written differently; found {one!r} and {other!r}: "
+        "rename one of them and train again."
+    )
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_a_person_gave_is_not_overruled() -> None:

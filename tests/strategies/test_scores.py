@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import percentileofscore
 
+from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.strategies import ScoreStrategy, Situation, get_strategy
 from featprop.strategies.age import AGE
@@ -49,6 +50,20 @@ def test_a_score_strategy_needs_scores_only(situated: Situated) -> None:
             return np.array([0.0, 5.0, 9.0, 7.0, 0.0])
 
     assert Third().select(situated(5, labelled=[2]), 2, np.random.default_rng(0)).tolist() == [3, 1]
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_scores_that_are_none_are_not_left_to_chance(odd: float, situated: Situated) -> None:
+    class Fourth(ScoreStrategy):
+        def scores(self, situation: Situation, generator: np.random.Generator) -> np.ndarray:
+            return np.array([odd, 1.0, odd, 2.0, odd])
+
+    with pytest.raises(ParameterError) as told:
+        Fourth().select(situated(5, labelled=[2]), 2, np.random.default_rng(0))
+    assert str(told.value) == (
+        f"strategy Fourth must give every candidate a finite score; found 2 that are not, such as {odd}: "
+        "mend the strategy."
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, RobustScaler
 from featprop.matrix import dense
 from featprop.tables.encoders import ENCODERS, Encoder, LeftOutError
 from featprop.tables.encoders.base import MARK
-from featprop.tables.encoders.category import LIMIT, SHARED
+from featprop.tables.encoders.category import KEPT, LIMIT, SHARED
 
 
 def learnt(kind: str, values: Sequence[object] | pa.Array) -> Encoder:
@@ -120,6 +120,22 @@ def test_many_categories_share_features() -> None:
     assert applied(encoder, ["City 3 "]).tolist() == [features[3].tolist()]
 
 
+def test_values_never_seen_are_named_where_features_are_shared_too() -> None:
+    values = [f"c{place}" for place in range(90)]
+    encoder = learnt("category", values)
+    again = ENCODERS["category"].restored(json.loads(json.dumps(encoder.settings())))
+    assert again.unread([_array(["C3", "new", None, "old"])]) == ["new", "old"]
+    assert applied(again, ["c3", "new"]).sum(axis=1).tolist() == [1, 0]
+    assert again.unread([_array(values)]) == []
+    of_old = ENCODERS["category"].restored({"values": None, "marked": False})
+    assert of_old.unread([_array(["new"])]) == []
+    assert "known" not in of_old.settings()
+    assert applied(of_old, ["c3", "new"]).sum(axis=1).tolist() == [1, 1]
+    many = learnt("category", [f"c{place}" for place in range(KEPT + 1)])
+    assert "known" not in many.settings()
+    assert many.unread([_array(["new"])]) == []
+
+
 def test_whole_numbers_are_one_category_whatever_their_type() -> None:
     encoder = learnt("category", [1, 2, 3])
     for kind in (pa.float64(), pa.float32(), pa.float16(), pa.int8()):
@@ -189,13 +205,40 @@ def test_lists_that_tell_nothing_are_left_out_with_the_reason(lists: pa.Array, r
 def test_lists_of_another_length_count_as_missing_and_are_told() -> None:
     encoder = learnt("vector", [[1.0, 2.0], [3.0, 6.0]])
     for other, told in (
-        (pa.array([[1.0]]), ["all of them"]),
-        (pa.array(["a"]), ["the type string"]),
+        (pa.array([[1.0]]), ["a list of 1 in row 1"]),
+        (pa.array(["a"]), ["'a' in row 1"]),
+        (pa.array([7]), ["the type int64"]),
+        (pa.array(["-"]), []),
         (pa.array([None], pa.string()), []),
         (None, []),
     ):
         assert encoder.unread([other]) == told
         np.testing.assert_array_equal(applied(encoder, other, rows=1), [[2, 4]])
+
+
+@pytest.mark.parametrize("bad", ["[1, 2, 3]", "oops", "[1, two]", "[]", "[1 2", "no list of numbers at all"])
+def test_a_list_that_cannot_be_read_costs_itself_only(bad: str) -> None:
+    lists = ["[1, 2]", bad, "[3; 6]", None, "[+5 1e1]", "n/a", "[.5, nan]", "[3, 6.]"]
+    encoder = learnt("vector", [each for each in lists if each != bad])
+    told = {"[1, 2, 3]": "a list of 3", "no list of numbers at all": "'no list of numbers …'"}.get(bad, repr(bad))
+    for other in (encoder, learnt("vector", lists)):
+        assert other.settings() == encoder.settings()
+        assert other.unread([pa.array(lists)]) == [f"{told} in row 2"]
+        mean = [2.5, 6.0]
+        expected = [[1, 2], mean, [3, 6], mean, [5, 10], mean, [0.5, 6], [3, 6]]
+        np.testing.assert_array_equal(applied(other, lists), expected)
+
+
+def test_lists_of_a_table_that_has_them_cost_themselves_only_too() -> None:
+    lists = [[1.0, 2.0]] * 9 + [[1.0]]
+    encoder = learnt("vector", lists)
+    assert applied(encoder, [[5.0], [3.0, 4.0], [5.0]]).tolist() == [[1, 2], [3, 4], [1, 2]]
+    assert encoder.unread([pa.array([[5.0], [3.0, 4.0], [6.0]])]) == ["a list of 1 2 times, first in row 1"]
+    with pytest.raises(LeftOutError, match="several lengths"):
+        learnt("vector", [*lists, [1.0], [2.0]])
+    words = pa.array([["1", "2"], ["x", "2"], None, ["3", None]])
+    assert applied(encoder, words).tolist() == [[1, 2], [1, 2], [1, 2], [3, 2]]
+    assert encoder.unread([words]) == ["['x', '2'] in row 2"]
 
 
 def test_groups_stay_as_they_are() -> None:
@@ -244,6 +287,9 @@ def test_a_row_does_not_depend_on_the_others(kind: str) -> None:
         ("flag", {"low": 3}),
         ("category", {"values": [1, 2]}),
         ("category", {"values": ["x"] * 100}),
+        ("category", {"values": None, "known": "xyz"}),
+        ("category", {"values": None, "known": 7}),
+        ("category", {"known": "0123abcd"}),
         ("date", {"form": "%q"}),
         ("date", {"cycles": ["year"]}),
         ("date", {"spread": -1.0}),

@@ -43,6 +43,8 @@ COLUMNS = {
     "remark": ([*sentences(6)[: N - 60], *[None] * 60], "text"),
     "embedding": (RNG.normal(size=(N, 3)).tolist(), "vector"),
     "vector": ([str(row) for row in RNG.normal(size=(N, 3)).round(2).tolist()], "vector"),
+    "one bad list": (["oops", *(str(row) for row in RNG.normal(size=(N - 1, 3)).round(2).tolist())], "vector"),
+    "one short list": (["[1, 2]", *(str(row) for row in RNG.normal(size=(N - 1, 3)).round(2).tolist())], "vector"),
     "empty": ([None] * N, "out"),
     "blank": (["n/a"] * N, "out"),
     "constant": ([3] * N, "out"),
@@ -71,3 +73,11 @@ def test_the_order_of_the_rows_does_not_matter(name: str) -> None:
     values, kind = COLUMNS[name]
     array = pa.array(values.tolist() if isinstance(values, np.ndarray) else values)
     assert kind_of(name, array.take(pa.array(np.random.default_rng(1).permutation(N)))).kind == kind
+
+
+def test_numbers_that_no_float_tells_apart_are_not_said_to_be_the_same() -> None:
+    large = pa.array([2**63 + place for place in range(5)], pa.uint64())
+    assert kind_of("big", large) == ("out", "too large to be told apart as numbers")
+    assert kind_of("big", large.cast(pa.string())) == ("out", "too large to be told apart as numbers")
+    assert kind_of("big", pa.array([2**63] * 5, pa.uint64())) == ("out", "the same everywhere")
+    assert kind_of("ones", pa.array(["1", "1.0", "1.00"])) == ("out", "the same everywhere")

@@ -29,6 +29,14 @@ def read(texts: list[str | None], comma: bool | None = None, *, padded: bool = F
         (pa.array([1, 2]).cast(pa.decimal128(21, 2)), [1, 2]),
         (pa.array([1.5, None], pa.float16()), [1.5, np.nan]),
         (pa.array([1, 2]).cast(pa.decimal256(40, 2)), [1, 2]),
+        (pa.array([90, None], pa.duration("s")), [90, np.nan]),
+        (pa.array([1_500, None], pa.duration("ms")), [1.5, np.nan]),
+        (pa.array([1_500_000, 250_000], pa.duration("us")), [1.5, 0.25]),
+        (pa.array([1_500_000_000, -1], pa.duration("ns")), [1.5, -1e-9]),
+        (pa.array([3600, 61], pa.time32("s")), [3600, 61]),
+        (pa.array([3_600_000, 500], pa.time32("ms")), [3600, 0.5]),
+        (pa.array([3_600_000_000, 500_000], pa.time64("us")), [3600, 0.5]),
+        (pa.array([3_600_000_000_000, None], pa.time64("ns")), [3600, np.nan]),
     ],
 )
 def test_numbers_of_arrow(values: pa.Array, numbers: list[float]) -> None:

@@ -190,6 +190,18 @@ def test_an_odd_word_among_numbers_is_named(caplog: pytest.LogCaptureFixture) ->
     assert matrix[0, 0] == 0
 
 
+@pytest.mark.parametrize("as_text", [False, True])
+def test_infinite_numbers_are_missing_and_named(caplog: pytest.LogCaptureFixture, as_text: bool) -> None:
+    values = pa.array([1.5, float("inf"), 2.5, float("-inf"), None, float("inf"), 7.0, 9.0])
+    found = learnt(pa.table({"x": values.cast(pa.string()) if as_text else values}))
+    (column,) = found.columns
+    assert column.missing == 0.5
+    assert as_text or column.values == "1.5 to 9"
+    shown = ("'inf'", "'-inf'") if as_text else ("inf", "-inf")
+    told = f"2 ({shown[0]} 2 times, first in row 2, {shown[1]} in row 4)"
+    assert f"Column x: values that are no numbers count as missing: {told}" in caplog.text
+
+
 def test_what_is_left_out_is_said() -> None:
     table = mixed().append_column("version", pa.array([1] * N)).append_column("nothing", pa.nulls(N))
     told = {column.name: column.becomes for column in learnt(table).columns}

@@ -49,10 +49,74 @@ def test_dates_may_be_written_in_another_way() -> None:
     np.testing.assert_allclose(*typed, rtol=1e-5)
 
 
+@pytest.mark.parametrize("bad", ["[1, 2, 3]", "oops"])
+def test_a_list_that_cannot_be_read_costs_itself_only(bad: str, caplog: pytest.LogCaptureFixture) -> None:
+    lists = [str(row) for row in RNG.normal(size=(N, 4)).round(2).tolist()]
+    ours, theirs = replayed({"v": lists}, {"v": [*lists[:-1], bad]})
+    np.testing.assert_array_equal(ours[:-1], theirs[:-1])
+    told = "lists of another length and what is no list of numbers count as missing: 1"
+    named = "a list of 3" if bad != "oops" else "'oops'"
+    assert f"Column v: {told} ({named} in row {N})" in caplog.text
+    caplog.clear()
+    learnt, features = Preparation.learn(pa.table({"x": np.arange(N) % 7, "v": [*lists[:-1], bad]}), TableOptions())
+    assert [column.kind for column in learnt.columns] == ["number", "vector"]
+    assert dense(features).shape == ours.shape
+    assert f"Column v: {told} ({named} in row {N})" in caplog.text
+    with pytest.raises(fp.FeatpropError, match=f"'v' of nodes must be usable as it is; found 1 .* in row {N}"):
+        Preparation.learn(pa.table({"v": [*lists[:-1], bad]}), TableOptions(raw=True))
+
+
+@pytest.mark.parametrize("choices", [(15, 90, 600, 3600), (30, 90)], ids=["numbers", "flags"])
+@pytest.mark.parametrize(
+    ("learnt", "other"),
+    [
+        (pa.duration("us"), pa.duration("ns")),
+        (pa.duration("s"), pa.duration("ms")),
+        (pa.time32("ms"), pa.time64("us")),
+        (pa.time32("s"), pa.time64("ns")),
+    ],
+)
+def test_durations_and_times_are_seconds_whatever_they_are_stored_in(
+    choices: tuple[int, ...], learnt: pa.DataType, other: pa.DataType, caplog: pytest.LogCaptureFixture
+) -> None:
+    seconds = RNG.choice(choices, N)
+    times = [dt.timedelta(seconds=int(each)) for each in seconds]
+    moments = times if pa.types.is_duration(learnt) else [(dt.datetime.min + each).time() for each in times]
+    ours, theirs = replayed({"t": pa.array(moments, learnt)}, {"t": pa.array(moments, other)})
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+    assert len(np.unique(ours[:, 1])) == len(choices)
+    assert not caplog.text
+
+
 def test_what_is_no_date_is_named(caplog: pytest.LogCaptureFixture) -> None:
     days = [f"{day:02d}.03.2021" for day in RNG.integers(1, 28, N)]
     replayed({"d": days}, {"d": ["soon", *days[1:]]})
     assert "Column d: values that are no dates count as missing: 1 ('soon' in row 1)" in caplog.text
+
+
+def test_dates_in_a_form_that_is_not_known_are_not_read_by_halves(caplog: pytest.LogCaptureFixture) -> None:
+    days = [dt.date(2020, 1, 1) + dt.timedelta(int(day)) for day in RNG.integers(0, 900, N)]
+    other = [day.strftime("%m-%d-%Y") for day in days]
+    late = [place for place, day in enumerate(days) if day.day > 12]
+    ours, theirs = replayed({"d": [day.isoformat() for day in days]}, {"d": other})
+    assert ours.shape == theirs.shape
+    assert len(np.unique(theirs[:, 1:], axis=0)) == 1
+    first = f"the first '{other[late[0]]}' in row {late[0] + 1}"
+    assert (
+        f"Column d counts as missing everywhere: it is no date that can be read in {len(late)} of {N} rows, {first}, "
+        "and day and month of the others may be swapped: write dates as 2024-12-31"
+    ) in caplog.text
+
+
+def test_words_for_missing_dates_and_one_of_a_few_leave_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    days = [f"{day:02d}.03.2021" for day in RNG.integers(1, 28, N)]
+    ours, theirs = replayed({"d": days}, {"d": ["unknown"] * 9 + days[9:]})
+    np.testing.assert_array_equal(ours[9:], theirs[9:])
+    replayed({"d": days}, {"d": [None] * (N - 5) + days[-5:-1] + ["soon"]})
+    assert "count as missing: 1 ('soon' in row 40)" in caplog.text
+    assert "everywhere" not in caplog.text
+    replayed({"d": days}, {"d": ["soon"] * N})
+    assert f"it is no date that can be read in {N} of {N} rows, the first 'soon' in row 1: write dates" in caplog.text
 
 
 def test_decimal_commas_of_another_table_are_seen() -> None:
@@ -60,6 +124,44 @@ def test_decimal_commas_of_another_table_are_seen() -> None:
     commas = {"w": [f"{value:.3f}".replace(".", ",") for value in numbers], "h": ["12,5"] * N}
     ours, theirs = replayed({"w": numbers, "h": RNG.normal(12, 3, N)}, commas)
     np.testing.assert_allclose(ours[:, 1], theirs[:, 1], rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("learnt", "other", "told"),
+    [
+        ("{:.1f} kg", "{:.1f} g", "is in g and was learnt in kg"),
+        ("{:.1f} €", "{:.1f} $", "is in USD and was learnt in EUR"),
+        ("{:.1f} €", "EUR {:.2f}", None),
+        ("{:.1f} %", "{:.1f}", "is without a unit and was learnt in %"),
+        ("{:.1f}", "{:.1f} %", "is in % and was learnt without a unit"),
+        ("{:.1f} kg", None, "is without a unit and was learnt in kg"),
+        (None, "{:.2f}", None),
+        ("{:.1f} kg", "n/a", None),
+    ],
+)
+def test_another_unit_is_said(
+    learnt: str | None, other: str | None, told: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    numbers = RNG.uniform(1, 50, N)
+    first, second = (numbers if form is None else [form.format(each) for each in numbers] for form in (learnt, other))
+    replayed({"m": first}, {"m": second})
+    if told is None:
+        assert "learnt" not in caplog.text
+    else:
+        assert f"Column m {told}: write it in the unit it was learnt in" in caplog.text
+
+
+def test_a_preparation_that_knows_no_unit_says_nothing_of_it(caplog: pytest.LogCaptureFixture) -> None:
+    table = pa.table({"m": [f"{each:.1f} kg" for each in RNG.uniform(1, 50, N)]})
+    said = json.loads(json.dumps(Preparation.learn(table, TableOptions())[0].to_jsonable()))
+    assert said["blocks"][0].pop("unit") == "kg"
+    old = Preparation.from_jsonable(said)
+    old.apply(lambda _: pa.array(["3 g"] * N), N)
+    assert not caplog.text
+    assert "unit" not in old.to_jsonable()["blocks"][0]
+    said["blocks"][0]["unit"] = 7
+    with pytest.raises(TypeError, match="unit"):
+        Preparation.from_jsonable(said)
 
 
 def test_yes_and_no_in_other_words() -> None:

@@ -115,22 +115,36 @@ def read_sheets(
     from featprop.io.labels import labels_of, read_labels
 
     allowed, skip_words = None if classes is None else listed(classes), [*SKIP_WORDS, *(skip or [])]
+    logs = {path: _counting(path, graph, allowed, use_audit=use_audit) for path in paths or () if _is_log(path)}
     if not paths:
-        return labels_of(graph, allowed=allowed, skip_words=skip_words)
-    logs = {path: _counting(log_at(path), graph, allowed, use_audit=use_audit) for path in paths if _is_log(path)}
-    if len(paths) == len(logs) == 1:
-        return _with_labels(paths[0], logs[paths[0]])
-    return read_labels(
-        paths,
-        graph,
-        so_far,
-        allowed=allowed,
-        skip_words=skip_words,
-        on_conflict=on_conflict,
-        use_audit=use_audit,
-        may_be_blank=may_be_blank,
-        logs=logs,
-    )
+        sheet = labels_of(graph, allowed=allowed, skip_words=skip_words)
+    elif len(paths) == len(logs) == 1:
+        sheet = logs[paths[0]]
+        sheet = sheet if may_be_blank and sheet.blank else _with_labels(paths[0], sheet)
+    else:
+        sheet = read_labels(
+            paths,
+            graph,
+            so_far,
+            allowed=allowed,
+            skip_words=skip_words,
+            on_conflict=on_conflict,
+            use_audit=use_audit,
+            may_be_blank=may_be_blank,
+            logs=logs,
+        )
+    _tell_of_leaks(graph, [*sheet.nodes, *sheet.audited])
+    return sheet
+
+
+def _tell_of_leaks(graph: Graph, labelled: list[Hashable]) -> None:
+    """Warn of prepared columns that have values at the labelled nodes only."""
+    from featprop.tables.leaks import tell_of_leaks
+
+    if graph.preparation is not None:
+        prepared = [name for block in graph.preparation.blocks for name in block.names]
+        names = [name for name in prepared if name not in graph.preparation.as_it_is]
+        tell_of_leaks(graph.column, names, graph.positions(labelled))
 
 
 def _is_log(path: Path) -> bool:
@@ -145,24 +159,28 @@ def _is_log(path: Path) -> bool:
         return file.read(len(SQLITE)) == SQLITE
 
 
-def _counting(path: Path, graph: Graph, allowed: list[str] | None, *, use_audit: bool) -> LabelSheet:
-    """Return what counts in a label log."""
+def _counting(place: Path, graph: Graph, allowed: list[str] | None, *, use_audit: bool) -> LabelSheet:
+    """Return what counts in a label log, and what the rounds of a folder asked for that has no answer yet."""
     from featprop.errors import FileError, LabelError
     from featprop.io.label_words import named_classes
     from featprop.io.labels import LabelSheet
     from featprop.labelling import LabelLog
     from featprop.labelling.counting import what_counts
+    from featprop.selection.saved_learner import asked_in
 
+    path = log_at(place)
     if not path.is_file():
         raise FileError(f"{path}", "must be a label log", "no such file", "check the path")
     with LabelLog(path, read_only=True) as log:
         counts, classes = what_counts(log, graph, use_audit=use_audit), log.classes()
         audit, audited = ({}, {}) if use_audit else (log.audit(), log.audited())
+        answered = {act.node for act in log.holding()}
     strange = [] if allowed is None else [c for c in classes if c not in named_classes(allowed, classes)]
     if strange:
         raise LabelError(f"{path}", "must have labels of --classes", repr(strange[0]), "name it there, or correct it")
     labels, skips = counts.labels, counts.skips
-    return LabelSheet(list(labels), list(labels.values()), [], skips, audit=audit, audited=audited)
+    asked = [node for node in asked_in(place) if node not in answered]
+    return LabelSheet(list(labels), list(labels.values()), asked, skips, audit=audit, audited=audited)
 
 
 def _with_labels(path: Path, sheet: LabelSheet) -> LabelSheet:

@@ -239,8 +239,8 @@ def _learner(
 def _tell(learner: ActiveLearner, sheet: LabelSheet) -> None:
     """Tell the learner what the sheets say: one label a node, which counts even where more people had said another.
 
-    A label that was changed in a sheet is a correction. The nodes of an audit are marked as such, unless the rounds
-    have released them.
+    A label that was changed in a sheet is a correction; one that is gone from it stays, and that is said. The nodes of
+    an audit are marked as such, unless the rounds have released them.
     """
     released = learner.log.released()
     learner.log.draw_audit(
@@ -259,6 +259,10 @@ def _tell(learner: ActiveLearner, sheet: LabelSheet) -> None:
         corrections = [f"{node}: {before[node]} is now {told[node]}" for node in changed]
         new = f"{len(set(told) - set(before)):,} new labels"
         typer.echo(f"{new}, corrections: {first_five(corrections) if changed else 'none'}", err=True)
+    stay = [f"{node}: {now[node]}" for node in sheet.blank if node in now]
+    if stay:
+        cure = "write skip there to take a label back"
+        typer.echo(f"Rows without a label whose earlier one stays: {first_five(stay)}: {cure}", err=True)
     answered = {*learner.labels, *learner.skipped}
     learner.asked = [node for node in dict.fromkeys([*learner.asked, *sheet.blank]) if node not in answered]
 

@@ -16,7 +16,7 @@ from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
 from featprop.io.adjacency_files import write_adjacency
 from featprop.io.buckets import Buckets, Keyed
-from featprop.io.native import check_may_replace, open_native, write_description, writing_native
+from featprop.io.native import open_native, write_description, writing_native
 from featprop.progress import tracked
 
 __all__ = ["make"]
@@ -83,12 +83,11 @@ def make(
         seed=(seed, 0, 2**63),
     )
     _check_smallest(smallest, nodes, classes)
-    check_may_replace(out, force=force)
     shuffle, inside, between, rest = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
     model = BlockModel(class_sizes(nodes, classes, smallest), round(isolated * nodes), shuffle)
     wanted = {"inside": round(homophily * edges), "between": edges - round(homophily * edges)}
     _check_room(model, wanted)
-    with writing_native(out) as folder, tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+    with writing_native(out, force=force) as folder, tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         directed = Buckets(_new(scratch, "rows"), 2 * edges, lambda keys, count: keys // nodes * count // nodes)
         for name, draw, generator in [
             ("inside", model.draw_inside, inside),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from featprop.errors import LabelError, first_five
 from featprop.estimates.intervals import Interval, wilson
-from featprop.estimates.macro_f1 import macro_f1_interval
+from featprop.estimates.macro_f1 import macro_f1_interval, macro_f1_of
 from featprop.graph import Graph
 from featprop.html import card, grid
 from featprop.interop.plain import is_missing
@@ -53,7 +53,7 @@ class AuditScore:
     Attributes
     ----------
     accuracy, macro_f1
-        With the intervals that hold them in nine cases of ten.
+        With the intervals that hold them in nine cases of ten; exact if every node without a label is in the audit.
     classes
         Recall and precision of the classes that are in the audit, and predicted in it, often enough.
     size
@@ -69,12 +69,14 @@ class AuditScore:
     to_halve: int
 
     def __str__(self) -> str:
-        points = 100 * self.accuracy.width
-        more = f"{self.to_halve:,} more nodes would halve it" if self.to_halve else "every node is checked"
+        audit = f"by an audit of {self.size:,} node{'' if self.size == 1 else 's'}"
+        if not self.to_halve:
+            exactly = f"Accuracy {self.accuracy.value:.0%}, Macro-F1 {self.macro_f1.value:.0%}"
+            return f"{exactly}, {audit}; nothing is estimated, every node is checked."
         return (
-            f"Accuracy {self.accuracy}, Macro-F1 {self.macro_f1}, by an audit of {self.size:,} "
-            f"node{'' if self.size == 1 else 's'}; in 9 of 10 audits the interval holds the true value. That of the "
-            f"accuracy is {points:.0f} points wide, {more}."
+            f"Accuracy {self.accuracy}, Macro-F1 {self.macro_f1}, {audit}; in 9 of 10 audits the interval holds the "
+            f"true value. That of the accuracy is {100 * self.accuracy.width:.0f} points wide, {self.to_halve:,} more "
+            "nodes would halve it."
         )
 
     def __repr__(self) -> str:
@@ -135,25 +137,28 @@ def score_predictions(
         Ids of the nodes whose labels the predictions come from.
     """
     positions = _checked(graph, audit, learnt)
-    shares = _checked_weights(audit, weights)
     names = list(dict.fromkeys([*classes, *audit.values()]))
     code_of = {name: code for code, name in enumerate(names)}
     unlabelled = np.ones(graph.n_nodes, dtype=bool)
     unlabelled[graph.positions(learnt)] = False
     guesses, truths = predicted[positions], np.array([code_of[name] for name in audit.values()], dtype=np.intp)
     open_ = int(unlabelled.sum())
-    accuracy = _share_of(guesses == truths, shares, open_)
+    is_whole = len(audit) >= open_
+    shares = _checked_weights(audit, weights)
+    shares = np.ones(len(audit)) if is_whole else shares
+    counts = _counts(guesses, truths, shares, len(names))
     of_predicted = np.bincount(predicted[unlabelled], minlength=len(names))
+    accuracy = _share_of(guesses == truths, shares, open_)
     scores = []
     for code, name in enumerate(names):
         is_of, is_predicted = truths == code, guesses == code
         if min(is_of.sum(), is_predicted.sum()) >= ENOUGH:
-            recall = _share(is_predicted[is_of], shares[is_of])
-            precision = _share(is_of[is_predicted], shares[is_predicted])
+            recall = _share(is_predicted[is_of], shares[is_of], is_whole)
+            precision = _share(is_of[is_predicted], shares[is_predicted], is_whole)
             scores.append(ClassScore(name, int(is_of.sum()), recall, precision))
     return AuditScore(
         accuracy,
-        macro_f1_interval(_counts(guesses, truths, shares, len(names)), of_predicted),
+        _exactly(float(macro_f1_of(counts))) if is_whole else macro_f1_interval(counts, of_predicted),
         tuple(sorted(scores, key=lambda score: -score.count)),
         len(audit),
         _to_halve(accuracy, effective(shares), len(audit), open_),
@@ -193,9 +198,13 @@ def effective(weights: NDArray[np.float64]) -> float:
     return float(weights.sum() ** 2 / np.square(weights).sum())
 
 
-def _share(is_so: NDArray[np.bool_], weights: NDArray[np.float64]) -> Interval:
-    share = float(weights[is_so].sum() / weights.sum())
-    return wilson(min(1.0, share), effective(weights))
+def _share(is_so: NDArray[np.bool_], weights: NDArray[np.float64], is_whole: bool) -> Interval:
+    share = min(1.0, float(weights[is_so].sum() / weights.sum()))
+    return _exactly(share) if is_whole else wilson(share, effective(weights))
+
+
+def _exactly(value: float) -> Interval:
+    return Interval(value, value, value)
 
 
 def _counts(
@@ -212,10 +221,9 @@ def _counts(
 
 def _share_of(is_so: NDArray[np.bool_], weights: NDArray[np.float64], population: int) -> Interval:
     """Return a share of a population that the nodes drawn are a part of; nothing is unsure if they are all of it."""
-    found = _share(is_so, weights)
-    if len(weights) >= population:
-        return Interval(found.value, found.value, found.value)
-    return wilson(found.value, _draws(effective(weights), len(weights), population))
+    is_whole = len(weights) >= population
+    found = _share(is_so, weights, is_whole)
+    return found if is_whole else wilson(found.value, _draws(effective(weights), len(weights), population))
 
 
 def _draws(effective_size: float, size: int, population: int) -> float:

@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 
 from featprop.drawing.templates import rendered
-from featprop.errors import FileError
+from featprop.errors import FileError, overwriting
 from featprop.experiments.cost_tables import datasets_table, time_table
 from featprop.experiments.curves import ablation, later_curves, learning_curves, model_comparison
 from featprop.experiments.default_tables import calibration_table, default_table
@@ -120,7 +120,7 @@ def _check_may_hold_report(page: Path, *, force: bool) -> None:
     parts = [part for part in PARTS if (page.parent / part).exists()]
     if parts and not page.exists() and not force:
         rule, found = "must be new or hold an earlier report", f"{' and '.join(parts)} without {page.name}"
-        raise FileError(f"{page.parent}", rule, found, "choose another --out or pass --force")
+        raise overwriting(page.parent, found, rule)
 
 
 def build_drawings(results: Results) -> Iterator[Drawing]:

@@ -19,6 +19,7 @@ from featprop.tables.near import did_you_mean
 from featprop.tables.numbers import Writing, numbers_of
 from featprop.tables.options import TableOptions
 from featprop.tables.pieces import Pieces
+from featprop.tables.thousands import dots_in
 
 __all__ = ["EdgeTable", "Edges"]
 
@@ -66,6 +67,7 @@ class EdgeTable:
         dropped = index_columns(pieces.column_names, pieces.values, keep)
         self.column_names = [name for name in pieces.column_names if name not in dropped]
         self.ends = self._find_ends(options)
+        self.are_named = options.source is not None or _usual_ends(self.column_names) is not None
         self.weight = self._find_weight(options)
         self.writing: Writing | None = None
         others = [name for name in self.column_names if name not in (*self.ends, self.weight)]
@@ -73,6 +75,8 @@ class EdgeTable:
         told += f", weighted by {self.weight!r}" if self.weight is not None else ""
         hint = "" if self.weight is not None or options.weights == "none" else " (--weight COLUMN names the weights)"
         log.info("%s%s", told, f"; ignored: {first_five(others)}{hint}" if others else "")
+        if self.weight is not None and pieces.semicolons:
+            self.writing = self._thousands(self.weight)
 
     @property
     def wanted(self) -> list[str]:
@@ -91,6 +95,7 @@ class EdgeTable:
         take
             Called with the edges, piece by piece.
         """
+        self._check_header(positions)
         try:
             return take(self._edges(positions))
         except _WrittenOtherwiseError:
@@ -157,12 +162,24 @@ class EdgeTable:
     def plain(self, table: pa.Table, positions: Positions) -> Edges | None:
         """Return some edges; None if it takes all of them to tell what they are, or what is wrong with them."""
         source, target = self.positions_in(table, positions)
-        if (source < 0).any() or (target < 0).any():
+        if (source < 0).any() or (target < 0).any() or self._begins_with_an_edge(positions):
             return None
         if self.weight is None:
             return Edges(source, target, None)
-        weights = _plain_weights(plain_column(table, self.weight))
+        if self.writing is None:
+            weights = _plain_weights(plain_column(table, self.weight))
+        else:
+            weights, _ = self.weights_in(table)
         return None if weights is None or np.isnan(weights).any() else Edges(source, target, weights)
+
+    def _thousands(self, weight: str) -> Writing | None:
+        """Return how weights with dots between thousands are written, and say so; None if there are none."""
+        dots = dots_in(self.pieces.values(weight))
+        if dots is None:
+            return None
+        level = logging.INFO if dots.of_thousands else logging.WARNING
+        log.log(level, "Column %r of %s: %s", weight, self.what, dots.told(of_thousands=dots.of_thousands))
+        return Writing(None, comma=True, units=None, percent=False, currency=None) if dots.of_thousands else None
 
     def odd_weight(self, row: int, value: object, count: int | None = None) -> GraphError:
         """Return the error about a weight that is no number.
@@ -176,8 +193,35 @@ class EdgeTable:
         """
         rule, cure = "must be numeric", "write a number in every row, or pass --weights none"
         found = "an empty cell" if value in (None, "") else repr(value)
+        if unit := self._other_unit(value):
+            rule, cure = f"must have one unit, {unit} as most weights", "convert the others, or pass --weights none"
         found += f" in row {row + 1:,}" + ("" if count is None else f" ({count:,} in all)")
         return GraphError(f"Column {self.weight!r} of {self.what}", rule, found, cure)
+
+    def _other_unit(self, value: object) -> str | None:
+        """Return the currency or percent of the weights if a weight is a number of another; None if it is not."""
+        own = Writing.of([pa.array([value])]) if isinstance(value, str) else None
+        if own is None or self.writing is None or own.sign is None or self.writing.sign in (None, own.sign):
+            return None
+        return self.writing.sign
+
+    def _begins_with_an_edge(self, positions: Positions) -> bool:
+        """Say whether a table of text has two ids where the names of its columns should be."""
+        return not self.typed and not self.are_named and bool((positions.of(pa.array(self.ends)) >= 0).all())
+
+    def _check_header(self, positions: Positions) -> None:
+        """Refuse a table without a header, whose first edge would be lost; pandas calls its columns 0 and 1."""
+        if not self._begins_with_an_edge(positions):
+            return
+        found = f"the nodes {self.ends[0]!r} and {self.ends[1]!r}"
+        if self.ends != ("0", "1"):
+            cure = "add the header source,target before the first edge"
+            raise FileError(self.what, "must begin with the names of its columns", found, cure)
+        log.warning(
+            "%s begins with %s, taken for names of columns: if this is an edge, add the header source,target",
+            self.what,
+            found,
+        )
 
     def _unknown_ends(self, positions: Positions, strays: int, rows: int) -> GraphError:
         """Return the error about ends that are no nodes, with what was probably meant."""
@@ -212,11 +256,11 @@ class EdgeTable:
                 rule, cure = "must have two columns of ends", "name another with --target"
                 raise FileError(what, rule, f"{options.source!r} twice", cure)
             return str(found[0]), str(found[1])
-        lower = {name.strip().lower(): name for name in reversed(there)}
-        for first, second in ENDS:
-            if first in lower and second in lower:
-                return lower[first], lower[second]
-        if len(there) == 2 and (options.weights == "none" or not lower.keys() & set(WEIGHT)):
+        usual = _usual_ends(there)
+        if usual is not None:
+            return usual
+        lower = {name.strip().lower() for name in there}
+        if len(there) == 2 and (options.weights == "none" or not lower & set(WEIGHT)):
             return there[0], there[1]
         cure = "say with --source and --target which two join the nodes" if len(there) > 2 else "add the other one"
         raise FileError(what, "must have the columns source and target", ", ".join(there[:8]) or "none", cure)
@@ -234,6 +278,12 @@ class EdgeTable:
 
 class _WrittenOtherwiseError(Exception):
     """Weights show that earlier ones, which were read already, are not written as they seemed to be."""
+
+
+def _usual_ends(names: list[str]) -> tuple[str, str] | None:
+    """Return the columns that are called as ends usually are."""
+    lower = {name.strip().lower(): name for name in reversed(names)}
+    return next(((lower[one], lower[other]) for one, other in ENDS if one in lower and other in lower), None)
 
 
 def _as_told(value: pa.Scalar) -> object:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from featprop.errors import FileError, GraphError, LabelError, first_five, reason
+from featprop.interop.plain import plain
 from featprop.interop.recognise import is_a
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Frame", "check_same_order", "is_series", "known_of", "naming_arguments", "table_of"]
+__all__ = ["Frame", "is_series", "known_of", "labels_in_order", "naming_arguments", "table_of"]
 
 Frame = Any
 """A pandas data frame or an Arrow table; pandas need not be there to name its type."""
@@ -104,15 +105,24 @@ def known_of(series: pd.Series[Any], n_nodes: int, asked: Iterable[Hashable]) ->
     return dict(zip(there.index.tolist(), values, strict=True))
 
 
-def check_same_order(nodes: Any, labels: Any) -> None:
-    """Refuse labels whose index names the same nodes in another order: they are taken by place, not by index."""
-    if not is_series(labels) or (is_series(nodes) and nodes.index.equals(labels.index)):
-        return
-    index = labels.index.tolist()
-    wanted = nodes.tolist() if hasattr(nodes, "tolist") else list(nodes)
-    if len(index) == len(wanted) and index != wanted and set(index) == set(wanted):
-        found, cure = "a Series whose index names them in another", "pass labels.loc[nodes]"
-        raise LabelError("labels", "must be in the order of the nodes", found, cure)
+def labels_in_order(nodes: Any, labels: Any) -> list[Any]:
+    """Return the labels of nodes as plain Python objects, those of a mapping by node, all others by place.
+
+    A series whose index names the same nodes in another order is refused: it is taken by place, not by index.
+    """
+    if isinstance(labels, Mapping):
+        wanted = plain(nodes)
+        missing = [repr(node) for node in wanted if node not in labels]
+        if missing:
+            found = f"none for {first_five(missing)}"
+            raise LabelError("labels", "must name a class for every node", found, "pass those nodes only that have one")
+        return plain([labels[node] for node in wanted])
+    if is_series(labels) and not (is_series(nodes) and nodes.index.equals(labels.index)):
+        index, wanted = labels.index.tolist(), plain(nodes)
+        if len(index) == len(wanted) and index != wanted and set(index) == set(wanted):
+            found, cure = "a Series whose index names them in another", "pass labels.loc[nodes]"
+            raise LabelError("labels", "must be in the order of the nodes", found, cure)
+    return plain(labels)
 
 
 def _from_pandas(frame: pd.DataFrame, what: str, id_names: Sequence[str]) -> pa.Table:

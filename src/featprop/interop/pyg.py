@@ -90,14 +90,14 @@ def to_pyg(
 
 def _weights(data: Data) -> NDArray[Any] | None:
     if data.edge_weight is not None:
-        return np.asarray(data.edge_weight.detach().reshape(-1).cpu().numpy())
+        return _numbers(data.edge_weight).reshape(-1)
     attributes = data.edge_attr
     if not is_a(attributes, "torch", "Tensor"):
         return None
     if attributes.dim() > 1 and attributes.shape[1:].numel() != 1:
         log.info("edge_attr has %s columns and is not looked at", f"{attributes.shape[1:].numel():,}")
         return None
-    weights = np.asarray(attributes.detach().reshape(-1).cpu().numpy())
+    weights = _numbers(attributes).reshape(-1)
     if weights.dtype.kind not in "biuf" or not np.all(np.isfinite(weights) & (weights >= 0)):
         log.warning("edge_attr holds negative or missing numbers and is not taken as the weight of the edges")
         return None
@@ -106,8 +106,16 @@ def _weights(data: Data) -> NDArray[Any] | None:
 
 
 def _features(x: Any) -> Any:
-    x = x.detach().cpu()
     if x.is_sparse or x.is_sparse_csr:
-        x = x.to_sparse_coo().coalesce()
-        return sp.coo_array((x.values().numpy(), tuple(x.indices().numpy())), shape=tuple(x.shape))
-    return x.numpy()
+        x = x.detach().cpu().to_sparse_coo().coalesce()
+        return sp.coo_array((_numbers(x.values()), tuple(x.indices().numpy())), shape=tuple(x.shape))
+    return _numbers(x)
+
+
+def _numbers(tensor: Any) -> NDArray[Any]:
+    """Return a tensor as an array; types that NumPy does not have, such as bfloat16, become float32."""
+    tensor = tensor.detach().cpu()
+    try:
+        return np.asarray(tensor.numpy())
+    except TypeError:
+        return np.asarray(tensor.float().numpy())

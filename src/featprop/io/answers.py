@@ -71,6 +71,8 @@ class Answers:
         How many predictions it holds; 0 for a table of any other kind.
     audit
         The nodes that were drawn for checking, answered or not, and how many nodes each stands for.
+    lists_all
+        Whether it has a row for every node, so that one without a label means nothing.
     """
 
     answers: list[Answer]
@@ -78,6 +80,7 @@ class Answers:
     remark: str = ""
     n_predictions: int = 0
     audit: dict[Hashable, float] = field(default_factory=dict)
+    lists_all: bool = False
 
 
 def read_answers(path: Path, graph: Graph) -> Answers:
@@ -92,6 +95,7 @@ def read_answers(path: Path, graph: Graph) -> Answers:
     graph.positions([nodes[row] for row in filled], f"ids in {path}")
     predictions = Predictions.of(table, label_column)
     if predictions is not None:
+        predictions.check(f"{path}")
         return _corrections(predictions, nodes, annotators, filled, path)
     answers, blank = [], []
     for row in filled:
@@ -108,7 +112,7 @@ def read_answers(path: Path, graph: Graph) -> Answers:
     remark = ""
     if AUDIT in table.column_names and unmarked:
         remark = f"{path}: {unmarked:,} rows have nothing in the column {AUDIT}, so they are labels to learn from"
-    return Answers(answers, [] if lists_all else blank, remark, audit=audit)
+    return Answers(answers, [] if lists_all else blank, remark, audit=audit, lists_all=lists_all)
 
 
 def audit_weights(texts: Sequence[str], what: str) -> list[float | None]:
@@ -155,7 +159,7 @@ def _corrections(
     remark = f"{path} holds predictions: a person corrected {corrected:,} of {total:,}"
     if kept:
         remark += f" and had given {kept:,} labels before"
-    return Answers(answers, [], f"{remark}; only these count as labels", total)
+    return Answers(answers, [], f"{remark}; only these count as labels", total, lists_all=True)
 
 
 def read_ids(path: Path, graph: Graph) -> list[Hashable]:

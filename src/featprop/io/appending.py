@@ -8,6 +8,7 @@ only the one that was read: of two runs that add to the same graph at once, the 
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Hashable, Iterator
 from pathlib import Path
@@ -37,9 +38,11 @@ from featprop.matrix import as_dense
 from featprop.progress import tracked
 from featprop.tables import Preparation, TableOptions
 from featprop.tables.looks import column_of
-from featprop.tables.naming import check_distinct
+from featprop.tables.naming import ID_NAMES, check_distinct
 
 __all__ = ["Appended", "append_tables"]
+
+log = logging.getLogger(__name__)
 
 BLOCK = 1 << 22
 """Entries merged, or numbers copied, together."""
@@ -166,7 +169,18 @@ def _new_nodes(tables: TwoTables, graph: Graph, old_ids: pa.Array, options: Tabl
         found = f"{first_five([repr(name) for name in known])} there already"
         cure = "drop these rows: nodes are added, never changed; to change some, convert all tables together"
         raise GraphError(f"Nodes of {what}", f"must be new to {folder}", found, cure)
+    _tell_new_columns(nodes.table.column_names, graph, what, folder)
     return nodes
+
+
+def _tell_new_columns(columns: list[str], graph: Graph, what: str, folder: Path) -> None:
+    """Say which columns the graph does not have, and so does not keep."""
+    kept = [] if graph.table is None else graph.table.column_names
+    known = {name.strip().casefold() for name in (*kept, *(graph.feature_names or ()), *ID_NAMES)}
+    new = [name for name in columns if name.strip().casefold() not in known]
+    if new:
+        told = "Columns of %s that %s does not have are left out: %s; to use them, convert all tables together"
+        log.warning(told, what, folder, first_five(new))
 
 
 def _write_nodes(new: Path, folder: Path, graph: Graph, nodes: Nodes | None, ids: pa.Array) -> str:
@@ -284,10 +298,44 @@ def _write_edges(
             np.lib.format.open_memmap(made / f"adjacency.{part}.npy", mode="r")
             for part in ("indptr", "indices", "data")
         )
+        _check_weights(folder, graph, more, table, options)
     divisor = 1.0 if scale is None or graph.weight_scale is None else scale
     rule = "max" if options.repeated == "max" else "sum"
     entries = write_adjacency(new, _merged_rows(old, more, divisor, rule), n, old.nnz + more.nnz)
     return (entries - old.nnz) // 2, repairs, scale
+
+
+def _check_weights(folder: Path, graph: Graph, more: sp.csr_array, table: EdgeTable, options: TableOptions) -> None:
+    """Refuse edges with weights beside edges without: 104 beside 1 is no weight.
+
+    Sums of weights that are whole numbers may be counts of edges without any: what is mixed there is only said.
+    """
+    if options.weights == "none" or options.repeated == "count" or not graph.n_edges or not more.nnz:
+        return
+    scale = 1.0 if graph.weight_scale is None else graph.weight_scale
+    old_weights, has_column = scale != 1 or _differ_from_1(graph.adjacency.data), table.weight is not None
+    if old_weights == has_column or (has_column and not _differ_from_1(more.data)):
+        return
+    what, rule = f"Edges of {table.what}", f"must have weights, as those of {folder} have"
+    found, cure = "no column of weights", "name it with --weight, add it, or convert all tables together"
+    if has_column:
+        rule, found = f"must have no weights, as those of {folder} have none", f"the column {table.weight!r}"
+        cure = "leave the column out, or convert all tables together"
+    counts = more.data if has_column else graph.adjacency.data
+    if options.repeated == "sum" and _are_whole(counts, 1.0 if has_column else scale):
+        log.warning("%s %s, unless these are counts of edges; found %s: %s", what, rule, found, cure)
+        return
+    raise GraphError(what, rule, found, cure)
+
+
+def _differ_from_1(weights: NDArray[np.float32]) -> bool:
+    return any((weights[start : start + BLOCK] != 1).any() for start in range(0, len(weights), BLOCK))
+
+
+def _are_whole(weights: NDArray[np.float32], scale: float) -> bool:
+    """Say whether weights were whole numbers before they were divided."""
+    parts = (weights[start : start + BLOCK].astype(np.float64) * scale for start in range(0, len(weights), BLOCK))
+    return all(np.allclose(part, np.round(part), rtol=1e-6, atol=1e-6) for part in parts)
 
 
 def _merged_rows(

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from featprop.io.csv_files import Layout, text_columns, typed_csv
+from featprop.io.csv_files import Layout, text_columns, thousands_columns, typed_csv, without_dots
 from featprop.io.table_pieces import CsvPieces
 from featprop.io.tables import check_text, empty_rows_at_the_end, is_empty, read_table, reading_file
 from featprop.progress import tracked
@@ -130,7 +130,8 @@ def _csv(path: Path, text: Collection[str], size: int, folder: Path) -> ByColumn
     pieces = CsvPieces(path)
     divided = _divided(range(len(pieces.written)), size)
     with reading_file(path):
-        as_text = set(text_columns(path, pieces.layout, text))
+        dotted = set(thousands_columns(path, pieces.layout, text))
+        as_text = dotted.union(text_columns(path, pieces.layout, text))
     files: list[tuple[Path, list[str]]] = []
     fields: list[pa.Field] = []
     rows = empty = 0
@@ -138,6 +139,7 @@ def _csv(path: Path, text: Collection[str], size: int, folder: Path) -> ByColumn
         with reading_file(path):
             found = typed_csv(part, UTF_8, [f"{place}" for place in places if pieces.written[place] in as_text])
         part.unlink()
+        found = without_dots(found, [f"{place}" for place in places if pieces.written[place] in dotted])
         rows = len(found)
         found = found.rename_columns([pieces.titles[place] for place in places])
         found = found.drop_columns(

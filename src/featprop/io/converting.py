@@ -34,7 +34,7 @@ from featprop.io.buckets import Buckets, Grouped, Keyed
 from featprop.io.edge_tasks import Spread, merge, spread
 from featprop.io.feature_files import keeping_in, write_features
 from featprop.io.folder import Tables, TwoTables, Workbook
-from featprop.io.native import check_may_replace, write_description, write_ids, write_table, writing_native
+from featprop.io.native import write_description, write_ids, write_table, writing_native
 from featprop.io.reading import format_of
 from featprop.io.table_pieces import Portion, portions_of
 from featprop.memory import bytes_text
@@ -106,8 +106,7 @@ def convert_tables(
     if max_memory < LEAST_MEMORY:
         rule = f"must be at least {bytes_text(LEAST_MEMORY)}"
         raise ParameterError("max_memory", rule, bytes_text(max_memory), "allow more")
-    check_may_replace(out, force=force)
-    with scratch_folder(scratch) as work, writing_native(out) as folder:
+    with scratch_folder(scratch) as work, writing_native(out, force=force) as folder:
         nodes, pieces = tables.nodes_by_column(options, _made(work / "columns")), tables.edges()
         largest = max((nodes.column(name).nbytes for name in nodes.column_names), default=0)
         if (needed := TAKEN + COLUMN * largest) > max_memory:

@@ -6,6 +6,7 @@ import codecs
 import logging
 import re
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,18 +15,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from featprop.errors import FileError
+from featprop.errors import FileError, shortened
 from featprop.io.encodings import encoding_of
+from featprop.io.quotes import SHOWN, check_quotes
 from featprop.tables.numbers import decimal_comma
+from featprop.tables.thousands import DOTTED, Dots
 
-__all__ = ["BLOCKS", "Layout", "layout_of", "read_csv", "text_columns", "typed_csv", "uneven_row"]
+__all__ = [
+    "BLOCKS",
+    "Layout",
+    "layout_of",
+    "read_csv",
+    "text_columns",
+    "thousands_columns",
+    "typed_csv",
+    "uneven_row",
+    "without_dots",
+]
 
 log = logging.getLogger(__name__)
 
 DELIMITERS = ",;\t|"
-
-SHOWN = 80
-"""Letters of a row that a message shows."""
 
 START = 1 << 20
 """How many bytes are looked at before the whole file is read."""
@@ -36,15 +46,14 @@ BLOCKS = (START, 1 << 26)
 CODE = r"^\s*[+-]?(?:0[0-9xX]|[0-9]{19})"
 """Digits that would not come back from a number: ``01234``, ``0x1F``, more of them than 64 bits hold."""
 
-DOTTED = r"^\s*[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+\s*$"
-"""A number with a dot before three digits, which beside decimal commas stands between thousands."""
-
 UNEVEN = re.compile(r"CSV parse error: (?:Row #([0-9]+): )?Expected ([0-9]+) columns, got ([0-9]+): ")
 """What PyArrow says of a row; its number only where one thread reads."""
 
 Result = TypeVar("Result")
 
 OTHERWISE_DOTTED = r"\.(?:[0-9]{0,2}|[0-9]{4,})(?:[^0-9]|$)|^\s*[+-]?(?:0|[0-9]{4,})?\."
+
+DECIMAL_POINT = r"^\s*[+-]?(?:[0-9]+\.(?:[0-9]{1,2}|[0-9]{4,})|0?\.[0-9]+)\s*$"
 
 
 def read_csv(path: Path, text: Collection[str] | None) -> pa.Table:
@@ -56,14 +65,42 @@ def read_csv(path: Path, text: Collection[str] | None) -> pa.Table:
         The columns to read as text; None for all.
     """
     layout = layout_of(path)
-    table = typed_csv(path, layout, text_columns(path, layout, text))
+    check_quotes(path, layout)
     layout.tell(path)
-    return table
+    dotted = thousands_columns(path, layout, text)
+    return without_dots(typed_csv(path, layout, [*text_columns(path, layout, text), *dotted]), dotted)
 
 
 def text_columns(path: Path, layout: Layout, text: Collection[str] | None) -> list[str]:
     """Return the columns to read as text: those named, all if `text` is None, and those of codes."""
     return _by_blocks(path, lambda block: _text_columns(path, text, *layout.options(block)))
+
+
+def thousands_columns(path: Path, layout: Layout, text: Collection[str] | None) -> list[str]:
+    """Return the columns of a file with semicolons in which dots stand between thousands, and say so.
+
+    All values of a column tell it together; in a file that has decimal points elsewhere it is only said.
+    """
+    if layout.delimiter != ";" or text is None:
+        return []
+    found, has_points = _by_blocks(path, lambda block: _dots(path, text, *layout.options(block)))
+    thousands = []
+    for name, dots in found.items():
+        of_thousands = dots.is_sure or (dots.of_thousands and not has_points)
+        level = logging.INFO if of_thousands else logging.WARNING
+        log.log(level, "Column %r of %s: %s", name.strip(), path, dots.told(of_thousands=of_thousands))
+        thousands += [name] if of_thousands else []
+    return thousands
+
+
+def without_dots(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Take the dots between thousands out of columns of text, and make numbers of them if all of them are."""
+    for name in names:
+        digits = pc.replace_substring(pc.utf8_trim_whitespace(table.column(name)), ".", "")
+        with suppress(pa.ArrowInvalid):
+            digits = pc.if_else(pc.equal(digits, ""), pa.scalar(None, pa.string()), digits).cast(pa.int64())
+        table = table.set_column(table.column_names.index(name), name, digits)
+    return table
 
 
 def typed_csv(path: Path, layout: Layout, as_text: Sequence[str]) -> pa.Table:
@@ -109,7 +146,7 @@ def uneven_row(path: Path, error: Exception) -> FileError | None:
     row = f"row {int(told[1]) - 1 - layout.skip:,}" if told[1] else "a row"
     rule = f"must have {int(told[2]):,} columns in every row, as in its header"
     written = " ".join(str(found)[told.end() :].split())
-    shown = written if len(written) <= SHOWN else f"{written[:SHOWN]}…"
+    shown = shortened(written, SHOWN)
     cure = f"quote the field if it holds {layout.delimiter!r}, or mend the row"
     return FileError(f"{path}", rule, f"{int(told[3]):,} in {row} ({shown})", cure)
 
@@ -148,6 +185,39 @@ def _text_columns(path: Path, text: Collection[str] | None, options: Any, parse:
     if text is None:
         return list(written)
     return [name for name in written if name.strip() in text] + _codes(path, written, options, parse)
+
+
+def _dots(path: Path, text: Collection[str], options: Any, parse: Any) -> tuple[dict[str, Dots], bool]:
+    """Return the dots of columns that leave open what these are, and whether other columns have decimal points.
+
+    Looked at are columns with such a dot in the first block.
+    """
+    from pyarrow import csv
+
+    with csv.open_csv(path, options, parse) as file:
+        written = file.schema.names
+    if len(set(written)) < len(written):
+        return {}, False
+    convert = csv.ConvertOptions(column_types=dict.fromkeys(written, pa.string()))
+    with csv.open_csv(path, options, parse, convert) as file:
+        first = next(iter(file), None)
+    if first is None or not first.num_rows or _has_decimal_comma(first.columns):
+        return {}, False
+    places = [place for place in np.flatnonzero(_any(first.columns, DOTTED)) if written[place].strip() not in text]
+    found = {written[place]: Dots() for place in places if Dots.of(first.columns[place]) is not None}
+    if not found:
+        return {}, False
+    convert.include_columns = list(found)
+    with csv.open_csv(path, options, parse, convert) as file:
+        for batch in file:
+            more = {name: Dots.of(batch.column(name)) for name in found}
+            found = {name: found[name] + dots for name, dots in more.items() if dots is not None}
+    has_points = _any(first.columns, DECIMAL_POINT).any()
+    return {name: dots for name, dots in found.items() if dots.is_open}, bool(has_points)
+
+
+def _has_decimal_comma(columns: list[pa.Array]) -> bool:
+    return any(decimal_comma(columns[place]) for place in np.flatnonzero(_any(columns, ",")))
 
 
 def _typed(path: Path, as_text: Sequence[str], options: Any, parse: Any) -> pa.Table:
@@ -201,7 +271,7 @@ def _codes(path: Path, written: list[str], options: Any, parse: Any) -> list[str
         return []
     columns = first.columns
     is_code = _any(columns, CODE)
-    if parse.delimiter != "," and any(decimal_comma(columns[place]) for place in np.flatnonzero(_any(columns, ","))):
+    if parse.delimiter != "," and _has_decimal_comma(columns):
         is_code |= _any(columns, DOTTED) & ~_any(columns, OTHERWISE_DOTTED)
     return [written[place] for place in np.flatnonzero(is_code)]
 

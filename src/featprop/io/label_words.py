@@ -1,8 +1,10 @@
 """What the words in a label column mean: a class, one of several spellings of a class, or that somebody could not say.
 
-A word that is written as a known class is that class. Words that differ in case, blanks or the zeros of a number are
-one class: the known one, or else the spelling met most often. Nothing else is changed; what looks like a slip is told.
-The graph's own label column may be as untidy as any sheet: its classes lend their spelling, and no more.
+A word that is written as a known class is that class. Words that differ in case, blanks, the zeros of a number or how
+an umlaut is put together are one class: the known one, or else the spelling met most often. Nothing else is changed;
+what looks like a slip is told. ``NULL``, ``#N/A`` and what else programs write for nothing is no label
+(`featprop.tables.missing`). The graph's own label column may be as untidy as any sheet: its classes lend their
+spelling, and no more.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from featprop.errors import LabelError, ParameterError, first_five
 from featprop.io.answers import Answer
-from featprop.spelling import closest, form_of
+from featprop.spelling import closest, composed, form_of
+from featprop.tables.missing import is_no_class
 from featprop.tables.naming import name_of
 
-__all__ = ["SKIP_WORDS", "classes_of", "named_classes", "skip_forms", "tell_of_slips"]
+__all__ = ["SKIP_WORDS", "classes_of", "empty_words", "named_classes", "skip_forms", "tell_of_slips"]
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +39,12 @@ SHORTEST = 4
 def skip_forms(skip_words: Iterable[str], known: Iterable[Hashable]) -> set[str]:
     """Return the forms of the words for a node that cannot be labelled, but for those that are classes."""
     return {form_of(word) for word in skip_words} - {form_of(name) for name in known}
+
+
+def empty_words(words: Iterable[Hashable], skips: Collection[str], known: Iterable[Hashable]) -> set[Hashable]:
+    """Return those of the words that programs write where there is no label, but for the forms of skips and classes."""
+    meant = {*skips, *map(form_of, known)}
+    return {word for word in words if is_no_class(word) and form_of(word) not in meant}
 
 
 def named_classes(allowed: Iterable[Hashable], known: Iterable[Hashable]) -> list[Hashable]:
@@ -123,7 +132,7 @@ def _name(answer: Answer, of_text: dict[str, Hashable]) -> Hashable:
     text = str(answer.written)
     if answer.is_typed:
         return answer.written if answer.written in of_text.values() else of_text.get(text, answer.written)
-    return of_text.get(text, name_of(text))
+    return of_text.get(text, name_of(composed(text)))
 
 
 def _check_allowed(answers: Sequence[Answer], classes: Sequence[Hashable], allowed: Sequence[Hashable]) -> None:
@@ -143,7 +152,8 @@ def _tell_merged(read_as: dict[Hashable, Hashable], counts: Counter[Hashable]) -
     merged: dict[Hashable, list[str]] = {}
     for name, meant in read_as.items():
         if name != meant or type(name) is not type(meant):
-            merged.setdefault(meant, []).append(f"{name!r} ({counts[name]:,})")
+            looks_alike = isinstance(name, str) and composed(name) == composed(str(meant))
+            merged.setdefault(meant, []).append(f"{ascii(name) if looks_alike else repr(name)} ({counts[name]:,})")
     for meant, others in merged.items():
         log.info("Labels written in several ways are one class: %s read as %r", ", ".join(others), meant)
 

@@ -13,8 +13,9 @@ from featprop.graph import Graph
 from featprop.io.agreement import Agreement, agreement_of, check_on_conflict, settled
 from featprop.io.answers import Answer, Answers, read_answers
 from featprop.io.audits import pooled
-from featprop.io.label_words import SKIP_WORDS, classes_of, named_classes, skip_forms, tell_of_slips
+from featprop.io.label_words import SKIP_WORDS, classes_of, empty_words, named_classes, skip_forms, tell_of_slips
 from featprop.spelling import form_of
+from featprop.tables.missing import told_no_classes
 
 __all__ = ["LabelSheet", "labels_of", "read_labels"]
 
@@ -51,6 +52,27 @@ class LabelSheet:
     agreement: Agreement | None = None
     audit: dict[Hashable, float] = field(default_factory=dict)
     audited: dict[Hashable, Hashable] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What words are known to mean: the only classes there may be, if that is said, those meant, and forms of skips."""
+
+    allowed: list[Hashable] | None
+    meant: list[Hashable]
+    skips: set[str]
+
+    @classmethod
+    def of(
+        cls,
+        before: Mapping[Hashable, int],
+        own: Mapping[Hashable, int],
+        allowed: Iterable[Hashable] | None,
+        skip_words: Iterable[str],
+    ) -> _Words:
+        permitted = None if allowed is None else named_classes(allowed, [*own, *before])
+        meant = list(before) if permitted is None else permitted
+        return cls(permitted, meant, skip_forms(skip_words, meant))
 
 
 def read_labels(
@@ -96,14 +118,16 @@ def read_labels(
     check_on_conflict(on_conflict)
     tables = [_logged(logs[path], path, graph) if path in logs else read_answers(path, graph) for path in paths]
     what = " and ".join(str(path) for path in paths)
+    own = Counter(name for name in graph.class_names() if name is not None)
+    before = Counter([*classes, *(label for told in logs.values() for label in told.labels)])
+    words = _Words.of(before, own, allowed, skip_words)
+    tables = _without_empty(tables, words, what)
     answers = [answer for table in tables for answer in table.answers]
     if not answers and not (may_be_blank and any(table.blank for table in tables)):
         raise _nothing(tables, what)
     for remark in filter(None, (table.remark for table in tables)):
         log.info("%s", remark)
-    own = Counter(name for name in graph.class_names() if name is not None)
-    before = Counter([*classes, *(label for told in logs.values() for label in told.labels)])
-    sheet = _sheet(answers, before, own, allowed, skip_words, on_conflict, what)
+    sheet = _sheet(answers, before, own, words, on_conflict, what)
     labelled = set(sheet.nodes)
     skips = {node: word for told in logs.values() for node, word in told.skipped.items() if node not in labelled}
     sheet = replace(sheet, skipped=skips | sheet.skipped)
@@ -117,9 +141,24 @@ def _logged(told: LabelSheet, path: Path, graph: Graph) -> Answers:
     """Return what counts in a label log as a table would say it; its skips have reasons, and are no words to read."""
     labels = {**dict(zip(told.nodes, told.labels, strict=True)), **told.audited}
     graph.positions(labels, f"ids in {path}")
-    return Answers(
-        [Answer(node, label, str(path), is_typed=True) for node, label in labels.items()], [], audit=told.audit
-    )
+    answers = [Answer(node, label, str(path), is_typed=True) for node, label in labels.items()]
+    return Answers(answers, told.blank, audit=told.audit)
+
+
+def _without_empty(tables: Sequence[Answers], words: _Words, what: str) -> list[Answers]:
+    """Take out of tables what programs write where there is no label, and say so: such a row was left empty."""
+    answers = [answer for table in tables for answer in table.answers]
+    empty = empty_words({answer.written for answer in answers}, words.skips, words.meant)
+    if not empty:
+        return list(tables)
+    told = told_no_classes(answer.written for answer in answers if answer.written in empty)
+    log.warning("%s: %s: name in --classes what is a class", what, told)
+    cleared = []
+    for table in tables:
+        left = [] if table.lists_all else [answer.node for answer in table.answers if answer.written in empty]
+        kept = [answer for answer in table.answers if answer.written not in empty]
+        cleared.append(replace(table, answers=kept, blank=[*table.blank, *left]))
+    return cleared
 
 
 def _without_audit(sheet: LabelSheet, tables: Sequence[Answers]) -> LabelSheet:
@@ -152,25 +191,23 @@ def labels_of(
     if not answers:
         found = "no --labels, and no label in the graph's own label column"
         raise LabelError("Training", "must have labels", found, "pass --labels picks.csv")
-    return _sheet(answers, Counter(), Counter(), allowed, skip_words, "error", "The graph")
+    words = _Words.of({}, {}, allowed, skip_words)
+    (table,) = _without_empty([Answers(answers, [], lists_all=True)], words, "The graph")
+    return _sheet(table.answers, {}, {}, words, "error", "The graph")
 
 
 def _sheet(
     answers: Sequence[Answer],
     before: Mapping[Hashable, int],
     own: Mapping[Hashable, int],
-    allowed: Iterable[Hashable] | None,
-    skip_words: Iterable[str],
+    words: _Words,
     on_conflict: str,
     what: str,
 ) -> LabelSheet:
     """Return what answers say, given how many labels classes have from before and in the graph; see `read_labels`."""
-    permitted = None if allowed is None else named_classes(allowed, [*own, *before])
-    meant = before if permitted is None else permitted
-    no_classes = skip_forms(skip_words, meant)
-    skip_word = {word: form_of(word) in no_classes for word in {answer.written for answer in answers}}
+    skip_word = {word: form_of(word) in words.skips for word in {answer.written for answer in answers}}
     told = [answer for answer in answers if not skip_word[answer.written]]
-    said = list(zip(told, classes_of(told, [before, own], permitted), strict=True))
+    said = list(zip(told, classes_of(told, [before, own], words.allowed), strict=True))
     agreement = agreement_of(said)
     if agreement is not None:
         log.info("%s", agreement)
@@ -178,7 +215,7 @@ def _sheet(
     if settlements:
         log.info("Different labels for one node, settled by %s: %s", on_conflict, first_five(settlements))
     labels = {node: name for node, (_, name) in counts.items()}
-    tell_of_slips(labels, list(meant), before, own)
+    tell_of_slips(labels, words.meant, before, own)
     skips = {answer.node: answer for answer in answers if skip_word[answer.written] and answer.node not in labels}
     skipped = {node: str(answer.written) for node, answer in skips.items()}
     if skipped:

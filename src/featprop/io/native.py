@@ -31,7 +31,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.errors import FileError, first_five, reason
+from featprop.errors import FileError, first_five, overwriting, reason
 from featprop.graph import Graph
 from featprop.interop.plain import as_array
 from featprop.io.atomic import read_whole, replacing_folder
@@ -102,14 +102,13 @@ def write_native(graph: Graph, folder: Path, *, force: bool = False, source: Map
     source
         Where it is from, to be kept beside it.
     """
-    check_may_replace(folder, force=force)
     arrays = _parts("adjacency", graph.adjacency)
     arrays |= _parts("features", graph.features) if sp.issparse(graph.features) else {"features": graph.features}
     if graph.labels is not None:
         arrays["labels"] = graph.labels
     kind, ids = _ids_to_write(graph.ids)
     arrays |= ids
-    with writing_native(folder) as temporary:
+    with writing_native(folder, force=force) as temporary:
         for name, array in tracked(arrays.items(), f"writing {folder.name}", len(arrays)):
             np.save(temporary / f"{name}.npy", array, allow_pickle=False)
         if graph.table is not None:
@@ -131,17 +130,25 @@ def write_native(graph: Graph, folder: Path, *, force: bool = False, source: Map
 
 @contextmanager
 def writing_native(
-    folder: Path, *, durable: bool = False, check: Callable[[Path], None] | None = None
+    folder: Path, *, force: bool = False, durable: bool = False, check: Callable[[Path], None] | None = None
 ) -> Iterator[Path]:
     """Yield a temporary folder to write a graph to, which becomes `folder` when the block ends without error.
 
     Parameters
     ----------
+    force
+        Replace a graph that is there already, or that another run has put there meanwhile.
     durable
         Wait until the files are on the disk: not needed for a graph that can be made again.
     check
-        Looks at what was there, and raises if it must stay (`replacing_folder`).
+        Looks at what was there, and raises if it must stay (`replacing_folder`), in place of `check_may_replace`.
     """
+    if check is None:
+        check_may_replace(folder, force=force)
+
+        def check(old: Path) -> None:
+            check_may_replace(folder, force=force, now=old)
+
     with replacing_folder(folder, durable=durable, check=check) as temporary:
         yield temporary
         stamp_written(temporary)
@@ -205,18 +212,21 @@ def _opened(folder: Path) -> Graph:
     return graph
 
 
-def check_may_replace(folder: Path, *, force: bool) -> None:
-    """Refuse to write a graph over anything but nothing, an empty folder or, if forced, another graph."""
-    is_graph = is_native(folder)
-    if folder.exists() and not folder.is_dir():
+def check_may_replace(folder: Path, *, force: bool, now: Path | None = None) -> None:
+    """Refuse to write a graph over anything but nothing, an empty folder or, if forced, another graph.
+
+    What is at `folder` may have been moved: it is at `now`.
+    """
+    now = folder if now is None else now
+    is_graph = is_native(now)
+    if now.exists() and not now.is_dir():
         raise FileError(f"{folder}", "must be a new folder", "a file", "choose another place")
-    strange = foreign_entries(folder, OWN if is_graph else ()) if folder.exists() else []
+    strange = foreign_entries(now, OWN if is_graph else ()) if now.exists() else []
     if strange:
         found = f"a folder with other files: {first_five(strange)}"
         raise FileError(f"{folder}", "must be a new folder", found, "choose another place")
     if is_graph and not force:
-        found = "a graph in featprop's format"
-        raise FileError(f"{folder}", "must not be overwritten", found, "choose another place or pass --force")
+        raise overwriting(folder, "a graph in featprop's format")
 
 
 def _mapped(folder: Path, description: dict[str, Any]) -> Graph:

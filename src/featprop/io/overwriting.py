@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from featprop.errors import FileError, ParameterError, first_five
+from featprop.errors import FileError, ParameterError, first_five, overwriting
 from featprop.io.atomic import replacing_file
 from featprop.io.formulas import bare
 from featprop.io.predictions import Predictions
@@ -55,12 +55,12 @@ def check_may_write(
         rule = f"must end in {' or '.join(suffixes)}"
         raise ParameterError("out", rule, f"{path.name!r}", f"write to {path.stem}{suffixes[0]}")
     if path.is_dir():
-        raise FileError(f"{path}", "must be a file", "a folder", "choose another --out")
+        raise FileError(f"{path}", "must be a file", "a folder", "choose another place")
     if force or not path.exists():
         return
     found = _worth_keeping(path, shown, given, asked)
     if found:
-        raise FileError(f"{path}", "must not be overwritten", found, "choose another --out or pass --force")
+        raise overwriting(path, found)
 
 
 def make_way(
@@ -132,6 +132,6 @@ def _typed_into(titles: Sequence[str], rows: Sequence[Sequence[str]], given: Col
     typed = []
     for number, row in enumerate(rows):
         (label, is_new), node = predictions.answer(number), bare(row[0])
-        if is_new or (label is not None and given is not None and node not in given):
+        if is_new or not predictions.tells(number) or (label is not None and given is not None and node not in given):
             typed.append(node)
     return typed

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from featprop.io.csv_files import layout_of
+from featprop.io.quotes import check_quotes
 from featprop.io.tables import check_text, read_table, reading_file, titles_of
 from featprop.tables.naming import check_distinct
 from featprop.tables.pieces import Pieces, WholeTable
@@ -136,9 +137,11 @@ class CsvPieces(Pieces):
         self.path = path
         with reading_file(path):
             self.layout = layout_of(path)
+            check_quotes(path, self.layout)
             self.written, first = self._start()
             blocks = max(1.0, path.stat().st_size / BLOCKS[0])
         self.rows, self.expected = int(blocks * first), math.ceil(blocks) * max(1, math.ceil(first / ROWS))
+        self.semicolons = self.layout.delimiter == ";"
         self.layout.tell(path)
         self.titles = titles_of(self.written)
         unnamed = [place for place, name in enumerate(self.written) if not name.strip()]

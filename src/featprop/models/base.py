@@ -18,8 +18,8 @@ from featprop.deprecation import warn_of_old_name
 from featprop.errors import LabelError, ModelError, first_five, unknown_choice
 from featprop.graph import Graph
 from featprop.html import bars, card
-from featprop.interop.pandas import check_same_order
-from featprop.interop.plain import as_array, is_missing, plain, sorted_classes
+from featprop.interop.pandas import labels_in_order
+from featprop.interop.plain import as_array, is_missing, sorted_classes
 from featprop.io.given import GraphLike, as_graph
 from featprop.matrix import Features, as_dense
 from featprop.options import check_options, options_of
@@ -56,8 +56,9 @@ class NodeClassifier(ABC):
     labelled_rows_ : tuple of str
         A digest of the features of each of these nodes, by which another graph with the same ids is known.
     left_out_ : ndarray of float32 or None
-        The probability of each class that each label would have got without itself, a row a label in the order of
-        `labelled_`; None where the model does not say. It is not saved.
+        The probability of each class that each label gets where the last solution leaves it out, a row a label in the
+        order of `labelled_`; None where the model does not say. What the label had a part in before that stays, so it
+        is kinder than a fit without the label.
     """
 
     kind: ClassVar[str] = "model"
@@ -115,12 +116,11 @@ class NodeClassifier(ABC):
         nodes
             The ids of the labelled nodes, or a `Selection` of them.
         labels
-            The class of each, by name, in the order of the nodes.
+            The class of each, by name, in the order of the nodes, or a mapping from nodes to classes.
         """
         check_options(self)
-        check_same_order(nodes, labels)
-        graph = as_graph(graph)
-        positions, names = graph.positions(nodes), plain(labels)
+        graph, names = as_graph(graph), labels_in_order(nodes, labels)
+        positions = graph.positions(nodes)
         _check_labels(graph, positions, names)
         classes = sorted_classes(names)
         if len(classes) < 2:
@@ -136,7 +136,7 @@ class NodeClassifier(ABC):
 
     def fit_or_start(self, graph: GraphLike, nodes: Iterable[Hashable], labels: Iterable[Hashable]) -> Self:
         """Fit to the labels; with one class only, which nothing can be learnt from, start and no more."""
-        graph, names = as_graph(graph), plain(labels)
+        graph, names = as_graph(graph), labels_in_order(nodes, labels)
         classes = sorted_classes(names)
         if len(classes) != 1:
             return self.fit(graph, nodes, names)
@@ -168,14 +168,23 @@ class NodeClassifier(ABC):
         """Return the labels it was trained on that are of nodes of this graph.
 
         Where nodes are only counted, 0, 1, 2, …, and mostly have other features than those of the training, the numbers
-        mean other nodes: none of the labels is of them.
+        mean other nodes: none of the labels is of them. Where a table numbers them and none has the features it had,
+        they may, and that is said.
         """
         there = {node: label for node, label in self.labelled_.items() if graph.has(node)}
-        if graph.table is not None or not graph.is_counted:
+        if graph.ids.dtype.kind not in "iu" or (graph.table is None and not graph.is_counted):
             return there
         seen = dict(zip(self.labelled_, self.labelled_rows_, strict=True))
         rows = zip(there, _digests(self.fitting(graph), graph.positions(there)), strict=True)
-        if 2 * sum(seen[node] == row for node, row in rows) >= len(there):
+        known = sum(seen[node] == row for node, row in rows)
+        if 2 * known >= len(there) or (known and graph.table is not None):
+            return there
+        if graph.table is not None:
+            told = (
+                "None of the %s nodes whose labels the model was trained on has the features it had then: if this is "
+                "another graph, whose numbers are other nodes, do not rely on what is given for them"
+            )
+            log.warning(told, f"{len(there):,}")
             return there
         told = (
             "The graph is another than the model was trained on, by the features of its nodes: %s labels do not count"

@@ -113,7 +113,10 @@ class Network(nn.Module, ABC):
         return found
 
     def take(self, tensors: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the weights of one network from a file."""
+        """Take up the weights of one network from a file; those of another shape or type are refused."""
+        for name, own in self.tensors().items():
+            if tensors[name].shape != own.shape or tensors[name].dtype != own.dtype:
+                raise ValueError(f"{name} that are not {own.shape} numbers of the type {own.dtype}")
         self.load_state_dict(
             {
                 name: torch.from_numpy(np.array(tensors[name].T)).reshape(weights.shape)

@@ -14,7 +14,7 @@ from featprop.deprecation import warn_of_old_name
 from featprop.errors import MissingExtraError, ModelError
 from featprop.matrix import Features
 from featprop.models.base import NodeClassifier
-from featprop.options import Above, AtLeast
+from featprop.options import Above, AtLeast, Between
 from featprop.propagation import Propagation
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from featprop.models.networks import Inputs, Network
 
 __all__ = ["NeuralClassifier"]
+
+LARGEST_SEED = 2**64 - 1
+"""That PyTorch takes."""
 
 
 @dataclass(eq=False, repr=False)
@@ -51,7 +54,7 @@ class NeuralClassifier(NodeClassifier):
     learning_rate: Annotated[float, Above(0)] = field(default=0.01, kw_only=True)
     weight_decay: Annotated[float, AtLeast(0)] = field(default=5e-4, kw_only=True)
     epochs: Annotated[int, AtLeast(1)] = field(default=200, kw_only=True)
-    seed: Annotated[int, AtLeast(0)] = field(default=0, kw_only=True)
+    seed: Annotated[int, Between(0, LARGEST_SEED)] = field(default=0, kw_only=True)
     device: str = field(default="cpu", kw_only=True)
     network_: Any = field(default=None, init=False)
 

@@ -140,18 +140,20 @@ class Ridge(NodeClassifier):
         return propagation.smoothed(max(self.shares_, key=lambda way: self.shares_[way]), self._reduction)
 
     def tensors(self) -> dict[str, NDArray[Any]]:
-        """Return the coefficients, the shares, how features are reduced, and the calibration."""
+        """Return the coefficients, the shares, the reduction, the calibration, and what labels left out get."""
         assert self._reduction is not None
         assert self._coefficients is not None
         reduction: dict[str, NDArray[Any]] = {"centre": self._reduction.centre, "sizes": self._reduction.sizes}
         if self._reduction.directions is not None:
             reduction["directions"] = self._reduction.directions
+        left_out = {} if self.left_out_ is None else {"left_out": self.left_out_}
         shares = [self.shares_.get(way, 0.0) for way in SMOOTHINGS]
         return {
             "coefficients": self._coefficients,
             "shares": np.array(shares, dtype=np.float64),
             "calibration": np.array(self.calibration_, dtype=np.float64),
             **reduction,
+            **left_out,
         }
 
     def restore(self, tensors: Mapping[str, NDArray[Any]]) -> None:
@@ -167,6 +169,8 @@ class Ridge(NodeClassifier):
         }
         if columns != self.n_features_in_ or "directions" in tensors:
             expected["directions"] = (np.float32, (self.n_features_in_, columns))
+        if has_left_out := "left_out" in tensors and len(self.labelled_) > 0:
+            expected["left_out"] = (np.float32, (len(self.labelled_), len(self.classes_)))
         for name, (kind, shape) in expected.items():
             found = tensors[name]
             if found.dtype != kind or found.shape != shape or not np.isfinite(found).all():
@@ -182,6 +186,7 @@ class Ridge(NodeClassifier):
         self._reduction = Reduction(directions, read_only(tensors["centre"]), read_only(sizes))
         self._coefficients = tensors["coefficients"]
         self.calibration_ = calibration
+        self.left_out_ = tensors["left_out"] if has_left_out else None
 
     def _expected_shares(self) -> dict[str, float]:
         return dict(EXPECTED) if self.rows == "auto" else {self.rows: 1.0}

@@ -103,7 +103,7 @@ def check_may_hold_model(folder: Path) -> None:
     strange = foreign_entries(folder, {DESCRIPTION, WEIGHTS}) if folder.is_dir() else ["a file"]
     if strange:
         rule = "must be a new folder or one that holds a model only"
-        raise FileError(f"{folder}", rule, ", ".join(strange[:5]), "choose another --out")
+        raise FileError(f"{folder}", rule, ", ".join(strange[:5]), "choose another place")
 
 
 def n_labels_in(folder: Path) -> int | None:
@@ -123,6 +123,8 @@ def _restored(description: dict[str, Any], tensors: dict[str, Any], device: str)
     if "device" in options_of(type(model)):
         model.set_params(device=device)
     model.classes_ = tuple(from_jsonable(name) for name in description["classes"])
+    if len(set(model.classes_)) < len(model.classes_):
+        raise ValueError("a class that is there twice")
     model.n_features_in_ = int(description["n_features"])
     names = description["feature_names"]
     model.feature_names_in_ = None if names is None else tuple(names)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import multiprocessing
 import os
 import signal
@@ -43,8 +44,8 @@ LONGEST, LONGER = 60.0, 20
 LONGEST_REST = 5.0
 """Seconds between two trainings, at most."""
 ENOUGH, GROWN, QUICK = 20, 1.1, 1.0
-"""It is judged how good the model is from so many labels on, with each so many times as many, if a training takes at
-most so many seconds: a judgement takes more than ten."""
+"""It is judged how good the model is from so many labels on, with each so many times as many, if the quickest
+training took at most so many seconds, as others are slow when the machine is busy: a judgement takes more than ten."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Trainer:
         self._process: Any = None
         self._pipe: Connection | None = None
         self._thread = threading.Thread(target=self._tend, name="featprop-trainer", daemon=True)
-        self._last = 0.0
+        self._last, self._quickest = 0.0, math.inf
         self.state = "waiting"
         self.failure = ""
 
@@ -163,7 +164,10 @@ class Trainer:
         """Have it said how good the model is, where there is time for that and enough is new."""
         count = len(snapshot.labels)
         is_new = count >= max(ENOUGH, GROWN * self._judged_by) or count < self._judged_by
-        if self._is_due or not is_new or ranking.probabilities is None or self._last > QUICK:
+        if ranking.probabilities is None:
+            return
+        self._quickest = min(self._quickest, self._last)
+        if self._is_due or not is_new or self._quickest > QUICK:
             return
         advice = self._ask(Judging(snapshot.labels))
         if advice is not None:

@@ -27,6 +27,7 @@ from featprop.distances.block_points import BlockPoints
 from featprop.distances.points import Points
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
+from featprop.io.given import GraphLike, as_graph
 from featprop.matrix import Features, read_only, unit_rows
 from featprop.progress import tracked
 from featprop.propagation.passing import Edges, passed_on, smoothed_rows
@@ -92,8 +93,9 @@ class Propagation:
 
     def rows(self, layers: int) -> Features:
         """Return S^K X for K = `layers`; sparse features stay sparse while that takes less memory."""
-        if layers < 0:
-            raise ParameterError("layers", "must be at least 0", layers, "use 2, as the paper does")
+        if not isinstance(layers, int | np.integer) or layers < 0:
+            rule, cure = "must be a whole number at least 0", "use 2, as the paper does"
+            raise ParameterError("layers", rule, repr(layers), cure)
         return _handed_out(self.graph.once(("rows", layers), lambda: self._propagated(layers)))
 
     def _propagated(self, layers: int) -> Features:
@@ -222,17 +224,17 @@ def _handed_out(matrix: Features) -> Features:
     return shell
 
 
-def propagate(graph: Graph, layers: int = 2) -> Features:
+def propagate(graph: GraphLike, layers: int = 2) -> Features:
     """Return S^K X for K = `layers`, the matrix that everything else on this graph uses: copy it to change it.
 
     Parameters
     ----------
     graph
-        The graph.
+        The graph: a `Graph`, a PyG `Data`, a NetworkX graph or a path.
     layers
         K, the number of times the features are passed on to the neighbours; 0 returns the features themselves.
     """
-    return Propagation.of(graph).rows(layers)
+    return Propagation.of(as_graph(graph)).rows(layers)
 
 
 def normalised_adjacency(graph: Graph) -> sp.csr_array:

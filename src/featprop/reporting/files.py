@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from featprop.errors import FileError, ParameterError
+from featprop.errors import FileError, ParameterError, overwriting
 from featprop.io.atomic import replacing_file
 
 __all__ = ["COMMAND", "check_replaceable", "write_page"]
@@ -17,10 +17,10 @@ def check_replaceable(path: Path, *, force: bool, command: str = COMMAND) -> Non
     if path.suffix.lower() not in (".html", ".htm"):
         raise ParameterError("out", "must end in .html", f"{path.name!r}", f"write to {path.stem or 'report'}.html")
     if path.is_dir():
-        raise FileError(f"{path}", "must be a file", "a folder", "choose another --out")
+        raise FileError(f"{path}", "must be a file", "a folder", "choose another place")
     if path.exists() and not force and not _is_report(path, command):
         found = f"a file that {command} did not write"
-        raise FileError(f"{path}", "must be new or an earlier report", found, "choose another --out or pass --force")
+        raise overwriting(path, found, "must be new or an earlier report")
 
 
 def write_page(path: Path, page: str, *, force: bool) -> None:

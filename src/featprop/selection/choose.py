@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from featprop.blocks import working
 from featprop.errors import LabelError, ParameterError
 from featprop.graph import Graph
-from featprop.interop.pandas import check_same_order
-from featprop.interop.plain import plain, sorted_classes
+from featprop.interop.pandas import labels_in_order
+from featprop.interop.plain import sorted_classes
 from featprop.io.given import GraphLike, as_graph
 from featprop.models import NodeClassifier, model_of_seed
 from featprop.options import check_options, owner
@@ -75,10 +75,11 @@ def select(
     strategy
         The name of a strategy, or one with options of its own.
     labelled
-        Ids of nodes whose label is known already: they are not chosen, and count as chosen before.
+        Ids of nodes whose label is known already, or a mask with a truth value for every node, here and below: they are
+        not chosen, and count as chosen before.
     labels
-        The class of each of them by name, where the strategy looks at a model: one that is not fitted is trained on
-        them.
+        The class of each of them by name, or a mapping from nodes to classes, where the strategy looks at a model: one
+        that is not fitted is trained on them.
     exclude
         Ids of further nodes that must not be chosen.
     candidates
@@ -92,7 +93,10 @@ def select(
         Of a Dask cluster to compute on, the folder for what memory has no room for, and how much may be used, as in
         `featprop.working`; in memory, here, if none is given. The nodes are the same.
     """
-    chooser = get_strategy(strategy) if isinstance(strategy, str) else strategy
+    chooser: Any = get_strategy(strategy) if isinstance(strategy, str) else strategy
+    if not isinstance(chooser, Strategy):
+        cure = "pass a name such as 'featprop', or featprop.get_strategy(name, option=value)"
+        raise ParameterError("strategy", "must be the name of a strategy, or one", repr(strategy), cure)
     whole = as_graph(graph)
     elsewhere = client is not None or scratch is not None or max_memory is not None
     with working(client=client, scratch=scratch, max_memory=max_memory) if elsewhere else nullcontext():
@@ -130,8 +134,8 @@ def situate(
 def choose(strategy: Strategy, situation: Situation, budget: int, seed: int) -> Choice:
     """Ask a strategy for `budget` candidates of a situation and check that it gives them."""
     check_options(strategy)
-    if seed < 0:
-        raise ParameterError("seed", "must be at least 0", seed, "pass another number")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ParameterError("seed", "must be a whole number of at least 0", repr(seed), "pass another number")
     if not isinstance(budget, int | np.integer):
         raise ParameterError("budget", "must be a whole number", repr(budget), "pass one")
     room = len(situation.candidates)
@@ -163,15 +167,14 @@ def _checked_labels(
     graph: Graph, labelled: Iterable[Hashable], labels: Iterable[Hashable] | None, columns: tuple[Hashable, ...]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], tuple[Hashable, ...]]:
     """Return positions, class codes and classes; the classes a model has as its `columns` come first."""
-    check_same_order(labelled, labels)
-    ids = plain(labelled)
+    positions = graph.positions(labelled, "labelled nodes")
     if labels is None:
-        return graph.positions(dict.fromkeys(ids), "labelled nodes"), np.empty(0, dtype=np.int64), columns
-    names = plain(labels)
-    if len(names) != len(ids):
-        found = f"{len(names):,} labels for {len(ids):,} nodes"
+        _, firsts = np.unique(positions, return_index=True)
+        return positions[np.sort(firsts)], np.empty(0, dtype=np.int64), columns
+    names = labels_in_order(labelled, labels)
+    if len(names) != len(positions):
+        found = f"{len(names):,} labels for {len(positions):,} nodes"
         raise LabelError("labels", "must be as many as the labelled nodes", found, "pass one label a node")
-    positions = graph.positions(ids, "labelled nodes")
     if len(np.unique(positions)) < len(positions):
         found = f"{len(positions) - len(np.unique(positions)):,} repeats"
         raise LabelError("labelled nodes", "must be distinct where labels are given", found, "give each node once")

@@ -11,7 +11,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.errors import first_five
+from featprop.errors import LabelError, first_five
 from featprop.graph import Graph
 from featprop.io.prediction_files import write_prediction_table
 from featprop.io.sheets import Place
@@ -48,6 +48,7 @@ def write_predictions(
     force
         Write over what a person typed.
     """
+    _check_told_apart(model.classes_)
     place: Place = Path(path) if isinstance(path, str | os.PathLike) else path
     given = np.full(graph.n_nodes, -1, dtype=np.intp)
     known = model.given_in(graph)
@@ -73,6 +74,16 @@ def write_predictions(
     )
     for remark in _doubts(model.classes_, np.concatenate(best), given, graph):
         log.warning("%s", remark)
+
+
+def _check_told_apart(classes: Sequence[Hashable]) -> None:
+    """Refuse classes that no reader of a table could tell apart."""
+    written: dict[str, Hashable] = {}
+    for name in classes:
+        if str(name) in written:
+            what, found = "Classes in a table", f"{written[str(name)]!r} and {name!r}"
+            raise LabelError(what, "must be written differently", found, "rename one of them and train again")
+        written[str(name)] = name
 
 
 def _doubts(classes: Sequence[Hashable], best: NDArray[np.intp], given: NDArray[np.intp], graph: Graph) -> list[str]:

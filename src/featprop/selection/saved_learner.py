@@ -25,6 +25,7 @@ __all__ = [
     "MODEL",
     "RECORD",
     "alone_at",
+    "asked_in",
     "check_is_latest",
     "check_may_hold_learner",
     "locked",
@@ -124,6 +125,14 @@ def read_record(folder: Path, graph: Graph) -> dict[str, Any]:
         rule, cure = "must be resumed with the graph it was saved with, or one that has grown", "use that graph"
         raise FileError(f"{folder}", rule, f"{_words(record['graph'])} then, {_words(_size(graph))} now", cure)
     return record
+
+
+def asked_in(folder: Path) -> list[Hashable]:
+    """Return the nodes that the rounds in a folder asked for and had no label of when they were saved last."""
+    if not (folder / RECORD).is_file():
+        return []
+    with naming_damage(folder):
+        return [*map(recorded_name, json.loads((folder / RECORD).read_text(encoding="utf-8"))["asked"])]
 
 
 @contextmanager

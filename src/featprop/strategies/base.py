@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.errors import ParameterError
+from featprop.options import owner
 from featprop.strategies.situation import Situation
 
 __all__ = ["ScoreStrategy", "Strategy", "best_first"]
@@ -75,8 +77,13 @@ class ScoreStrategy(Strategy):
         """Return a finite score for every node of the graph, the higher the better."""
 
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the candidates with the highest scores, the highest first."""
+        """Return the candidates with the highest scores, the highest first; scores that are none are an error."""
         scores = self.scores(situation, generator)[situation.candidates]
+        odd = np.flatnonzero(~np.isfinite(scores))
+        if odd.size:
+            found = f"{odd.size:,} that are not, such as {scores[odd[0]]}"
+            rule = "must give every candidate a finite score"
+            raise ParameterError(owner(type(self)), rule, found, "mend the strategy")
         return situation.candidates[best_first(scores, generator)[:budget]]
 
 

@@ -9,10 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
+import scipy.sparse as sp
 
 from featprop.errors import first_five
 from featprop.matrix import Features
 from featprop.tables.encoders import ENCODERS, Encoder, GroupEncoder
+from featprop.tables.units import unit_in, unit_in_words
 
 __all__ = ["Block"]
 
@@ -31,11 +33,14 @@ class Block:
         What makes numbers of them.
     scale
         What these are multiplied by.
+    unit
+        What numbers are in, empty for plain ones; None if that is not known, or there are no numbers.
     """
 
     names: tuple[str, ...]
     encoder: Encoder
     scale: float
+    unit: str | None = None
 
     @property
     def title(self) -> str:
@@ -48,6 +53,16 @@ class Block:
         if unread:
             log.warning("Column %s: %s: %s", self.title, self.encoder.unread_are, first_five(unread))
 
+    def tell_units(self, columns: Sequence[pa.Array | None]) -> None:
+        """Say which numbers are in another unit than those that were learnt from."""
+        for name, values in zip(self.names, columns, strict=True):
+            unit = None if self.unit is None or values is None else unit_in(values)
+            if self.unit is not None and unit is not None and unit != self.unit:
+                here, learnt = unit_in_words(unit), unit_in_words(self.unit)
+                log.warning(
+                    "Column %s is %s and was learnt %s: write it in the unit it was learnt in", name, here, learnt
+                )
+
     def apply(self, columns: Sequence[pa.Array | None], rows: int) -> Features:
         """Return the features of a table; a damaged model makes infinite ones, which whoever takes them refuses."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -55,7 +70,12 @@ class Block:
 
     def scaled(self, matrix: Features) -> Features:
         """Return features of the encoder as they count."""
-        return matrix if self.scale == 1 else (matrix * np.float32(self.scale)).astype(np.float32)
+        if self.scale == 1:
+            return matrix
+        found = (matrix * np.float32(self.scale)).astype(np.float32)
+        return (
+            found if sp.issparse(found) else np.add(found, 0, out=found)
+        )  # so that -0 is 0, as where zeros are left out
 
     def to_jsonable(self) -> dict[str, Any]:
         """Return it as `json` writes it."""
@@ -64,7 +84,7 @@ class Block:
             "kind": self.encoder.kind,
             "scale": self.scale,
             "settings": self.encoder.settings(),
-        }
+        } | ({} if self.unit is None else {"unit": self.unit})
 
     @classmethod
     def from_jsonable(cls, said: dict[str, Any]) -> Self:
@@ -79,4 +99,7 @@ class Block:
         scale = float(said["scale"])
         if not (scale > 0 and np.isfinite(scale)):
             raise ValueError(f"a scale of {scale}")
-        return cls(names, ENCODERS[said["kind"]].restored(settings), scale)
+        unit = said.get("unit")
+        if not isinstance(unit, str | None):
+            raise TypeError("a unit that is no text")
+        return cls(names, ENCODERS[said["kind"]].restored(settings), scale, unit)

@@ -49,6 +49,8 @@ LETTERS = r"\p{L}"
 """What is between items, as in ``python, sql``; and a text has letters, which telephone numbers have not."""
 SAMPLE = 2000
 """Values looked at before all are."""
+EXACT = 2.0**53
+"""The whole numbers up to here are all told apart as numbers of 64 bits."""
 LONG = 8
 """Digits from which on numbers of as many digits everywhere look like the numbers of accounts and telephones."""
 CODES = frozenset(
@@ -97,6 +99,8 @@ def _of_numbers(name: str, values: pa.Array) -> Kind:
     if not known.size:
         return Kind("out", "empty")
     distinct = len(np.unique(known))
+    if distinct <= 2 and np.abs(known).max() >= EXACT and pc.count_distinct(values).as_py() > distinct:
+        return Kind("out", "too large to be told apart as numbers")
     if distinct == 1 and known.size > (1 - MANY) * len(found.values):
         return Kind("out", "the same everywhere")
     if distinct <= 2:

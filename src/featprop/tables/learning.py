@@ -23,6 +23,7 @@ from featprop.tables.kinds import Kind, kind_of, sample_of
 from featprop.tables.looks import Column, described, missing_in, values_in
 from featprop.tables.numbers import decimal_comma, numbers_of
 from featprop.tables.options import TableOptions
+from featprop.tables.units import unit_in
 
 __all__ = ["LEFT_OUT", "Learner", "learn_as_it_is"]
 
@@ -64,7 +65,9 @@ class Learner:
         lone = len(parts) == 1 and parts[0].encoder.kind in ("columns", "vector")
         while parts:
             part = parts.pop(0)
-            block = Block(part.names, part.encoder, 1.0 if lone else _scale(part))
+            is_number = part.encoder.kind in ("number", "columns")
+            unit = unit_in(self.arrays[part.names[0]]) if is_number else None
+            block = Block(part.names, part.encoder, 1.0 if lone else _scale(part), unit)
             self.blocks.append(block)
             as_they_are = block.scale == 1
             self.matrices += part.matrices if as_they_are else [self.keep(block.scaled(each)) for each in part.matrices]
@@ -175,13 +178,16 @@ def learn_as_it_is(table: ByColumn, options: TableOptions, wanted: Sequence[str]
             raise GraphError(f"Feature {name!r} of {what}", "must be finite numbers with --raw", found, cure)
     names = tuple(lists or numeric)
     kind: type[Encoder] = ENCODERS["vector"] if lists else GroupEncoder
-    block = Block(names, _learnt(kind, Several(arrays, names), names, what), 1.0)
+    block = Block(names, _learnt(kind, Several(arrays, names), names, what), 1.0, None if lists else "")
     return block, described(names, block.encoder, 0.0, len(names), "as they are")
 
 
 def _learnt(kind: type[Encoder], arrays: Sequence[pa.Array], names: tuple[str, ...], what: str) -> Encoder:
     try:
-        return kind.learn(arrays, names)
+        encoder = kind.learn(arrays, names)
+        if unread := encoder.unread(arrays):
+            raise LeftOutError(first_five(unread))
     except LeftOutError as error:
         found, cure = f"{error}", "give every node as many features"
         raise GraphError(f"Feature column {names[0]!r} of {what}", "must be usable as it is", found, cure) from error
+    return encoder

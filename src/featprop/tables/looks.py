@@ -13,7 +13,7 @@ from featprop.tables.by_column import ByColumn
 from featprop.tables.encoders import Encoder
 from featprop.tables.encoders.vector import lists_in
 from featprop.tables.missing import is_blank, is_missing
-from featprop.tables.numbers import numbers_in
+from featprop.tables.numbers import infinite_in, numbers_in
 
 log = logging.getLogger(__name__)
 
@@ -93,9 +93,12 @@ def missing_in(values: pa.Array) -> float:
     if not len(values):
         return 0.0
     if pa.types.is_string(values.type):
-        words = is_missing(values) if numbers_in(values[:1000]) is not None else is_blank(values)
-        return float(pc.sum(words).as_py()) / len(values)
-    return float(pc.sum(values.is_null(nan_is_null=True)).as_py() or 0) / len(values)
+        are_numbers = numbers_in(values[:1000]) is not None
+        words = is_missing(values) if are_numbers else is_blank(values)
+        infinite = len(infinite_in(values)) if are_numbers else 0
+        return (float(pc.sum(words).as_py()) + infinite) / len(values)
+    missing = float(pc.sum(values.is_null(nan_is_null=True)).as_py() or 0)
+    return (missing + len(infinite_in(values))) / len(values)
 
 
 def values_in(values: pa.Array) -> str:
@@ -103,6 +106,8 @@ def values_in(values: pa.Array) -> str:
     if pa.types.is_string(values.type):
         values = values.filter(pc.invert(is_blank(values)))
     known = values.drop_null()
+    if pa.types.is_float32(values.type) or pa.types.is_float64(values.type):
+        known = known.filter(pc.is_finite(known))
     if not len(known):
         return "nothing"
     if pa.types.is_nested(values.type):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -12,10 +13,12 @@ import pyarrow.compute as pc
 from featprop.errors import FileError, first_five
 from featprop.tables.by_column import ByColumn
 from featprop.tables.looks import plain_column
+from featprop.tables.missing import is_no_class, told_no_classes
 from featprop.tables.pieces import Pieces
 
 __all__ = ["ID_NAMES", "check_distinct", "class_names", "find_column", "name_of", "names", "no_column"]
 
+log = logging.getLogger(__name__)
 
 ID_NAMES = ("id", "node_id", "nodeid", "node id", "node", "vertex", "vertex_id")
 """What the column that names nodes is usually called."""
@@ -86,13 +89,21 @@ def names(table: ByColumn, name: str, what: str, *, typed: bool) -> pa.Array:
 
 
 def class_names(table: ByColumn, name: str, what: str, *, typed: bool) -> list[Hashable | None]:
-    """Return a column of class names, each a number or text by itself: a class has one name whatever the others are."""
+    """Return a column of class names, each a number or text by itself: a class has one name whatever the others are.
+
+    What programs write for nothing is None, and a warning says so.
+    """
     values = names(table, name, what, typed=typed)
-    if pa.types.is_integer(values.type) or typed:
+    if pa.types.is_integer(values.type):
         return list(values.to_pylist())
     encoded = values.dictionary_encode()
-    found = [name_of(text) for text in encoded.dictionary.to_pylist()]
-    return [None if code is None else found[code] for code in encoded.indices.to_pylist()]
+    words, codes = encoded.dictionary.to_pylist(), encoded.indices.to_pylist()
+    nothing = [is_no_class(word) for word in words]
+    if any(nothing):
+        told = told_no_classes(words[code] for code in codes if code is not None and nothing[code])
+        log.warning("Column %r of %s: %s: write another word for what is a class", name, what, told)
+    found = [None if gone else word if typed else name_of(word) for word, gone in zip(words, nothing, strict=True)]
+    return [None if code is None else found[code] for code in codes]
 
 
 def name_of(text: str) -> Hashable:

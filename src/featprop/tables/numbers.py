@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from featprop.tables.currencies import SIGNS, currency_of
 from featprop.tables.missing import is_missing
 
-__all__ = ["ENOUGH", "Numbers", "Writing", "decimal_comma", "numbers_in", "numbers_of"]
+__all__ = [
+    "ENOUGH",
+    "Numbers",
+    "Writing",
+    "decimal_comma",
+    "infinite_in",
+    "numbers_in",
+    "numbers_of",
+]
 
 ENOUGH = 0.9
 """The share of the values that must be numbers for a column of text to be one of numbers."""
@@ -31,6 +39,9 @@ UNITS = 2000
 
 NOT_FINITE = ("inf", "+inf", "-inf", "infinity", "-infinity", "+infinity", "-nan", "∞", "-∞")
 """Words for numbers that nothing can be computed with: they count as missing."""
+
+PARTS_OF_A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+"""How many of each unit of time Arrow stores."""
 
 SPACES = " \t\u00a0\u2007\u2009\u202f"
 MINUS = r"\-−–"
@@ -133,6 +144,11 @@ class Writing:
         has_comma = bool(comma) if tells[True] == tells[False] else tells[True] > tells[False]
         return cls(unit, has_comma, *_common_units(counts[has_comma]))
 
+    @property
+    def sign(self) -> str | None:
+        """The sign of the currency, or of percent."""
+        return "%" if self.percent else self.currency
+
     def numbers(self, values: pa.Array, least: float = 0.0) -> Numbers | None:
         """Read values; None if fewer than the share `least` of them are numbers so written."""
         texts = _bare(_texts(values), self.unit)
@@ -166,18 +182,23 @@ class Writing:
 
 
 def numbers_of(values: pa.Array) -> NDArray[Any] | None:
-    """Return a numeric or boolean column as float64 with NaN for missing values; None if it is neither."""
-    kind = values.type
+    """Return a numeric or boolean column, or one of durations or times of day, as float64; None if it is none of these.
+
+    Missing values are NaN; durations and times of day are in seconds, whatever the unit they are stored in.
+    """
+    kind, parts = values.type, 1
     if pa.types.is_boolean(kind):
         values = values.cast(pa.uint8())
-    elif pa.types.is_duration(kind) or pa.types.is_time64(kind):
-        values = values.cast(pa.int64())
-    elif pa.types.is_time32(kind):
-        values = values.cast(pa.int32())
+    elif pa.types.is_duration(kind) or pa.types.is_time(kind):
+        values, parts = (
+            values.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64()),
+            PARTS_OF_A_SECOND[kind.unit],
+        )
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         return None
     filled = pc.fill_null(values.cast(pa.float64(), safe=False), float("nan"))
-    return np.asarray(filled.to_numpy(zero_copy_only=False))
+    numbers = np.asarray(filled.to_numpy(zero_copy_only=False))
+    return numbers if parts == 1 else numbers / parts
 
 
 def numbers_in(
@@ -209,6 +230,14 @@ def numbers_in(
         return None
     writing = Writing.of([values], comma)
     return None if writing is None else writing.numbers(values, least)
+
+
+def infinite_in(values: pa.Array) -> NDArray[np.int64]:
+    """Return where a column holds infinite numbers, or words for them."""
+    if pa.types.is_floating(values.type):
+        return np.flatnonzero(np.isinf(np.asarray(numbers_of(values))))
+    texts = _texts(values)
+    return np.empty(0, np.int64) if texts is None else np.flatnonzero(_is_infinite(texts))
 
 
 def decimal_comma(values: pa.Array) -> bool | None:
@@ -246,7 +275,11 @@ def _bare(texts: pa.Array, unit: str | None) -> pa.Array:
 
 
 def _missing(texts: pa.Array) -> NDArray[np.bool_]:
-    return _mask(is_missing(texts)) | _mask(pc.is_in(pc.utf8_lower(texts), pa.array(NOT_FINITE, texts.type)))
+    return _mask(is_missing(texts)) | _is_infinite(texts)
+
+
+def _is_infinite(texts: pa.Array) -> NDArray[np.bool_]:
+    return _mask(pc.is_in(pc.utf8_lower(texts), pa.array(NOT_FINITE, texts.type)))
 
 
 def _fitting(bodies: pa.Array, comma: bool) -> NDArray[np.bool_]:

@@ -21,11 +21,14 @@ class Pieces(ABC):
         About how many rows it has.
     expected
         About how many pieces that is.
+    semicolons
+        Whether values are text between semicolons, as where people write decimal commas.
     """
 
     column_names: list[str]
     rows: int
     expected: int
+    semicolons: bool = False
 
     @abstractmethod
     def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:

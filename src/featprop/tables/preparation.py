@@ -144,6 +144,7 @@ class Preparation:
             block = replace(block, encoder=replace(block.encoder, comma=True))
         try:
             block.tell_unread(values)
+            block.tell_units(values)
             return block.apply(values, rows)
         except LeftOutError as error:
             log.warning("Column %s counts as missing everywhere: it is %s", block.title, error)

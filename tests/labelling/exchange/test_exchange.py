@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featprop.errors import FileError, GraphError, ParameterError
+from featprop.errors import FileError, GraphError, LabelError, ParameterError
 from featprop.graph import Graph
 from featprop.labelling import Imported, LabelLog, export_labels, import_labels
 from featprop.labelling.exchange import FORMATS, check_may_export, json_files
@@ -178,6 +178,41 @@ def test_predictions_are_not_labels_of_people(tmp_path: Path) -> None:
     log = LabelLog()
     assert import_labels(log, path) == Imported(taken=1, unanswered=2)
     assert log.labels() == {"b": "y"}
+    path.write_text("id,label,confidence\na,x,0.9\n", encoding="utf-8")
+    with pytest.raises(LabelError, match="must tell predictions from labels that a person gave"):
+        import_labels(log, path)
+
+
+def test_what_programs_write_for_nothing_is_not_taken(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text("id,label\na,x\nb,NULL\nc,#N/A\nd,n/a\n", encoding="utf-8")
+    log = LabelLog()
+    assert import_labels(log, path) == Imported(taken=1, skipped=1, unanswered=2)
+    assert caplog.messages == [
+        "In the file, cells that count as no label: 2, 'NULL' (1), '#N/A' (1): name in --classes what is a class"
+    ]
+    assert import_labels(log, path, classes=["x", "NULL"]) == Imported(taken=1, repeated=2, unanswered=1)
+
+
+def test_two_labels_of_one_person_for_a_node_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text("id,label,annotator\na,ok,ada\nb,ok,ada\na,fraud,ada\na,ok,bob\nb,Ok,ada\n", encoding="utf-8")
+    log = LabelLog()
+    done = import_labels(log, path)
+    assert (done.taken, done.unclear) == (2, ("node 'a': 'ok' and 'fraud' of ada",))
+    assert {(act.node, act.annotator): act.label for act in log.holding()} == {("b", "ada"): "ok", ("a", "bob"): "ok"}
+    path.write_text(
+        "id,label,annotator,time\na,ok,ada,2026-01-02T10:00:00\na,fraud,ada,2026-01-02T11:00:00\n", encoding="utf-8"
+    )
+    assert import_labels(log, path).taken == 2
+    assert {act.annotator: act.label for act in log.holding() if act.node == "a"} == {"ada": "fraud", "bob": "ok"}
+
+
+def test_a_class_called_none_comes_back_from_an_export(tmp_path: Path) -> None:
+    log, other = LabelLog(), LabelLog()
+    log.tell({"a": "None", "b": "mild"})
+    import_labels(other, written(log, "csv", tmp_path))
+    assert other.labels() == {"a": "None", "b": "mild"}
 
 
 def test_nodes_that_nobody_answered_are_listed(line: Graph) -> None:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 
-from featprop.errors import FeatpropError, FileError, ParameterError, first_five, unknown_choice
+from featprop.errors import FeatpropError, FileError, ParameterError, first_five, overwriting, unknown_choice
 from featprop.graph import Graph
 from featprop.io.label_words import named_classes
 from featprop.labelling.agreement import consensus
@@ -162,12 +162,12 @@ def check_may_export(labels: LabelLog, path: Path, format: str, *, force: bool) 
         rule, cure = f"must end in {FORMATS[format]} for the format {format}", f"write to {path.stem}{FORMATS[format]}"
         raise ParameterError("out", rule, repr(path.name), cure)
     if path.is_dir():
-        raise FileError(f"{path}", "must be a file", "a folder", "choose another --out")
+        raise FileError(f"{path}", "must be a file", "a folder", "choose another place")
     if force or not path.exists():
         return
     found = _worth_keeping(labels, path)
     if found:
-        raise FileError(f"{path}", "must not be overwritten", found, "choose another --out or pass --force")
+        raise overwriting(path, found)
 
 
 def _worth_keeping(labels: LabelLog, path: Path) -> str | None:

@@ -56,6 +56,8 @@ def hear(path: Path, heard: Heard) -> bool:
     columns = {name: _column(table, name, path) for name in TITLES[2:]}
     weights = audit_weights([text.strip() for text in _column(table, AUDIT, path)], f"{path}")
     predictions = Predictions.of(table, label_column)
+    if predictions is not None:
+        predictions.check(f"{path}")
     for row, node in enumerate(nodes):
         where = f"row {row + 2:,}"
         label = labels[row] if predictions is None else _corrected(predictions, row)

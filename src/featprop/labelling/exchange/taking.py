@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from featprop.errors import ParameterError, first_five
 from featprop.graph import Graph
 from featprop.io.answers import Answer
-from featprop.io.label_words import SKIP_WORDS, classes_of, named_classes, skip_forms
+from featprop.io.label_words import SKIP_WORDS, classes_of, empty_words, named_classes, skip_forms
 from featprop.labelling.acts import Told
 from featprop.labelling.exchange.said import Heard, Said, written
 from featprop.labelling.log import LabelLog
 from featprop.names import name_to_text
 from featprop.spelling import form_of
+from featprop.tables.missing import told_no_classes
 
 __all__ = ["Imported", "take"]
 
@@ -75,9 +76,10 @@ def take(
 ) -> Imported:
     """Take what was heard into a log; the arguments are those of `featprop.labelling.exchange.import_labels`."""
     of_nodes, strange_nodes = _with_nodes(heard.said, log, graph)
-    of_classes, strange_classes = _with_classes(of_nodes, log, graph, classes)
+    of_classes, strange_classes, n_empty = _with_classes(of_nodes, log, graph, classes)
     people = _people(heard.said, annotator)
     told = [_told(each, people.get(each[1].annotator, each[1].annotator)) for each in of_classes]
+    told, contradictions = _without_contradictions(told)
     became = log.take_over(told)
     drawn = [what for each, what in zip(told, became, strict=True) if each.kind == "audit"]
     became_said = [what for each, what in zip(told, became, strict=True) if each.kind != "audit"]
@@ -89,10 +91,10 @@ def take(
         audit=drawn.count("taken"),
         repeated=became_said.count("repeated"),
         superseded=became_said.count("superseded"),
-        unanswered=heard.unanswered,
+        unanswered=heard.unanswered + n_empty,
         unknown_nodes=strange_nodes,
         unknown_classes=strange_classes,
-        unclear=tuple(heard.unclear),
+        unclear=(*heard.unclear, *contradictions),
     )
 
 
@@ -126,12 +128,22 @@ def _with_nodes(
 
 def _with_classes(
     said: Sequence[tuple[Hashable, Said]], log: LabelLog, graph: Graph | None, classes: Iterable[Hashable] | None
-) -> tuple[list[tuple[Hashable, Said, Hashable | None]], tuple[Hashable, ...]]:
-    """Return what was said with the class that is meant, None for a skip or a note; and labels that are no classes."""
+) -> tuple[list[tuple[Hashable, Said, Hashable | None]], tuple[Hashable, ...], int]:
+    """Return what was said with the class that is meant, None for a skip or a note; labels that are no classes; blanks.
+
+    Those are how many cells hold what programs write where there is no label.
+    """
     before = Counter(act.label for act in log.holding() if act.label is not None)
     own = () if graph is None else graph.classes
     allowed = None if classes is None else named_classes(classes, [*own, *before])
-    no_classes = skip_forms(SKIP_WORDS, before if allowed is None else allowed)
+    meant = before if allowed is None else allowed
+    no_classes = skip_forms(SKIP_WORDS, meant)
+    by_hand = [each.label for _, each in said if each.by_hand and each.label is not None]
+    empty = empty_words(set(by_hand), no_classes, meant)
+    n_empty = sum(label in empty for label in by_hand)
+    if empty:
+        told = told_no_classes(label for label in by_hand if label in empty)
+        logger.warning("In the file, %s: name in --classes what is a class", told)
     forms = None if allowed is None else {form_of(name) for name in allowed}
     labels: list[int] = []
     kept: list[tuple[Hashable, Said, Hashable | None]] = []
@@ -139,6 +151,8 @@ def _with_classes(
     for node, each in said:
         if each.label is None or (each.by_hand and form_of(each.label) in no_classes):
             kept.append((node, each, None))
+        elif each.by_hand and each.label in empty:
+            continue
         elif forms is None or form_of(each.label) in forms:
             labels.append(len(kept))
             kept.append((node, each, each.label))
@@ -147,7 +161,7 @@ def _with_classes(
     answers = [_answer(kept[place][1]) for place in labels]
     for place, name in zip(labels, classes_of(answers, [before, own], allowed), strict=True):
         kept[place] = (*kept[place][:2], name)
-    return kept, tuple(strange)
+    return kept, tuple(strange), n_empty
 
 
 def _people(said: Sequence[Said], annotator: str) -> dict[str, str]:
@@ -160,6 +174,21 @@ def _people(said: Sequence[Said], annotator: str) -> dict[str, str]:
         named = first_five(numbered)
         logger.warning("People are known by numbers only, and count as others than those of the log: %s", named)
     return {"": annotator, **(dict.fromkeys(numbered, annotator) if annotator else {})}
+
+
+def _without_contradictions(told: Sequence[Told]) -> tuple[list[Told], list[str]]:
+    """Take out different labels of one person for one node of which no time says which is the last, and name them."""
+    labels: dict[tuple[str, Hashable, str], dict[Hashable, None]] = {}
+    for each in told:
+        if each.time is None and each.label is not None:
+            labels.setdefault((each.kind, each.node, each.annotator), {})[each.label] = None
+    torn = {which: names for which, names in labels.items() if len(names) > 1}
+    kept = [each for each in told if each.time is not None or (each.kind, each.node, each.annotator) not in torn]
+    named = [
+        f"node {node!r}: {' and '.join(map(repr, names))}{f' of {who}' if who else ''}"
+        for (_, node, who), names in torn.items()
+    ]
+    return kept, named
 
 
 def _answer(said: Said) -> Answer:

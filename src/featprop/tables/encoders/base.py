@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from featprop.matrix import Features
 from featprop.tables.missing import is_blank
+from featprop.tables.numbers import numbers_of
 
 __all__ = [
     "MANY",
     "MARK",
     "Encoder",
     "LeftOutError",
+    "counted",
     "has_many_missing",
     "named",
     "robust",
@@ -35,6 +37,8 @@ MARK = 0.5
 """What that feature is where a value is missing, beside values of a usual distance of 1."""
 SPREAD = 1.349
 """The distance between the quartiles of a normal distribution of deviation 1."""
+TRAILING = (r"(?:\.|(\.[0-9]*[1-9]))0+$", r"\1")
+"""Zeros after the point of a time, which tell only what unit it is stored in."""
 
 
 class LeftOutError(Exception):
@@ -128,9 +132,14 @@ def stacked(*columns: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def text_of(values: pa.Array) -> pa.Array:
-    """Return values as text without spaces around it, whole numbers without a point, None where there is nothing."""
+    """Return values as text without spaces around it, None where there is nothing.
+
+    Whole numbers have no point; durations are in seconds, and times of day have no more digits than they need.
+    """
     if pa.types.is_nested(values.type) or pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
         raise LeftOutError(f"of the type {values.type}")
+    if pa.types.is_duration(values.type):
+        values = pa.array(numbers_of(values), from_pandas=True)
     if pa.types.is_floating(values.type):
         values = values.cast(pa.float64()) if pa.types.is_float16(values.type) else values  # Arrow rounds no half ones
         whole = pc.all(pc.or_kleene(pc.equal(values, pc.floor(values)), pc.is_null(values, nan_is_null=True))).as_py()
@@ -140,12 +149,18 @@ def text_of(values: pa.Array) -> pa.Array:
         text = pc.utf8_trim_whitespace(values.cast(pa.string()))
     except pa.ArrowNotImplementedError:
         raise LeftOutError(f"of the type {values.type}") from None
+    if pa.types.is_time(values.type):
+        text = pc.replace_substring_regex(text, *TRAILING)
     return pc.if_else(is_blank(text), pa.scalar(None, pa.string()), text)
 
 
 def named(values: pa.Array, places: NDArray[np.int64]) -> list[str]:
     """Return values, how often each is there and its first row, as a message names them."""
-    found = [repr(value) for value in values.take(pa.array(places)).to_pylist()]
+    return counted([repr(value) for value in values.take(pa.array(places)).to_pylist()], places)
+
+
+def counted(found: list[str], places: NDArray[np.int64]) -> list[str]:
+    """Return each of some words once, how often it is there and its first row."""
     first = dict(zip(reversed(found), reversed(places.tolist()), strict=True))
     often = [f"{count:,} times, first " if count > 1 else "" for count in Counter(found).values()]
     return [f"{value} {times}in row {first[value] + 1:,}" for value, times in zip(Counter(found), often, strict=True)]

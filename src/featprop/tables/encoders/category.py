@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -21,6 +22,11 @@ LIMIT = 64
 """How many values may have a feature of their own."""
 SHARED = 256
 """How many features more values than that share."""
+KEPT = 4096
+"""How many values that share features are known again, each by a digest."""
+LETTERS = 8
+"""How long such a digest is: one of four thousand million values is taken for another."""
+KNOWN = re.compile(rf"(?:[0-9a-f]{{{LETTERS}}}){{1,{KEPT}}}")
 MISSING = "(missing)"
 RAREST = 0.01
 
@@ -35,6 +41,8 @@ class CategoryEncoder(Encoder):
         The values that have a feature each, in small letters, sorted; None where features are shared by hashing.
     marked
         Whether a missing value is one more value.
+    known
+        The digests of the values that share features, sorted, one after the other; None if they are too many.
     """
 
     kind: ClassVar[str] = "category"
@@ -43,6 +51,7 @@ class CategoryEncoder(Encoder):
 
     values: tuple[str, ...] | None
     marked: bool
+    known: str | None = None
 
     @classmethod
     def learn(cls, columns: Sequence[pa.Array], names: Sequence[str]) -> Self:  # noqa: ARG003
@@ -52,7 +61,9 @@ class CategoryEncoder(Encoder):
         marked = has_many_missing(np.asarray(found.is_null().to_numpy(zero_copy_only=False)))
         if len(values) + marked < 2:
             raise LeftOutError("the same everywhere" if values else "empty")
-        return cls(tuple(sorted(values)) if len(values) <= LIMIT else None, marked)
+        if len(values) <= LIMIT:
+            return cls(tuple(sorted(values)), marked)
+        return cls(None, marked, "".join(sorted(map(_digest, values))) if len(values) <= KEPT else None)
 
     @property
     def width(self) -> int:
@@ -66,7 +77,9 @@ class CategoryEncoder(Encoder):
         keys = _keys(columns[0])
         if self.values is None:
             coded = keys.dictionary_encode()
-            buckets = np.array([_bucket(value) for value in coded.dictionary.to_pylist()] or [0], dtype=np.int64)
+            words = coded.dictionary.to_pylist()
+            new = set(self._never_seen(words))
+            buckets = np.array([-1 if word in new else _bucket(word) for word in words] or [-1], dtype=np.int64)
             codes = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False)
             places = np.where(codes < 0, -1, buckets[codes])
         else:
@@ -77,6 +90,19 @@ class CategoryEncoder(Encoder):
         there = np.flatnonzero(places >= 0)
         ones = np.ones(len(there), dtype=np.float32)
         return sp.csr_array((ones, (there, places[there])), shape=(rows, self.width))
+
+    def _never_seen(self, words: list[str]) -> list[str]:
+        """Return the values that were not there to learn from, as far as that is known."""
+        if self.values is not None:
+            return sorted(set(words) - set(self.values))
+        if self.known is None:
+            return []
+        known = {self.known[start : start + LETTERS] for start in range(0, len(self.known), LETTERS)}
+        return sorted(word for word in words if _digest(word) not in known)
+
+    def settings(self) -> dict[str, Any]:
+        """Return all of it, but for digests where there are none."""
+        return {name: value for name, value in super().settings().items() if name != "known" or value is not None}
 
     def titles(self, name: str) -> list[str]:
         """Return the column and its value."""
@@ -91,7 +117,10 @@ class CategoryEncoder(Encoder):
             raise ValueError("categories of another type, or too many")
         if not isinstance(marked, bool):
             raise TypeError("a mark of another type")
-        return cls(None if values is None else tuple(values), marked)
+        known = settings.get("known")
+        if known is not None and (values is not None or not KNOWN.fullmatch(known)):
+            raise ValueError("digests of categories that are none")
+        return cls(None if values is None else tuple(values), marked, known)
 
     @property
     def words(self) -> str:
@@ -101,9 +130,7 @@ class CategoryEncoder(Encoder):
 
     def unread(self, columns: Sequence[pa.Array | None]) -> list[str]:
         """Return values without a feature."""
-        if columns[0] is None or self.values is None:
-            return []
-        return sorted(set(pc.unique(_keys(columns[0]).drop_null()).to_pylist()) - set(self.values))
+        return [] if columns[0] is None else self._never_seen(pc.unique(_keys(columns[0]).drop_null()).to_pylist())
 
 
 def _keys(values: pa.Array) -> pa.Array:
@@ -111,4 +138,12 @@ def _keys(values: pa.Array) -> pa.Array:
 
 
 def _bucket(value: str) -> int:
-    return int.from_bytes(hashlib.blake2b(value.encode(), digest_size=8).digest()) % SHARED
+    return int.from_bytes(_hash(value)) % SHARED
+
+
+def _digest(value: str) -> str:
+    return _hash(value).hex()[:LETTERS]
+
+
+def _hash(value: str) -> bytes:
+    return hashlib.blake2b(value.encode(), digest_size=8).digest()

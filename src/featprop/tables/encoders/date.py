@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from featprop.matrix import Features
 from featprop.tables.encoders.base import MARK, Encoder, LeftOutError, has_many_missing, named, robust, stacked, text_of
+from featprop.tables.missing import is_missing
+from featprop.tables.numbers import FEW
 
 __all__ = ["DateEncoder", "dates_in"]
 
@@ -40,7 +42,7 @@ FARTHEST = 6.0
 
 
 def dates_in(values: pa.Array, form: str | None = None) -> tuple[NDArray[np.float64], str] | None:
-    """Return seconds since 1970, NaN where there is no date, and how they are written; None if most are no dates.
+    """Return seconds since 1970, NaN where there is no date, and how they are written; None if many are no dates.
 
     Parameters
     ----------
@@ -53,9 +55,24 @@ def dates_in(values: pa.Array, form: str | None = None) -> tuple[NDArray[np.floa
         return pc.fill_null(whole.cast(pa.float64(), safe=False), np.nan).to_numpy(zero_copy_only=False) / 1e6, ""
     if not pa.types.is_string(kind):
         return None
+    text = _texts(values)
+    seconds, found = _read(text, form)
+    known = len(text) - text.null_count
+    one_of_few = form is not None and known >= FEW and np.count_nonzero(~np.isnan(seconds)) == known - 1
+    return (seconds, found) if _is_most(seconds, known) or one_of_few else None
+
+
+def _texts(values: pa.Array) -> pa.Array:
+    """Return text without what is left out of times, None where a date is missing."""
     text = text_of(values)
+    text = pc.if_else(is_missing(text), pa.scalar(None, pa.string()), text)
     for what, instead in PARTS_OF_SECONDS, ZONE:
         text = pc.replace_substring_regex(text, what, instead)
+    return text
+
+
+def _read(text: pa.Array, form: str | None) -> tuple[NDArray[np.float64], str]:
+    """Return the seconds of the dates that are written in one way, and in which: that of most."""
     known = len(text) - text.null_count
     best, best_form = np.full(len(text), np.nan), ""
     forms = FORMATS if not form else (form, *FORMATS)
@@ -65,7 +82,7 @@ def dates_in(values: pa.Array, form: str | None = None) -> tuple[NDArray[np.floa
             best, best_form = seconds, each
         if np.count_nonzero(~np.isnan(best)) == known or (best_form and each == form and _is_most(best, known)):
             break
-    return (best, best_form) if _is_most(best, known) or (form is not None and best_form) else None
+    return best, best_form
 
 
 def _is_most(seconds: NDArray[np.float64], known: int) -> bool:
@@ -137,17 +154,24 @@ class DateEncoder(Encoder):
         return stacked(*features, *([MARK * missing] if self.marked else []))
 
     def unread(self, columns: Sequence[pa.Array | None]) -> list[str]:
-        """Return what is no date."""
+        """Return what is no date; many of them are an error, as the form of the others is not to be trusted."""
         values = columns[0]
         if values is None or values.null_count == len(values):
             return []
         found = dates_in(values, self.form)
-        if found is None:
-            return named(values, np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False)))
         if not pa.types.is_string(values.type):
-            return []
-        known = text_of(values).is_valid().to_numpy(zero_copy_only=False)
-        return named(values, np.flatnonzero(known & np.isnan(found[0])))
+            there = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
+            return named(values, there) if found is None else []
+        text = _texts(values)
+        seconds = _read(text, self.form)[0] if found is None else found[0]
+        known = text.is_valid().to_numpy(zero_copy_only=False)
+        odd = np.flatnonzero(known & np.isnan(seconds))
+        if found is None and odd.size:
+            count, first = np.count_nonzero(known), named(values, odd[:1])[0]
+            others = ", and day and month of the others may be swapped" if odd.size < count else ""
+            told = f"no date that can be read in {odd.size:,} of {count:,} rows, the first {first}{others}"
+            raise LeftOutError(f"{told}: write dates as 2024-12-31")
+        return named(values, odd)
 
     def titles(self, name: str) -> list[str]:
         """Return the name of the column and of each part."""

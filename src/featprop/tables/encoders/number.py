@@ -21,7 +21,7 @@ from featprop.tables.encoders.base import (
     stacked,
     with_mark,
 )
-from featprop.tables.numbers import Numbers, numbers_in
+from featprop.tables.numbers import Numbers, infinite_in, numbers_in
 
 __all__ = ["NumberEncoder"]
 
@@ -90,12 +90,12 @@ class NumberEncoder(Encoder):
         return numbers_in(values, self.comma, padded=True, least=0.0)
 
     def unread(self, columns: Sequence[pa.Array | None]) -> list[str]:
-        """Return words."""
+        """Return words, and infinite numbers."""
         if columns[0] is None:
             return []
         found = self._read(columns[0])
         if found is not None:
-            return named(columns[0], found.odd)
+            return named(columns[0], np.union1d(found.odd, infinite_in(columns[0])))
         return [] if columns[0].null_count == len(columns[0]) else [f"the type {columns[0].type}"]
 
     def scaled(self, values: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -1,0 +1,24 @@
+"""Rows of length 1, whatever the size of the numbers."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featprop.matrix import as_dense, unit_rows
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 2.0**40, 2.0**64, 2.0**120, 2.0**-40, 2.0**-80, 2.0**-110])
+def test_rows_of_any_size_have_the_same_directions(scale: float, sparse: bool) -> None:
+    rows = np.array([[3, 4, 0], [0, 0, 0], [-1, 2, 2]], dtype=np.float32)
+    given = rows * np.float32(scale)
+    found = unit_rows(sp.csr_array(given) if sparse else given)
+    expected = [[0.6, 0.8, 0], [0, 0, 0], [-1 / 3, 2 / 3, 2 / 3]]
+    np.testing.assert_allclose(as_dense(found), expected, rtol=1e-6)
+    np.testing.assert_array_equal(given, rows * np.float32(scale))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+def test_nothing_has_no_length(shape: tuple[int, int]) -> None:
+    assert unit_rows(np.zeros(shape, dtype=np.float32)).shape == shape
+    assert unit_rows(sp.csr_array(shape, dtype=np.float32)).shape == shape
