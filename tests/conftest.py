@@ -21,7 +21,9 @@ from featprop.propagation import normalised_adjacency
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background, and so would children
-settings.register_profile("tests", deadline=None, max_examples=60)  # other ones in each run
+settings.register_profile(  # other examples in each run, but in CI, where the same code must get the same answer
+    "tests", deadline=None, max_examples=60, derandomize=bool(os.environ.get("CI"))
+)
 settings.load_profile("tests")
 
 NODES = "id,w1,w2,label\na,1,0,left\nb,1,0.5,\nc,0,1,right\nd,0,2,\ne,1,1,\n"

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from featprop.errors import FeatpropError, FileError, LabelError
@@ -223,6 +223,7 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1
     ids=st.lists(TEXT, min_size=1, max_size=5, unique_by=bare),
     label=TEXT.filter(lambda text: text.strip() and form_of(text) not in SKIP_WORDS and bare(text) == text),
 )
+@example(ids=["0"], label="\ufa15")  # Unicode has another character that is the same
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_any_text_survives_from_sheet_to_labels(tmp_path: Path, ids: list[str], label: str) -> None:
     path = tmp_path / "s.csv"

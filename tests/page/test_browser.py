@@ -26,7 +26,7 @@ def visit(chromium: Any) -> Iterator[Visit]:
 
     def open_page(live: Any, annotator: str = "", **options: Any) -> Any:
         context = chromium.new_context(**options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         contexts.append(context)
         tab = context.new_page()
         tab.on("pageerror", lambda error: troubles.append(str(error)))
@@ -39,6 +39,12 @@ def visit(chromium: Any) -> Iterator[Visit]:
     for context in contexts:
         context.close()
     assert troubles == []
+
+
+def intercept(tab: Any, pattern: str, handler: Callable[[Any], None]) -> None:
+    """Let requests of a page pass through our hands; what Chromium has loaded before may still send some past them."""
+    tab.route(pattern, handler)
+    tab.reload()
 
 
 def title(tab: Any) -> str:
@@ -487,8 +493,7 @@ def test_an_answer_that_could_not_be_sent_is_shown_kept_and_sent_again_once(make
 def test_a_lost_reply_is_no_second_label(make_live: MakeLive, visit: Visit) -> None:
     live = make_live()
     tab = visit(live)
-    before = tab.locator("#question").get_attribute("data-node")
-    lost = []
+    lost: list[Any] = []
 
     def lose(route: Any) -> None:
         if lost:
@@ -497,13 +502,8 @@ def test_a_lost_reply_is_no_second_label(make_live: MakeLive, visit: Visit) -> N
         lost.append(route.fetch())
         route.abort()
 
-    tab.route("**/api/labels", lose)
-    tab.keyboard.press("3")
-    tab.wait_for_function("before => document.querySelector('#question').dataset.node !== before", arg=before)
-    for _ in range(100):
-        if lost:
-            break
-        tab.wait_for_timeout(50)
+    intercept(tab, "**/api/labels", lose)
+    press(tab, "3")
     assert acts(live) == [("label", "fraud")]
     assert lost[0].status == 200
     visit.troubles.clear()  # type: ignore[attr-defined]
@@ -513,7 +513,7 @@ def test_an_answer_under_way_survives_a_reload(make_live: MakeLive, visit: Visit
     live = make_live()
     tab = visit(live)
     tab.on("dialog", lambda dialog: dialog.accept())
-    tab.route("**/api/labels", lambda route: route.abort())
+    intercept(tab, "**/api/labels", lambda route: route.abort())
     tab.keyboard.press("1")
     tab.wait_for_selector("#trouble:not([hidden])")
     before = tab.locator("#question").get_attribute("data-node")
@@ -522,6 +522,34 @@ def test_an_answer_under_way_survives_a_reload(make_live: MakeLive, visit: Visit
     tab.wait_for_function("before => document.querySelector('#question').dataset.node !== before", arg=before)
     assert acts(live) == [("label", "ok")]
     visit.troubles.clear()  # type: ignore[attr-defined]
+
+
+def test_a_reload_between_an_answer_and_the_next_question_shows_the_next_one(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    tab.on("dialog", lambda dialog: dialog.accept())
+    before = tab.locator("#question").get_attribute("data-node")
+    asked_before = tab.request.get(live.root).text()
+    overtaken = []
+
+    def overtake(route: Any) -> None:
+        """Let the reload get the page of before the answer, and the page that asks for the next question nothing."""
+        if len(overtaken) > 1:
+            route.continue_()
+        elif route.request.resource_type == "document":
+            overtaken.append("document")
+            route.fulfill(body=asked_before, content_type="text/html")
+        else:
+            overtaken.append("next")
+
+    intercept(tab, "**/api/labels", lambda route: route.continue_())
+    tab.route(f"{live.root}/", overtake)
+    with tab.expect_request(f"{live.root}/"):  # for the next question: the answer is saved
+        tab.keyboard.press("1")
+    tab.reload()
+    tab.wait_for_function("before => document.querySelector('#question').dataset.node !== before", arg=before)
+    assert overtaken == ["next", "document"]
+    assert acts(live) == [("label", "ok")]
 
 
 def test_a_refused_answer_is_said_and_the_question_stays(make_live: MakeLive, visit: Visit) -> None:

@@ -132,7 +132,7 @@ def _name(answer: Answer, of_text: dict[str, Hashable]) -> Hashable:
     text = str(answer.written)
     if answer.is_typed:
         return answer.written if answer.written in of_text.values() else of_text.get(text, answer.written)
-    return of_text.get(text, name_of(composed(text)))
+    return of_text.get(text, name_of(text))
 
 
 def _check_allowed(answers: Sequence[Answer], classes: Sequence[Hashable], allowed: Sequence[Hashable]) -> None:

@@ -1,5 +1,6 @@
 // What the page does beyond plain forms: one key is label, save, next. An answer is kept in the tab until the server has
-// said that it is on the disk, and is sent again under the same key if it could not be said.
+// said that it is on the disk and the next question is there, and is sent again under the same key after a reload or if
+// that could not be said.
 "use strict";
 
 const PENDING = "featprop-pending";
@@ -93,14 +94,14 @@ async function attempt(count) {
     const reply = await answer.json().catch(() => ({}));
     if (answer.ok) {
       trouble("");
-      pending.steps.shift();
-      if (pending.steps.length) {
+      if (pending.steps.length > 1) {
+        pending.steps.shift();
         keep();
         attempt(0);
         return;
       }
-      forget();
       await refresh();
+      forget();
       say(`${saidOf(step, reply)} Next: ${find("#title").textContent}`);
       return;
     }
