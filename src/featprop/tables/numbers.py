@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from featprop.tables.currencies import SIGNS, currency_of
 from featprop.tables.missing import is_missing
+from featprop.tables.numerals import cleaned, fitting, mask_of, undressed
 
 __all__ = [
     "ENOUGH",
@@ -43,28 +44,7 @@ NOT_FINITE = ("inf", "+inf", "-inf", "infinity", "-infinity", "+infinity", "-nan
 PARTS_OF_A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """How many of each unit of time Arrow stores."""
 
-SPACES = " \t\u00a0\u2007\u2009\u202f"
-MINUS = r"\-−–"
-GROUPS = SPACES + "'’"
-"""What may stand between thousands in either reading, beside the comma or the point."""
-
-CURRENCY = rf"(?:{'|'.join(map(re.escape, SIGNS))}|\p{{Sc}})"
-EXPONENT = r"(?:[eE][-+]?[0-9]+)?"
-BODY = rf"[.,]?[0-9](?:[0-9.,{GROUPS}]*[0-9.])?{EXPONENT}"
-BARE = rf"^[-+]?{BODY}$"
-DRESSED = (
-    rf"^(?P<before>(?:[(+{MINUS}{SPACES}]|{CURRENCY})*)(?P<body>{BODY})(?P<after>(?:[)%{MINUS}{SPACES}]|{CURRENCY})*)$"
-)
 CODE = r"^[-+]?0[0-9]+$"
-
-
-def _reading(point: str, comma: str) -> str:
-    """Return the pattern of numbers with this decimal point and this comma between thousands, or lakhs."""
-    thousands = rf"[1-9][0-9]{{0,2}}(?:[{comma}{GROUPS}][0-9]{{3}})+|[1-9][0-9]?(?:{comma}[0-9]{{2}})+{comma}[0-9]{{3}}"
-    return rf"^[-+]?(?:[0-9]+|{thousands})?(?:{point}[0-9]*)?{EXPONENT}$"
-
-
-WITH_POINT, WITH_COMMA = _reading(r"\.", ","), _reading(",", r"\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +113,8 @@ class Writing:
         for piece in itertools.chain(first, texts):
             bare = _bare(piece, unit)
             missing = _missing(bare)
-            bodies, signs, units = _undressed(bare, missing)
-            fits = {way: _fitting(bodies, way) for way in (False, True)}
+            bodies, signs, units = undressed(bare, missing)
+            fits = {way: fitting(bodies, way) for way in (False, True)}
             tells.update({way: int(np.count_nonzero(fits[way] & ~fits[not way])) for way in fits})
             for way in fits:
                 counts[way].update(units[fits[way] & ~np.isnan(signs)].tolist())
@@ -153,11 +133,11 @@ class Writing:
         """Read values; None if fewer than the share `least` of them are numbers so written."""
         texts = _bare(_texts(values), self.unit)
         missing = _missing(texts)
-        bodies, signs, units = _undressed(texts, missing)
-        fits = _fitting(bodies, self.comma)
-        cleaned, grouped = _cleaned(bodies.filter(pa.array(fits)), self.comma)
+        bodies, signs, units = undressed(texts, missing)
+        fits = fitting(bodies, self.comma)
+        digits, grouped = cleaned(bodies.filter(pa.array(fits)), self.comma)
         numbers = np.full(len(texts), np.nan)
-        numbers[fits] = cleaned.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        numbers[fits] = digits.cast(pa.float64()).to_numpy(zero_copy_only=False)
         numbers *= signs
         if self.units is not None:
             numbers[~np.isnan(numbers) & ~np.isin(units, self.units) & (numbers != 0)] = np.nan
@@ -226,7 +206,7 @@ def numbers_in(
     texts = _texts(values)
     if texts is None:
         return None
-    if not padded and _mask(pc.match_substring_regex(_bare(texts, _unit_of(texts)), CODE)).any():
+    if not padded and mask_of(pc.match_substring_regex(_bare(texts, _unit_of(texts)), CODE)).any():
         return None
     writing = Writing.of([values], comma)
     return None if writing is None else writing.numbers(values, least)
@@ -248,7 +228,7 @@ def decimal_comma(values: pa.Array) -> bool | None:
     texts = _texts(values)
     if texts is None or numbers_in(texts, padded=True) is None:
         return None
-    return _told(_undressed(texts, _mask(is_missing(texts)))[0])
+    return _told(undressed(texts, mask_of(is_missing(texts)))[0])
 
 
 def _texts(values: pa.Array) -> pa.Array | None:
@@ -275,73 +255,18 @@ def _bare(texts: pa.Array, unit: str | None) -> pa.Array:
 
 
 def _missing(texts: pa.Array) -> NDArray[np.bool_]:
-    return _mask(is_missing(texts)) | _is_infinite(texts)
+    return mask_of(is_missing(texts)) | _is_infinite(texts)
 
 
 def _is_infinite(texts: pa.Array) -> NDArray[np.bool_]:
-    return _mask(pc.is_in(pc.utf8_lower(texts), pa.array(NOT_FINITE, texts.type)))
-
-
-def _fitting(bodies: pa.Array, comma: bool) -> NDArray[np.bool_]:
-    """Say which digits are a number with a decimal comma, or point."""
-    return _mask(pc.match_substring_regex(bodies, WITH_COMMA if comma else WITH_POINT))
-
-
-def _undressed(texts: pa.Array, missing: NDArray[np.bool_]) -> tuple[pa.Array, NDArray[np.float64], NDArray[Any]]:
-    """Take signs, brackets, currencies and percent off: return the digits (null if there are none), signs and units."""
-    bare = _mask(pc.match_substring_regex(texts, BARE))
-    signs, units = np.ones(len(texts)), np.full(len(texts), "", dtype=object)
-    bodies = pc.if_else(pa.array(bare), texts, pa.scalar(None, texts.type))
-    dressed = np.flatnonzero(~bare & ~missing)
-    found = pc.extract_regex(texts.take(pa.array(dressed)), DRESSED)
-    matched = _mask(found.is_valid())
-    dressed, found = dressed[matched], found.filter(pa.array(matched))
-    if not dressed.size:
-        return bodies, signs, units
-    before, after = (pc.struct_field(found, side).dictionary_encode() for side in ("before", "after"))
-    pairs = before.indices.to_numpy().astype(np.int64) * len(after.dictionary) + after.indices.to_numpy()
-    kinds, which = np.unique(pairs, return_inverse=True)
-    clothes = [_clothes(*(side.as_py() for side in _pair(kind, before, after))) for kind in kinds]
-    signs[dressed] = np.array([sign for sign, _ in clothes])[which]
-    units[dressed] = np.array([unit for _, unit in clothes], dtype=object)[which]
-    mask = np.zeros(len(texts), dtype=bool)
-    mask[dressed] = True
-    return pc.replace_with_mask(bodies, pa.array(mask), pc.struct_field(found, "body")), signs, units
-
-
-def _pair(kind: int, before: pa.Array, after: pa.Array) -> tuple[pa.Scalar, pa.Scalar]:
-    first, second = divmod(int(kind), len(after.dictionary))
-    return before.dictionary[first], after.dictionary[second]
-
-
-def _clothes(before: str, after: str) -> tuple[float, str]:
-    """Return the sign and the unit that stand around a number; NaN for a sign that makes no sense."""
-    around = re.sub(f"[{SPACES}]", "", before), re.sub(f"[{SPACES}]", "", after)
-    marks = "".join(around)
-    minus, brackets = len(re.findall(f"[{MINUS}]", marks)), (marks.count("("), marks.count(")"))
-    written = {re.sub(rf"[+()%{MINUS}]", "", side) for side in around} - {""}
-    percent = marks.count("%")
-    amounts = {currency_of(name) for name in written}
-    wrong = brackets not in ((0, 0), (1, 1)) or minus + marks.count("+") + brackets[0] > 1
-    if wrong or percent + len(amounts) > 1:
-        return float("nan"), ""
-    return (-1.0 if minus or brackets[0] else 1.0), "%" if percent else next(iter(written), "")
+    return mask_of(pc.is_in(pc.utf8_lower(texts), pa.array(NOT_FINITE, texts.type)))
 
 
 def _told(bodies: pa.Array) -> bool | None:
     """Say whether the comma is the decimal one, by the values that can be read in one way only; None if none tells."""
-    point, comma = (_fitting(bodies, way) for way in (False, True))
+    point, comma = (fitting(bodies, way) for way in (False, True))
     for_comma, for_point = np.count_nonzero(comma & ~point), np.count_nonzero(point & ~comma)
     return None if for_comma == for_point else bool(for_comma > for_point)
-
-
-def _cleaned(bodies: pa.Array, has_comma: bool) -> tuple[pa.Array, bool]:
-    """Return digits with a decimal point only, and whether anything stood between thousands."""
-    grouped = False
-    for mark in ("." if has_comma else ",") + GROUPS:
-        if pc.any(pc.match_substring(bodies, mark)).as_py():
-            bodies, grouped = pc.replace_substring(bodies, mark, ""), True
-    return pc.replace_substring(bodies, ",", ".") if has_comma else bodies, grouped
 
 
 def _common_units(counts: Counter[str]) -> tuple[tuple[str, ...] | None, bool, str | None]:
@@ -356,7 +281,3 @@ def _common_units(counts: Counter[str]) -> tuple[tuple[str, ...] | None, bool, s
     same: list[str] = [unit for unit in counts if common and currency_of(unit) == common]
     fitting = ("%",) if is_percent else (*same, "")
     return fitting, is_percent, max(same, key=counts.__getitem__) if same else None
-
-
-def _mask(values: pa.Array) -> NDArray[np.bool_]:
-    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), dtype=bool)
