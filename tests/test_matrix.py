@@ -18,6 +18,14 @@ def test_rows_of_any_size_have_the_same_directions(scale: float, sparse: bool) -
     np.testing.assert_array_equal(given, rows * np.float32(scale))
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_of_very_different_sizes_have_length_one(sparse: bool) -> None:
+    given = np.array([[1e-40, 0], [3e-10, 4e-10], [3, 4], [0, 0], [0, -1e18], [3e30, 4e30]], dtype=np.float32)
+    found = unit_rows(sp.csr_array(given) if sparse else given)
+    expected = [[1, 0], [0.6, 0.8], [0.6, 0.8], [0, 0], [0, -1], [0.6, 0.8]]
+    np.testing.assert_allclose(as_dense(found), expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
 def test_nothing_has_no_length(shape: tuple[int, int]) -> None:
     assert unit_rows(np.zeros(shape, dtype=np.float32)).shape == shape

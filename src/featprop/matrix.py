@@ -24,8 +24,8 @@ __all__ = [
 
 Features: TypeAlias = "sp.csr_array | NDArray[np.float32]"
 
-SQUARED = 50
-"""Powers of two up to which the squares of single precision, and sums of many, neither overflow nor vanish."""
+LEAST_SQUARE = 2.0**-100
+"""Squared lengths of rows from which on no part of one that counts has vanished in single precision."""
 
 
 def dense(matrix: Any) -> NDArray[np.float32]:
@@ -102,18 +102,36 @@ def is_sparse_smaller(n: int, d: int, non_zero: int) -> bool:
 
 def unit_rows(matrix: Features) -> Features:
     """Return the matrix with each row scaled to length 1; a row of zeros stays one."""
-    values: NDArray[np.float32] = matrix.data if sp.issparse(matrix) else matrix  # type: ignore[assignment]
-    _, exponent = np.frexp(max(values.max(initial=0), -values.min(initial=0)))
-    if abs(exponent) > SQUARED:
-        matrix = matrix * np.float32(2.0**-exponent)
-    squares = (
-        sp.csr_array(matrix).power(2).sum(axis=1) if sp.issparse(matrix) else np.einsum("ij,ij->i", matrix, matrix)
-    )
-    norms = np.sqrt(np.asarray(squares, dtype=np.float64))
+    squares = _squared_lengths(matrix)
+    extreme = np.flatnonzero((squares < LEAST_SQUARE) | ~np.isfinite(squares))
+    if extreme.size and non_zeros(matrix[extreme]):
+        matrix = _of_usual_size(matrix, extreme)
+        squares = _squared_lengths(matrix)
+    norms = np.sqrt(squares)
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0).astype(np.float32)
     if sp.issparse(matrix):
         return sp.csr_array(sp.dia_array((scale[None, :], [0]), shape=(len(scale), len(scale))) @ matrix)
     return np.asarray(matrix * scale[:, None])
+
+
+def _squared_lengths(matrix: Features) -> NDArray[np.float64]:
+    """Return the squared length of each row, infinite or 0 where single precision does not hold it."""
+    with np.errstate(over="ignore", under="ignore"):
+        if sp.issparse(matrix):
+            return np.asarray(sp.csr_array(matrix).power(2).sum(axis=1), dtype=np.float64)
+        return np.asarray(np.einsum("ij,ij->i", matrix, matrix), dtype=np.float64)
+
+
+def _of_usual_size(matrix: Any, rows: NDArray[np.intp]) -> Features:
+    """Return the matrix with these rows multiplied by powers of two, so that each has its largest entry about 1."""
+    powers = np.zeros(matrix.shape[0], dtype=np.int32)
+    if sp.issparse(matrix):
+        largest = abs(matrix[rows]).max(axis=1).toarray().ravel()
+        powers[rows] = -np.frexp(largest)[1]
+        lifted = np.ldexp(matrix.data, np.repeat(powers, np.diff(matrix.indptr)))
+        return sp.csr_array((lifted, matrix.indices, matrix.indptr), shape=matrix.shape)
+    powers[rows] = -np.frexp(np.abs(matrix[rows]).max(axis=1, initial=0))[1]
+    return np.asarray(np.ldexp(matrix, powers[:, None]))
 
 
 def margins(scores: NDArray[np.float32]) -> NDArray[np.float32]:

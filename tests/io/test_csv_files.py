@@ -150,14 +150,14 @@ def test_dots_before_three_digits_beside_small_numbers_stand_between_thousands(
     path = tmp_path / "nodes.csv"
     whole = [3796, 162, 1382, 7, None, 12500, 0]
     rows = zip(["3.796", "162", "1.382", "7", "", "12.500", "0"], "abcdefg", strict=True)
-    lines = [f"{number};{number};{number or '-'};{word}\n" for number, word in rows]
+    lines = [f"{number};{number};{number or 'k.a.'};{word}\n" for number, word in rows]
     path.write_text("id;umsatz;kunden;wort\n" + "".join(lines))
     with caplog.at_level(logging.INFO, "featprop"):
         table = read_table(path, text=["id"])
     assert table["id"].to_pylist()[0] == "3.796"
     assert table["umsatz"].to_pylist() == whole
-    assert table["kunden"].to_pylist() == ["-" if number is None else f"{number}" for number in whole]
-    told = "dots stand between thousands, 3.796 is 3796"
+    assert table["kunden"].to_pylist() == whole
+    told = "dots stand between thousands, 3.796 is 3796: write 3,796 if it is a decimal number"
     assert caplog.messages == [f"Column {name!r} of {path}: {told}" for name in ("umsatz", "kunden")]
 
 

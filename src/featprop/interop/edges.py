@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from featprop.errors import FileError, GraphError, first_five
@@ -19,7 +20,7 @@ from featprop.tables.near import did_you_mean
 from featprop.tables.numbers import Writing, numbers_of
 from featprop.tables.options import TableOptions
 from featprop.tables.pieces import Pieces
-from featprop.tables.thousands import dots_in
+from featprop.tables.thousands import DECIMAL_POINT, dots_in
 
 __all__ = ["EdgeTable", "Edges"]
 
@@ -175,11 +176,16 @@ class EdgeTable:
     def _thousands(self, weight: str) -> Writing | None:
         """Return how weights with dots between thousands are written, and say so; None if there are none."""
         dots = dots_in(self.pieces.values(weight))
-        if dots is None:
+        if dots is None or not dots.settle(weight, self.what, has_points=self._has_points_beside(weight)):
             return None
-        level = logging.INFO if dots.of_thousands else logging.WARNING
-        log.log(level, "Column %r of %s: %s", weight, self.what, dots.told(of_thousands=dots.of_thousands))
-        return Writing(None, comma=True, units=None, percent=False, currency=None) if dots.of_thousands else None
+        return Writing(None, comma=True, units=None, percent=False, currency=None)
+
+    def _has_points_beside(self, weight: str) -> bool:
+        """Say whether other columns of text have decimal points, as far as the first piece tells."""
+        others = [name for name in self.pieces.column_names if name not in (*self.ends, weight)]
+        first = next(self.pieces.read(others), None) if others else None
+        texts = [column for column in first.columns if pa.types.is_string(column.type)] if first is not None else []
+        return any(pc.any(pc.match_substring_regex(column, DECIMAL_POINT)).as_py() for column in texts)
 
     def odd_weight(self, row: int, value: object, count: int | None = None) -> GraphError:
         """Return the error about a weight that is no number.

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from featprop.errors import FileError, shortened
 from featprop.io.encodings import encoding_of
 from featprop.io.quotes import SHOWN, check_quotes
+from featprop.tables.missing import is_missing
 from featprop.tables.numbers import decimal_comma
-from featprop.tables.thousands import DOTTED, Dots
+from featprop.tables.thousands import DECIMAL_POINT, DOTTED, Dots
 
 __all__ = [
     "BLOCKS",
@@ -53,8 +54,6 @@ Result = TypeVar("Result")
 
 OTHERWISE_DOTTED = r"\.(?:[0-9]{0,2}|[0-9]{4,})(?:[^0-9]|$)|^\s*[+-]?(?:0|[0-9]{4,})?\."
 
-DECIMAL_POINT = r"^\s*[+-]?(?:[0-9]+\.(?:[0-9]{1,2}|[0-9]{4,})|0?\.[0-9]+)\s*$"
-
 
 def read_csv(path: Path, text: Collection[str] | None) -> pa.Table:
     """Read a CSV file; columns get the type that all their values have, text if they have none in common.
@@ -84,21 +83,17 @@ def thousands_columns(path: Path, layout: Layout, text: Collection[str] | None) 
     if layout.delimiter != ";" or text is None:
         return []
     found, has_points = _by_blocks(path, lambda block: _dots(path, text, *layout.options(block)))
-    thousands = []
-    for name, dots in found.items():
-        of_thousands = dots.is_sure or (dots.of_thousands and not has_points)
-        level = logging.INFO if of_thousands else logging.WARNING
-        log.log(level, "Column %r of %s: %s", name.strip(), path, dots.told(of_thousands=of_thousands))
-        thousands += [name] if of_thousands else []
-    return thousands
+    return [name for name, dots in found.items() if dots.settle(name.strip(), f"{path}", has_points=has_points)]
 
 
 def without_dots(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Take the dots between thousands out of columns of text, and make numbers of them if all of them are."""
     for name in names:
-        digits = pc.replace_substring(pc.utf8_trim_whitespace(table.column(name)), ".", "")
+        texts = pc.utf8_trim_whitespace(table.column(name))
+        digits = pc.if_else(pc.match_substring_regex(texts, DOTTED), pc.replace_substring(texts, ".", ""), texts)
+        digits = pc.if_else(is_missing(texts), pa.scalar(None, digits.type), digits)
         with suppress(pa.ArrowInvalid):
-            digits = pc.if_else(pc.equal(digits, ""), pa.scalar(None, pa.string()), digits).cast(pa.int64())
+            digits = digits.cast(pa.int64())
         table = table.set_column(table.column_names.index(name), name, digits)
     return table
 

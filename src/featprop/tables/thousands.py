@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
@@ -11,8 +12,12 @@ import pyarrow.compute as pc
 
 from featprop.tables.missing import is_missing
 
-__all__ = ["DOTTED", "Dots", "dots_in"]
+__all__ = ["DECIMAL_POINT", "DOTTED", "Dots", "dots_in"]
 
+log = logging.getLogger(__name__)
+
+DECIMAL_POINT = r"^\s*[+-]?(?:[0-9]+\.(?:[0-9]{1,2}|[0-9]{4,})|0?\.[0-9]+)\s*$"
+"""A number whose dot is a decimal point."""
 DOTTED = r"^\s*[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+\s*$"
 """A number with a dot before three digits, which stands between thousands if it is no decimal point."""
 SMALL = r"^[+-]?(?:0|[1-9][0-9]{0,2})$"
@@ -61,18 +66,26 @@ class Dots:
         """Whether there are numbers of both kinds."""
         return bool(self.dotted and self.small)
 
-    @property
-    def of_thousands(self) -> bool:
-        """Whether dots stand between thousands: of so many decimal numbers one would have fewer digits."""
-        return self.is_sure or min(self.dotted, self.small) >= SEEN
+    def settle(self, name: str, what: str, *, has_points: bool) -> bool:
+        """Say, and log, whether dots stand between thousands: of so many decimal numbers one would have fewer digits.
 
-    def told(self, *, of_thousands: bool) -> str:
-        """Say how they are read."""
+        Parameters
+        ----------
+        name, what
+            The column, and of what.
+        has_points
+            Whether other columns have decimal points.
+        """
         whole = self.example.replace(".", "")
+        of_thousands = self.is_sure or (min(self.dotted, self.small) >= SEEN and not has_points)
         if of_thousands:
-            return f"dots stand between thousands, {self.example} is {whole}"
-        told = f"{self.example} beside whole numbers up to 999 is read as a decimal number"
-        return f"{told}: write {whole} if the dot stands between thousands"
+            comma = "" if self.is_sure else f": write {self.example.replace('.', ',')} if it is a decimal number"
+            told = f"dots stand between thousands, {self.example} is {whole}{comma}"
+        else:
+            told = f"{self.example} beside whole numbers up to 999 is read as a decimal number"
+            told += f": write {whole} if the dot stands between thousands"
+        log.log(logging.INFO if self.is_sure else logging.WARNING, "Column %r of %s: %s", name, what, told)
+        return of_thousands
 
 
 def dots_in(pieces: Iterable[pa.Array]) -> Dots | None:
