@@ -88,6 +88,22 @@ def test_entries_of_one_place_are_summed_as_scipy_does(layout: Any) -> None:
     assert rows.nnz == 3
 
 
+def test_small_whole_numbers_of_one_place_are_summed_beyond_their_type() -> None:
+    hundreds = sp.coo_array((np.full(2, 100, np.int8), ([0, 0], [1, 1])), shape=(2, 2))
+    assert Graph.from_scipy(hundreds, np.eye(2)).adjacency.toarray().tolist() == [[0, 200], [200, 0]]
+
+
+@pytest.mark.parametrize(
+    ("repeated", "weight", "told"), [("max", 9, "the larger weight counts"), ("sum", 10, "weights added")]
+)
+def test_other_weights_the_other_way_round_are_told(repeated: str, weight: int, told: str) -> None:
+    ends = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+    raw = RawGraph(*ends, np.eye(3), np.array([1.0, 9, 2, 2]), repeated=repeated)
+    graph = Graph.from_raw(raw)
+    assert graph.adjacency[0, 1] == weight
+    assert graph.repairs == (f"1 edges with another weight the other way round made one, {told}",)
+
+
 def test_features_stay_sparse_while_that_is_smaller() -> None:
     thin = sp.random_array((40, 300), density=0.01, rng=np.random.default_rng(0), format="csc")
     for given_as in (thin, thin.toarray(), sp.csr_matrix(thin), sp.coo_array(thin)):

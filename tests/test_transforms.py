@@ -58,6 +58,7 @@ def test_masks_that_are_not_asked_for_stay_as_they_are() -> None:
         (0, 4, (None, 4)),
         (6, None, (6, None)),
         (0, 0, (None, 0)),
+        (0.004, None, (0, None)),
     ],
 )
 def test_nodes_to_validate_and_to_test_on(num_val: Any, num_test: Any, counts: tuple[int | None, int | None]) -> None:

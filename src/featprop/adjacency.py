@@ -25,6 +25,8 @@ LEAF = 1 << 16
 """Weights that are added up together; these sums are added one after the other."""
 
 MERGED = {"max": "dropped, the largest weight of each counts", "sum": "made one, weights added", "count": "counted"}
+BOTH_WAYS = {"max": "the larger weight counts", "sum": "weights added", "count": "counts added"}
+"""What becomes of edges from a to b and from b to a that do not weigh the same."""
 
 
 def symmetric_adjacency(raw: RawGraph, ids: NDArray[Any]) -> tuple[sp.csr_array, tuple[str, ...], float | None]:
@@ -50,7 +52,7 @@ def symmetric_adjacency(raw: RawGraph, ids: NDArray[Any]) -> tuple[sp.csr_array,
     matrix.indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(kind)
     matrix.indices, matrix.data = columns.astype(kind), weights
     matrix.has_sorted_indices = matrix.has_canonical_format = True
-    return matrix, mending.told(found.one_way, len(found.cells), told), scale
+    return matrix, mending.told(found.one_way, found.uneven, len(found.cells), told), scale
 
 
 def index_type(nodes: int, entries: int) -> type[np.int32 | np.int64]:
@@ -134,13 +136,15 @@ class Mending:
         rule = "must be numbers below 3.4e38" if 0 < value < np.inf else "must be numbers of at least 0"
         raise GraphError("Edge weights", rule, found, "drop or mend those edges")
 
-    def told(self, one_way: int, both_ways: int, scaled: str | None) -> tuple[str, ...]:
+    def told(self, one_way: int, uneven: int, both_ways: int, scaled: str | None) -> tuple[str, ...]:
         """Say what was mended, to the log too.
 
         Parameters
         ----------
         one_way
             How many edges there are, those from a to b and from b to a being two.
+        uneven
+            How many entries are of edges given both ways with different weights.
         both_ways
             How many there are when each runs both ways.
         scaled
@@ -150,6 +154,7 @@ class Mending:
             (self.loops, "self loops dropped"),
             (self.zeros, "edges of weight 0 dropped"),
             (self.edges - one_way, f"repeated edges {MERGED[self.repeated]}"),
+            (uneven // 2, f"edges with another weight the other way round made one, {BOTH_WAYS[self.repeated]}"),
             (both_ways - one_way, "edges given in one direction only made to run both ways"),
         ]
         repairs = [f"{count:,} {what}" for count, what in mended if count] + ([] if scaled is None else [scaled])
@@ -169,17 +174,20 @@ class Merged(NamedTuple):
         What each weighs, None for 1.
     one_way
         How many there are of edges as they were given.
+    uneven
+        How many there are of edges that were given both ways with different weights.
     """
 
     cells: NDArray[np.int64]
     weights: NDArray[np.float32] | None
     one_way: int
+    uneven: int
 
 
 def merged(keys: NDArray[np.int64], values: NDArray[np.float32] | None, repeated: str) -> Merged:
     """Merge entries as `Mending` returns them, all those of a row or none; `keys` may be sorted in place."""
     if not keys.size:
-        return Merged(keys, None if values is None else values, 0)
+        return Merged(keys, None if values is None else values, 0, 0)
     keys, values = _sorted(keys, values)
     first = _firsts(keys)
     if values is not None and repeated == "max":
@@ -194,9 +202,12 @@ def merged(keys: NDArray[np.int64], values: NDArray[np.float32] | None, repeated
     one_way = len(keys) - int(np.count_nonzero(keys & 1))
     cells = keys >> 1
     first = _firsts(cells)
+    uneven = 0
     if weights is not None:
+        twice = np.flatnonzero(cells[1:] == cells[:-1])
+        uneven = int(np.count_nonzero(weights[twice] != weights[twice + 1]))
         weights = (np.maximum if repeated == "max" else np.add).reduceat(weights, first)
-    return Merged(cells[first], weights, one_way)
+    return Merged(cells[first], weights, one_way, uneven)
 
 
 def _sorted(

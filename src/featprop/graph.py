@@ -122,6 +122,8 @@ class Graph:
         labels
             The class of each node; None, NaN or, if all are integers, a negative one where unknown.
         """
+        if sp.issparse(adjacency) and adjacency.dtype.kind in "iu":
+            adjacency = adjacency.astype(np.float64)  # small whole numbers may not hold their sum
         matrix = sp.csr_array(adjacency)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()

@@ -60,10 +60,10 @@ class FeatPropSplit(BaseTransform):  # type: ignore[misc]
         n_test = None if self.num_test is None else _count("num_test", self.num_test, data.num_nodes)
         unlabelled = Data(x=data.x, edge_index=data.edge_index, edge_weight=data.edge_weight, edge_attr=data.edge_attr)
         graph = Graph.from_pyg(unlabelled)
-        stays = {"val_mask": not n_val, "test_mask": n_test is None}
+        stays = {"val_mask": not self.num_val, "test_mask": n_test is None}
         kept = _held(data, [name for name, does in stays.items() if does and name in data])
         data.train_mask = _mask(data.num_nodes, self._picked(graph, kept))
-        if n_val or n_test is not None:
+        if self.num_val or n_test is not None:
             self._draw(data, kept, n_val, n_test)
         return data
 
@@ -85,7 +85,7 @@ class FeatPropSplit(BaseTransform):  # type: ignore[misc]
             rule = f"must be at most {len(free):,} together, the nodes that no other mask holds"
             raise ParameterError("num_val and num_test", rule, found, "ask for fewer")
         drawn = np.random.default_rng([self.seed, wanted]).permutation(free)
-        if n_val:
+        if self.num_val:
             data.val_mask = _mask(data.num_nodes, drawn[:n_val])
         if n_test is not None:
             data.test_mask = _mask(data.num_nodes, drawn[n_val:wanted])

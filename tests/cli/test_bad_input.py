@@ -209,7 +209,7 @@ NOT_WHAT_ITS_NAME_SAYS = [
         "nothing at all",
         {"graph/nodes.csv": ""},
         SELECT,
-        "graph/nodes.csv must be a CSV file in UTF-8; found this: Empty CSV file: save it again in that format.",
+        "graph/nodes.csv must hold a table; found an empty file: export it again.",
     ),
     (
         "a file for a folder",

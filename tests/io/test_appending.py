@@ -231,7 +231,7 @@ PLAIN_EDGES = "source,target\na,b\nb,c\na,b\n"
 def test_weights_are_not_added_to_edges_without(weights: str, write_folder: WriteFolder, tmp_path: Path) -> None:
     out = converted(write_folder(NODES, PLAIN_EDGES, name="first"), tmp_path / "g", weights=weights)
     assert append(write_folder(None, "source,target,weight\na,c,1\n", name="ones"), out).new_edges == 1
-    with pytest.raises(FeatpropError, match=r"must have no weights, as those of .* have none; found the column 'kg'"):
+    with pytest.raises(FeatpropError, match=r"must have no weights, as all edges of .* weigh 1; found the column 'kg'"):
         append(write_folder(None, "source,target,kg\na,d,30\n", name="more"), out, weight="kg")
 
 

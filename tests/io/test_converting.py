@@ -235,13 +235,24 @@ def test_weights_with_dots_between_thousands(write_folder: WriteFolder, caplog: 
     options = TableOptions(weights="raw")
     graph, _, messages = told(lambda: read_graph(folder, options=options), caplog)
     assert graph.adjacency[[0, 1, 2, 3, 0, 1], [1, 2, 3, 0, 2, 3]].tolist() == [162, 3796, 7, 1382, 999, 12500]
-    assert f"Column 'weight' of {folder / 'edges.csv'}: dots stand between thousands, 3.796 is 3796" in messages
+    said = "dots stand between thousands, 3.796 is 3796: write 3,796 if it is a decimal number"
+    assert f"Column 'weight' of {folder / 'edges.csv'}: {said}" in messages
     tables = tables_at(folder)
     assert tables is not None
     with small_pieces():
         convert_tables(tables, folder / "in-pieces", options, max_memory=10**9)
     write_native(graph, folder / "in-memory")
     assert_same_files(folder / "in-pieces", folder / "in-memory")
+
+
+def test_weights_with_dots_beside_decimal_points(write_folder: WriteFolder, caplog: pytest.LogCaptureFixture) -> None:
+    texts = ["2", "1.125", "3", "2.375", "1", "3.625"]
+    ends = ["a;b", "b;c", "c;d", "d;a", "a;c", "b;d"]
+    rows = "".join(f"{end};{text};0.5\n" for end, text in zip(ends, texts, strict=True))
+    folder = write_folder(PLAIN, f"source;target;weight;score\n{rows}")
+    graph, _, messages = told(lambda: read_graph(folder, options=TableOptions(weights="raw")), caplog)
+    assert graph.adjacency[[0, 1, 2, 3, 0, 1], [1, 2, 3, 0, 2, 3]].tolist() == [2, 1.125, 3, 2.375, 1, 3.625]
+    assert any("1.125 beside whole numbers up to 999 is read as a decimal number" in each for each in messages)
 
 
 EDGES = {"source": list("abcdabca"), "target": list("bcdabadc"), "weight": [1.0, 2.0, 3.0, 4.0, 0.5, 0.25, 0.0, 7.0]}

@@ -87,6 +87,7 @@ def test_weights_and_repairs(write_folder: WriteFolder, caplog: pytest.LogCaptur
         "1 self loops dropped",
         "1 edges of weight 0 dropped",
         "1 repeated edges dropped, the largest weight of each counts",
+        "1 edges with another weight the other way round made one, the larger weight counts",
         "1 edges given in one direction only made to run both ways",
     ]
 

@@ -193,15 +193,15 @@ def _parquet(compression: str | None = None) -> bytes:
     ("name", "content", "rule"),
     [
         ("t.parquet", b"id,w\na,1\n", "must be a Parquet file"),
-        ("t.parquet", b"", "must be a Parquet file"),
+        ("t.parquet", b"", "must hold a table"),
         ("t.parquet", _parquet()[:1_000], "must be a Parquet file"),
         ("t.parquet", _parquet("zstd")[:1_000] + b"\0" * 1_000 + _parquet("zstd")[2_000:], "must be a Parquet file"),
         ("t.csv", _parquet("zstd"), "must be a CSV file in UTF-8"),
-        ("t.csv", b"", "must be a CSV file in UTF-8"),
+        ("t.csv", b"", "must hold a table"),
         ("t.csv", bytes(range(256)) * 20, "must be a CSV file in UTF-8"),
         ("t.csv", "id,label\na,x\n".encode("utf-16")[:-1], "must be a CSV file in UTF-8"),
         ("t.xlsx", b"id,label\na,b\n", "must be an .xlsx workbook"),
-        ("t.xlsx", b"", "must be an .xlsx workbook"),
+        ("t.xlsx", b"", "must hold a table"),
     ],
 )
 def test_a_file_that_is_not_what_its_name_says(tmp_path: Path, name: str, content: bytes, rule: str) -> None:

@@ -262,6 +262,21 @@ def test_labels_may_be_a_mapping(islands: Graph) -> None:
     assert chosen.nodes.tolist() == listed.nodes.tolist()
 
 
+def test_labels_by_node_of_a_mask_and_of_nodes_that_come_once() -> None:
+    graph = Graph.from_scipy(np.ones((6, 6)) - np.eye(6), np.eye(6))
+    labels = dict(enumerate("xyxyzz"))
+    mask = np.array([False, True, False, True, True, False])
+    expected = {1: "y", 3: "y", 4: "z"}
+    for fit in (Ridge().fit, Ridge().fit_or_start):
+        assert fit(graph, mask, labels).labelled_ == expected
+        assert fit(graph, (node for node in expected), labels).labelled_ == expected
+        assert fit(graph, (node for node in expected), ["y", "y", "z"]).labelled_ == expected
+    listed = select(graph, 2, labelled=list(expected), labels=["y", "y", "z"], strategy="uncertainty")
+    for nodes in (mask, iter(expected)):
+        chosen = select(graph, 2, labelled=nodes, labels=labels, strategy="uncertainty")
+        assert chosen.nodes.tolist() == listed.nodes.tolist()
+
+
 def test_a_model_may_be_given_by_name() -> None:
     graph = digits()
     nodes, labels = graph.ids[:20].tolist(), graph.class_names()[:20]

@@ -151,6 +151,38 @@ def test_another_unit_is_said(
         assert f"Column m {told}: write it in the unit it was learnt in" in caplog.text
 
 
+def test_columns_of_one_thing_in_another_unit_are_told_together(caplog: pytest.LogCaptureFixture) -> None:
+    values = RNG.uniform(1, 50, (N, 9))
+    first = {f"w_{place}": values[:, place] for place in range(9)}
+    second = {name: [f"{value:.1f} %" for value in column] for name, column in first.items()}
+    replayed(first, second)
+    assert caplog.text.count("in % that were learnt without a unit: 9 (w_0, w_1") == 1
+    assert caplog.text.count("learnt") == 2
+
+
+@pytest.mark.parametrize(
+    ("learnt", "other", "told"),
+    [
+        ([3796, 162, 1250, 17], [3.796, 1.25, 2.351, 9.102], "and holds 3.796 now: write 3796 if its dot stands"),
+        ([3796, 162, 1250, 17], [3.796, 162, 2.351, 9], "and holds 3.796 now: write 3796 if its dot stands"),
+        ([3796, 162, 1250, 17], [3.5, 162.25, 2.5, 9], None),
+        ([3796, 162, 1250, 17], [0.125, 0.375, 2, 9], None),
+        ([3796, 162, 1250, 17], [3.79612, 162, 2.3512, 9], None),
+        ([3796, 162, 1250, 17.5], [3.796, 162, 2.351, 9], None),
+        ([3796, 162, 1250, 17], [3796, 162, 2351, 9], None),
+    ],
+)
+def test_thousands_that_were_not_known_as_such_are_told(
+    learnt: list[float], other: list[float], told: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    repeats = N // 4
+    replayed({"amount": learnt * repeats}, {"amount": other * repeats})
+    if told is None:
+        assert "whole numbers" not in caplog.text
+    else:
+        assert f"Column amount was learnt from whole numbers {told}" in caplog.text
+
+
 def test_a_preparation_that_knows_no_unit_says_nothing_of_it(caplog: pytest.LogCaptureFixture) -> None:
     table = pa.table({"m": [f"{each:.1f} kg" for each in RNG.uniform(1, 50, N)]})
     said = json.loads(json.dumps(Preparation.learn(table, TableOptions())[0].to_jsonable()))

@@ -105,13 +105,20 @@ def known_of(series: pd.Series[Any], n_nodes: int, asked: Iterable[Hashable]) ->
     return dict(zip(there.index.tolist(), values, strict=True))
 
 
-def labels_in_order(nodes: Any, labels: Any) -> list[Any]:
+def labels_in_order(nodes: Any, labels: Any, ids: Any) -> list[Any]:
     """Return the labels of nodes as plain Python objects, those of a mapping by node, all others by place.
 
     A series whose index names the same nodes in another order is refused: it is taken by place, not by index.
+
+    Parameters
+    ----------
+    nodes
+        The nodes as they were given.
+    ids
+        The ids of these nodes.
     """
     if isinstance(labels, Mapping):
-        wanted = plain(nodes)
+        wanted = plain(ids)
         missing = [repr(node) for node in wanted if node not in labels]
         if missing:
             found = f"none for {first_five(missing)}"

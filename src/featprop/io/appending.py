@@ -319,8 +319,8 @@ def _check_weights(folder: Path, graph: Graph, more: sp.csr_array, table: EdgeTa
     what, rule = f"Edges of {table.what}", f"must have weights, as those of {folder} have"
     found, cure = "no column of weights", "name it with --weight, add it, or convert all tables together"
     if has_column:
-        rule, found = f"must have no weights, as those of {folder} have none", f"the column {table.weight!r}"
-        cure = "leave the column out, or convert all tables together"
+        rule, found = f"must have no weights, as all edges of {folder} weigh 1", f"the column {table.weight!r}"
+        cure = "convert all tables together, or leave the column out"
     counts = more.data if has_column else graph.adjacency.data
     if options.repeated == "sum" and _are_whole(counts, 1.0 if has_column else scale):
         log.warning("%s %s, unless these are counts of edges; found %s: %s", what, rule, found, cure)

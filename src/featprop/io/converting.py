@@ -257,19 +257,19 @@ def write_edges(folder: Path, edges: Gathered, *, scaled: bool) -> tuple[int, tu
         How many entries the matrix has, what was mended, and what the weights were divided by.
     """
     mending, mean = edges.mending, MeanWeight()
-    one_way = 0
+    one_way = uneven = 0
 
     def in_order() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32] | None]]:
-        nonlocal one_way
+        nonlocal one_way, uneven
         for found in _merged_elsewhere(edges) if place().elsewhere else _merged_here(edges):
-            one_way += found.one_way
+            one_way, uneven = one_way + found.one_way, uneven + found.uneven
             yield found.cells, found.weights
 
     entries = write_adjacency(folder, in_order(), mending.nodes, 2 * mending.edges, mean)
     scale, told = mean.scale() if scaled else (1.0, None)
     if scale not in (1.0, None):
         divide_weights(folder, mean)
-    return entries, mending.told(one_way, entries, told), scale
+    return entries, mending.told(one_way, uneven, entries, told), scale
 
 
 def _merged_here(edges: Gathered) -> Iterator[Merged]:

@@ -76,13 +76,17 @@ def text_columns(path: Path, layout: Layout, text: Collection[str] | None) -> li
 
 
 def thousands_columns(path: Path, layout: Layout, text: Collection[str] | None) -> list[str]:
-    """Return the columns of a file with semicolons in which dots stand between thousands, and say so.
+    """Return the columns of a file in which dots stand between thousands, and say so.
 
-    All values of a column tell it together; in a file that has decimal points elsewhere it is only said.
+    All values of a column tell it together. In a file that has decimal points elsewhere, and in one without semicolons,
+    which people use who write decimal commas, it is only said.
     """
-    if layout.delimiter != ";" or text is None:
+    if text is None:
         return []
     found, has_points = _by_blocks(path, lambda block: _dots(path, text, *layout.options(block)))
+    if layout.delimiter != ";":
+        found = {name: dots for name, dots in found.items() if dots.are_many}
+        has_points = True
     return [name for name, dots in found.items() if dots.settle(name.strip(), f"{path}", has_points=has_points)]
 
 

@@ -43,10 +43,13 @@ class MergedFiles(NamedTuple):
     cells: Path
     weights: Path | None
     one_way: int
+    uneven: int
 
     def take(self) -> Merged:
         """Read it and remove the files."""
-        return Merged(_taken(self.cells), None if self.weights is None else _taken(self.weights), self.one_way)
+        return Merged(
+            _taken(self.cells), None if self.weights is None else _taken(self.weights), self.one_way, self.uneven
+        )
 
 
 def spread(
@@ -88,9 +91,9 @@ def merge(number: int, buckets: Buckets, at_once: int, repeated: str) -> list[Me
 
 def _merged(number: int, buckets: Buckets, at_once: int, repeated: str) -> Iterator[MergedFiles]:
     for keys, values in buckets.read(number, at_once):
-        cells, weights, one_way = merged(keys, values, repeated)
+        cells, weights, one_way, uneven = merged(keys, values, repeated)
         kept = None if weights is None else _kept(weights, buckets.folder)
-        yield MergedFiles(_kept(cells, buckets.folder), kept, one_way)
+        yield MergedFiles(_kept(cells, buckets.folder), kept, one_way, uneven)
 
 
 def _kept(array: NDArray[Any], folder: Path) -> Path:

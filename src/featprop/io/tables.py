@@ -80,6 +80,8 @@ def reading_file(path: Path) -> Iterator[None]:
     if not path.is_file():
         found = "a folder" if path.is_dir() else "no such file"
         raise FileError(f"{path}", "must be a file", found, "check the path")
+    if not path.stat().st_size:
+        raise FileError(f"{path}", "must hold a table", "an empty file", "export it again")
     try:
         yield
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:

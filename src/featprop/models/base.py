@@ -119,8 +119,9 @@ class NodeClassifier(ABC):
             The class of each, by name, in the order of the nodes, or a mapping from nodes to classes.
         """
         check_options(self)
-        graph, names = as_graph(graph), labels_in_order(nodes, labels)
+        graph = as_graph(graph)
         positions = graph.positions(nodes)
+        names = labels_in_order(nodes, labels, graph.ids[positions])
         _check_labels(graph, positions, names)
         classes = sorted_classes(names)
         if len(classes) < 2:
@@ -136,12 +137,13 @@ class NodeClassifier(ABC):
 
     def fit_or_start(self, graph: GraphLike, nodes: Iterable[Hashable], labels: Iterable[Hashable]) -> Self:
         """Fit to the labels; with one class only, which nothing can be learnt from, start and no more."""
-        graph, names = as_graph(graph), labels_in_order(nodes, labels)
+        graph = as_graph(graph)
+        positions = graph.positions(nodes)
+        names = labels_in_order(nodes, labels, graph.ids[positions])
         classes = sorted_classes(names)
         if len(classes) != 1:
-            return self.fit(graph, nodes, names)
+            return self.fit(graph, graph.ids[positions], names)
         check_options(self)
-        positions = graph.positions(nodes)
         _check_labels(graph, positions, names)
         fresh = self.fresh()
         fresh.describe(graph, classes)

@@ -171,7 +171,7 @@ def _checked_labels(
     if labels is None:
         _, firsts = np.unique(positions, return_index=True)
         return positions[np.sort(firsts)], np.empty(0, dtype=np.int64), columns
-    names = labels_in_order(labelled, labels)
+    names = labels_in_order(labelled, labels, graph.ids[positions])
     if len(names) != len(positions):
         found = f"{len(names):,} labels for {len(positions):,} nodes"
         raise LabelError("labels", "must be as many as the labelled nodes", found, "pass one label a node")

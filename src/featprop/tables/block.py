@@ -54,14 +54,20 @@ class Block:
             log.warning("Column %s: %s: %s", self.title, self.encoder.unread_are, first_five(unread))
 
     def tell_units(self, columns: Sequence[pa.Array | None]) -> None:
-        """Say which numbers are in another unit than those that were learnt from."""
+        """Say which numbers are in another unit than those that were learnt from, or seem to be written otherwise."""
+        others: dict[str, list[str]] = {}
         for name, values in zip(self.names, columns, strict=True):
             unit = None if self.unit is None or values is None else unit_in(values)
-            if self.unit is not None and unit is not None and unit != self.unit:
-                here, learnt = unit_in_words(unit), unit_in_words(self.unit)
-                log.warning(
-                    "Column %s is %s and was learnt %s: write it in the unit it was learnt in", name, here, learnt
-                )
+            if unit is not None and unit != self.unit:
+                others.setdefault(unit, []).append(name)
+        for unit, names in others.items():
+            here, learnt = unit_in_words(unit), unit_in_words(str(self.unit))
+            told = f"Column {names[0]} is {here} and was learnt {learnt}: write it in the unit it was learnt in"
+            if len(names) > 1:
+                told = f"Columns {here} that were learnt {learnt}: {first_five(names)}: write them as they were learnt"
+            log.warning("%s", told)
+        if told_otherwise := self.encoder.otherwise(columns):
+            log.warning("Column %s %s", self.title, told_otherwise)
 
     def apply(self, columns: Sequence[pa.Array | None], rows: int) -> Features:
         """Return the features of a table; a damaged model makes infinite ones, which whoever takes them refuses."""

@@ -66,8 +66,13 @@ class Dots:
         """Whether there are numbers of both kinds."""
         return bool(self.dotted and self.small)
 
+    @property
+    def are_many(self) -> bool:
+        """Whether there are so many of both kinds that of decimal numbers one would have fewer digits."""
+        return self.is_sure or min(self.dotted, self.small) >= SEEN
+
     def settle(self, name: str, what: str, *, has_points: bool) -> bool:
-        """Say, and log, whether dots stand between thousands: of so many decimal numbers one would have fewer digits.
+        """Say, and log, whether dots stand between thousands.
 
         Parameters
         ----------
@@ -77,7 +82,7 @@ class Dots:
             Whether other columns have decimal points.
         """
         whole = self.example.replace(".", "")
-        of_thousands = self.is_sure or (min(self.dotted, self.small) >= SEEN and not has_points)
+        of_thousands = self.is_sure or (self.are_many and not has_points)
         if of_thousands:
             comma = "" if self.is_sure else f": write {self.example.replace('.', ',')} if it is a decimal number"
             told = f"dots stand between thousands, {self.example} is {whole}{comma}"

@@ -101,6 +101,10 @@ class Encoder(ABC):
         """Return values that cannot be read, as a message names them; what they count as is `unread_are`."""
         return []
 
+    def otherwise(self, columns: Sequence[pa.Array | None]) -> str | None:  # noqa: ARG002
+        """Say how values seem to be written otherwise than those that were learnt from; None if they do not."""
+        return None
+
 
 def has_many_missing(missing: NDArray[np.bool_]) -> bool:
     """Say whether values are missing so often that this tells something."""

@@ -52,6 +52,8 @@ class NumberEncoder(Encoder):
         Whether a comma in text is a decimal one.
     stand_in
         A number that stands for a missing one, such as -999, if there is one.
+    whole
+        Whether all numbers were whole ones.
     """
 
     kind: ClassVar[str] = "number"
@@ -63,6 +65,7 @@ class NumberEncoder(Encoder):
     marked: bool
     comma: bool = False
     stand_in: float | None = None
+    whole: bool = False
 
     @classmethod
     def learn(cls, columns: Sequence[pa.Array], names: Sequence[str], comma: bool = False) -> Self:
@@ -77,7 +80,8 @@ class NumberEncoder(Encoder):
             raise LeftOutError("empty")
         centre, spread = robust(known)
         heavy = bool(np.quantile(np.abs((known - centre) / spread), 0.99) > HEAVY)
-        return cls(centre, spread, heavy, has_many_missing(missing), comma or "decimal comma" in found.how, stand_in)
+        marked, has_comma = has_many_missing(missing), comma or "decimal comma" in found.how
+        return cls(centre, spread, heavy, marked, has_comma, stand_in, bool((known % 1 == 0).all()))
 
     def apply(self, columns: Sequence[pa.Array | None], rows: int) -> Features:
         """Return one feature, or two."""
@@ -98,6 +102,18 @@ class NumberEncoder(Encoder):
             return named(columns[0], np.union1d(found.odd, infinite_in(columns[0])))
         return [] if columns[0].null_count == len(columns[0]) else [f"the type {columns[0].type}"]
 
+    def otherwise(self, columns: Sequence[pa.Array | None]) -> str | None:
+        """Name a number with a dot before three digits where all were whole: it may stand between thousands."""
+        found = None if columns[0] is None or not self.whole else self._read(columns[0])
+        values = np.empty(0) if found is None else found.values[found.values % 1 != 0]
+        values = values[~np.isnan(values)]
+        parts = np.round(np.abs(values) * 1000, 6)
+        dotted = (np.abs(values) >= 1) & (np.abs(values) < 1000) & (parts % 1 == 0)
+        if not values.size or not dotted.all() or 2 * np.count_nonzero(parts % 10) < values.size:
+            return None
+        cure = f"write {values[0] * 1000:.0f} if its dot stands between thousands"
+        return f"was learnt from whole numbers and holds {values[0]:.3f} now: {cure}"
+
     def scaled(self, values: NDArray[np.float64]) -> NDArray[np.float32]:
         """Return the features of numbers, NaN where one is missing."""
         missing = np.isnan(values) | (values == self.stand_in)
@@ -117,8 +133,8 @@ class NumberEncoder(Encoder):
         found = cls(**settings)
         if not all(isinstance(number, int | float) for number in (found.centre, found.spread, found.stand_in or 0)):
             raise TypeError("a number of another type")
-        flags = isinstance(found.logarithm, bool) and isinstance(found.marked, bool)
-        if not (flags and np.isfinite(found.centre) and found.spread > 0 and isinstance(found.comma, bool)):
+        flags = all(isinstance(each, bool) for each in (found.logarithm, found.marked, found.comma, found.whole))
+        if not (flags and np.isfinite(found.centre) and found.spread > 0):
             raise ValueError("a number that cannot be scaled")
         return found
 
