@@ -193,15 +193,12 @@ def _parquet(compression: str | None = None) -> bytes:
     ("name", "content", "rule"),
     [
         ("t.parquet", b"id,w\na,1\n", "must be a Parquet file"),
-        ("t.parquet", b"", "must hold a table"),
         ("t.parquet", _parquet()[:1_000], "must be a Parquet file"),
         ("t.parquet", _parquet("zstd")[:1_000] + b"\0" * 1_000 + _parquet("zstd")[2_000:], "must be a Parquet file"),
         ("t.csv", _parquet("zstd"), "must be a CSV file in UTF-8"),
-        ("t.csv", b"", "must hold a table"),
         ("t.csv", bytes(range(256)) * 20, "must be a CSV file in UTF-8"),
         ("t.csv", "id,label\na,x\n".encode("utf-16")[:-1], "must be a CSV file in UTF-8"),
         ("t.xlsx", b"id,label\na,b\n", "must be an .xlsx workbook"),
-        ("t.xlsx", b"", "must hold a table"),
     ],
 )
 def test_a_file_that_is_not_what_its_name_says(tmp_path: Path, name: str, content: bytes, rule: str) -> None:
@@ -211,6 +208,13 @@ def test_a_file_that_is_not_what_its_name_says(tmp_path: Path, name: str, conten
         read_table(path, text=["id", "label"])
     assert str(caught.value).startswith(f"{path} {rule}; found this: ")
     assert str(caught.value).endswith(": save it again in that format.")
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv", "t.xlsx"])
+def test_an_empty_file_holds_no_table(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(FileError, match=f"{name} must hold a table; found an empty file: export it again."):
+        read_table(tmp_path / name)
 
 
 def test_neither_missing_nor_a_folder_nor_ambiguous(tmp_path: Path) -> None:
