@@ -17,6 +17,7 @@ from featprop.matrix import dense
 from featprop.tables.encoders import ENCODERS, Encoder, LeftOutError
 from featprop.tables.encoders.base import MARK
 from featprop.tables.encoders.category import KEPT, LIMIT, SHARED
+from featprop.tables.encoders.date import dates_in
 
 
 def learnt(kind: str, values: Sequence[object] | pa.Array) -> Encoder:
@@ -87,7 +88,8 @@ def test_flags_by_hand() -> None:
     encoder = learnt("flag", values)
     assert applied(encoder, values)[:, 0].tolist() == [0.75, -0.25, -0.25, -0.25]
     assert applied(encoder, ["yes", None, "perhaps"])[:, 0].tolist() == [0.75, 0, 0]
-    assert encoder.unread([_array(["yes", None, "perhaps"])]) == ["'perhaps'"]
+    told = ["'perhaps' 2 times, first in row 3", "'soon' in row 4"]
+    assert encoder.unread([_array(["yes", None, "perhaps", "soon", "Perhaps"])]) == told
     assert applied(learnt("flag", [1, 2, 2, None]), [2, 1])[:, 0].tolist() == pytest.approx([1 / 3, -2 / 3])
     assert applied(learnt("flag", [True, False]), ["true", "False"])[:, 0].tolist() == [0.5, -0.5]
 
@@ -161,6 +163,63 @@ def test_lists_where_dates_were_are_named() -> None:
     assert encoder.unread([pa.array([["a"], ["a"], ["b"]])]) == ["['a'] 2 times, first in row 1", "['b'] in row 3"]
 
 
+@pytest.mark.parametrize("zero", ["0000-00-00", "0000-00-00 00:00:00"])
+def test_mysqls_dates_of_zeros_are_missing(zero: str) -> None:
+    time = zero.removeprefix("0000-00-00").replace("00:00:00", "12:30:00")
+    values = [f"2020-01-{day:02d}{time}" for day in range(1, 7)]
+    encoder = learnt("date", [*values, zero, zero])
+    assert encoder.settings() == learnt("date", [*values, None, None]).settings()
+    assert applied(encoder, [zero]).tolist() == applied(encoder, [None]).tolist()
+    assert encoder.unread([_array([*values, zero])]) == []
+
+
+@pytest.mark.parametrize(
+    "values", [["03-Apr-20", "14-May-21", "1-Dec-99"], ["03-APR-2020", "14-may-2021", "1-Dec-1999"]]
+)
+def test_months_may_be_words_between_dashes(values: list[str]) -> None:
+    plain = ["2020-04-03", "2021-05-14", "1999-12-01"]
+    np.testing.assert_array_equal(applied(learnt("date", values), values), applied(learnt("date", plain), plain))
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%d-%b-%Y", "%Y-%m-%d %H:%M", "%Y/%m/%d"])
+def test_dates_that_begin_with_the_year_are_read_beside_another_form(form: str) -> None:
+    days = [dt.date(2020, 4, 1) + dt.timedelta(13 * place) for place in range(40)]
+    plain = [day.isoformat() for day in days]
+    mixed = [day.strftime(form) if place % 2 else day.isoformat() for place, day in enumerate(days)]
+    encoder = learnt("date", mixed)
+    np.testing.assert_array_equal(applied(encoder, mixed), applied(learnt("date", plain), plain))
+    assert encoder.unread([_array(mixed)]) == []
+
+
+@pytest.mark.parametrize(
+    ("others", "why"),
+    [
+        (["01/02/2020", "03/04/2020"], "day and month may be swapped"),
+        (["14/02/2020", "02/14/2020", "03/04/2020"], "both are there"),
+        (["03-04-2020", "03-25-2020"], "months come first, which no form has"),
+    ],
+)
+def test_what_may_be_another_date_is_not_guessed_beside_the_year_first(others: list[str], why: str) -> None:
+    years = [f"2020-01-{day:02d}" for day in range(1, 28)]
+    found = dates_in(_array(years + others))
+    assert found is not None
+    assert np.isnan(found[0]).tolist() == [False] * 27 + [True] * len(others), why
+    said = rf"dates in one form in 3 of {3 + len(others)} rows only \(write all of them as 2024-12-31\)"
+    with pytest.raises(LeftOutError, match=said):
+        learnt("date", years[:3] + others)
+
+
+def test_the_form_that_was_learnt_tells_day_from_month_beside_the_year_first() -> None:
+    encoder = learnt("date", ["2020-01-31", "03/25/2020", "2020-05-02", "04/05/2020"])
+    assert applied(encoder, ["2020-04-05", "04/05/2020"]).tolist() == applied(encoder, ["2020-04-05"] * 2).tolist()
+
+
+def test_a_column_without_a_date_holds_none() -> None:
+    for values in ["soon", "late"], [1, 2]:
+        with pytest.raises(LeftOutError, match="x holds no dates"):
+            learnt("date", values)
+
+
 def test_days_come_before_months_unless_a_value_says_otherwise() -> None:
     assert "%d/%m/%Y" in learnt("date", ["01/02/2020", "03/04/2020"]).words
     assert "%m/%d/%Y" in learnt("date", ["01/02/2020", "03/14/2020"]).words
@@ -173,6 +232,19 @@ def test_text_is_scikit_learns_tf_idf() -> None:
     wanted = theirs.fit_transform(texts).toarray()
     np.testing.assert_allclose(applied(learnt("text", texts), texts), wanted, atol=1e-5)
     assert applied(learnt("text", texts), ["nothing of this", None]).sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason"),
+    [
+        ([f"only{place} here{place}" for place in range(30)], "no word is in several texts"),
+        (["the meter reads well", "the meter reads well"] * 15, "every word is in nearly every text, or in one only"),
+        ([f"order no{place} shipped" for place in range(30)], "every word is in nearly every text, or in one only"),
+    ],
+)
+def test_text_that_tells_nothing_is_left_out_with_the_reason(texts: list[str], reason: str) -> None:
+    with pytest.raises(LeftOutError, match=f"^{reason}$"):
+        learnt("text", texts)
 
 
 def test_lists_of_numbers_too_large_for_features_are_left_for_the_graph_to_name() -> None:

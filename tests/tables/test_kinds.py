@@ -39,6 +39,12 @@ COLUMNS = {
     "city": (RNG.choice([f"city {i}" for i in range(60)], N), "category"),
     "joined": ([dt.date(2020, 1, 1) + dt.timedelta(int(day)) for day in RNG.integers(0, 900, N)], "date"),
     "seen": ([f"{day:02d}.03.2021 12:30" for day in RNG.integers(1, 28, N)], "date"),
+    "zeros of MySQL": ([f"2020-01-{day:02d}" if day < 28 else "0000-00-00" for day in RNG.integers(1, 40, N)], "date"),
+    "two forms": (
+        [f"{day:02d}.09.2021" if day % 2 else f"2020-04-{day:02d}" for day in RNG.integers(1, 28, N)],
+        "date",
+    ),
+    "wahr": (RNG.choice(["WAHR", "FALSCH"], N), "flag"),
     "note": (sentences(6), "text"),
     "remark": ([*sentences(6)[: N - 60], *[None] * 60], "text"),
     "embedding": (RNG.normal(size=(N, 3)).tolist(), "vector"),

@@ -19,7 +19,9 @@ def test_blanks_are_among_them() -> None:
     assert BLANKS < MISSING_WORDS
 
 
-@pytest.mark.parametrize("word", ["NULL", "nan", "NaN", "None", " <NA> ", "#N/A", "#REF!", "n/a", "\\N", ""])
+@pytest.mark.parametrize(
+    "word", ["NULL", "nan", "NaN", "None", " <NA> ", "#N/A", "#REF!", "n/a", "\\N", "", "0000-00-00"]
+)
 def test_programs_words_are_no_classes(word: str) -> None:
     assert is_no_class(word)
 

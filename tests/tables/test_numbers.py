@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featprop.tables.numbers import Numbers, decimal_comma, numbers_in, numbers_of
+from featprop.tables.numbers import Numbers, are_enough, are_most, decimal_comma, numbers_in, numbers_of
 
 nan = float("nan")
 
@@ -115,6 +115,24 @@ def test_odd_values_are_named_by_their_place() -> None:
     found = read([*["1"] * 10, "old", None, *["2"] * 10, "12,-"])
     assert found.odd.tolist() == [10, 22]
     assert np.isnan(found.values[[10, 11, 22]]).all()
+
+
+@pytest.mark.parametrize(
+    ("found", "known", "most", "enough"),
+    [
+        (0, 0, False, False),
+        (1, 1, True, True),
+        (3, 4, False, False),
+        (3, 5, False, False),
+        (4, 5, False, True),
+        (17, 20, False, False),
+        (18, 20, True, True),
+    ],
+)
+def test_nearly_all_or_all_but_one_of_a_few(found: int, known: int, most: bool, enough: bool) -> None:
+    assert are_most(found, known) == most
+    assert are_enough(found, known) == enough
+    assert (numbers_in(pa.array([*["7"] * found, *["word"] * (known - found)], pa.string())) is not None) == enough
 
 
 @pytest.mark.parametrize(

@@ -202,6 +202,24 @@ def test_yes_and_no_in_other_words() -> None:
     np.testing.assert_allclose(ours, theirs)
 
 
+@pytest.mark.parametrize("words", [("FALSCH", "WAHR"), ("FAUX", "VRAI"), ("FALSO", "VERDADERO"), ("FALSO", "VERO")])
+def test_true_and_false_as_excel_writes_them_elsewhere(
+    words: tuple[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    flags = RNG.integers(0, 2, N)
+    local = {"f": [words[flag] for flag in flags]}
+    for ours, theirs in replayed({"f": flags.astype(bool)}, local), replayed(local, {"f": flags.astype(bool)}):
+        np.testing.assert_allclose(ours, theirs)
+    assert not caplog.text
+
+
+def test_values_that_are_neither_of_two_are_counted_by_rows(caplog: pytest.LogCaptureFixture) -> None:
+    flags = ["yes", "no"] * (N // 2)
+    replayed({"f": flags}, {"f": [*["perhaps"] * 3, "soon", *flags[4:]]})
+    told = "2 ('perhaps' 3 times, first in row 1, 'soon' in row 4)"
+    assert f"Column f: values that are neither of the two count as missing: {told}" in caplog.text
+
+
 def test_a_column_in_other_letters_is_taken_and_said(caplog: pytest.LogCaptureFixture) -> None:
     ages = RNG.integers(18, 90, N)
     np.testing.assert_allclose(*replayed({"age": ages}, {"Age": ages}))

@@ -17,14 +17,16 @@ MISSING_WORDS = frozenset(
         "-", "--", "---", "–", "—", "?", "??", "???", ".", "..", "...", "…",
         "<na>", "<null>", "(null)", "(none)", "(blank)", "(empty)", r"\n",
         "#n/a", "#na", "#n/v", "#nv", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!",
+        "0000-00-00", "0000-00-00 00:00:00",
     }
 )  # fmt: skip
-"""In small letters, without surrounding spaces; a backslash and n is what MySQL writes."""
+"""In small letters, without surrounding spaces; a backslash and n is what MySQL writes, and so are dates of zeros."""
 
 BLANKS = frozenset(
     {
         "", "nan", "nat", "null", "n/a", "<na>", "<null>", "(null)", r"\n",
         "#n/a", "#na", "#n/v", "#nv", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!",
+        "0000-00-00", "0000-00-00 00:00:00",
     }
 )  # fmt: skip
 """Those of them that are never the name of anything."""

@@ -22,6 +22,8 @@ __all__ = [
     "ENOUGH",
     "Numbers",
     "Writing",
+    "are_enough",
+    "are_most",
     "decimal_comma",
     "infinite_in",
     "numbers_in",
@@ -29,7 +31,7 @@ __all__ = [
 ]
 
 ENOUGH = 0.9
-"""The share of the values that must be numbers for a column of text to be one of numbers."""
+"""The share of the values that must be numbers for a column of text to be one of numbers, or dates, or lists."""
 
 FEW = 5
 """Values of which one may be odd, though that is more than the share."""
@@ -142,9 +144,8 @@ class Writing:
         if self.units is not None:
             numbers[~np.isnan(numbers) & ~np.isin(units, self.units) & (numbers != 0)] = np.nan
         numbers[~np.isfinite(numbers)] = np.nan
-        known = np.count_nonzero(~missing)
-        odd = known - np.count_nonzero(~np.isnan(numbers))
-        if odd > (1 - least) * known and not (odd == 1 and known >= FEW):
+        known, found = (int(np.count_nonzero(~each)) for each in (missing, np.isnan(numbers)))
+        if known and not are_enough(found, known, least):
             return None
         how = {
             "decimal comma": self.comma and bool(pc.any(pc.match_substring(bodies, ",")).as_py()),
@@ -159,6 +160,16 @@ class Writing:
             how=tuple(words for words, done in how.items() if done),
             n_missing=int(missing.sum()),
         )
+
+
+def are_most(found: int, known: int, least: float = ENOUGH) -> bool:
+    """Say whether so many of the known values are nearly all, the share `least` of them."""
+    return known > 0 and found >= least * known
+
+
+def are_enough(found: int, known: int, least: float = ENOUGH) -> bool:
+    """Say whether so many of the known values are nearly all, or all but one of a few."""
+    return are_most(found, known, least) or (known >= FEW and found == known - 1)
 
 
 def numbers_of(values: pa.Array) -> NDArray[Any] | None:

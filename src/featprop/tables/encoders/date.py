@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from featprop.matrix import Features
 from featprop.tables.encoders.base import MARK, Encoder, LeftOutError, has_many_missing, named, robust, stacked, text_of
 from featprop.tables.missing import is_missing
-from featprop.tables.numbers import FEW
+from featprop.tables.numbers import are_enough, are_most
 
 __all__ = ["DateEncoder", "dates_in"]
 
@@ -22,15 +22,16 @@ FORMATS = (
     "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M",
     "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S",
     "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%d-%m-%Y", "%d %b %Y",
-    "%b %d, %Y", "%Y%m%dT%H%M%S", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y",
+    "%b %d, %Y", "%d-%b-%Y", "%Y%m%dT%H%M%S", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%b-%y",
 )  # fmt: skip
 """How dates are written; of two that fit alike the first counts, so days come before months."""
-ENOUGH = 0.9
-"""The share of the values that must be dates."""
+YEAR_FIRST = tuple(form for form in FORMATS if form.startswith("%Y"))
+"""Those that can be read in one way only, so that they may stand beside one other."""
+OTHERS = tuple(form for form in FORMATS if form not in YEAR_FIRST)
 DAY = 86_400.0
 YEAR_1000 = -30_610_224_000.0
 """In seconds since 1970."""
-SHORT = r"^[0-9]{2}[./][0-9]{2}[./][0-9]{2}$"
+SHORT = r"^(?:[0-9]{2}[./][0-9]{2}[./]|[0-9]{1,2}-\p{L}+-)[0-9]{2}$"
 """A date with a year of two digits; ``1.2.0`` is a version."""
 PARTS_OF_SECONDS = (r"([0-9]{2}:[0-9]{2}:[0-9]{2})[.,][0-9]+", r"\1")
 ZONE = (r"([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)\s*(?:Z|[+-][0-9]{2}:?[0-9]{2})$", r"\1")
@@ -44,10 +45,12 @@ FARTHEST = 6.0
 def dates_in(values: pa.Array, form: str | None = None) -> tuple[NDArray[np.float64], str] | None:
     """Return seconds since 1970, NaN where there is no date, and how they are written; None if many are no dates.
 
+    Dates that begin with the year are read whatever the others are written like.
+
     Parameters
     ----------
     form
-        How they are written, where that is known already.
+        How the others are written, where that is known already.
     """
     kind = values.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
@@ -57,9 +60,8 @@ def dates_in(values: pa.Array, form: str | None = None) -> tuple[NDArray[np.floa
         return None
     text = _texts(values)
     seconds, found = _read(text, form)
-    known = len(text) - text.null_count
-    one_of_few = form is not None and known >= FEW and np.count_nonzero(~np.isnan(seconds)) == known - 1
-    return (seconds, found) if _is_most(seconds, known) or one_of_few else None
+    enough = are_most if form is None else are_enough
+    return (seconds, found) if enough(_count(seconds), len(text) - text.null_count) else None
 
 
 def _texts(values: pa.Array) -> pa.Array:
@@ -72,21 +74,58 @@ def _texts(values: pa.Array) -> pa.Array:
 
 
 def _read(text: pa.Array, form: str | None) -> tuple[NDArray[np.float64], str]:
+    """Return the seconds of dates that begin with the year and of the others in one way, and in which.
+
+    Where there are both, the others count only if their form is known or can be no other.
+    """
+    seconds, year_form = _read_year_first(text)
+    rest = pc.if_else(pa.array(np.isnan(seconds)), text, pa.scalar(None, pa.string()))
+    others, found = _read_in_one_way(rest, form if form in OTHERS else None)
+    if not found or (year_form and found != form and not _is_sure(rest, others, found)):
+        return seconds, year_form
+    return np.fmax(seconds, others), found
+
+
+def _read_year_first(text: pa.Array) -> tuple[NDArray[np.float64], str]:
+    """Return the seconds of dates that begin with the year, and how most of these are written."""
+    counts, known = dict.fromkeys(("", *YEAR_FIRST), 0), len(text) - text.null_count
+    seconds = np.full(len(text), np.nan)
+    for each in YEAR_FIRST:
+        found = _seconds(text, each)
+        counts[each] = _count(found)
+        seconds = np.fmax(seconds, found)
+        if sum(counts.values()) == known:
+            break
+    return seconds, max(counts, key=counts.__getitem__)
+
+
+def _read_in_one_way(text: pa.Array, form: str | None) -> tuple[NDArray[np.float64], str]:
     """Return the seconds of the dates that are written in one way, and in which: that of most."""
     known = len(text) - text.null_count
     best, best_form = np.full(len(text), np.nan), ""
-    forms = FORMATS if not form else (form, *FORMATS)
-    for each in forms:
-        seconds = _seconds(text, each)
-        if np.count_nonzero(~np.isnan(seconds)) > np.count_nonzero(~np.isnan(best)):
-            best, best_form = seconds, each
-        if np.count_nonzero(~np.isnan(best)) == known or (best_form and each == form and _is_most(best, known)):
+    for each in OTHERS if form is None else (form, *OTHERS):
+        if _count(best) == known or (best_form == form and are_most(_count(best), known)):
             break
+        seconds = _seconds(text, each)
+        if _count(seconds) > _count(best):
+            best, best_form = seconds, each
     return best, best_form
 
 
-def _is_most(seconds: NDArray[np.float64], known: int) -> bool:
-    return bool(known and np.count_nonzero(~np.isnan(seconds)) >= ENOUGH * known)
+def _is_sure(text: pa.Array, seconds: NDArray[np.float64], form: str) -> bool:
+    """Say whether dates that were read so cannot have day and month swapped."""
+    if "%m" not in form:
+        return True
+    swapped = form.translate(str.maketrans("dm", "md"))
+    here, there = ~np.isnan(seconds), ~np.isnan(_seconds(text, swapped))
+    if (there & ~here).any():
+        return False
+    return swapped not in OTHERS or bool((here & ~there).any())
+
+
+def _count(seconds: NDArray[np.float64]) -> int:
+    """Return how many are dates."""
+    return int(np.count_nonzero(~np.isnan(seconds)))
 
 
 def _seconds(text: pa.Array, form: str) -> NDArray[np.float64]:
@@ -129,7 +168,7 @@ class DateEncoder(Encoder):
         """Learn how dates are written and where they lie."""
         found = dates_in(columns[0])
         if found is None:
-            raise LeftOutError(f"{names[0]} holds no dates")
+            raise LeftOutError(_why_not(columns[0], names[0]))
         seconds, form = found
         missing = np.isnan(seconds)
         known = seconds[~missing]
@@ -193,6 +232,16 @@ class DateEncoder(Encoder):
         """Say what of it counts."""
         first = f"position in time{f' ({self.form})' if self.form else ''}"
         return ", ".join([first, *self.cycles, *(["missing marked"] if self.marked else [])])
+
+
+def _why_not(values: pa.Array, name: str) -> str:
+    """Say why a column is none of dates."""
+    text = _texts(values) if pa.types.is_string(values.type) else pa.nulls(0, pa.string())
+    count = _count(_read(text, None)[0])
+    if not count:
+        return f"{name} holds no dates"
+    known = len(text) - text.null_count
+    return f"dates in one form in {count:,} of {known:,} rows only (write all of them as 2024-12-31)"
 
 
 def _turns(seconds: NDArray[np.float64]) -> dict[str, NDArray[Any]]:

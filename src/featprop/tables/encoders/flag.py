@@ -11,7 +11,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featprop.matrix import Features
-from featprop.tables.encoders.base import MARK, Encoder, LeftOutError, has_many_missing, stacked, text_of, with_mark
+from featprop.tables.encoders.base import (
+    MARK,
+    Encoder,
+    LeftOutError,
+    has_many_missing,
+    named,
+    stacked,
+    text_of,
+    with_mark,
+)
 from featprop.tables.missing import is_missing
 from featprop.tables.numbers import numbers_in
 
@@ -19,7 +28,8 @@ __all__ = ["PAIRS", "FlagEncoder", "flag_values"]
 
 PAIRS = (
     ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("0", "1"), ("off", "on"), ("nein", "ja"), ("non", "oui"),
-    ("no", "sí"), ("no", "si"), ("nee", "ja"),
+    ("no", "sí"), ("no", "si"), ("nee", "ja"), ("falsch", "wahr"), ("faux", "vrai"), ("falso", "verdadero"),
+    ("falso", "vero"),
 )  # fmt: skip
 """What people write for no and yes, in small letters."""
 RAREST = 0.01
@@ -122,8 +132,9 @@ class FlagEncoder(Encoder):
         """Return values that are neither."""
         if columns[0] is None:
             return []
-        found = pc.unique(self._known(columns[0]).drop_null()).to_pylist()
-        return [repr(value) for value in found if value not in (self.low, self.high)]
+        values = self._known(columns[0])
+        neither = pc.invert(pc.is_in(values, pa.array([None, self.low, self.high], pa.string())))
+        return named(values, np.flatnonzero(neither.to_numpy(zero_copy_only=False)))
 
 
 def _sorted(found: set[str]) -> tuple[str, str]:

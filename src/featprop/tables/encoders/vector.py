@@ -15,7 +15,7 @@ from featprop.errors import shortened
 from featprop.matrix import Features
 from featprop.tables.encoders.base import Encoder, LeftOutError, counted, text_of
 from featprop.tables.missing import is_missing
-from featprop.tables.numbers import ENOUGH, FEW
+from featprop.tables.numbers import ENOUGH, are_enough
 
 __all__ = ["VectorEncoder", "lists_in"]
 
@@ -39,24 +39,20 @@ def lists_in(values: pa.Array, least: float = ENOUGH) -> pa.Array | None:
     if pa.types.is_string(kind):
         text = text_of(values)
         is_list = pc.fill_null(pc.match_substring_regex(text, BRACKETS), False)
-        if not _are_enough(pc.sum(is_list).as_py() or 0, known, least):
+        if not are_enough(pc.sum(is_list).as_py() or 0, known, least):
             return None
         text = pc.if_else(is_list, text, pa.scalar(None, pa.string()))
         values = pc.split_pattern_regex(pc.utf8_trim(text, " \t\r\n[]"), r"\s*[,;\s]\s*")
     elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)):
         return None
     lists = _of_numbers(values)
-    return lists if lists is not None and _are_enough(len(lists) - lists.null_count, known, least) else None
+    return lists if lists is not None and are_enough(len(lists) - lists.null_count, known, least) else None
 
 
 def _known(values: pa.Array) -> NDArray[np.bool_]:
     """Say which values are there."""
     missing = is_missing(values) if pa.types.is_string(values.type) else values.is_null()
     return ~np.asarray(missing.to_numpy(zero_copy_only=False), dtype=bool)
-
-
-def _are_enough(found: int, known: int, least: float = ENOUGH) -> bool:
-    return known > 0 and (found >= least * known or (found == known - 1 and known >= FEW))
 
 
 def _of_numbers(lists: pa.Array) -> pa.Array | None:
@@ -92,7 +88,7 @@ def _of_length(lists: pa.Array, width: int) -> NDArray[np.bool_]:
 def _usual_length(lists: pa.Array) -> int | None:
     """Return the length that nearly all lists have; None if there is none."""
     lengths = pc.mode(pc.list_value_length(lists))
-    if not len(lengths) or not _are_enough(lengths[0]["count"].as_py(), len(lists) - lists.null_count):
+    if not len(lengths) or not are_enough(lengths[0]["count"].as_py(), len(lists) - lists.null_count):
         return None
     return int(lengths[0]["mode"].as_py())
 

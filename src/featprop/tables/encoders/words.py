@@ -50,7 +50,7 @@ class TextEncoder(Encoder):
         try:
             counts = counter.fit_transform(texts)
         except ValueError as error:
-            raise LeftOutError("no word is in several texts") from error
+            raise LeftOutError(_why_not(texts)) from error
         there = np.bincount(counts.indices, minlength=counts.shape[1])
         rarity = np.log((1 + len(texts)) / (1 + there)) + 1
         return cls(tuple(counter.get_feature_names_out().tolist()), tuple(np.round(rarity, 6).tolist()))
@@ -88,6 +88,17 @@ class TextEncoder(Encoder):
     def words(self) -> str:
         """Say how many words count."""
         return f"TF-IDF of {len(self.words_kept):,} words"
+
+
+def _why_not(texts: list[str]) -> str:
+    """Say why no word has a feature."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    try:
+        CountVectorizer(strip_accents="unicode", min_df=2).fit(texts)
+    except ValueError:
+        return "no word is in several texts"
+    return "every word is in nearly every text, or in one only"
 
 
 def _texts(values: pa.Array) -> list[str]:
