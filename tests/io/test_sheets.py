@@ -25,6 +25,7 @@ from featprop.io.overwriting import check_may_write
 from featprop.io.prediction_files import write_prediction_table
 from featprop.io.sheets import write_labels, write_pick_table
 from featprop.spelling import form_of
+from featprop.tables.missing import is_no_class
 
 Contents = Callable[[], dict[str, bytes | None]]
 
@@ -221,7 +222,9 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1
 
 @given(
     ids=st.lists(TEXT, min_size=1, max_size=5, unique_by=bare),
-    label=TEXT.filter(lambda text: text.strip() and form_of(text) not in SKIP_WORDS and bare(text) == text),
+    label=TEXT.filter(
+        lambda text: text.strip() and form_of(text) not in SKIP_WORDS and not is_no_class(text) and bare(text) == text
+    ),
 )
 @example(ids=["0"], label="\ufa15")  # Unicode has another character that is the same
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
