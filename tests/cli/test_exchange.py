@@ -262,6 +262,76 @@ def test_two_logs_are_one_set_of_labels(run: Run, labels: Path, write_folder: An
     assert "two.labels must have labels of --classes; found '?'" in told
 
 
+def test_classes_of_a_log_that_are_written_in_several_ways_are_one(run: Run, write_folder: Any) -> None:
+    write_folder()
+    with LabelLog(Path("my.labels")) as log:
+        log.name_classes(["LEFT"])
+        log.tell({"a": "left", "b": "left", "c": "right", "d": "Left", "e": "right"}, annotator="ada")
+        log.tell({"c": "Left"}, annotator="grace")
+        log.tell({"c": "left"}, annotator="tom")
+    done = ok(run("train", "graph", "--labels", "my.labels"))
+    assert "Trained on 5 labels of 2 classes: 4 left, 1 right." in done.stdout, (
+        "two people say left of c, each in their way"
+    )
+    assert "Labels written in several ways are one class: 'Left' (2) read as 'left'" in done.stderr
+    done = ok(run("train", "graph", "--labels", "my.labels", "--classes", "Left,right"))
+    assert "4 Left, 1 right." in done.stdout
+    told = refused(run("train", "graph", "--labels", "my.labels", "--classes", "Left"))
+    assert "my.labels must have labels of --classes; found 'right'" in told
+
+
+def test_labels_of_a_log_keep_their_types(run: Run, write_folder: Any) -> None:
+    write_folder()
+    with LabelLog(Path("my.labels")) as log:
+        log.tell({"a": 1, "b": "1", "c": "x"})
+    done = ok(run("train", "graph", "--labels", "my.labels"))
+    assert "Trained on 3 labels of 3 classes: 1 1, 1 1, 1 x." in done.stdout
+    assert "one class" not in done.stderr
+
+
+def test_a_class_called_like_a_skip_or_like_nothing_goes_out_and_in_again(run: Run, write_folder: Any) -> None:
+    write_folder()
+    with LabelLog(Path("my.labels")) as log:
+        log.tell({"a": "skip", "b": "NULL", "c": "ok"})
+        log.skip("d")
+        log.adjudicate("e", "n/a")
+    ok(run("export", "my.labels"))
+    for words in ([], ["--classes", "ok,skip,NULL,n/a"]):
+        done = ok(run("train", "graph", "--labels", "labels.csv", *words))
+        assert "Trained on 4 labels of 4 classes: 1 NULL, 1 n/a, 1 ok, 1 skip." in done.stdout
+        assert "Skips, not labels: 1 ('d': skip)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("said.json", "[]", []),
+        ("said.jsonl", "", []),
+        ("said.json", '{"a": 1}', []),
+        ("said.csv", "id,label\na,\n", []),
+        ("said.csv", "id,label\na,x\n", ["--classes", "y"]),
+        ("said.csv", "id,label\na,x\n", ["--classes", ","]),
+    ],
+)
+def test_a_file_of_which_nothing_is_taken_leaves_nothing(
+    run: Run, contents: Callable[[], dict[str, bytes | None]], name: str, content: str, options: list[str]
+) -> None:
+    Path(name).write_text(content, encoding="utf-8")
+    before = contents()
+    done = run("import", "new.labels", name, *options)
+    assert done.exit_code == 2
+    assert f"Nothing in {name} could be taken.\n" in done.stderr or "must name the classes" in done.stderr
+    assert contents() == before
+
+
+def test_an_audit_without_an_answer_is_something(run: Run, tmp_path: Path) -> None:
+    Path("audit.csv").write_text("id,label,audit\na,,2.5\nb,,2.5\n", encoding="utf-8")
+    assert "Nodes of an audit, which nothing learns from: 2." in ok(run("import", "new.labels", "audit.csv")).stdout
+    assert "Took 0 labels" in ok(run("import", "new.labels", "audit.csv")).stdout
+    with LabelLog(tmp_path / "new.labels") as log:
+        assert log.audit() == {"a": 2.5, "b": 2.5}
+
+
 def test_an_import_of_nothing_is_no_success(run: Run, write_folder: Any) -> None:
     write_folder()
     Path("strange.csv").write_text("id,label\nx1,left\nx2,right\n", encoding="utf-8")

@@ -104,7 +104,7 @@ def test_it_prints_an_address_takes_labels_and_goes_on_where_people_stopped(star
     )
     assert "Traceback" not in said
     assert "token" not in said
-    again = start()
+    again = start("--classes", "A", "--weights", "raw")
     with again.visit() as client:
         asked = client.get("/api/next").json()
         assert asked["node"] != node
@@ -112,9 +112,14 @@ def test_it_prints_an_address_takes_labels_and_goes_on_where_people_stopped(star
         assert client.get("/api/progress").json()["labelled"] == 1
         assert client.get("/api/progress").json()["budget"] is None
     assert again.lines != first.lines
-    assert again.end(signal.SIGTERM)[0] == 0
+    code, said = again.end(signal.SIGTERM)
+    assert code == 0
+    assert "Classes that the label log knows in another spelling stay as they are there: 'A' is 'a'\n" in said
+    assert "(featprop inspect blobs --weights raw tells more)\n" in said
+    assert "\nfeatprop train blobs --weights raw --labels blobs.labels learns from them.\n" in said
     with LabelLog(tmp_path / "blobs.labels") as log:
         assert log.labels() == {node: "b"}
+        assert log.classes() == ["a", "b", "c"]
 
 
 def test_an_audit_is_drawn_once_and_asked_for_every_fifth_time(start: Start, tmp_path: Path) -> None:

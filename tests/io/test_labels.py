@@ -348,6 +348,8 @@ LOST = (
     ("table", "count", "row"),
     [
         ("id,label,confidence\n0,a,0.9\n1,b,0.8\n", 2, 2),
+        ("id,label,annotator,confidence\n0,a,,0.9\n1,b,,0.8\n", 2, 2),
+        ("id,label,annotator,confidence,given,distance,isolated\n0,a,Ann,0.9,,1,\n1,b,,0.8,,1,\n", 2, 2),
         ("id,label,confidence,probability_a\n0,a,0.9,0.9\n1,b,0.8,0.2\n", 2, 2),
         ("id,label,confidence,given,distance,isolated\n0,a,0.9,,1,\n1,b,0.8,,1,\n", 2, 2),
         ("id,label,given,distance,isolated\n0,a,,1,\n1,b,,1,\n", 2, 2),
@@ -357,6 +359,8 @@ LOST = (
     ],
     ids=[
         "only the confidence",
+        "nobody named",
+        "somebody named in a table that was given nothing",
         "one class of several",
         "nothing given",
         "nothing given, no confidence",
@@ -404,10 +408,17 @@ def test_predictions_without_a_confidence(read: Read) -> None:
         "id,label,given\n0,a,Ann\n1,b,Bob\n",
         "id,probability_x,probability_y,label\n0,0.9,0.9,a\n1,0.1,0.2,b\n",
         "id,prediction,confidence,label\n0,b,0.9,a\n1,b,0.8,b\n",
+        "id,label,annotator,confidence\n0,a,Ann,0.9\n1,b,,1\n",
     ],
 )
 def test_columns_of_somebodys_own(read: Read, table: str) -> None:
     assert read(table).labels == ["a", "b"]
+
+
+def test_predictions_of_classes_that_differ_in_case(read: Read) -> None:
+    head = "id,label,confidence,given,distance,isolated,probability_a,probability_A\n"
+    sheet = read(head + "0,a,0.9,,1,,0.9,0.1\n1,A,0.9,,1,,0.1,0.9\n2,A,0.7,,1,,0.7,0.3\n", allowed=["a", "A"])
+    assert (sheet.nodes, sheet.labels) == ([2], ["A"])
 
 
 def test_predictions_that_nobody_corrected(read: Read, told: Any) -> None:

@@ -195,7 +195,9 @@ def test_classes(make: Make) -> None:
     desk = make()
     assert desk.add_class("  new   one ") == ("new one", True)
     assert desk.add_class("A") == ("a", False)
+    assert desk.add_class("New\u00a0One") == ("new one", False)
     assert desk.add_class("7") == (7, True)
+    assert desk.add_class("7.0") == (7, False)
     assert list(desk.classes) == ["a", "b", "c", "new one", 7]
     desk.label("", "n1", "7", "k1")
     assert desk.log.labels() == {"n1": 7}
@@ -394,6 +396,17 @@ def test_every_class_there_was_is_there_after_a_restart_in_its_order(make: Make)
     assert list(make(classes=[]).classes) == ["z", "a", "new"]
     assert list(make(classes=["new", "a"]).classes) == ["new", "a", "z"]
     assert desk.log.classes() == ["z", "a", "new"]
+
+
+def test_a_class_that_the_log_knows_in_another_spelling_is_that_one(
+    make: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="featprop")
+    make().log.tell({"n1": "fraud", "n2": "Fraud", "n3": 1, "n4": "not ok"})
+    desk = make(classes=["FRAUD", "legit", "Fraud", "1", "1.0", "not  OK"])
+    assert list(map(repr, desk.classes)) == ["'fraud'", "'legit'", "'Fraud'", "'1'", "1", "'not ok'"], "types stay"
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said.endswith(" stay as they are there: 'FRAUD' is 'fraud', '1.0' is 1, 'not  OK' is 'not ok'")
 
 
 def test_a_class_is_meant_by_its_very_name_before_how_it_is_written(make: Make) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shlex
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -135,12 +136,15 @@ def read(path: Path, tables: TableOptions, preparation: Preparation | None = Non
 
     graph = resolve(path, tables, preparation)
     columns = graph.preparation if in_short and preparation is None else None
-    say_what_was_read(path, graph.n_nodes, graph.n_edges, graph.n_features, columns)
+    say_what_was_read(path, tables, graph.n_nodes, graph.n_edges, graph.n_features, columns)
     return graph
 
 
-def say_what_was_read(path: Path, nodes: int, edges: int, features: int, columns: Preparation | None) -> None:
-    """Say how large a graph is and, if they are given, of which columns."""
+def say_what_was_read(
+    path: Path, tables: TableOptions, nodes: int, edges: int, features: int, columns: Preparation | None
+) -> None:
+    """Say how large a graph is and, if they are given, of which columns; the tables were read with these options."""
     typer.echo(f"Read {nodes:,} nodes, {edges:,} edges, {features:,} features from {path}", err=True)
     if columns is not None:
-        typer.echo(f"{columns.in_short()} (featprop inspect {path} tells more)", err=True)
+        more = shlex.join(["featprop", "inspect", f"{path}", *tables.to_arguments()])
+        typer.echo(f"{columns.in_short()} ({more} tells more)", err=True)

@@ -77,7 +77,7 @@ def convert(
                 say_memory_bound(bound, max_memory)
             with _edges_by(workers, cluster, scratch):
                 made = convert_tables(found, out, tables, max_memory=bound, scratch=scratch, force=force)
-            say_what_was_read(graph, made.nodes, made.edges, made.features, made.preparation)
+            say_what_was_read(graph, tables, made.nodes, made.edges, made.features, made.preparation)
     size = sum(file.stat().st_size for file in out.iterdir())
     typer.echo(f"Wrote {out}, {size / 1e6:,.1f} MB.")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,10 +17,13 @@ from featprop.errors import first_five
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
-    from featprop.labelling import Imported
+    from featprop.labelling import Imported, LabelLog
     from featprop.tables import TableOptions
 
 __all__ = ["import_"]
+
+ALONE = "stop featprop label, import, and start it again"
+"""What somebody can do where another process has the log."""
 
 
 @app.command("import")
@@ -49,11 +53,12 @@ def import_(
 ) -> None:
     """Take what people answered in another tool into a label log, which is made if it is not there.
 
-    Unknown nodes and classes are named and left out, the rest is taken. The same file taken twice changes nothing.
+    Unknown nodes and classes are named and left out, the rest is taken. The same file taken twice changes nothing. If
+    nothing can be taken, no log is made, and the exit code is 2.
 
     Example: `featprop import my-graph.labels results.json`
     """
-    from featprop.labelling import LabelLog, import_labels
+    from featprop.labelling import import_labels
     from featprop.labelling.agreement import alpha, disagreements
     from featprop.labelling.alone import alone_with
     from featprop.labelling.exchange import read_results
@@ -63,19 +68,28 @@ def import_(
     with showing_progress(), alone_at(labels) if labels.is_dir() else nullcontext():
         heard = read_results(results)
         whole = None if graph is None else read(graph, tables)
-        with alone_with(place, "stop featprop label, import, and start it again") as file:
-            is_new = not file.exists()
-            with LabelLog(file) as log:
-                done = import_labels(log, heard, whole, allowed, annotator=annotator.strip())
-                agreed, apart = alpha(log.holding()), disagreements(log.holding())
-            if is_new and done.is_nothing:
-                file.unlink()
+        with _opened(place) as log:
+            done = import_labels(log, heard, whole, allowed, annotator=annotator.strip())
+            agreed, apart = alpha(log.holding()), disagreements(log.holding())
+            if log.path is None and not done.is_nothing:
+                with alone_with(place, ALONE) as file:
+                    log.copy_to(file)
     _tell(done, whole, results, labels)
     if agreed is not None:
         open_ = f"nodes with different labels that nobody settled: {len(apart):,}"
         typer.echo(f"Krippendorff's alpha: {agreed:.2f}; {open_}.")
     if done.is_nothing:
         raise typer.Exit(2)
+
+
+@contextmanager
+def _opened(place: Path) -> Iterator[LabelLog]:
+    """Open a log for this import alone; one that is not there is made in memory, and on the disk if it is worth it."""
+    from featprop.labelling import LabelLog
+    from featprop.labelling.alone import alone_with
+
+    with alone_with(place, ALONE) if place.exists() else nullcontext() as file, LabelLog(file) as log:
+        yield log
 
 
 def _tell(done: Imported, graph: Graph | None, results: Path, labels: Path) -> None:
@@ -101,3 +115,5 @@ def _tell(done: Imported, graph: Graph | None, results: Path, labels: Path) -> N
         typer.echo(f"Labels that are none of the classes, left out: {strange}", err=True)
     if done.unclear:
         typer.echo(f"Not understood, left out: {first_five(done.unclear)}", err=True)
+    if done.is_nothing:
+        typer.echo(f"Nothing in {results} could be taken.", err=True)

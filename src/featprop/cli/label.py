@@ -145,7 +145,7 @@ def label(
             desk = Desk(
                 whole,
                 log,
-                classes=_classes(classes, whole.classes),
+                classes=_classes(classes, whole.classes, log.classes()),
                 annotators=people,
                 overlap=overlap,
                 budget=budget,
@@ -173,7 +173,8 @@ def label(
                 with _opened(addresses[0]) if len(people) == 1 and not no_browser else contextlib.nullcontext():
                     serve(page, listener)
     typer.echo(f"Ended. The answers are in {place}.", err=True)
-    for words, what in ((["train", f"{graph}", "--labels"], "learns from them"), (["export"], "takes them out")):
+    training = ["train", f"{graph}", *tables.to_arguments(), "--labels"]
+    for words, what in ((training, "learns from them"), (["export"], "takes them out")):
         typer.echo(f"{shlex.join(['featprop', *words, f'{place}'])} {what}.", err=True)
 
 
@@ -196,11 +197,11 @@ def _adding(may_add: list[str] | None, people: list[str], classes: list[str] | N
     return may_add or ([] if classes and len(people) > 1 else people)
 
 
-def _classes(classes: list[str] | None, own: tuple[Any, ...]) -> list[Any]:
-    """Return the classes with the types they have in the graph, or else its own."""
+def _classes(classes: list[str] | None, own: tuple[Any, ...], known: list[Any]) -> list[Any]:
+    """Return the classes with the types they have in the log or else the graph; if none are named, the graph's own."""
     from featprop.io.label_words import named_classes
 
-    return list(own) if classes is None else named_classes(listed(classes), own)
+    return list(own) if classes is None else named_classes(listed(classes), [*own, *known])
 
 
 def _beside(graph: Path) -> Path:

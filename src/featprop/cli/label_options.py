@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
     from featprop.graph import Graph
     from featprop.io.labels import LabelSheet
+    from featprop.labelling import Act
 
 __all__ = [
     "STANDARD_OUTPUT",
@@ -161,10 +164,10 @@ def _is_log(path: Path) -> bool:
 
 def _counting(place: Path, graph: Graph, allowed: list[str] | None, *, use_audit: bool) -> LabelSheet:
     """Return what counts in a label log, and what the rounds of a folder asked for that has no answer yet."""
-    from featprop.errors import FileError, LabelError
-    from featprop.io.label_words import named_classes
+    from featprop.errors import FileError
     from featprop.io.labels import LabelSheet
     from featprop.labelling import LabelLog
+    from featprop.labelling.agreement import consensus
     from featprop.labelling.counting import what_counts
     from featprop.selection.saved_learner import asked_in
 
@@ -172,15 +175,31 @@ def _counting(place: Path, graph: Graph, allowed: list[str] | None, *, use_audit
     if not path.is_file():
         raise FileError(f"{path}", "must be a label log", "no such file", "check the path")
     with LabelLog(path, read_only=True) as log:
-        counts, classes = what_counts(log, graph, use_audit=use_audit), log.classes()
-        audit, audited = ({}, {}) if use_audit else (log.audit(), log.audited())
-        answered = {act.node for act in log.holding()}
-    strange = [] if allowed is None else [c for c in classes if c not in named_classes(allowed, classes)]
-    if strange:
-        raise LabelError(f"{path}", "must have labels of --classes", repr(strange[0]), "name it there, or correct it")
-    labels, skips = counts.labels, counts.skips
+        holding, classes, audit = log.holding(), log.classes(), {} if use_audit else log.audit()
+    holding = _spelt(holding, classes, allowed, path)
+    counts = what_counts([act for act in holding if act.node not in audit], graph)
+    audited = consensus(act for act in holding if act.node in audit).labels
+    labels, skips, answered = counts.labels, counts.skips, {act.node for act in holding}
     asked = [node for node in asked_in(place) if node not in answered]
     return LabelSheet(list(labels), list(labels.values()), asked, skips, audit=audit, audited=audited)
+
+
+def _spelt(holding: list[Act], classes: list[Hashable], allowed: list[str] | None, path: Path) -> list[Act]:
+    """Return what holds in a log with one spelling of each of its classes, which must be among those allowed."""
+    from featprop.errors import LabelError
+    from featprop.io.label_words import named_classes, one_spelling
+
+    permitted = None if allowed is None else named_classes(allowed, classes)
+    counts = Counter(dict.fromkeys(classes, 0))
+    counts.update(act.label for act in holding if act.label is not None)
+    read_as = one_spelling(counts, permitted or ())
+    strange = [] if permitted is None else [name for name in classes if read_as[name] not in permitted]
+    if strange:
+        raise LabelError(f"{path}", "must have labels of --classes", repr(strange[0]), "name it there, or correct it")
+    return [
+        act if act.label is None or act.label == (meant := read_as[act.label]) else replace(act, label=meant)
+        for act in holding
+    ]
 
 
 def _with_labels(path: Path, sheet: LabelSheet) -> LabelSheet:

@@ -39,8 +39,9 @@ class Answer:
         The annotator the row names; empty where it names nobody.
     is_typed
         Whether the table tells text and numbers apart, as Parquet does.
-    is_verdict
-        Whether it settles what others answered, as a row of an export of the label log may.
+    kind
+        What the row says it is, as those of an export of the label log do, whatever its word: ``"label"``, ``"skip"``,
+        or ``"adjudicate"``, which settles what others answered; empty where the word tells.
     """
 
     node: Hashable
@@ -48,7 +49,12 @@ class Answer:
     who: str | None
     annotator: str = ""
     is_typed: bool = False
-    is_verdict: bool = False
+    kind: str = ""
+
+    @property
+    def is_verdict(self) -> bool:
+        """Whether it settles what others answered."""
+        return self.kind == "adjudicate"
 
 
 AUDIT = "audit"
@@ -101,8 +107,8 @@ def read_answers(path: Path, graph: Graph) -> Answers:
     for row in filled:
         node, label, annotator = nodes[row], written[row], annotators[row]
         if label is not None:
-            is_verdict = kinds[row] == "adjudicate"
-            answers.append(Answer(node, label, annotator or str(path), annotator, _is_typed(path), is_verdict))
+            kind = _kind(kinds[row], label)
+            answers.append(Answer(node, label, annotator or str(path), annotator, _is_typed(path), kind))
         elif kinds[row] != "note":
             blank.append(node)
     lists_all = "rank" not in table.column_names and len({nodes[row] for row in filled}) == graph.n_nodes
@@ -192,6 +198,11 @@ def _texts(table: pa.Table, title: str, path: Path) -> list[str]:
     if name is None:
         return [""] * table.num_rows
     return ["" if text is None else bare(str(text)).strip() for text in plain_column(table, name).to_pylist()]
+
+
+def _kind(said: str, word: str | int) -> str:
+    """Return what an answer is by the column ``kind``; empty text where its word tells: a skip has no label."""
+    return said if said in ("label", "adjudicate") or (said == word == "skip") else ""
 
 
 def _stripped(value: str | int | None) -> str | int | None:

@@ -20,7 +20,16 @@ from featprop.spelling import closest, composed, form_of
 from featprop.tables.missing import is_no_class
 from featprop.tables.naming import name_of
 
-__all__ = ["SKIP_WORDS", "classes_of", "empty_words", "named_classes", "skip_forms", "tell_of_slips"]
+__all__ = [
+    "SKIP_WORDS",
+    "as_known",
+    "classes_of",
+    "empty_words",
+    "named_classes",
+    "one_spelling",
+    "skip_forms",
+    "tell_of_slips",
+]
 
 log = logging.getLogger(__name__)
 
@@ -74,15 +83,43 @@ def classes_of(
     of_text = {str(name): name for group in reversed(groups) for name in group}
     names = [_name(answer, of_text) for answer in answers]
     counts: Counter[Hashable] = Counter(names)
-    of_form: dict[str, Hashable] = {}
-    for group in (*groups, counts):
-        for name in sorted(group, key=lambda name: -counts[name]):
-            of_form.setdefault(form_of(name), name)
+    of_form = _by_form((*groups, counts), counts)
     read_as = {name: name if name in (allowed or ()) else of_form[form_of(name)] for name in counts}
     if allowed is not None:
         _check_allowed(answers, [read_as[name] for name in names], allowed)
     _tell_merged(read_as, counts)
     return [read_as[name] for name in names]
+
+
+def one_spelling(counts: Counter[Hashable], allowed: Sequence[Hashable] = ()) -> dict[Hashable, Hashable]:
+    """Return as what each label of a log is read: of those written in several ways one, and it is said.
+
+    Labels of a log have types: 1 and ``"1"`` are written alike, and stay two.
+
+    Parameters
+    ----------
+    counts
+        How often each is a label.
+    allowed
+        The only classes there may be, if there are such: another spelling of one of them is that one.
+    """
+    of_form = _by_form((allowed, counts), counts)
+    read_as = {name: name if name in allowed else _unless_alike(name, of_form[form_of(name)]) for name in counts}
+    _tell_merged(read_as, counts)
+    return read_as
+
+
+def as_known(names: Iterable[Hashable], known: Collection[Hashable]) -> list[Hashable]:
+    """Return classes that somebody names, those that are only written otherwise than a known one as that; it is said.
+
+    What is written like a known one stays as it is, whatever its type.
+    """
+    texts, of_form = set(map(str, known)), _by_form((known,), Counter())
+    named = [(name, name if str(name) in texts else of_form.get(form_of(name), name)) for name in names]
+    others = [f"{name!r} is {meant!r}" for name, meant in named if str(name) != str(meant)]
+    if others:
+        log.info("Classes that the label log knows in another spelling stay as they are there: %s", ", ".join(others))
+    return [meant for _, meant in named]
 
 
 def tell_of_slips(
@@ -123,6 +160,19 @@ def tell_of_slips(
         log.warning("Classes with one label only: %s: %s", first_five(alone), cure)
 
 
+def _by_form(groups: Iterable[Iterable[Hashable]], counts: Counter[Hashable]) -> dict[str, Hashable]:
+    """Return the name that stands for each form: of the first group that has one, the most frequent."""
+    of_form: dict[str, Hashable] = {}
+    for group in groups:
+        for name in sorted(group, key=lambda name: -counts[name]):
+            of_form.setdefault(form_of(name), name)
+    return of_form
+
+
+def _unless_alike(name: Hashable, other: Hashable) -> Hashable:
+    return name if str(name) == str(other) else other
+
+
 def _labels(count: int) -> str:
     return "1 label" if count == 1 else f"{count:,} labels"
 
@@ -151,7 +201,7 @@ def _check_allowed(answers: Sequence[Answer], classes: Sequence[Hashable], allow
 def _tell_merged(read_as: dict[Hashable, Hashable], counts: Counter[Hashable]) -> None:
     merged: dict[Hashable, list[str]] = {}
     for name, meant in read_as.items():
-        if name != meant or type(name) is not type(meant):
+        if counts[name] and (name != meant or type(name) is not type(meant)):
             looks_alike = isinstance(name, str) and composed(name) == composed(str(meant))
             merged.setdefault(meant, []).append(f"{ascii(name) if looks_alike else repr(name)} ({counts[name]:,})")
     for meant, others in merged.items():

@@ -74,6 +74,10 @@ class _Words:
         meant = list(before) if permitted is None else permitted
         return cls(permitted, meant, skip_forms(skip_words, meant))
 
+    def is_skip(self, kind: str, written: Hashable) -> bool:
+        """Say whether somebody could not answer: by the kind of the answer or, if that is not said, by its word."""
+        return kind == "skip" if kind else form_of(written) in self.skips
+
 
 def read_labels(
     paths: Sequence[Path],
@@ -147,17 +151,18 @@ def _logged(told: LabelSheet, path: Path, graph: Graph) -> Answers:
 
 def _without_empty(tables: Sequence[Answers], words: _Words, what: str) -> list[Answers]:
     """Take out of tables what programs write where there is no label, and say so: such a row was left empty."""
-    answers = [answer for table in tables for answer in table.answers]
-    empty = empty_words({answer.written for answer in answers}, words.skips, words.meant)
+    unsaid = [answer for table in tables for answer in table.answers if not answer.kind]
+    empty = empty_words({answer.written for answer in unsaid}, words.skips, words.meant)
     if not empty:
         return list(tables)
-    told = told_no_classes(answer.written for answer in answers if answer.written in empty)
+    told = told_no_classes(answer.written for answer in unsaid if answer.written in empty)
     log.warning("%s: %s: name in --classes what is a class", what, told)
     cleared = []
     for table in tables:
-        left = [] if table.lists_all else [answer.node for answer in table.answers if answer.written in empty]
-        kept = [answer for answer in table.answers if answer.written not in empty]
-        cleared.append(replace(table, answers=kept, blank=[*table.blank, *left]))
+        gone = [not answer.kind and answer.written in empty for answer in table.answers]
+        kept = [answer for answer, is_empty in zip(table.answers, gone, strict=True) if not is_empty]
+        left = [answer.node for answer, is_empty in zip(table.answers, gone, strict=True) if is_empty]
+        cleared.append(replace(table, answers=kept, blank=[*table.blank, *([] if table.lists_all else left)]))
     return cleared
 
 
@@ -205,8 +210,8 @@ def _sheet(
     what: str,
 ) -> LabelSheet:
     """Return what answers say, given how many labels classes have from before and in the graph; see `read_labels`."""
-    skip_word = {word: form_of(word) in words.skips for word in {answer.written for answer in answers}}
-    told = [answer for answer in answers if not skip_word[answer.written]]
+    is_skip = {said: words.is_skip(*said) for said in {(answer.kind, answer.written) for answer in answers}}
+    told = [answer for answer in answers if not is_skip[answer.kind, answer.written]]
     said = list(zip(told, classes_of(told, [before, own], words.allowed), strict=True))
     agreement = agreement_of(said)
     if agreement is not None:
@@ -216,7 +221,8 @@ def _sheet(
         log.info("Different labels for one node, settled by %s: %s", on_conflict, first_five(settlements))
     labels = {node: name for node, (_, name) in counts.items()}
     tell_of_slips(labels, words.meant, before, own)
-    skips = {answer.node: answer for answer in answers if skip_word[answer.written] and answer.node not in labels}
+    unable = [answer for answer in answers if is_skip[answer.kind, answer.written]]
+    skips = {answer.node: answer for answer in unable if answer.node not in labels}
     skipped = {node: str(answer.written) for node, answer in skips.items()}
     if skipped:
         log.info("Skips, not labels: %s", first_five([f"{node!r}: {word}" for node, word in skipped.items()]))

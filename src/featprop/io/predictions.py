@@ -54,7 +54,7 @@ class Predictions:
     def of(cls, table: pa.Table, label: str = "label") -> Predictions | None:
         """Take the columns out of a table; None if it is not one of predictions, whole or with columns lost."""
         titles = {title.strip().casefold(): title for title in table.column_names}
-        classes = [title for key, title in titles.items() if key.startswith(PROBABILITY)]
+        classes = [title for title in table.column_names if title.strip().casefold().startswith(PROBABILITY)]
         if "rank" in titles or ("prediction" in titles and not classes):
             return None
         probabilities = {title.strip()[len(PROBABILITY) :]: _numbers(table, title) for title in classes}
@@ -63,14 +63,16 @@ class Predictions:
             for title in (label, titles.get("given"))
         )
         found = cls(words, _numbers(table, titles.get("confidence")), given, probabilities)
-        return found if found._is_ours(titles) else None
+        is_signed = not classes and any(_text(table, titles.get("annotator")))
+        return found if found._is_ours(titles, is_signed=is_signed) else None
 
-    def _is_ours(self, titles: Mapping[str, str]) -> bool:
+    def _is_ours(self, titles: Mapping[str, str], *, is_signed: bool) -> bool:
         """Say whether columns of these titles are those of predictions: a table of labels may have some of them.
 
-        A ``confidence`` of words is somebody's own, and so is a ``given`` that is nowhere the label.
+        A ``confidence`` of words is somebody's own, and so is one in a table that `is_signed`, which has no
+        probabilities and names an annotator, and a ``given`` that is nowhere the label.
         """
-        if "confidence" in titles and (len(self.probabilities) > 1 or _are_shares(self.confidence)):
+        if "confidence" in titles and (len(self.probabilities) > 1 or (_are_shares(self.confidence) and not is_signed)):
             return True
         rows = range(len(self.label))
         if "given" in titles and ({"distance", "isolated"} <= titles.keys() or any(map(self._is_as_given, rows))):

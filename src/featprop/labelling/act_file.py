@@ -232,12 +232,13 @@ class ActFile:
             except sqlite3.Error as error:
                 log.warning("%s: what failed could not be undone at once (%s)", self.path, reason(error))
 
-    def _damaged(self, error: Exception) -> FileError:
+    def _damaged(self, error: Exception, path: str | os.PathLike[str] | None = None) -> FileError:
+        """Return what to raise where this file, or another one that it is written to, is not what it must be."""
         rule, cure = (
             "must be a label log that can be read and written",
             "look at its disk and folder, then try again",
         )
-        return FileError(f"{self.path}", rule, reason(error), cure)
+        return FileError(f"{path or self.path}", rule, reason(error), cure)
 
 
 def file_system(path: Path) -> str:

@@ -5,12 +5,12 @@ It learns from the other labels only, so that page, export and training all deci
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from featprop.graph import Graph
+from featprop.labelling.acts import Act
 from featprop.labelling.agreement import Consensus, consensus
-from featprop.labelling.log import LabelLog
 from featprop.models import model_of_seed
 
 __all__ = ["Guess", "guesses", "what_counts"]
@@ -41,10 +41,8 @@ def guesses(graph: Graph, labels: Mapping[Hashable, Hashable]) -> Callable[[Hash
     return guess
 
 
-def what_counts(log: LabelLog, graph: Graph, *, use_audit: bool = False) -> Consensus:
-    """Return what counts of each node; nodes of the audit are left out unless `use_audit` says that they count too."""
-    drawn = {} if use_audit else log.audit()
-    holding = [act for act in log.holding() if act.node not in drawn]
+def what_counts(holding: Sequence[Act], graph: Graph) -> Consensus:
+    """Return what counts of each node of which these answers and verdicts hold."""
     first = consensus(holding)
     guess = guesses(graph, first.sure) if first.ties else None
     return first if guess is None else consensus(holding, lambda node: guess(node).probabilities)

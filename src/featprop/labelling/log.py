@@ -294,7 +294,7 @@ class LabelLog(ActFile):
             try:
                 self._connection.backup(target)
             except sqlite3.Error as error:
-                raise self._damaged(error) from error
+                raise self._damaged(error, path) from error
             finally:
                 target.close()
 

@@ -8,6 +8,7 @@ from typing import overload
 from featprop.errors import LabelError, ParameterError
 from featprop.interop.plain import is_missing
 from featprop.names import name_to_text
+from featprop.spelling import form_of
 from featprop.tables.naming import name_of
 
 __all__ = ["Classes"]
@@ -49,12 +50,12 @@ class Classes(Sequence[Hashable]):
     def add(self, name: str) -> tuple[Hashable, bool]:
         """Add a class and return it as it is kept, a number if it is written as one, and whether it is new.
 
-        One that differs from another only in capitals is that one.
+        One that is only written otherwise than another (`featprop.spelling`) is that one.
         """
         text = " ".join(name.split())
         if is_missing(text):
             raise ParameterError("class", "must have a name", repr(name), "type one")
-        alike = [known for known in self._names if str(known).casefold() == text.casefold()]
+        alike = [known for known in self._names if form_of(known) == form_of(text)]
         if alike:
             return alike[0], False
         if len(self._names) >= MOST:

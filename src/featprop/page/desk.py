@@ -17,6 +17,7 @@ from featprop.errors import GraphError, ParameterError, first_five, unknown_choi
 from featprop.estimates import Advice
 from featprop.estimates.audit import add_to_audit
 from featprop.graph import Graph
+from featprop.io.label_words import as_known
 from featprop.labelling import Act, LabelLog
 from featprop.labelling.acts import Outcome
 from featprop.labelling.agreement import Disagreement
@@ -51,7 +52,8 @@ class Desk:
     log
         Where every act is kept.
     classes
-        The classes there may be, in the order of their keys; those of the log are added.
+        The classes there may be, in the order of their keys; those of the log are added, and one that is only
+        written otherwise there is that one.
     annotators
         Who may answer.
     overlap
@@ -117,7 +119,8 @@ class Desk:
         self._coverage: dict[int, float] = {}
         self._advice: Advice | None = None
         self._first = threading.Event()
-        self.classes = Classes([*classes, *log.classes()])
+        known = log.classes()
+        self.classes = Classes([*as_known(classes, known), *known])
         self._codes = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
         self._code(self._answers.labels)
         self._trainer = Trainer(graph, strategy, model, seed, self._snapshot, self._take, self._take_advice)

@@ -37,8 +37,8 @@ class Imported:
         Skips that were taken: nodes that somebody could not label.
     notes
         Notes that were taken.
-    audit
-        Nodes that were taken as drawn for checking.
+    audit, known_audit
+        Nodes that were taken as drawn for checking, and those that the log had as such or did not take as such.
     repeated
         How much of it was in the log already.
     superseded
@@ -57,6 +57,7 @@ class Imported:
     skipped: int = 0
     notes: int = 0
     audit: int = 0
+    known_audit: int = 0
     repeated: int = 0
     superseded: int = 0
     unanswered: int = 0
@@ -66,9 +67,9 @@ class Imported:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether nothing of the file is in the log, though it says something."""
-        came = self.taken + self.skipped + self.notes + self.repeated + self.superseded
-        return not came and bool(self.unknown_nodes or self.unknown_classes or self.unclear)
+        """Whether nothing of the file is in the log."""
+        said = self.taken + self.skipped + self.notes + self.repeated + self.superseded
+        return not said + self.audit + self.known_audit
 
 
 def take(
@@ -89,6 +90,7 @@ def take(
         skipped=taken["skip"],
         notes=taken["note"],
         audit=drawn.count("taken"),
+        known_audit=len(drawn) - drawn.count("taken"),
         repeated=became_said.count("repeated"),
         superseded=became_said.count("superseded"),
         unanswered=heard.unanswered + n_empty,
