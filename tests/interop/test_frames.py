@@ -187,22 +187,22 @@ def test_a_node_told_twice() -> None:
 def test_labels_in_another_order_than_the_nodes() -> None:
     labels = pd.Series(["x", "y"], index=["a", "b"])
     with pytest.raises(LabelError) as caught:
-        labels_in_order(["b", "a"], labels)
+        labels_in_order(["b", "a"], labels, ["b", "a"])
     assert str(caught.value) == (
         "labels must be in the order of the nodes; found a Series whose index names them in another: "
         "pass labels.loc[nodes]."
     )
-    labels_in_order(["a", "b"], labels)
-    labels_in_order(["p", "q"], labels)
-    labels_in_order(pd.Series(["b", "a"], index=["a", "b"]), labels)
-    assert labels_in_order(["b", "a"], ["x", "y"]) == ["x", "y"]
+    labels_in_order(["a", "b"], labels, ["a", "b"])
+    labels_in_order(["p", "q"], labels, ["p", "q"])
+    labels_in_order(pd.Series(["b", "a"], index=["a", "b"]), labels, ["b", "a"])
+    assert labels_in_order(["b", "a"], ["x", "y"], ["b", "a"]) == ["x", "y"]
 
 
 def test_labels_of_a_mapping_are_looked_up_by_node() -> None:
     labels = {"a": "x", "b": np.int64(7), "c": "z"}
-    assert labels_in_order(np.array(["b", "a"], dtype=object), labels) == [7, "x"]
+    assert labels_in_order([True, True], labels, np.array(["b", "a"], dtype=object)) == [7, "x"]
     with pytest.raises(LabelError) as caught:
-        labels_in_order(["a", "q"], labels)
+        labels_in_order(["a", "q"], labels, ["a", "q"])
     found = "none for 1 ('q'): pass those nodes only that have one"
     assert str(caught.value) == f"labels must name a class for every node; found {found}."
 

@@ -125,7 +125,7 @@ def labels_in_order(nodes: Any, labels: Any, ids: Any) -> list[Any]:
             raise LabelError("labels", "must name a class for every node", found, "pass those nodes only that have one")
         return plain([labels[node] for node in wanted])
     if is_series(labels) and not (is_series(nodes) and nodes.index.equals(labels.index)):
-        index, wanted = labels.index.tolist(), plain(nodes)
+        index, wanted = labels.index.tolist(), plain(ids)
         if len(index) == len(wanted) and index != wanted and set(index) == set(wanted):
             found, cure = "a Series whose index names them in another", "pass labels.loc[nodes]"
             raise LabelError("labels", "must be in the order of the nodes", found, cure)
