@@ -274,6 +274,7 @@ def test_isolated_nodes_zero_features_and_components_are_a_graph() -> None:
             {"labels": np.eye(2)},
             "labels must hold one class a node; found the shape (2, 2): pass one column.",
         ),
+        ({"labels": np.array(1)}, "labels must hold one class a node; found the shape (): pass one column."),
         (
             {"adjacency": [[0, -2], [0, 0]], "ids": ["p", "q"]},
             "Edge weights must be numbers of at least 0; found -2.0 at the edge from 'p' to 'q' (1 in all): "

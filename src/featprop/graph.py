@@ -428,10 +428,10 @@ def encoded(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hashab
     """Turn class names into codes; None, NaN and, in an integer array, negative numbers are unknown."""
     if labels is None:
         return None, ()
+    if isinstance(labels, np.ndarray) and labels.ndim != 1:
+        raise GraphError("labels", "must hold one class a node", f"the shape {labels.shape}", "pass one column")
     if len(labels) != n:
         raise GraphError("labels", f"must have one entry for each of the {n:,} nodes", len(labels), "pass n labels")
-    if isinstance(labels, np.ndarray) and labels.ndim > 1:
-        raise GraphError("labels", "must hold one class a node", f"the shape {labels.shape}", "pass one column")
     codes = np.full(n, UNKNOWN, dtype=np.int64)
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         known = labels >= 0

@@ -320,7 +320,10 @@ def test_a_file_of_which_nothing_is_taken_leaves_nothing(
     before = contents()
     done = run("import", "new.labels", name, *options)
     assert done.exit_code == 2
-    assert f"Nothing in {name} could be taken.\n" in done.stderr or "must name the classes" in done.stderr
+    *_, last = done.stderr.splitlines()
+    nothing = f"{name} must hold an answer that can be taken; found none: check the file, and what is left out above."
+    assert last == f"Error: {nothing}" or "must name the classes" in last
+    assert done.stdout == ""
     assert contents() == before
 
 
@@ -337,8 +340,9 @@ def test_an_import_of_nothing_is_no_success(run: Run, write_folder: Any) -> None
     Path("strange.csv").write_text("id,label\nx1,left\nx2,right\n", encoding="utf-8")
     done = run("import", "my.labels", "strange.csv", "--graph", "graph")
     assert done.exit_code == 2
-    assert "Took 0 labels" in done.stdout
+    assert done.stdout == ""
     assert "Nodes that are not in the graph, left out: 2" in done.stderr
+    assert "Error: strange.csv must hold an answer that can be taken; found none" in done.stderr.splitlines()[-1]
 
 
 def test_a_file_that_cannot_be_read_leaves_no_log(run: Run, tmp_path: Path) -> None:

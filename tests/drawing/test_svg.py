@@ -24,3 +24,9 @@ def test_a_description_cannot_leave_its_attribute() -> None:
     svg = embedded(drawn(figure, "name"), 'a "quoted" <b>')
     assert re.match(r'<svg viewBox="[^"]*" role="img" aria-label="a &#34;quoted&#34; &lt;b&gt;">', svg)
     assert "var(--ink)" in svg
+
+
+def test_a_name_that_is_longer_than_the_figure_is_drawn() -> None:
+    figure = Figure(figsize=(1, 1), layout="constrained")
+    figure.subplots().set_yticks([0], ["x" * 400])
+    assert "x" * 400 in drawn(figure, "name")

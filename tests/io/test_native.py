@@ -201,9 +201,15 @@ def _too_long(folder):
     (folder / "labels.npy").write_bytes(content.replace(b"(4,)", b"(4611686018427387904, 2)"))
 
 
+def _of_python_2(folder):
+    content = (folder / "labels.npy").read_bytes()
+    (folder / "labels.npy").write_bytes(content.replace(b"(4,), ", b"(3L,),"))
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
+        (_of_python_2, "labels.npy of shape (3,)"),
         (lambda folder: (folder / "adjacency.data.npy").unlink(), "adjacency.data.npy"),
         (lambda folder: (folder / "graph.json").write_text("{"), "Expecting"),
         (lambda folder: (folder / "graph.json").write_text("{}"), "format"),

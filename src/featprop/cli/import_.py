@@ -13,7 +13,7 @@ from featprop.cli.app import app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import LogArgument, counted, listed, log_at
 from featprop.cli.table_options import reads_tables
-from featprop.errors import first_five
+from featprop.errors import LabelError, first_five
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
@@ -79,7 +79,8 @@ def import_(
         open_ = f"nodes with different labels that nobody settled: {len(apart):,}"
         typer.echo(f"Krippendorff's alpha: {agreed:.2f}; {open_}.")
     if done.is_nothing:
-        raise typer.Exit(2)
+        rule, cure = "must hold an answer that can be taken", "check the file, and what is left out above"
+        raise LabelError(f"{results}", rule, "none", cure)
 
 
 @contextmanager
@@ -95,6 +96,20 @@ def _opened(place: Path) -> Iterator[LabelLog]:
 def _tell(done: Imported, graph: Graph | None, results: Path, labels: Path) -> None:
     from featprop.tables.near import did_you_mean
 
+    if not done.is_nothing:
+        _tell_taken(done, results, labels)
+    if done.unknown_nodes:
+        advice = None if graph is None else did_you_mean(done.unknown_nodes, graph.ids.tolist())
+        strange = first_five([repr(node) for node in done.unknown_nodes])
+        typer.echo(f"Nodes that are not in the graph, left out: {strange}{f': {advice}' if advice else ''}", err=True)
+    if done.unknown_classes:
+        strange = first_five([repr(name) for name in done.unknown_classes])
+        typer.echo(f"Labels that are none of the classes, left out: {strange}", err=True)
+    if done.unclear:
+        typer.echo(f"Not understood, left out: {first_five(done.unclear)}", err=True)
+
+
+def _tell_taken(done: Imported, results: Path, labels: Path) -> None:
     sizes = [counted(done.taken, "label"), counted(done.skipped, "skip"), counted(done.notes, "note")]
     typer.echo(f"Took {sizes[0]}, {sizes[1]} and {sizes[2]} from {results} into {labels}.")
     if done.audit:
@@ -106,14 +121,3 @@ def _tell(done: Imported, graph: Graph | None, results: Path, labels: Path) -> N
     ]:
         if count:
             typer.echo(f"{what}: {count:,}.")
-    if done.unknown_nodes:
-        advice = None if graph is None else did_you_mean(done.unknown_nodes, graph.ids.tolist())
-        strange = first_five([repr(node) for node in done.unknown_nodes])
-        typer.echo(f"Nodes that are not in the graph, left out: {strange}{f': {advice}' if advice else ''}", err=True)
-    if done.unknown_classes:
-        strange = first_five([repr(name) for name in done.unknown_classes])
-        typer.echo(f"Labels that are none of the classes, left out: {strange}", err=True)
-    if done.unclear:
-        typer.echo(f"Not understood, left out: {first_five(done.unclear)}", err=True)
-    if done.is_nothing:
-        typer.echo(f"Nothing in {results} could be taken.", err=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import warnings
 from io import BytesIO, StringIO
 
 import matplotlib
@@ -31,7 +32,8 @@ def drawn(figure: Figure, name: str) -> str:
         Distinct within a page: the ids inside the drawing derive from it.
     """
     text = StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "constrained_layout not applied")  # names that are longer than the figure
         figure.savefig(text, format="svg", metadata=NO_METADATA)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
 

@@ -19,6 +19,7 @@ written or checked is checked once when it is opened; after that the time does n
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -298,7 +299,8 @@ def _parts(name: str, matrix: sp.csr_array) -> dict[str, NDArray[Any]]:
 def _array(folder: Path, name: str, dtypes: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
     """Map one array, of one of the given types; None stands for any length."""
     try:
-        with np.errstate(all="ignore"):  # a size that is too large is said to be so below
+        with np.errstate(all="ignore"), warnings.catch_warnings():  # a size that is too large is said to be so below
+            warnings.filterwarnings("ignore", "Reading `.npy`")  # of a header as Python 2 wrote it
             array: NDArray[Any] = np.lib.format.open_memmap(folder / f"{name}.npy", mode="r")
     except Exception as error:  # NumPy has Python parse the header, and a damaged one raises nearly anything
         raise ValueError(f"{name}.npy, {reason(error)}") from error
