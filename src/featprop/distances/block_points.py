@@ -16,7 +16,7 @@ __all__ = ["BlockPoints"]
 
 
 class BlockPoints(Points):
-    """Points under the Euclidean metric whose rows are made of their parts when they are looked at.
+    """Points whose rows are made of their parts when they are looked at.
 
     What is asked of all of them is found block by block, wherever `featprop.blocks.place` says.
 
@@ -24,16 +24,24 @@ class BlockPoints(Points):
     ----------
     parts
         Arrays of one row a point, side by side; numbers of moderate size.
-    factor
-        What they are multiplied by.
+    factors
+        What each of them is multiplied by; 1 if None.
     unit
         What one is worth in `rows`, a power of two.
+    metric
+        ``"euclidean"``, or ``"cosine"`` for half the squared distance: rows of all parts together have unit length.
     """
 
-    def __init__(self, parts: Sequence[NDArray[np.float32]], factor: float = 1.0, unit: float = 1.0) -> None:
+    def __init__(
+        self,
+        parts: Sequence[NDArray[np.float32]],
+        factors: Sequence[float] | None = None,
+        unit: float = 1.0,
+        metric: str = "euclidean",
+    ) -> None:
         self.parts = list(parts)
-        self.factor = np.float32(factor / unit)
-        self.metric = "euclidean"
+        self.factors = [np.float32(factor / unit) for factor in factors or [1.0] * len(self.parts)]
+        self.metric = metric
         self.unit = unit
         self._matrix = None
         self._shift = np.zeros(sum(part.shape[1] for part in parts), dtype=np.float32)
@@ -62,7 +70,8 @@ class BlockPoints(Points):
         return np.concatenate(list(place().map(_norms_of, len(self), self)))
 
     def _read(self, indices: NDArray[Any] | slice) -> NDArray[np.float32]:
-        return np.hstack([part[indices] * self.factor for part in self.parts]) - self._shift
+        scaled = [part[indices] * factor for part, factor in zip(self.parts, self.factors, strict=True)]
+        return np.hstack(scaled) - self._shift
 
     def take(self, indices: NDArray[Any] | slice) -> Points:
         """Return the points at `indices`, in memory."""

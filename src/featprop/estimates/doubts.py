@@ -196,7 +196,7 @@ class _Looking:
     def unseen(self, reached: Coverage) -> tuple[UnseenGroup, ...]:
         several = len(self.model.classes_) > 1
         unsure = unsureness_of(self.probabilities) if several else np.ones(self.graph.n_nodes, dtype=np.float32)
-        known = Propagation.of(self.graph).smoothed("diffused")[:, -1] != 0
+        known = np.asarray(Propagation.of(self.graph).features("diffused").any(axis=1))
         apart = classes_apart(self.points, self.labelled, self.codes)
         found = holes(self.points, reached.distances, unsure, known, apart)
         return tuple(self._group(hole.positions, hole.score, unsure) for hole in found[: self.limit])

@@ -1,16 +1,10 @@
-"""How good predictions are, judged from the labels alone: no audit, nothing to pay for.
+"""Estimate how good predictions are from the labels alone, without an audit.
 
-Accuracy on labels that were asked for says little: they are neither like the other nodes nor unseen. Mean confidence
-says a lot if scores are turned into probabilities with the right steepness τ, softmax(τ s). What τ is, is judged by
-labels that were left out (`held_out`) and by what it usually is:
-
-    p(τ | labels)  ∝  t₃(log τ; log usual, ½)  ·  Π_i softmax(τ s_i)[y_i] ^ ⅓,
-
-each label counting a third, since those asked for are not a sample. Student's t has heavy tails: where scores say
-nothing, labels soon make them flat. The estimate is the mean over τ of the mean
-confidence of the nodes without a label; its interval comes from how unsure τ is, and from how far such estimates were
-off where the truth was known (docs/how-good-measured.md). Macro-F1 likewise, from the expected table of predicted and
-true.
+Accuracy on chosen labels says little: they are neither like the other nodes nor unseen. The estimate is the mean
+confidence of the nodes without a label, the same figure that the probabilities of the predictions give, so it is as
+good as their calibration. The default model is calibrated when it is fitted, on labels held out of everything; a model
+that is not gets a temperature from ten folds. The width of the interval is how far such estimates were off on graphs
+whose truth is known (docs/default.md). An audit, whose nodes are drawn at random, is better where there is one.
 """
 
 from __future__ import annotations
@@ -19,26 +13,23 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, ndtri, softmax
+from scipy.special import ndtri, softmax
 
 from featprop.errors import LabelError, ParameterError
 from featprop.estimates.held_out import HeldOut, held_out
 from featprop.estimates.intervals import LEVEL, Interval
+from featprop.estimates.left_out import left_out_probabilities
+from featprop.graph import Graph
 from featprop.html import card
 from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
+from featprop.models.calibration import inverse_temperature
 from featprop.propagation import Propagation
 
 __all__ = ["FEWEST", "LEAST", "Estimate", "estimate"]
 
-SPREAD, FREEDOM = 0.5, 3
-"""How far the logarithm of the steepness usually is from the usual one, and the degrees of freedom of the t."""
-COUNTED = 1 / 3
-"""What a label that was asked for counts beside one that was drawn."""
-FLATTEST, STEEPEST, TRIED = -5.0, 2.0, 71
-"""Steepnesses that are tried: powers of e from the usual one on."""
-OFF_ACCURACY, OFF_F1 = 0.035, 0.055
-"""How far estimates are off beside what the steepness explains: a standard deviation."""
+ACCURACY_ERROR, F1_ERROR = 0.06, 0.07
+"""Standard deviation of the error of estimates, measured on graphs whose truth is known (docs/default.md)."""
 MEASURED = 10_000
 """Nodes whose confidences are averaged, if there are more."""
 LEAST = 10
@@ -92,54 +83,55 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
     graph
         The graph that the model was fitted to.
     model
-        A fitted model. One is trained ten times, on nine tenths of its labels each.
+        A fitted model. One that does not cross-validate is trained ten times, on nine tenths of its labels each.
     """
     fitting = model.fitting(graph)
     count = len(model.given_in(fitting))
     if count < LEAST:
         cure = "label more nodes, or check it by an audit"
         raise LabelError("Labels to judge a model by", f"must be {LEAST} at least", count, cure)
-    labels = held_out(fitting, model)
-    others = np.setdiff1d(np.arange(fitting.n_nodes), labels.positions)
+    positions = fitting.positions(model.given_in(fitting))
+    others = np.setdiff1d(np.arange(fitting.n_nodes), positions)
     if not others.size:
         rule = "must have nodes without a label to be judged by"
         raise ParameterError("graph", rule, "a label for every node", "look at the labels themselves")
     if len(others) > MEASURED:
         others = np.random.default_rng(0).choice(others, MEASURED, replace=False)
-    scores = model.scores_at(Propagation.of(fitting.without_labels()), others).astype(np.float64) / model.steepness
-    tried = model.usual_steepness * np.exp(np.linspace(FLATTEST, STEEPEST, TRIED))
-    likely = _likely(labels, tried, model.usual_steepness)
-    best = scores.argmax(axis=1)
-    tables = [_right_and_f1(softmax(steepness * scores, axis=1), best) for steepness in tried]
-    right, f1 = np.array(tables).T
-    return Estimate(
-        _interval(right, likely, OFF_ACCURACY),
-        _interval(f1, likely, OFF_F1),
-        len(labels.codes),
-        float(labels.right.mean()),
-    )
+    scores = model.scores_at(Propagation.of(fitting.without_labels()), others)
+    if model.left_out_ is None:
+        labels = held_out(fitting, model)
+        probabilities, right = softmax(_temperature(labels, model) * scores.astype(np.float64), axis=1), labels.right
+    else:
+        probabilities, right = model.probabilities(scores).astype(np.float64), _right(fitting, model)
+    accuracy, f1 = _accuracy_and_f1(probabilities)
+    return Estimate(_interval(accuracy, ACCURACY_ERROR), _interval(f1, F1_ERROR), count, float(right.mean()))
 
 
-def _likely(labels: HeldOut, tried: NDArray[np.float64], usual: float) -> NDArray[np.float64]:
-    """Return how likely each steepness is; a label whose class no other label has says nothing about it."""
-    told = np.isfinite(labels.scores[np.arange(len(labels.codes)), labels.codes])
-    scores, codes = labels.scores[told], labels.codes[told]
-    of_own = scores[np.arange(len(codes)), codes]
-    logs = -(FREEDOM + 1) / 2 * np.log1p((np.log(tried / usual) / SPREAD) ** 2 / FREEDOM)
-    logs += COUNTED * np.array([np.sum(each * of_own - logsumexp(each * scores, axis=1)) for each in tried])
-    return np.asarray(softmax(logs))
+def _temperature(labels: HeldOut, model: NodeClassifier) -> float:
+    """Return the inverse temperature; a label whose class no other label has says nothing about it."""
+    judged = np.isfinite(labels.scores[np.arange(len(labels.codes)), labels.codes])
+    if not judged.any():
+        return model.typical_inverse_temperature
+    scores = np.maximum(labels.scores[judged], np.finfo(np.float32).min)
+    return inverse_temperature(scores, labels.codes[judged], model.typical_inverse_temperature)
 
 
-def _right_and_f1(probabilities: NDArray[np.float64], best: NDArray[np.intp]) -> tuple[float, float]:
-    """Return the expected accuracy and Macro-F1 of naming the `best` class, if the probabilities hold."""
-    n_classes = probabilities.shape[1]
-    sure = probabilities[np.arange(len(best)), best]
+def _right(graph: Graph, model: NodeClassifier) -> NDArray[np.bool_]:
+    """Return whether the model predicted each label of a graph in its own cross-validation."""
+    code_of = {name: code for code, name in enumerate(model.classes_)}
+    codes = [code_of[name] for name in model.given_in(graph).values()]
+    return np.asarray(left_out_probabilities(graph, model).argmax(axis=1) == codes)
+
+
+def _accuracy_and_f1(probabilities: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the expected accuracy and Macro-F1 of the most probable classes, if the probabilities hold."""
+    n_classes, best = probabilities.shape[1], probabilities.argmax(axis=1)
+    sure = probabilities.max(axis=1)
     hits = np.bincount(best, weights=sure, minlength=n_classes)
     named, there = np.bincount(best, minlength=n_classes), probabilities.sum(axis=0)
     return float(sure.mean()), float(np.mean(2 * hits / np.maximum(named + there, np.finfo(float).tiny)))
 
 
-def _interval(values: NDArray[np.float64], likely: NDArray[np.float64], off: float) -> Interval:
-    mean = float(likely @ values)
-    reach = float(ndtri((1 + LEVEL) / 2) * np.sqrt(likely @ (values - mean) ** 2 + off**2))
-    return Interval(mean, max(0.0, mean - reach), min(1.0, mean + reach))
+def _interval(value: float, error: float) -> Interval:
+    reach = float(ndtri((1 + LEVEL) / 2)) * error
+    return Interval(value, max(0.0, value - reach), min(1.0, value + reach))

@@ -2,14 +2,11 @@
 
 Each fold has as many labels of each class as the next, as far as that goes.
 
-Leaving one label out of the solution of ridge (`left_out_`) costs nothing, but is too kind: the mean rows of the
-classes, and the shares of the smoothings, still know that label. Here all of the training is done again without it.
+A model that keeps what its own cross-validation said (`left_out_`), as the default does, needs none of this.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Hashable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,13 +15,11 @@ from numpy.typing import NDArray
 from featprop.errors import LabelError
 from featprop.graph import Graph
 from featprop.models import NodeClassifier
-from featprop.names import name_to_text
+from featprop.models.folds import stratified_folds
 from featprop.progress import tracked
 from featprop.propagation import Propagation
 
 __all__ = ["HeldOut", "held_out"]
-
-FOLDS = 10
 
 
 class HeldOut(NamedTuple):
@@ -37,7 +32,7 @@ class HeldOut(NamedTuple):
     codes
         Their classes, indices into ``model.classes_``.
     scores
-        Of each class, before calibration, a row a label; minus infinity for a class that no other label has.
+        Scores of each class, one row per label; minus infinity for a class that no other label has.
     """
 
     positions: NDArray[np.intp]
@@ -68,9 +63,8 @@ def held_out(graph: Graph, model: NodeClassifier) -> HeldOut:
         raise LabelError("Labels to judge a model by", "must be of two classes at least", given_are, "label more nodes")
     codes = np.array([code_of[name] for name in names], dtype=np.intp)
     scores = np.full((len(names), len(model.classes_)), -np.inf)
-    fold_of = np.empty(len(names), dtype=np.intp)
-    n_folds = min(FOLDS, len(names))
-    fold_of[_in_any_order(list(given), codes)] = np.arange(len(names)) % n_folds
+    fold_of = stratified_folds(list(given), codes)
+    n_folds = int(fold_of.max()) + 1
     bare = graph.without_labels()
     propagation = Propagation.of(bare)
     for fold in tracked(range(n_folds), "judging by labels left out", n_folds):
@@ -79,11 +73,5 @@ def held_out(graph: Graph, model: NodeClassifier) -> HeldOut:
         trained = model.fresh().fit_or_start(bare, graph.ids[positions[others]].tolist(), kept)
         columns = np.array([code_of[name] for name in trained.classes_], dtype=np.intp)
         told = trained.scores_at(propagation, positions[out]) if len(columns) > 1 else np.zeros((len(out), 1))
-        scores[np.ix_(out, columns)] = told / trained.steepness
+        scores[np.ix_(out, columns)] = told
     return HeldOut(positions, codes, scores)
-
-
-def _in_any_order(nodes: list[Hashable], codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the labels class by class, within one by a digest of the node: the same however they are listed."""
-    digests = [hashlib.blake2b(name_to_text(node).encode(), digest_size=8).digest() for node in nodes]
-    return np.array(sorted(range(len(nodes)), key=lambda place: (codes[place], digests[place])), dtype=np.intp)

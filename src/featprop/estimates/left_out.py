@@ -1,4 +1,4 @@
-"""What each label would have got without itself: by leave-one-out where the model says it, else in ten folds."""
+"""Return held-out probabilities of labels: those the model kept of its own cross-validation, else from ten folds."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def left_out_probabilities(graph: Graph, model: NodeClassifier) -> NDArray[np.fl
         A row a label in the order of `model.given_in(graph)`.
     """
     if model.left_out_ is None:
-        return np.asarray(softmax(model.steepness * held_out(graph, model).scores, axis=1), dtype=np.float32)
+        return np.asarray(softmax(held_out(graph, model).scores, axis=1), dtype=np.float32)
     place_of = {node: place for place, node in enumerate(model.labelled_)}
     return model.left_out_[[place_of[node] for node in model.given_in(graph)]]

@@ -56,15 +56,14 @@ class NodeClassifier(ABC):
     labelled_rows_ : tuple of str
         A digest of the features of each of these nodes, by which another graph with the same ids is known.
     left_out_ : ndarray of float32 or None
-        The probability of each class that each label gets where the last solution leaves it out, a row a label in the
-        order of `labelled_`; None where the model does not say. What the label had a part in before that stays, so it
-        is kinder than a fit without the label.
+        The probability of each class that each label got in cross-validation, from fits that never saw it, one row per
+        label in the order of `labelled_`; None where the model does not cross-validate.
     """
 
     kind: ClassVar[str] = "model"
     name: ClassVar[str] = ""
-    usual_steepness: ClassVar[float] = 1.0
-    """By what scores before calibration are mostly to be multiplied so that their softmax is as sure as it is right."""
+    typical_inverse_temperature: ClassVar[float] = 1.0
+    """Typical inverse temperature of the scores of a model that does not calibrate itself."""
 
     classes_: tuple[Hashable, ...] = ()
     n_features_in_: int = 0
@@ -101,10 +100,9 @@ class NodeClassifier(ABC):
     def start(self, propagation: Propagation) -> None:  # noqa: B027
         """Make ready without learning, where there is one class only, which is predicted everywhere."""
 
-    @property
-    def steepness(self) -> float:
-        """By what the scores are multiplied already."""
-        return 1.0
+    def evidence(self) -> str | None:
+        """Return a sentence on what the labels say about the graph, if the model weighs that and has enough labels."""
+        return None
 
     def fit(self, graph: GraphLike, nodes: Iterable[Hashable], labels: Iterable[Hashable]) -> Self:
         """Learn from the labels of some nodes.

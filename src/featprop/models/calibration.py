@@ -1,74 +1,75 @@
-"""From scores to probabilities that mean something.
+"""From held-out scores to probabilities, and from probabilities to the weights of several models.
 
-    p = (1 - ε) softmax(τ s) + ε / C
+**Temperature.** Scores s become probabilities softmax(τ s), τ the inverse temperature (Guo et al. 2017, "On calibration
+of modern neural networks"). τ is the most probable value given held-out scores, under a Student t prior on log τ: ten
+labels that are all predicted correctly would make τ infinite otherwise, and where scores say nothing, heavy tails let
+the labels make it small.
 
-The steepness τ (one over the temperature, Guo et al. 2017) is the likeliest one: that under which left-out labels are
-least surprising (leave-one-out in the place of a validation set), each label counted by the nodes it stands for, since
-those asked for are not like the rest; and a priori 8, give or take a third, as answers to least squares lie between 0
-and 1. Ten labels that are all got right would make it infinite else. ε is the doubt that few labels leave, whatever
-they say: as if one in four of the classes had one more label that was got wrong.
+**Weights.** Models are averaged by how well each predicts held-out labels: pseudo-BMA+ (Yao, Vehtari, Simpson and
+Gelman 2018, "Using stacking to average Bayesian predictive distributions"). The summed log score of a model is shrunk
+by how uncertain its difference from the best model's is, so thin evidence leaves the weights near the prior. The mean
+of the logistic function over that uncertainty has a closed form (MacKay 1992), so no bootstrap is drawn.
+
+The tables behind the constants are in docs/default.md.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-__all__ = ["USUAL", "Calibration"]
+__all__ = ["TYPICAL_INVERSE_TEMPERATURE", "inverse_temperature", "label_smoothing", "model_weights"]
 
-USUAL, SPREAD = 8.0, 0.35
-"""The steepness before any label is seen, and how far its logarithm may be from that."""
-DOUBT = 0.25
-"""Labels got wrong that are added for each class."""
-BOUNDS = (-1.0, 5.0)
-"""Of the logarithm of the steepness."""
+TYPICAL_INVERSE_TEMPERATURE = 8.0
+"""Centre of the prior of τ: least squares on one-hot targets gives scores between 0 and 1."""
+LOG_SPREAD, DEGREES_OF_FREEDOM = 0.5, 3
+"""Scale of the Student t prior of log τ, and its degrees of freedom."""
+LOG_BOUNDS, GRID_SIZE = (-4.0, 2.0), 121
+"""Range of log τ around its centre, and the number of values tried."""
+UNKNOWN_LABELS = 0.25
+"""Labels of unknown class that are added for each class."""
 
 
-class Calibration(NamedTuple):
-    """How scores become probabilities.
+def inverse_temperature(
+    scores: NDArray[np.float64], codes: NDArray[np.integer], typical: float = TYPICAL_INVERSE_TEMPERATURE
+) -> float:
+    """Return the most probable inverse temperature.
 
-    Attributes
+    Parameters
     ----------
-    steepness
-        τ.
-    doubt
-        ε.
+    scores
+        Held-out scores, one row per label, one column per class.
+    codes
+        The class of each label, an index of a column.
+    typical
+        Centre of the prior.
     """
+    logs = np.log(typical) + np.linspace(*LOG_BOUNDS, GRID_SIZE)
+    own = scores[np.arange(len(codes)), codes]
+    tried = np.exp(logs)[:, None]
+    likelihood = (tried * own - logsumexp(tried[:, :, None] * scores, axis=2)).sum(axis=1)
+    distance = (logs - np.log(typical)) / LOG_SPREAD
+    prior = -(DEGREES_OF_FREEDOM + 1) / 2 * np.log1p(distance**2 / DEGREES_OF_FREEDOM)
+    return float(np.exp(logs[int(np.argmax(likelihood + prior))]))
 
-    steepness: float
-    doubt: float
 
-    @classmethod
-    def of(cls, left_out: NDArray[np.float64], targets: NDArray[np.int64], weights: NDArray[np.float64]) -> Calibration:
-        """Calibrate.
+def label_smoothing(n_labels: int, n_classes: int) -> float:
+    """Return the probability that is spread evenly over the classes because there are few labels."""
+    return UNKNOWN_LABELS * n_classes / (n_labels + UNKNOWN_LABELS * n_classes)
 
-        Parameters
-        ----------
-        left_out
-            The scores that each label got without itself, one column a class.
-        targets
-            Its class, an index of a column.
-        weights
-            How many nodes it stands for.
-        """
-        from scipy.optimize import minimize_scalar  # takes longer to load than all the rest of a prediction
 
-        counted = len(targets) * weights / weights.sum()
-        right = left_out[np.arange(len(targets)), targets]
+def model_weights(log_scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weight of each model, equal before any evidence.
 
-        def surprise(power: float) -> float:
-            steepness = np.exp(power)
-            of_labels = counted @ (logsumexp(steepness * left_out, axis=1) - steepness * right)
-            return float(of_labels + ((power - np.log(USUAL)) / SPREAD) ** 2 / 2)
-
-        best = minimize_scalar(surprise, bounds=BOUNDS, method="bounded")
-        added = DOUBT * left_out.shape[1]
-        return cls(float(np.exp(best.x)), added / (len(targets) + added))
-
-    def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the probabilities of scores that are multiplied by the steepness already."""
-        flat = np.float32(self.doubt / logits.shape[1])
-        return np.asarray(softmax(logits, axis=1) * np.float32(1 - self.doubt) + flat)
+    Parameters
+    ----------
+    log_scores
+        The logarithm of the probability that each model gave to each held-out label, shape (labels, models).
+    """
+    n_labels, n_models = log_scores.shape
+    if not n_labels:
+        return np.full(n_models, 1 / n_models)
+    behind = log_scores - log_scores[:, [int(log_scores.sum(axis=0).argmax())]]
+    variance = n_labels * behind.var(axis=0)
+    return np.asarray(softmax(behind.sum(axis=0) / np.sqrt(1 + np.pi / 8 * variance)))

@@ -38,7 +38,7 @@ class SGC(NeuralClassifier):
     layers: Annotated[int, Between(0, 1000)] = 2
 
     network_kind = "Linear"
-    usual_steepness = 1.7
+    typical_inverse_temperature = 1.7
 
     def matrices(self, propagation: Propagation, nodes: NDArray[np.intp] | None = None) -> tuple[Features, ...]:
         """Return the rows of S^K X of `nodes`."""

@@ -90,14 +90,14 @@ def passed_on(edges: Edges, rows: Rows, hops: int) -> Rows:
         source, target = (at.working_rows(n, columns.stop - columns.start) for _ in range(2))
         at.run(_scaled, n, rows, columns, edges.scale, source)
         for _ in tracked(range(hops), "propagating features", hops):
-            at.run(_hop, n, edges, source, target, None)
+            at.run(_hop, n, edges, source, target)
             source, target = target, source
         at.run(_unscaled, n, source, columns, edges.scale, found)
     return found
 
 
 def smoothed_rows(edges: Edges, own: Rows, wanted: Collection[str]) -> dict[str, Rows]:
-    """Return rows smoothed over one step, over two, and by diffusion, each of unit length, as far as `wanted`."""
+    """Return rows smoothed over two steps and by diffusion, each of unit length, as far as `wanted`."""
     at, (n, width) = place(), own.shape
     pieces = _pieces(width, at.columns_at_once(n, width))
     found = [_smoothed_columns(edges, own, columns, wanted, whole=len(pieces) == 1) for columns in pieces]
@@ -121,7 +121,7 @@ def _smoothed_columns(
     first, second = (at.working_rows(n, width) for _ in range(2))
     at.run(_scaled, n, own, columns, edges.scale, first)
     next(steps)
-    at.run(_hop, n, edges, first, second, found.get("one-hop"), whole)
+    at.run(_hop, n, edges, first, second)
     next(steps)
     at.run(_second_hop, n, edges, second, own, columns, first, found.get("two-hops"), whole)
     if "diffused" in wanted:
@@ -160,9 +160,8 @@ def _unscaled(block: slice, rows: Rows, columns: slice, scale: NDArray[np.float3
     let_go(out, block)
 
 
-def _hop(block: slice, edges: Edges, source: Rows, out: Rows, unit: Rows | None, whole: bool = False) -> None:
+def _hop(block: slice, edges: Edges, source: Rows, out: Rows) -> None:
     _pass_on(block, edges, source, out[block])
-    _keep(block, edges, out[block], unit, whole)
     let_go(out, block)
 
 

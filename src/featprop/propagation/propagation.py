@@ -4,18 +4,15 @@
 
 (the paper's section 3.1 and equation 6; the same S as PyG's `gcn_norm` and the same Z as its `SGConv`).
 
-The label-efficient default smooths centred features X̃ (`featprop.propagation.reduction`) instead, in four ways: not at
-all, over one step, over two, and by a diffusion, which sums all powers with less of the farther ones (personalised
-PageRank, as in Gasteiger et al., "Predict then propagate"):
+The label-efficient default compares nodes by feature sets (`featprop.propagation.feature_sets`) made of centred
+features X̃ (`featprop.propagation.reduction`): the node's own, those after two hops, and those after a diffusion, which
+sums all powers with less of the farther ones (personalised PageRank, as in Gasteiger et al., "Predict then propagate"):
 
-    X̃,    S X̃,    S² X̃,    Σ_{t ≤ T} α (1 - α)^t S^t X̃
-
-Each has rows of unit length, so that what counts of a node is what it is like and not how many neighbours it has.
+    X̃,    S² X̃,    Σ_{t ≤ T} α (1 - α)^t S^t X̃
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -25,23 +22,25 @@ from numpy.typing import NDArray
 
 from featprop.distances.block_points import BlockPoints
 from featprop.distances.points import Points
+from featprop.distances.shortened_points import ShortenedPoints
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
 from featprop.io.given import GraphLike, as_graph
 from featprop.matrix import Features, read_only, unit_rows
 from featprop.progress import tracked
-from featprop.propagation.passing import Edges, passed_on, smoothed_rows
+from featprop.propagation.feature_sets import FEATURE_SETS, FeatureSpace, feature_homophily, make_feature_sets
+from featprop.propagation.passing import Edges, passed_on
 from featprop.propagation.propagated_points import PropagatedPoints
 from featprop.propagation.reduction import Reduction, main_directions
 
-__all__ = ["SMOOTHINGS", "Propagation", "normalised_adjacency", "propagate"]
+__all__ = ["Propagation", "normalised_adjacency", "propagate"]
 
-SMOOTHINGS = ("own", "one-hop", "two-hops", "diffused")
-"""The ways to smooth centred features over the graph."""
-COMPARED = 512
-"""Columns that distances between smoothed features are measured in, of more."""
-KEPT = 2
-"""Reductions whose smoothed features are kept."""
+MAX_COMPARED_COLUMNS = 256
+"""Columns that nodes are compared in, of more; the lengths of the rows are kept (docs/default.md)."""
+OWN_SHARE = 3 / 8
+"""What a node's own features count when nodes are compared and neighbours are no more alike than random pairs."""
+KEPT_SPACES = 2
+"""Feature spaces whose rows are kept."""
 IN_BLOCKS = 262_144
 """Nodes above which dense rows are compared where they are, a block at a time."""
 WIDE = 1024
@@ -53,8 +52,6 @@ FEW_HOPS = 2
 """Passed on more often, features are no longer sparse before the last time."""
 MODERATE = 1e6
 """The size of values whose squares need no unit, and one over it."""
-BESIDE = ("two-hops", "diffused")
-"""The smoothings by which nodes are compared."""
 
 
 class Propagation:
@@ -72,7 +69,7 @@ class Propagation:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph.without_labels()
         self._rows: dict[int, Features] = {0: read_only(graph.features)}
-        self._lately: list[str] = []
+        self._latest: dict[str, list[str]] = {}
 
     @classmethod
     def of(cls, graph: Graph) -> Propagation:
@@ -132,60 +129,81 @@ class Propagation:
         found: Reduction = self.graph.once("reduction", lambda: Reduction.of(self.graph.features))
         return found
 
-    def smoothed(self, way: str, reduction: Reduction | None = None) -> NDArray[np.float32]:
-        """Return the centred features smoothed in one of the `SMOOTHINGS`, rows of unit length.
+    @property
+    def space(self) -> FeatureSpace:
+        """How the features of this graph become feature sets."""
+        found: FeatureSpace = self.graph.once("space", self._make_space)
+        return found
+
+    def _make_space(self) -> FeatureSpace:
+        rows, centres = make_feature_sets(self.graph, self.edges, self.reduction, FEATURE_SETS)
+        space = FeatureSpace(self.reduction, centres)
+        for name, made in rows.items():
+            self.graph.once(("features", name, space.fingerprint(name)), partial(np.asarray, made))
+        return space
+
+    def features(self, name: str, space: FeatureSpace | None = None) -> NDArray[np.float32]:
+        """Return the rows of one of the `FEATURE_SETS`, centred and of unit length.
 
         Parameters
         ----------
-        way
-            Which one.
-        reduction
-            That of the graph a model learnt on, where that may be another one. Rows are kept of the last two that
-            were asked for, so a graph that outlives many models does not keep those of all.
+        name
+            Name of the set.
+        space
+            That of the graph a model was trained on, if that may be another graph. Rows of the last two are kept, so a
+            graph that outlives many models does not keep the rows of all.
         """
-        return self.smoothed_ways((way,), reduction)[way]
-
-    def smoothed_ways(
-        self, ways: Collection[str], reduction: Reduction | None = None
-    ) -> dict[str, NDArray[np.float32]]:
-        """Return `smoothed` for several ways, those that are not known yet computed together."""
-        for way in ways:
-            if way not in SMOOTHINGS:
-                raise unknown_choice("smoothing", way, SMOOTHINGS)
-        chosen = reduction or self.reduction
-        before = self._lately
-        self._lately = [*(each for each in before if each != chosen.fingerprint), chosen.fingerprint][-KEPT:]
-        gone = {("smoothed", each, name) for each in before if each not in self._lately for name in SMOOTHINGS}
+        if name not in FEATURE_SETS:
+            raise unknown_choice("feature set", name, FEATURE_SETS)
+        chosen = space or self.space
+        fingerprint, before = chosen.fingerprint(name), self._latest.get(name, [])
+        self._latest[name] = [*(each for each in before if each != fingerprint), fingerprint][-KEPT_SPACES:]
+        gone = {("features", name, each) for each in before if each not in self._latest[name]}
         if gone:
             self.graph.forget(gone.__contains__)
-        made: dict[str, NDArray[np.float32]] = {}
 
-        def rows_of(way: str) -> NDArray[np.float32]:
-            if way == "own":
-                return read_only(chosen.apply(self.graph.features))  # type: ignore[no-any-return]
-            if way not in made:
-                missing = [each for each in ways if each != "own" and not self.graph.holds(_key(chosen, each))]
-                made.update(smoothed_rows(self.edges, self.smoothed("own", reduction), missing))
-            return read_only(made.pop(way))  # type: ignore[no-any-return]
+        def make() -> NDArray[np.float32]:
+            return make_feature_sets(self.graph, self.edges, chosen.reduction, (name,), chosen.centres)[0][name]
 
-        return {way: np.asarray(self.graph.once(_key(chosen, way), partial(rows_of, way))) for way in ways}
+        return np.asarray(self.graph.once(("features", name, fingerprint), make))
+
+    @property
+    def compared_shares(self) -> dict[str, float]:
+        """How much each feature set counts when nodes are compared.
+
+        Where neighbours are alike in their features, smoothed features tell nodes apart best. Where they are not, a
+        node's own features count too.
+        """
+
+        def make() -> dict[str, float]:
+            alike = min(1.0, max(0.0, feature_homophily(self.graph, self.features("own"))))
+            own = OWN_SHARE * (1 - alike)
+            return {name: own if name == "own" else (1 - own) / 2 for name in FEATURE_SETS if name != "own" or own > 0}
+
+        found: dict[str, float] = self.graph.once("compared shares", make)
+        return found
 
     @property
     def compared(self) -> Points:
         """The points by which the default strategy and all estimates compare nodes.
 
-        Squared distances are the mean of those after two hops and after diffusion. Of many columns the main directions
-        are kept, which smoothed features hardly leave.
+        A distance is one minus the mean cosine over the feature sets, weighted by `compared_shares`. Of many columns
+        the main directions are kept.
         """
 
-        def made() -> Points:
-            parts, share = list(self.smoothed_ways(BESIDE).values()), np.float32(1 / np.sqrt(len(BESIDE)))
+        def make() -> Points:
+            shares = self.compared_shares
+            factors = [float(np.sqrt(share)) for share in shares.values()]
+            parts = [self.features(name) for name in shares]
             if self.graph.n_nodes > IN_BLOCKS:
-                return BlockPoints(parts, float(share))
-            rows = np.hstack([part * share for part in parts])
-            return Points(rows @ main_directions(rows, COMPARED) if rows.shape[1] > COMPARED else rows)
+                return BlockPoints(parts, factors, metric="cosine")
+            rows = np.hstack([part * np.float32(factor) for part, factor in zip(parts, factors, strict=True)])
+            norms = np.einsum("ij,ij->i", rows, rows)
+            if rows.shape[1] > MAX_COMPARED_COLUMNS:
+                rows = rows @ main_directions(rows, MAX_COMPARED_COLUMNS)
+            return ShortenedPoints(rows, norms, "cosine")
 
-        found: Points = self.graph.once("compared", made)
+        found: Points = self.graph.once("compared", make)
         return found
 
     def points(self, layers: int, unit: bool = False) -> Points:
@@ -211,11 +229,6 @@ class Propagation:
         n, width = features.shape
         largest = float(np.abs(features.data).max(initial=0.0))
         return MANY < n <= TOO_MANY and width >= WIDE and 1 / MODERATE <= largest <= MODERATE
-
-
-def _key(reduction: Reduction, way: str) -> tuple[str, str, str]:
-    """Return what the rows of a smoothing are kept under."""
-    return ("smoothed", reduction.fingerprint, way)
 
 
 def _handed_out(matrix: Features) -> Features:

@@ -1,15 +1,17 @@
 """FeatProp on smoothed features, in rounds that follow the uncertainty: the default.
 
-K-Medoids where the default model (`featprop.models.ridge`) measures: features centred, smoothed over two steps and by
-diffusion, rows of unit length, both side by side. Labelled nodes are medoids that are there already.
+K-Medoids by the cosine of smoothed features, after two hops and after diffusion, and of a node's own features as far as
+neighbours are not alike (`featprop.propagation.Propagation.compared`). Labelled nodes are medoids that are there
+already.
 
 As soon as there are labels of two classes, nodes count by how unsure the model is of them,
 
     w_i = 1 / (4 s²) + (1 - m_i)^s,    s = labels a class / 3, from 1 to 4,
 
-with m the gap between the scores of the two likeliest classes as a share of the gap that the surest tenth exceeds. So
-a pick stands for many nodes that the model cannot tell yet. A model of few labels is not followed closely: s grows with
-what it has seen. (The paper names the union of its coverage and the uncertainty of a model as future work.)
+with m the gap between the probabilities of the two likeliest classes as a share of the gap that the surest tenth
+exceeds. So a pick represents many nodes that the model cannot tell yet. A model of few labels is not followed closely:
+s grows with what it has seen. (The paper names the union of its coverage and the uncertainty of a model as future
+work.)
 """
 
 from __future__ import annotations
@@ -53,9 +55,9 @@ class FeatPropDiffused(Strategy):
         How many to ask for in each round after that, as a share of the labels there are.
     """
 
-    uses = frozenset({"logits"})
+    uses = frozenset({"probabilities"})
     reference = "this project; after Wu et al. 2019"
-    cost = "as featprop with d = 512 at most, and a fit of the model"
+    cost = "as featprop with d = 256 at most, and a fit of the model"
 
     def __init__(self, first: Annotated[int, AtLeast(1)] = 10, step: Annotated[float, Above(0)] = 0.5) -> None:
         self.first = first
@@ -73,10 +75,10 @@ class FeatPropDiffused(Strategy):
     def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the medoids, the one that lowers the loss most first."""
         points = Propagation.of(situation.graph).compared
-        scores = situation.outputs.get("logits")
+        found = situation.outputs.get("probabilities")
         weights = None
-        if scores is not None and scores.shape[1] > 1:
-            weights = unsureness(np.asarray(scores), len(situation.labelled))
+        if found is not None and found.shape[1] > 1:
+            weights = unsureness(np.asarray(found), len(situation.labelled))
         n_starts = 1 if situation.labelled.size else None
         return clustered(points, situation, budget, generator, weights, n_starts)
 
