@@ -45,7 +45,7 @@ def line() -> Graph:
 
 def unit_length(rows: np.ndarray) -> np.ndarray:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-7)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-6)
 
 
 @pytest.fixture(scope="session")
@@ -62,16 +62,18 @@ def centred_by_hand() -> ByHand:
 
 
 @pytest.fixture(scope="session")
-def smoothed_by_hand(centred_by_hand: ByHand) -> ByHand:
-    """Smooth the features of a graph as the formulas of `Propagation` are written, with dense matrices."""
+def features_by_hand(centred_by_hand: ByHand) -> ByHand:
+    """Compute a feature set of a graph as the formulas are written, with dense matrices in double precision."""
 
-    def smooth(graph: Graph, way: str) -> np.ndarray:
+    def compute(graph: Graph, name: str) -> np.ndarray:
         S = normalised_adjacency(graph).toarray().astype(float)
         powers = [np.linalg.matrix_power(S, step) @ centred_by_hand(graph.features) for step in range(21)]
         total = sum(0.1 * 0.9**step * power for step, power in enumerate(powers))
-        return unit_length({"own": powers[0], "one-hop": powers[1], "two-hops": powers[2], "diffused": total}[way])
+        rows = unit_length({"own": powers[0], "two-hops": powers[2], "diffused": total}[name])
+        known = rows.any(axis=1, keepdims=True)
+        return unit_length((rows - rows.sum(axis=0) / max(1, known.sum())) * known)
 
-    return smooth
+    return compute
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from featprop.distances.block_points import BlockPoints
 from featprop.distances.points import Points
 from featprop.errors import ParameterError
 from featprop.graph import Graph
-from featprop.propagation import SMOOTHINGS, Propagation
+from featprop.propagation import FEATURE_SETS, Propagation
 
 SMALL_LEAF = 64
 """So few rows that a small graph has many leaves."""
@@ -59,7 +59,8 @@ def test_rows_are_the_same_to_the_last_bit(tmp_path: Path, seed: int, kind: str)
     for at in places(tmp_path):
         with working_at(at):
             ours = Propagation(fp.read_graph(tmp_path / "graph-0"))
-            found = ours.smoothed_ways(SMOOTHINGS) | {"rows": np.asarray(fp.propagate(graph, 0).shape)}
+            found = {name: ours.features(name) for name in FEATURE_SETS}
+            found["rows"] = np.asarray(fp.propagate(graph, 0).shape)
             for name, rows in found.items():
                 np.testing.assert_array_equal(rows, first.setdefault(name, np.array(rows)))
             ours.graph.forget(lambda key: True)
@@ -111,7 +112,7 @@ def test_sums_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> No
 def test_points_in_blocks_are_points() -> None:
     generator = np.random.default_rng(0)
     left, right = generator.normal(size=(2, 500, 3)).astype(np.float32)
-    whole, blocks = Points(np.hstack([left, right]) * np.float32(0.5)), BlockPoints([left, right], 0.5)
+    whole, blocks = Points(np.hstack([left, right]) * np.float32(0.5)), BlockPoints([left, right], [0.5, 0.5])
     centres = np.array([3, 99, 400])
     assert (len(blocks), blocks.width) == (len(whole), whole.width)
     np.testing.assert_array_equal(blocks.rows, whole.rows)

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 import featprop as fp
 from featprop.errors import LabelError, ParameterError
 from featprop.estimates import estimate
-from featprop.estimates.estimate import _likely, _right_and_f1
-from featprop.estimates.held_out import HeldOut, held_out
+from featprop.estimates.estimate import _accuracy_and_f1
+from featprop.estimates.held_out import held_out
 from featprop.graph import Graph
 
 Groups = Callable[..., tuple[Graph, list[str]]]
@@ -22,21 +22,20 @@ def fitted(graph: Graph, truth: list[str], nodes: list[int]) -> fp.Ridge:
 
 def test_expected_accuracy_and_f1_by_hand() -> None:
     probabilities = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]])
-    right, f1 = _right_and_f1(probabilities, np.array([0, 0, 1]))
+    right, f1 = _accuracy_and_f1(probabilities)
     assert right == pytest.approx(2.3 / 3)
     # class 0: 1.5 hits, 2 named, 1.7 there; class 1: 0.8 hits, 1 named, 1.3 there
     assert f1 == pytest.approx((3 / 3.7 + 1.6 / 2.3) / 2)
 
 
-def test_labels_that_are_named_make_steeper_scores_likely_and_wrong_ones_flatter() -> None:
-    tried = np.array([1.0, 8.0, 64.0])
-    scores = np.tile([[0.6, 0.4]], (30, 1))
-    named = _likely(HeldOut(np.arange(30), np.zeros(30, dtype=np.intp), scores), tried, 8.0)
-    missed = _likely(HeldOut(np.arange(30), np.ones(30, dtype=np.intp), scores), tried, 8.0)
-    assert named @ tried > 8 > missed @ tried
-    lone = HeldOut(np.arange(1), np.array([1]), np.array([[0.5, -np.inf]]))
-    prior = (1 + (np.log(tried / 8) / 0.5) ** 2 / 3) ** -2.0
-    np.testing.assert_allclose(_likely(lone, tried, 8.0), prior / prior.sum())
+def test_the_estimate_is_the_mean_confidence_of_the_predictions(groups: Groups) -> None:
+    graph, truth = groups(1.0)
+    model = fitted(graph, truth, list(range(50)))
+    found = estimate(graph, model)
+    assert found.accuracy.value == pytest.approx(float(model.predict_proba(graph)[50:].max(axis=1).mean()), abs=1e-6)
+    assert model.left_out_ is not None
+    codes = [model.classes_.index(name) for name in truth[:50]]
+    assert found.held_out == pytest.approx(np.mean(model.left_out_.argmax(axis=1) == codes))
 
 
 def test_with_ten_labels_folds_are_each_label_left_out_and_the_model_trained_again(groups: Groups) -> None:
@@ -48,7 +47,7 @@ def test_with_ten_labels_folds_are_each_label_left_out_and_the_model_trained_aga
     for place, node in enumerate(nodes):
         others = [other for other in nodes if other != node]
         again = fitted(graph, truth, others)
-        expected = again.decision_function(graph)[node] / again.steepness
+        expected = again.decision_function(graph)[node]
         columns = [model.classes_.index(name) for name in again.classes_]
         np.testing.assert_allclose(found.scores[place, columns], expected, rtol=1e-4, atol=1e-5)
 
@@ -140,6 +139,7 @@ def test_a_network_is_judged_too(groups: Groups) -> None:
     model = fp.GCN(epochs=30).fit(graph, list(range(40)), truth[:40])
     found = estimate(graph, model)
     assert 0.5 < found.accuracy.value <= 1
+    assert found.held_out == held_out(graph, model).right.mean()
 
 
 def test_in_words_and_in_a_notebook(groups: Groups) -> None:

@@ -39,7 +39,7 @@ def test_two_groups_are_told_apart(model: NodeClassifier, sparse: bool) -> None:
     graph = two_groups(sparse=sparse)
     model.fit(graph, [0, 1, 2, 3], ["left", "right", "left", "right"])
     truth = np.array(graph.class_names())
-    assert (model.predict(graph) == truth).mean() > 0.9
+    assert (model.predict(graph) == truth).mean() > 0.85
     probabilities = model.predict_proba(graph)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-5)
     assert model.classes_ == ("left", "right")

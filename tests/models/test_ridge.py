@@ -24,15 +24,12 @@ from featprop.errors import ModelError, ParameterError
 from featprop.graph import Graph
 from featprop.matrix import dense
 from featprop.models import Ridge, load_model, save_model
-from featprop.models.calibration import Calibration
-from featprop.propagation import SMOOTHINGS
+from featprop.models.calibration import inverse_temperature, label_smoothing, model_weights
+from featprop.models.folds import stratified_folds
+from featprop.propagation import FEATURE_SETS
 
 ByHand = Callable[..., np.ndarray]
 Damage = Callable[[dict[str, np.ndarray]], object]
-
-
-EXPECTED = {"own": 0.125, "one-hop": 0.125, "two-hops": 0.375, "diffused": 0.375}
-"""The shares before any label is left out."""
 
 
 def made(
@@ -76,105 +73,125 @@ def kernel_ridge(kernel: np.ndarray, targets: np.ndarray, weights: np.ndarray, p
     return KernelRidge(alpha=penalty, kernel="precomputed").fit(kernel, targets, sample_weight=weights)
 
 
-def answers_left_out(kernel: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """For each label the answer that the others give, each solved for anew."""
-    aims, weights = aims_of(targets), weights_of(targets)
-    answers = []
-    for left in range(len(targets)):
-        kept = np.delete(np.arange(len(targets)), left)
-        theirs = kernel_ridge(kernel[np.ix_(kept, kept)], aims[kept], weights[kept], 1.0)
-        answers.append(theirs.predict(kernel[[left]][:, kept])[0])
-    return np.array(answers)
-
-
-@pytest.mark.parametrize("rows", ["auto", *SMOOTHINGS])
-@pytest.mark.parametrize("penalty", [0.1, 1.0])
-@pytest.mark.parametrize("n_labels", [5, 11, 60], ids=["few labels", "more", "more than columns"])
-def test_the_scores_are_those_of_kernel_ridge(
-    smoothed_by_hand: ByHand, rows: Any, penalty: float, n_labels: int
-) -> None:
-    graph = made(seed=n_labels)
-    model = fitted(graph, n_labels, rows=rows, penalty=penalty, unlabelled=0)
-    assert model.shares_.keys() == {rows} or rows == "auto"
-    kernel = kernel_of(
-        np.hstack([np.sqrt(share) * smoothed_by_hand(graph, way) for way, share in model.shares_.items()])
-    )
-    targets = graph.labels[:n_labels]
-    theirs = kernel_ridge(kernel[:n_labels, :n_labels], aims_of(targets), weights_of(targets), penalty)
-    expected = theirs.predict(kernel[:, :n_labels])
-    calibration = model.calibration_
-    np.testing.assert_allclose(model.decision_function(graph) / calibration.steepness, expected, atol=1e-5)
-    mixed = (1 - calibration.doubt) * softmax(calibration.steepness * expected, axis=1) + calibration.doubt / 3
-    np.testing.assert_allclose(model.predict_proba(graph), mixed, atol=1e-4)
-
-
-def test_the_second_solution_has_the_mean_of_the_certain_half_of_each_class(smoothed_by_hand: ByHand) -> None:
-    graph, n_labels = made(told=2.0), 9
-    model = fitted(graph, n_labels, rows="two-hops", unlabelled=0.7)
-    rows = smoothed_by_hand(graph, "two-hops")
-    kernel, targets = kernel_of(rows), graph.labels[:n_labels]
-    first = kernel_ridge(kernel[:n_labels, :n_labels], aims_of(targets), weights_of(targets), 1.0)
-    scores = first.predict(kernel[:, :n_labels])
+def solve_by_hand(rows: np.ndarray, targets: np.ndarray, known: np.ndarray, self_training: float) -> Any:
+    """Return a function from rows to scores of the classes that have labels: kernel ridge, once or twice."""
+    seen, codes = np.unique(targets, return_inverse=True)
+    goals, weights = aims_of(codes), weights_of(codes)
+    first = kernel_ridge(kernel_of(rows), goals, weights, 1.0)
+    if not self_training:
+        return lambda asked: first.predict(asked @ rows.T + 0.1), seen
+    scores = first.predict(known @ rows.T + 0.1)
     ranked = np.sort(scores, axis=1)
-    means = []
-    for code in range(3):
+    means, predicted = [], []
+    for code in np.unique(scores.argmax(axis=1)):
         members = np.flatnonzero(scores.argmax(axis=1) == code)
         margins = (ranked[:, -1] - ranked[:, -2])[members]
-        means.append(rows[members[np.argsort(-margins)[: -(-len(members) // 2)]]].mean(axis=0))
-    learnt = np.vstack([rows[:n_labels], means])
-    weights = np.concatenate([weights_of(targets), np.full(3, 0.7 * n_labels / 3)])
-    second = kernel_ridge(kernel_of(learnt), aims_of(np.array([*targets, 0, 1, 2])), weights, 1.0)
-    expected = second.predict(rows @ learnt.T + 0.1)
-    np.testing.assert_allclose(model.decision_function(graph) / model.calibration_.steepness, expected, atol=1e-5)
+        means.append(known[members[np.argsort(-margins, kind="stable")[: -(-len(members) // 2)]]].mean(axis=0))
+        predicted.append(code)
+    learnt = np.vstack([rows, means])
+    weights = np.concatenate([weights, np.full(len(means), self_training * len(codes) / len(seen))])
+    goals = np.vstack([goals, aims_of(np.arange(len(seen)))[predicted]])
+    second = kernel_ridge(kernel_of(learnt), goals, weights, 1.0)
+    return lambda asked: second.predict(asked @ learnt.T + 0.1), seen
 
 
-def test_probabilities_follow_labels_left_out_by_the_nodes_they_stand_for(smoothed_by_hand: ByHand) -> None:
-    graph, n_labels = made(told=0.5), 24
-    model = fitted(graph, n_labels, rows="one-hop", unlabelled=0)
-    kernel, targets = kernel_of(smoothed_by_hand(graph, "one-hop")), graph.labels[:n_labels]
-    left_out = answers_left_out(kernel[:n_labels, :n_labels], targets)
-    nearest = np.bincount(kernel[:, :n_labels].argmax(axis=1), minlength=n_labels)
-    assert model.calibration_ == pytest.approx(Calibration.of(left_out, targets, nearest + 1.0), rel=1e-3)
-    unweighted = Calibration.of(left_out, targets, np.ones(n_labels))
-    assert model.calibration_.steepness != pytest.approx(unweighted.steepness, rel=0.01)
-
-
-def test_the_shares_are_the_likelihoods_of_left_out_labels(smoothed_by_hand: ByHand) -> None:
-    graph, n_labels = made(alike=0.03, told=1.0), 10
+def held_out_by_hand(graph: Graph, rows: np.ndarray, n_labels: int, self_training: float) -> np.ndarray:
+    """Return the scores of each label from a fit without its fold, which leaves it out of everything."""
     targets = graph.labels[:n_labels]
-    aims, weights = aims_of(targets), weights_of(targets)
-    logs = []
-    for way in SMOOTHINGS:
-        left_out = answers_left_out(kernel_of(smoothed_by_hand(graph, way)[:n_labels]), targets)
-        errors = np.square(aims - left_out).sum(axis=1)
-        logs.append(np.log(EXPECTED[way]) - 0.25 * n_labels * 2 * np.log(np.average(errors, weights=weights)))
-    likely = np.exp(np.array(logs) - max(logs))
-    kept_ways = likely >= 0.01 * likely.sum()
-    expected = dict(zip(np.array(SMOOTHINGS)[kept_ways], likely[kept_ways] / likely[kept_ways].sum(), strict=True))
-    assert len(expected) > 1
-    assert fitted(graph, n_labels).shares_ == pytest.approx(expected, abs=1e-4)
+    folds = stratified_folds(graph.ids[:n_labels].tolist(), targets)
+    found = np.full((n_labels, 3), -np.inf)
+    for fold in range(folds.max() + 1):
+        out = np.flatnonzero(folds == fold)
+        kept = np.flatnonzero(folds != fold)
+        solve, seen = solve_by_hand(rows[kept], targets[kept], rows[rows.any(axis=1)], self_training)
+        found[np.ix_(out, seen)] = solve(rows[out])
+    return found
+
+
+@pytest.mark.parametrize("name", ["own", "diffused"])
+@pytest.mark.parametrize("self_training", [0, 0.7, 1.0])
+@pytest.mark.parametrize("n_labels", [8, 12, 60], ids=["few labels", "more", "more than columns"])
+def test_one_feature_set_is_kernel_ridge_calibrated_on_held_out_labels(
+    features_by_hand: ByHand, name: Any, self_training: float, n_labels: int
+) -> None:
+    graph = made(seed=n_labels)
+    model = fitted(graph, n_labels, rows=name, unlabelled=self_training)
+    rows, targets = features_by_hand(graph, name), graph.labels[:n_labels]
+    solve, _ = solve_by_hand(rows[:n_labels], targets, rows[rows.any(axis=1)], self_training)
+    held_out = held_out_by_hand(graph, rows, n_labels, self_training)
+    tau = inverse_temperature(np.maximum(held_out, -1), targets)
+    smoothing = label_smoothing(n_labels, 3)
+    assert model.weights_ == {name: 1}
+    assert model.inverse_temperatures_[name] == pytest.approx(tau, rel=0.06), "one step of the grid at most"
+    tau = model.inverse_temperatures_[name]
+    expected = (1 - smoothing) * softmax(tau * solve(rows), axis=1) + smoothing / 3
+    np.testing.assert_allclose(model.predict_proba(graph), expected, atol=2e-3)
+    np.testing.assert_allclose(np.exp(model.decision_function(graph)), model.predict_proba(graph), atol=1e-6)
+    expected = (1 - smoothing) * softmax(tau * held_out, axis=1) + smoothing / 3
+    np.testing.assert_allclose(model.left_out_, expected, atol=2e-3)
+
+
+@pytest.mark.parametrize("alike", [0.03, 0.2])
+def test_two_feature_sets_are_averaged_by_their_held_out_log_scores(features_by_hand: ByHand, alike: float) -> None:
+    graph, n_labels = made(alike=alike, told=1.0), 10
+    model = fitted(graph, n_labels)
+    targets, logs, singles = graph.labels[:n_labels], [], []
+    for name in ("own", "diffused"):
+        held_out = held_out_by_hand(graph, features_by_hand(graph, name), n_labels, 1.0)
+        tau = inverse_temperature(np.maximum(held_out, -1), targets)
+        logs.append(np.log(softmax(tau * held_out, axis=1)[np.arange(n_labels), targets]))
+        singles.append(fitted(graph, n_labels, rows=name).predict_proba(graph))
+    expected = model_weights(np.array(logs).T)
+    weights = [model.weights_.get(name, 0) for name in ("own", "diffused")]
+    assert weights == pytest.approx(expected.tolist(), abs=0.03)
+    mixed = sum(weight * single for weight, single in zip(weights, singles, strict=True))
+    np.testing.assert_allclose(model.predict_proba(graph), mixed, atol=1e-5)
+
+
+def test_a_label_has_no_part_in_what_is_said_of_it_when_held_out() -> None:
+    """Changing one label changes the held-out answers of others, never its own but for temperature and weight."""
+    graph, n_labels = made(told=2.0), 12
+    nodes = np.arange(n_labels)
+    labels = labels_of(graph, nodes)
+    changed = ["b" if labels[0] != "b" else "c", *labels[1:]]
+    before, after = (Ridge(rows="own").fit(graph, nodes, each) for each in (labels, changed))
+    logits = [
+        np.log(each.left_out_ - each.label_smoothing_ / 3)[0] / each.inverse_temperatures_["own"]
+        for each in (before, after)
+    ]
+    folds = [stratified_folds(list(nodes), np.array([ord(label) for label in each])) for each in (labels, changed)]
+    if (np.flatnonzero(folds[0] == folds[0][0]) == np.flatnonzero(folds[1] == folds[1][0])).all():
+        np.testing.assert_allclose(logits[0] - logits[0][0], logits[1] - logits[1][0], atol=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_where_neighbours_are_alike_smoothed_rows_win(seed: int) -> None:
     model = fitted(made(told=0.8, seed=seed), 30)
-    assert model.shares_.get("own", 0) < 0.1
+    assert model.weights_.get("own", 0) < 0.1
+    assert "diffused" in str(model.evidence())
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_where_neighbours_are_of_other_classes_the_own_features_win(seed: int) -> None:
     graph = made(alike=0.0, others=0.1, told=3.0, seed=seed)
     model = fitted(graph, 30)
-    assert max(model.shares_, key=model.shares_.__getitem__) == "own"
+    assert model.weights_["own"] > 0.8
+    assert "own features" in str(model.evidence())
     assert accuracy(model, graph) > 0.9
 
 
-def test_shares_sum_to_one_and_small_ones_are_left_out() -> None:
+def test_evidence_is_only_stated_with_enough_labels_and_where_it_was_weighed() -> None:
+    graph = made()
+    assert fitted(graph, 14).evidence() is None
+    assert fitted(graph, 15).evidence() is not None
+    assert fitted(graph, 30, rows="own").evidence() is None
+
+
+def test_weights_sum_to_one_and_small_ones_are_dropped() -> None:
     for seed in range(5):
-        shares = fitted(made(seed=seed), 20).shares_
-        assert sum(shares.values()) == pytest.approx(1)
-        assert min(shares.values()) >= 0.01
-        assert list(shares) == [way for way in SMOOTHINGS if way in shares]
+        weights = fitted(made(seed=seed), 20).weights_
+        assert sum(weights.values()) == pytest.approx(1)
+        assert min(weights.values()) >= 0.01
 
 
 def test_three_settings_and_no_more() -> None:
@@ -183,7 +200,7 @@ def test_three_settings_and_no_more() -> None:
 
 def test_one_label_a_class_says_nothing_of_the_rows() -> None:
     graph = made()
-    assert fitted(graph, 3).shares_ == EXPECTED
+    assert fitted(graph, 3).weights_ == {"own": 0.5, "diffused": 0.5}
     assert accuracy(fitted(graph, 3), graph) > 0.6
 
 
@@ -240,17 +257,15 @@ def test_sparse_features_give_what_dense_ones_do(columns: int) -> None:
     assert accuracy(fitted(sparse), sparse) > 0.8
 
 
-def test_wide_features_lose_nothing_that_few_nodes_can_hold(smoothed_by_hand: ByHand) -> None:
+def test_wide_features_lose_nothing_that_few_nodes_can_hold(features_by_hand: ByHand) -> None:
     """600 columns of 90 nodes have 90 directions, and all are kept."""
     graph = made()
     mixing = np.random.default_rng(0).normal(size=(6, 600))
     noise = 0.3 * np.random.default_rng(1).normal(size=(90, 600))
     wide = Graph.from_scipy(graph.adjacency, graph.features @ mixing + noise, labels=graph.class_names())
-    model = fitted(wide, rows="two-hops", unlabelled=0)
-    kernel, targets = kernel_of(smoothed_by_hand(wide, "two-hops")), wide.labels[:12]
-    theirs = kernel_ridge(kernel[:12, :12], aims_of(targets), weights_of(targets), 1.0)
-    ours = model.decision_function(wide) / model.calibration_.steepness
-    np.testing.assert_allclose(ours, theirs.predict(kernel[:, :12]), atol=1e-4)
+    rows = fp.propagation.Propagation.of(wide).features("diffused").astype(float)
+    expected = features_by_hand(wide, "diffused")
+    np.testing.assert_allclose(rows @ rows.T, expected @ expected.T, atol=1e-3)
 
 
 @pytest.mark.parametrize("power", [-100, -20, 20, 100])
@@ -322,8 +337,11 @@ def test_a_node_without_features_or_neighbours_gets_the_answer_of_no_row() -> No
     graph = Graph.from_scipy(adjacency, features)
     model = Ridge().fit(graph, range(4), ["a", "a", "a", "b"])
     assert not model.representation(graph)[29].any()
-    constant = np.sqrt(0.1) * model.tensors()["coefficients"][-1] * model.calibration_.steepness
-    np.testing.assert_allclose(model.decision_function(graph)[29], constant, rtol=1e-5)
+    saved, expected = model.tensors(), model.label_smoothing_ / 2
+    for name, weight in model.weights_.items():
+        constant = np.sqrt(0.1) * saved[f"{name}.coefficients"][-1] * model.inverse_temperatures_[name]
+        expected = expected + (1 - model.label_smoothing_) * weight * softmax(constant)
+    np.testing.assert_allclose(model.predict_proba(graph)[29], expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("penalty", [1e-6, 1e6])
@@ -341,7 +359,7 @@ def test_the_ends_of_the_settings_work(penalty: float, unlabelled: float, kind: 
         ({"penalty": 0}, "penalty of model ridge must be a number at least 1e-06; found 0: the default is 1.0"),
         ({"penalty": float("nan")}, "penalty of model ridge must be a number"),
         ({"unlabelled": -1}, "unlabelled of model ridge must be a number from 0 to 1000; found -1"),
-        ({"rows": "three-hops"}, "rows of model ridge must be one of auto, diffused, one-hop, own, two-hops; found"),
+        ({"rows": "three-hops"}, "rows of model ridge must be one of auto, diffused, own; found"),
     ],
 )
 def test_settings_out_of_range(settings: dict[str, Any], message: str, line: Graph) -> None:
@@ -349,17 +367,17 @@ def test_settings_out_of_range(settings: dict[str, Any], message: str, line: Gra
         Ridge(**settings).fit(line, ["a", "c"], ["left", "right"])
 
 
-def test_the_representation_is_the_smoothing_that_counts_most(smoothed_by_hand: ByHand) -> None:
+def test_the_representation_is_the_feature_set_with_the_largest_weight(features_by_hand: ByHand) -> None:
     graph = made()
     model = fitted(graph)
-    most = max(model.shares_, key=lambda way: model.shares_[way])
-    np.testing.assert_allclose(model.representation(graph), smoothed_by_hand(graph, most), atol=1e-5)
+    most = max(model.weights_, key=lambda name: model.weights_[name])
+    np.testing.assert_allclose(model.representation(graph), features_by_hand(graph, most), atol=1e-4)
 
 
 def test_two_classes(line: Graph) -> None:
     model = Ridge().fit(line, ["a", "c"], ["left", "right"])
     assert model.predict(line)[[0, 2]].tolist() == ["left", "right"]
-    np.testing.assert_allclose(model.decision_function(line).sum(axis=1), 0, atol=1e-5)
+    np.testing.assert_allclose(np.exp(model.decision_function(line)).sum(axis=1), 1, atol=1e-5)
 
 
 def test_one_class_is_predicted_everywhere_and_can_be_saved(line: Graph, tmp_path: Path) -> None:
@@ -449,49 +467,36 @@ def test_choosing_loading_and_predicting_need_no_torch(graph_folder: Path, tmp_p
     np.testing.assert_allclose(theirs[2], model.predict_proba(graph), atol=1e-6)
 
 
-def turned_negative(shares: np.ndarray) -> np.ndarray:
-    """The same sum, with one share below zero."""
-    changed, (first, second, *_) = shares.copy(), np.flatnonzero(shares)
-    changed[first], changed[second] = -0.5, shares[first] + shares[second] + 0.5
-    return changed
+def changed(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Damage:
+    return lambda saved: saved.update({name: change(saved[name])})
 
 
 @pytest.mark.parametrize(
     ("damage", "found"),
     [
-        (lambda saved: saved.pop("coefficients"), "coefficients"),
-        (lambda saved: saved.pop("shares"), "shares"),
+        (lambda saved: saved.pop("own.coefficients"), "coefficients"),
         (lambda saved: saved.pop("centre"), "centre"),
-        (lambda saved: saved.pop("calibration"), "calibration"),
-        (lambda saved: saved.update(coefficients=saved["coefficients"][1:]), "coefficients that are not"),
-        (lambda saved: saved.update(coefficients=saved["coefficients"][:, :2]), "coefficients that are not"),
-        (lambda saved: saved.update(coefficients=saved["coefficients"] * np.nan), "coefficients that are not"),
-        (lambda saved: saved.update(coefficients=saved["coefficients"] * 0 + 1e38), "coefficients out of bounds"),
-        (lambda saved: saved.update(centre=saved["centre"][:3]), "coefficients that are not"),
-        (lambda saved: saved.update(calibration=np.ones(3)), "calibration that are not"),
-        (lambda saved: saved.update(calibration=np.array([np.inf, 0])), "calibration that are not"),
-        (lambda saved: saved.update(calibration=np.array([-5.0, 3])), "out of bounds"),
-        (lambda saved: saved.update(calibration=np.array([-5.0, 0.1])), "out of bounds"),
-        (lambda saved: saved.update(calibration=np.array([5.0, -0.1])), "out of bounds"),
-        (lambda saved: saved.update(calibration=np.array([5.0, 1.1])), "out of bounds"),
-        (lambda saved: saved.update(sizes=np.ones(3)), "sizes that are not"),
-        (lambda saved: saved.update(sizes=np.array([1.0, -1.0])), "out of bounds"),
-        (lambda saved: saved.update(sizes=np.array([-1.0, 1.0])), "out of bounds"),
-        (lambda saved: saved.update(shares=turned_negative(saved["shares"])), "out of bounds"),
-        (lambda saved: saved.update(centre=saved["centre"].astype(np.float64)), "centre that are not"),
-        (lambda saved: saved.update(coefficients=saved["coefficients"].astype(np.int8)), "coefficients that are not"),
-        (lambda saved: saved.update(shares=saved["shares"] * 1e6), "out of bounds"),
-        (lambda saved: saved.update(shares=np.ones(3)), "zip"),
-        (lambda saved: saved.update(shares=np.zeros(4)), "coefficients that are not"),
-        (lambda saved: saved.update(shares=np.ones((4, 1))), "shares that are not"),
-        (lambda saved: saved.update(shares=saved["shares"] / 0.0), "shares that are not"),
-        (lambda saved: saved.update(directions=np.ones(6, np.float32)), "directions that are not"),
-        (lambda saved: saved.update(directions=np.array(1, np.float32)), "directions that are not"),
-        (lambda saved: saved.update(directions=np.ones((5, 6), np.float32)), "directions that are not"),
+        (lambda saved: saved.pop("label_smoothing"), "label_smoothing"),
+        (lambda saved: saved.pop("own.weight"), "out of bounds"),
+        (changed("own.coefficients", lambda rows: rows[1:]), "coefficients that are not"),
+        (changed("own.coefficients", lambda rows: rows[:, :2]), "coefficients that are not"),
+        (changed("own.coefficients", lambda rows: rows * np.nan), "coefficients that are not"),
+        (changed("own.coefficients", lambda rows: rows.astype(np.int8)), "coefficients that are not"),
+        (changed("own.coefficients", lambda rows: rows * 0 + 1e38), "coefficients out of bounds"),
+        (changed("own.centre", lambda centre: centre[1:]), "centre that are not"),
+        (changed("own.weight", lambda pair: pair * [-1, 1]), "out of bounds"),
+        (changed("own.weight", lambda pair: pair * [1, -1]), "out of bounds"),
+        (changed("own.weight", lambda pair: pair * [1e6, 1]), "out of bounds"),
+        (changed("own.weight", lambda _: np.ones(3)), "weight that are not"),
+        (changed("own.weight", lambda pair: pair / 0.0), "weight that are not"),
+        (changed("label_smoothing", lambda value: value + 2), "out of bounds"),
+        (changed("sizes", lambda sizes: -sizes), "out of bounds"),
+        (changed("left_out", lambda rows: rows[1:]), "left_out that are not"),
+        (lambda saved: saved.update(directions=np.ones((6, 2), np.float32)), "directions that are not"),
     ],
 )
 def test_a_damaged_model_is_refused(damage: Damage, found: str, tmp_path: Path) -> None:
-    save_model(fitted(made()), tmp_path / "model")
+    save_model(fitted(made(), rows="own"), tmp_path / "model")
     weights = tmp_path / "model" / "weights.safetensors"
     saved = load_file(weights)
     with np.errstate(all="ignore"):
@@ -509,8 +514,9 @@ def test_a_wide_model_comes_back(tmp_path: Path) -> None:
     save_model(model, tmp_path / "model")
     again = load_model(tmp_path / "model")
     assert isinstance(again, Ridge)
-    assert again.shares_ == model.shares_
-    assert again.calibration_ == model.calibration_
+    assert again.weights_ == model.weights_
+    assert again.inverse_temperatures_ == model.inverse_temperatures_
+    assert again.label_smoothing_ == model.label_smoothing_
     np.testing.assert_array_equal(again.predict_proba(wide), model.predict_proba(wide))
 
 
@@ -543,7 +549,7 @@ def test_nodes_without_features_take_no_part() -> None:
     model = Ridge().fit(graph, nodes, labels)
     np.testing.assert_allclose(model.predict_proba(graph)[40:], 0.5, atol=0.1)
     turned = Ridge().fit(graph, nodes[::-1], labels[::-1])
-    assert turned.calibration_.steepness == pytest.approx(model.calibration_.steepness)
+    assert turned.inverse_temperatures_ == pytest.approx(model.inverse_temperatures_)
 
 
 def test_graphs_of_other_models_do_not_pile_up() -> None:
@@ -552,6 +558,6 @@ def test_graphs_of_other_models_do_not_pile_up() -> None:
     first = own.predict_proba(graph)
     for seed in range(3):
         fitted(made(seed=seed + 1)).predict_proba(graph)
-    kept = [key for key in graph._computed if key[0] == "smoothed"]
-    assert 0 < len(kept) <= 2 * len(SMOOTHINGS)
+    kept = [key for key in graph._computed if key[0] == "features"]
+    assert 0 < len(kept) <= 2 * len(FEATURE_SETS)
     np.testing.assert_array_equal(own.predict_proba(graph), first)

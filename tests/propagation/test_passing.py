@@ -14,7 +14,7 @@ from featprop.propagation import Propagation, normalised_adjacency
 from featprop.propagation.passing import Edges, passed_on, smoothed_rows
 
 ByHand = Callable[..., np.ndarray]
-WAYS = ("one-hop", "two-hops", "diffused")
+WAYS = ("two-hops", "diffused")
 
 
 class FewColumns(InMemory):
@@ -61,16 +61,20 @@ def test_passed_on_is_the_power_of_the_matrix(weighted: bool, at: InMemory) -> N
 @pytest.mark.usefixtures("leaf")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("at", [InMemory(1), InMemory(2), FewColumns(1)], ids=["memory", "two leaves", "two columns"])
-def test_smoothed_is_what_the_formulas_say(smoothed_by_hand: ByHand, weighted: bool, at: InMemory) -> None:
+def test_smoothed_rows_are_what_the_formulas_say(centred_by_hand: ByHand, weighted: bool, at: InMemory) -> None:
     graph = graph_of(weighted)
-    own = Propagation.of(graph).smoothed("own")
+    own = Propagation.of(graph).reduction.apply(graph.features)
     before = own.copy()
+    S = normalised_adjacency(graph).toarray().astype(float)
+    powers = [np.linalg.matrix_power(S, step) @ centred_by_hand(graph.features) for step in range(21)]
+    expected = {"two-hops": powers[2], "diffused": sum(0.1 * 0.9**step * power for step, power in enumerate(powers))}
     with working_at(at):
         edges = Edges.of(graph)
         together = smoothed_rows(edges, own, WAYS)
         assert together.keys() == set(WAYS)
         for way in WAYS:
-            np.testing.assert_allclose(together[way], smoothed_by_hand(graph, way), atol=1e-5)
+            unit = expected[way] / np.linalg.norm(expected[way], axis=1, keepdims=True)
+            np.testing.assert_allclose(together[way], unit, atol=1e-5)
             (alone,) = smoothed_rows(edges, own, (way,)).values()
             np.testing.assert_array_equal(alone, together[way])
     np.testing.assert_array_equal(own, before)
@@ -86,15 +90,15 @@ def test_any_graph_is_passed_on_alike(seed: int, weighted: bool) -> None:
 
 
 def test_rows_that_cancel_are_zero_and_others_of_any_length_are_not() -> None:
-    """Node 2 is joined to two opposite nodes; node 3 hears a whisper of them only, which counts as rows do."""
+    """Node 2 is joined to two opposite nodes; node 3 is alone with a very short row, which counts as any other."""
     adjacency = np.zeros((4, 4))
     adjacency[2, [0, 1]] = adjacency[[0, 1], 2] = 1
     graph = Graph.from_scipy(adjacency, np.eye(4, 2))
     own = np.array([[1, 0], [-1, 0], [0, 0], [1e-5, 0]], dtype=np.float32)
     for at in (InMemory(), FewColumns()):
         with working_at(at):
-            found = smoothed_rows(Edges.of(graph), own, ("one-hop",))["one-hop"]
+            found = smoothed_rows(Edges.of(graph), own, ("two-hops",))["two-hops"]
             np.testing.assert_allclose(found, [[1, 0], [-1, 0], [0, 0], [1, 0]], rtol=1e-6)
             own[3, 0] = 1e-7
-            assert not smoothed_rows(Edges.of(graph), own, ("one-hop",))["one-hop"][3].any()
+            assert not smoothed_rows(Edges.of(graph), own, ("two-hops",))["two-hops"][3].any()
             own[3, 0] = 1e-5

@@ -1,4 +1,4 @@
-"""S, S^K X and smoothed features: paths solved by hand, PyG, the formulas with dense matrices, and invariants."""
+"""S, S^K X and feature sets: paths solved by hand, PyG, the formulas with dense matrices, and invariants."""
 
 import threading
 import time
@@ -18,8 +18,16 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.matrix import dense
-from featprop.propagation import SMOOTHINGS, Propagation, normalised_adjacency, propagate, propagation
-from featprop.propagation.propagation import COMPARED
+from featprop.propagation import (
+    FEATURE_SETS,
+    FeatureSpace,
+    Propagation,
+    normalised_adjacency,
+    propagate,
+    propagation,
+)
+from featprop.propagation.feature_sets import feature_homophily
+from featprop.propagation.propagation import MAX_COMPARED_COLUMNS
 
 ByHand = Callable[..., np.ndarray]
 
@@ -114,9 +122,11 @@ def test_layers_that_are_none(layers: Any) -> None:
         propagate(random_graph(5, 2, 0), layers)
 
 
-@given(seed=st.integers(0, 1000), sparse=st.booleans(), way=st.sampled_from(SMOOTHINGS))
+@given(seed=st.integers(0, 1000), sparse=st.booleans(), name=st.sampled_from(FEATURE_SETS))
 @settings(max_examples=40, deadline=None)
-def test_each_smoothing_is_what_its_formula_says(smoothed_by_hand: ByHand, seed: int, sparse: bool, way: str) -> None:
+def test_each_feature_set_is_what_its_formula_says(
+    features_by_hand: ByHand, seed: int, sparse: bool, name: str
+) -> None:
     generator = np.random.default_rng(seed)
     features = (
         sp.random_array((20, 30), density=0.1, rng=generator, format="csr")
@@ -124,99 +134,108 @@ def test_each_smoothing_is_what_its_formula_says(smoothed_by_hand: ByHand, seed:
         else generator.normal(size=(20, 3))
     )
     graph = Graph.from_scipy(sp.random_array((20, 20), density=0.1, rng=generator), features)
-    ours = Propagation.of(graph).smoothed(way)
+    ours = Propagation.of(graph).features(name)
     assert ours.dtype == np.float32
-    np.testing.assert_allclose(ours, smoothed_by_hand(graph, way), atol=1e-5)
+    np.testing.assert_allclose(ours, features_by_hand(graph, name), atol=2e-4)
 
 
-def test_smoothing_two_nodes_by_hand() -> None:
-    """Around their mean they are opposite; one step makes them alike, so that only the last column is left."""
+def test_two_nodes_by_hand() -> None:
+    """Around their mean they are opposite; smoothed they are equal, so nothing is left around the mean."""
     graph = Graph.from_scipy(np.array([[0, 1], [1, 0]]), np.array([[3.0, 1.0], [1.0, 1.0]]))
     ours = Propagation.of(graph)
-    long, short = (2 / 3) ** 0.5, (1 / 3) ** 0.5
-    np.testing.assert_allclose(ours.smoothed("own"), [[long, 0, short], [-long, 0, short]], atol=1e-6)
-    np.testing.assert_allclose(ours.smoothed("one-hop"), [[0, 0, 1], [0, 0, 1]], atol=1e-6)
+    np.testing.assert_allclose(ours.features("own"), [[1, 0, 0], [-1, 0, 0]], atol=1e-6)
+    assert not ours.features("two-hops").any()
 
 
-def test_neighbours_that_cancel_leave_nothing_and_no_rounding() -> None:
-    """With a reduction without a last column; the lengths of what is left are of the size of rounding."""
-    generator = np.random.default_rng(0)
-    half = generator.normal(size=(25, 8)).astype(np.float32)
-    graph = Graph.from_scipy(1 - np.eye(50), np.concatenate([half, -half]))
-    bare = replace(Propagation.of(graph).reduction, sizes=np.array([1.0, 0.0]))
-    assert not Propagation.of(graph).smoothed("one-hop", bare).any()
-
-
-@pytest.mark.parametrize("way", SMOOTHINGS)
-def test_smoothed_rows_have_length_one_or_none(way: str) -> None:
+@pytest.mark.parametrize("name", FEATURE_SETS)
+def test_rows_have_unit_length_or_are_zero(name: str) -> None:
     graph = random_graph(30, 4, seed=0)
-    lengths = np.linalg.norm(Propagation.of(graph).smoothed(way), axis=1)
+    lengths = np.linalg.norm(Propagation.of(graph).features(name), axis=1)
     np.testing.assert_allclose(lengths, 1, atol=1e-6)
     nothing = replace(graph, features=np.ones_like(graph.features))
-    assert not Propagation.of(nothing).smoothed(way).any(), "nodes that are all alike differ from their mean by nothing"
-
-
-def test_an_unknown_smoothing_lists_the_known_ones(line: Graph) -> None:
-    with pytest.raises(ParameterError, match="smoothing must be one of diffused, one-hop, own, two-hops; found 'three"):
-        Propagation.of(line).smoothed("three-hops")
-
-
-def test_the_reduction_of_another_graph_is_applied_and_leaves_ours_alone(line: Graph) -> None:
-    other = replace(line, features=line.features + np.float32(3))
-    ours, theirs = Propagation.of(line), Propagation.of(other)
-    moved = theirs.smoothed("own", ours.reduction)
-    scale, last = ours.reduction.sizes
-    apart = scale * (dense(other.features) - dense(line.features).mean(axis=0))
-    expected = np.column_stack([apart, np.full(len(apart), last)])
-    np.testing.assert_allclose(moved, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
-    np.testing.assert_allclose(theirs.smoothed("own"), ours.smoothed("own"), atol=1e-6)
-    assert np.abs(moved - theirs.smoothed("own")).max() > 0.1
-    np.testing.assert_array_equal(
-        ours.smoothed("own", replace(ours.reduction, centre=ours.reduction.centre.copy())), ours.smoothed("own")
+    assert not Propagation.of(nothing).features(name).any(), (
+        "nodes that are all alike differ from their mean by nothing"
     )
 
 
-def test_rows_of_the_last_two_reductions_are_kept(line: Graph) -> None:
+def test_an_unknown_feature_set_lists_the_known_ones(line: Graph) -> None:
+    with pytest.raises(ParameterError, match="diffused, own, two-hops"):
+        Propagation.of(line).features("three-hops")
+
+
+def test_the_space_of_another_graph_is_applied_and_leaves_ours_alone(line: Graph) -> None:
+    other = replace(line, features=line.features + np.float32(3))
+    ours, theirs = Propagation.of(line), Propagation.of(other)
+    moved = theirs.features("own", ours.space)
+    np.testing.assert_allclose(theirs.features("own"), ours.features("own"), atol=1e-6)
+    assert np.abs(moved - theirs.features("own")).max() > 0.1
+    copy = FeatureSpace(ours.reduction, {name: centre.copy() for name, centre in ours.space.centres.items()})
+    assert np.shares_memory(ours.features("own", copy), ours.features("own"))
+
+
+def test_rows_of_the_last_two_spaces_are_kept(line: Graph) -> None:
     ours = Propagation.of(replace(line))
-    first, second, third = (replace(ours.reduction, centre=ours.reduction.centre + by) for by in (1, 2, 3))
-    rows = {name: ours.smoothed("own", each) for name, each in (("first", first), ("second", second))}
-    assert np.shares_memory(ours.smoothed("own", first), rows["first"])
-    assert np.shares_memory(ours.smoothed("own", second), rows["second"])
-    ours.smoothed("own", third)
-    assert np.shares_memory(ours.smoothed("own", second), rows["second"])
-    again = ours.smoothed("own", first)
-    assert not np.shares_memory(again, rows["first"]), "made anew"
+    first, second, third = (
+        replace(ours.space, centres={"own": ours.space.centres["own"] + np.float32(by)}) for by in (1, 2, 3)
+    )
+    rows = {name: ours.features("own", each) for name, each in (("first", first), ("second", second))}
+    assert np.shares_memory(ours.features("own", first), rows["first"])
+    assert np.shares_memory(ours.features("own", second), rows["second"])
+    ours.features("own", third)
+    assert np.shares_memory(ours.features("own", second), rows["second"])
+    again = ours.features("own", first)
+    assert not np.shares_memory(again, rows["first"]), "computed again"
     np.testing.assert_array_equal(again, rows["first"])
 
 
 @pytest.mark.parametrize("columns", [3, 60, 700], ids=["few columns", "more", "reduced"])
-def test_compared_distances_are_the_mean_of_those_of_the_parts(smoothed_by_hand: ByHand, columns: int) -> None:
+def test_compared_distances_are_one_minus_the_mean_cosine(features_by_hand: ByHand, columns: int) -> None:
     graph = random_graph(40, columns, seed=1)
     ours = Propagation.of(graph)
     points = ours.compared
     assert points is ours.compared
-    squares = [
-        np.square(np.linalg.norm(rows[:, None] - rows[None], axis=2))
-        for rows in (smoothed_by_hand(graph, way) for way in ("two-hops", "diffused"))
-    ]
-    np.testing.assert_allclose(points.distances(slice(None)) ** 2, sum(squares) / 2, atol=1e-4)
+    shares = ours.compared_shares
+    assert sum(shares.values()) == pytest.approx(1)
+    rows = {name: features_by_hand(graph, name) for name in shares}
+    expected = 1 - sum(share * rows[name] @ rows[name].T for name, share in shares.items())
+    np.testing.assert_allclose(points.distances(slice(None)), expected, atol=1e-4)
 
 
-def test_of_many_nodes_and_few_columns_every_column_is_kept() -> None:
-    graph = random_graph(COMPARED + 50, 3, seed=2)
-    assert Propagation.of(graph).compared.width == 2 * (3 + 1)
+def test_few_columns_are_all_kept() -> None:
+    graph = random_graph(MAX_COMPARED_COLUMNS + 50, 3, seed=2)
+    assert Propagation.of(graph).compared.width == 3 * (3 + 1)
 
 
-def test_of_many_columns_the_distances_keep_the_main_directions() -> None:
+def test_many_columns_keep_the_main_directions() -> None:
     graph = random_graph(700, 400, seed=2)
     ours = Propagation.of(graph)
     points = ours.compared
-    assert points.width == COMPARED < 800
-    rows = np.hstack([ours.smoothed(way) for way in ("two-hops", "diffused")]).astype(float) / np.sqrt(2)
-    exact = np.linalg.norm(rows[:50, None] - rows[None], axis=2)
-    ratio = points.distances(np.arange(50))[exact > 0] / exact[exact > 0]
-    assert ratio.max() < 1 + 1e-4, "a projection makes no distance longer"
-    assert ratio.min() > 0.9
+    assert points.width == MAX_COMPARED_COLUMNS
+    parts = [np.sqrt(share) * ours.features(name) for name, share in ours.compared_shares.items()]
+    rows = np.hstack(parts).astype(float)
+    exact = 1 - rows[:50] @ rows.T
+    np.fill_diagonal(exact, 0)
+    assert np.corrcoef(points.distances(np.arange(50)).ravel(), exact.ravel())[0, 1] > 0.95
+
+
+def test_feature_homophily_tells_graphs_whose_neighbours_are_alike() -> None:
+    """Ten groups of features; edges within groups, between groups, or at random."""
+    generator = np.random.default_rng(0)
+    kinds = np.arange(200) % 10
+    features = 2 * np.eye(10)[kinds] + 0.3 * generator.normal(size=(200, 10))
+    joined = np.triu(generator.random((200, 200)), 1)
+    same = kinds[:, None] == kinds
+    within, anyhow, between = (
+        Propagation.of(Graph.from_scipy((joined > limit).astype(float), features))
+        for limit in (np.where(same, 0.7, 1), np.full((200, 200), 0.95), np.where(same, 1, 0.95))
+    )
+    found = [feature_homophily(each.graph, each.features("own")) for each in (within, anyhow, between)]
+    assert found[0] > 1 > 0.1 > abs(found[1])
+    assert found[2] < 0
+    assert "own" not in within.compared_shares
+    assert between.compared_shares["own"] == pytest.approx(3 / 8)
+    alone = Graph.from_scipy(sp.csr_array((200, 200)), features)
+    assert feature_homophily(alone, Propagation.of(alone).features("own")) == 0
 
 
 @given(seed=st.integers(0, 1000), layers=st.integers(0, 3), sparse=st.booleans())
@@ -250,8 +269,8 @@ def test_one_object_a_graph_whoever_asks(line: Graph) -> None:
     assert ours.rows(2) is ours.rows(2) is propagate(line, 2)
     assert ours.points(2) is ours.points(2)
     assert ours.points(2, unit=True) is not ours.points(2)
-    for way in SMOOTHINGS:
-        assert np.shares_memory(ours.smoothed(way), Propagation.of(line.without_labels()).smoothed(way))
+    for name in FEATURE_SETS:
+        assert np.shares_memory(ours.features(name), Propagation.of(line.without_labels()).features(name))
     assert ours.reduction is ours.reduction
     assert ours.adjacency.data.base is ours.adjacency.data.base
     ours.adjacency.data = np.zeros(1)
@@ -271,7 +290,7 @@ def test_the_arrays_refuse_writes(line: Graph, sparse: bool) -> None:
         ours.adjacency,
         ours.rows(0),
         ours.rows(1),
-        *map(ours.smoothed, SMOOTHINGS),
+        *map(ours.features, FEATURE_SETS),
         ours.compared.rows,
         ours.points(1).rows,
         ours.points(1, True).rows,
@@ -290,7 +309,7 @@ def test_only_what_was_asked_for_is_kept(line: Graph) -> None:
 
 
 @pytest.mark.parametrize(
-    "ask", [lambda graph: propagate(graph, 2), lambda graph: Propagation.of(graph).smoothed("diffused")]
+    "ask", [lambda graph: propagate(graph, 2), lambda graph: Propagation.of(graph).features("diffused")]
 )
 def test_threads_wait_for_one_to_compute(
     monkeypatch: pytest.MonkeyPatch, line: Graph, ask: Callable[[Graph], object]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from featprop.errors import ParameterError
 from featprop.graph import Graph
-from featprop.matrix import dense
 from featprop.propagation import Propagation
 from featprop.selection import Plan, plan, select
 from featprop.selection.plan import plan_of
@@ -28,11 +27,11 @@ def scattered(seed: int, n: int = 60) -> Graph:
 def test_every_point_is_the_mean_distance_to_the_nearest_of_so_many(seed: int, before: int) -> None:
     graph = scattered(seed)
     found = plan(graph, 12, strategy="random", labelled=list(range(before)), seed=seed)
-    parts = [dense(Propagation.of(graph).smoothed(way)) / np.sqrt(2) for way in ("two-hops", "diffused")]
-    rows = np.hstack(parts)
+    ours = Propagation.of(graph)
+    rows = np.hstack([np.sqrt(share) * ours.features(name) for name, share in ours.compared_shares.items()])
     for count in (1, 5, 12):
         chosen = [*range(before), *found.picks.positions[:count].tolist()]
-        apart = np.linalg.norm(rows[:, None] - rows[chosen][None], axis=2)
+        apart = 1 - rows @ rows[chosen].T
         assert found.mean_distance[count - 1] == pytest.approx(apart.min(axis=1).mean(), rel=1e-3)
 
 

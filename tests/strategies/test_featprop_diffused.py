@@ -64,7 +64,7 @@ def test_labels_of_one_class_are_medoids_and_no_more() -> None:
 def test_labels_of_two_classes_make_unsure_nodes_count_for_more() -> None:
     graph, labelled, labels = blobs(), [0, 1, 5, 8, 13, 4], list("abbaba")
     picks = fp.select(graph, 5, labelled=labelled, labels=labels, seed=1).positions.tolist()
-    scores = Ridge().fit(graph, labelled, labels).decision_function(graph)
+    scores = Ridge().fit(graph, labelled, labels).predict_proba(graph)
     assert picks == medoids(graph, 5, labelled, unsureness(scores, 6), seed=[1, 11])
     assert picks != medoids(graph, 5, labelled, seed=[1, 11])
 
@@ -76,7 +76,9 @@ def test_picks_go_where_the_model_cannot_tell() -> None:
     graph = Graph.from_scipy(sp.csr_array((40, 40)), features)
     scores = np.zeros((40, 2), np.float32)
     scores[:20, 0] = 1
-    situation = Situation(graph, np.array([0, 20]), np.setdiff1d(np.arange(40), [0, 20]), outputs={"logits": scores})
+    situation = Situation(
+        graph, np.array([0, 20]), np.setdiff1d(np.arange(40), [0, 20]), outputs={"probabilities": scores}
+    )
     picks = FeatPropDiffused().select(situation, 4, np.random.default_rng(0))
     assert (picks >= 20).sum() >= 3
 
@@ -135,11 +137,11 @@ def test_only_the_model_that_is_needed_is_trained() -> None:
     assert not situate(graph, strategy, [0, 4], ["a", "a"]).outputs
     told = situate(graph, strategy, [0, 1], ["a", "b"])
     np.testing.assert_array_equal(
-        told.outputs["logits"], Ridge().fit(graph, [0, 1], ["a", "b"]).decision_function(graph)
+        told.outputs["probabilities"], Ridge().fit(graph, [0, 1], ["a", "b"]).predict_proba(graph)
     )
     fitted = Ridge(rows="own").fit(graph, [0, 1, 2, 3], list("abcd"))
     given_model = situate(graph, strategy, [0, 1], ["a", "b"], model=fitted)
-    np.testing.assert_array_equal(given_model.outputs["logits"], fitted.decision_function(graph))
+    np.testing.assert_array_equal(given_model.outputs["probabilities"], fitted.predict_proba(graph))
 
 
 def test_the_steps_by_hand() -> None:

@@ -1,0 +1,200 @@
+"""Measure the default next to random choice, on graphs whose neighbours are alike and on others.
+
+    python benchmarks/robustness.py --run [--graphs texas cora]      # adds lines for seeds that are missing
+    python benchmarks/robustness.py [--into docs/default.md]         # makes the tables from the lines
+
+For each graph and seed: the default in rounds, one batch of 50 and of 100, and random choice, all with the default
+model; in rounds also with the model on own features only. The choice is deterministic, so a random sixth of the nodes
+is barred from it for each seed. Graphs other than Cora, Citeseer and PubMed are read from FEATPROP_DATA.
+"""
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+from doubts import table, written_into
+from sklearn.metrics import f1_score
+
+import featprop as fp
+from featprop.datasets import resolve
+
+ROOT = Path(__file__).parent.parent
+LINES = ROOT / "experiments" / "default" / "robustness.jsonl"
+DIFFERENT = ["texas", "cornell", "wisconsin", "chameleon_filtered", "squirrel_filtered", "blogcatalog"]
+ALIKE = ["cora", "citeseer", "pubmed", "cora_ml", "acm", "dblp", "coauthor_cs"]
+BUDGETS = [10, 20, 40, 80, 160]
+BATCHES = [50, 100]
+SEEDS = 5
+BARRED = 1 / 6
+BINS = 15
+
+
+def read(name):
+    graph = (
+        resolve(name)
+        if name in ("cora", "citeseer", "pubmed")
+        else resolve(Path(os.environ["FEATPROP_DATA"]) / f"{name}.npz")
+    )
+    return graph, np.array(["" if each is None else str(each) for each in graph.class_names()], dtype=object)
+
+
+def calibration_error(confidence, right):
+    place = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    gaps = [abs(confidence[place == each].sum() - right[place == each].sum()) for each in np.unique(place)]
+    return float(sum(gaps) / len(right))
+
+
+def scored(graph, classes, chosen, model):
+    """Return what a model of the chosen nodes is worth; with labels of one class, what naming that class is worth."""
+    known = np.flatnonzero(classes != "")
+    labels = classes[chosen].tolist()
+    others = np.setdiff1d(known, chosen)
+    model = model.fit_or_start(graph, graph.ids[chosen].tolist(), labels)
+    predicted = np.array([str(each) for each in model.predict(graph)], dtype=object)
+    right = predicted[others] == classes[others]
+    confidence = model.predict_proba(graph)[others].max(axis=1)
+    line = {
+        "macro_f1": float(f1_score(classes[known], predicted[known], average="macro", zero_division=0)),
+        "accuracy": float(right.mean()),
+        "confidence": float(confidence.mean()),
+        "calibration_error": calibration_error(confidence, right),
+        "weights": {name: round(weight, 3) for name, weight in model.weights_.items()},
+    }
+    if len(set(labels)) > 1 and len(others) < graph.n_nodes:
+        interval = fp.estimate(graph, model).accuracy
+        line["interval"] = [interval.low, interval.high]
+    return line
+
+
+def rounds(graph, classes, barred, budget):
+    """Yield the nodes that the default asks for in rounds, at each of the budgets."""
+    strategy = fp.get_strategy("featprop-diffused")
+    chosen = np.empty(0, dtype=np.intp)
+    for size in sorted({*strategy.steps(0, budget), *(each for each in BUDGETS if each <= budget)}):
+        ids = graph.ids[chosen].tolist()
+        picked = fp.select(
+            graph,
+            size - len(chosen),
+            labelled=ids,
+            labels=classes[chosen].tolist() or None,
+            exclude=graph.ids[barred].tolist(),
+        )
+        chosen = np.concatenate([chosen, picked.positions])
+        if size in BUDGETS:
+            yield size, chosen
+
+
+def measure(name, seed):
+    graph, classes = read(name)
+    generator = np.random.default_rng(seed)
+    known = np.flatnonzero(classes != "")
+    barred = np.flatnonzero((generator.random(graph.n_nodes) < BARRED) | (classes == ""))
+    free = graph.n_nodes - len(barred)
+    order = generator.permutation(known)
+    for budget in [*BUDGETS, *BATCHES]:
+        yield "random", budget, scored(graph, classes, order[: min(budget, free)], fp.Ridge())
+    for budget, chosen in rounds(graph, classes, barred, min(BUDGETS[-1], free)):
+        yield "rounds", budget, scored(graph, classes, chosen, fp.Ridge())
+        yield "rounds, own features", budget, scored(graph, classes, chosen, fp.Ridge(rows="own"))
+    for budget in BATCHES:
+        chosen = fp.select(graph, budget, exclude=graph.ids[barred].tolist()).positions
+        yield "one batch", budget, scored(graph, classes, chosen, fp.Ridge())
+
+
+def of(lines, **wanted):
+    return [line for line in lines if all(line[key] == value for key, value in wanted.items())]
+
+
+def mean(lines, what="macro_f1"):
+    return 100 * float(np.mean([line[what] for line in lines]))
+
+
+def graphs_of(lines):
+    return [name for name in DIFFERENT + ALIKE if of(lines, graph=name)]
+
+
+def rounds_table(lines):
+    """Macro-F1 in rounds at each budget, and the gap to the better of random choice and own features only."""
+    rows = []
+    for name in graphs_of(lines):
+        ours = {
+            budget: mean(found) for budget in BUDGETS if (found := of(lines, graph=name, how="rounds", budget=budget))
+        }
+        random = {budget: mean(of(lines, graph=name, how="random", budget=budget)) for budget in ours}
+        own = {budget: mean(of(lines, graph=name, how="rounds, own features", budget=budget)) for budget in ours}
+        gaps = [f"{ours[budget] - max(random[budget], own[budget]):+.1f}" for budget in (20, 40, 80)]
+        cells = [f"{ours[budget]:.1f}" if budget in ours else "-" for budget in BUDGETS]
+        both = [f"{np.mean(list(each.values())):.1f}" for each in (ours, random, own)]
+        rows.append([name, *cells, *both, *gaps])
+    titles = [f"at {budget}" for budget in BUDGETS]
+    return table(["graph", *titles, "mean", "random choice", "own features only", "gap at 20", "at 40", "at 80"], rows)
+
+
+def batch_table(lines):
+    """One batch next to random choice."""
+    rows = []
+    for name in graphs_of(lines):
+        cells = []
+        for budget in BATCHES:
+            ours, random = (of(lines, graph=name, how=how, budget=budget) for how in ("one batch", "random"))
+            cells += [f"{mean(ours, 'accuracy'):.1f}", f"{mean(ours, 'accuracy') - mean(random, 'accuracy'):+.1f}"]
+            cells += [f"{mean(ours) - mean(random):+.1f}"]
+        rows.append([name, *cells])
+    titles = [
+        title for budget in BATCHES for title in (f"accuracy, {budget} labels", "gap to random", "gap in Macro-F1")
+    ]
+    return table(["graph", *titles], rows)
+
+
+def confidence_table(lines):
+    """Calibration with 40 labels and more, and how often the 90 % intervals of the accuracy hold."""
+    rows = []
+    for name in graphs_of(lines):
+        cells = []
+        for how in ("rounds", "one batch", "random"):
+            found = [line for line in of(lines, graph=name, how=how) if line["budget"] >= 40 and "interval" in line]
+            holds = [line["interval"][0] <= line["accuracy"] <= line["interval"][1] for line in found]
+            bias = mean(found, "confidence") - mean(found, "accuracy")
+            cells += [f"{mean(found, 'calibration_error'):.1f}", f"{bias:+.1f}", f"{100 * np.mean(holds):.0f} %"]
+        rows.append([name, *cells])
+    titles = [
+        f"{how}: {what}"
+        for how in ("rounds", "batch", "random")
+        for what in ("calibration error", "too sure by", "holds")
+    ]
+    return table(["graph", *titles], rows)
+
+
+TABLES = {"rounds": rounds_table, "batch": batch_table, "confidence": confidence_table}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", action="store_true", help="measure the seeds that have no lines yet")
+    parser.add_argument("--graphs", nargs="+", default=DIFFERENT + ALIKE)
+    parser.add_argument("--lines", type=Path, default=LINES)
+    parser.add_argument("--into", type=Path, help="page whose tables are replaced")
+    given = parser.parse_args()
+    lines = [json.loads(line) for line in given.lines.read_text().splitlines()] if given.lines.exists() else []
+    for name in given.graphs if given.run else ():
+        for seed in range(SEEDS):
+            if of(lines, graph=name, seed=seed):
+                continue
+            found = [
+                {"graph": name, "seed": seed, "how": how, "budget": budget} | line
+                for how, budget, line in measure(name, seed)
+            ]
+            lines += found
+            with given.lines.open("a") as file:
+                file.writelines(json.dumps(line) + "\n" for line in found)
+            print(name, seed, flush=True)
+    for name, make in TABLES.items():
+        print(f"\n{name}\n{make(lines)}")
+        if given.into:
+            written_into(given.into, f"robustness {name}", make(lines))
+
+
+if __name__ == "__main__":
+    main()
