@@ -40,6 +40,7 @@ bench-default: $(INSTALLED)  ## the default beside others, from where the last r
 	$(BIN)/featprop experiments run --settings experiments/default/default.toml --beside experiments/results --out experiments/default/results
 	$(BIN)/featprop experiments run --settings experiments/default/made.toml --settings experiments/default/made-cosine.toml --out experiments/default/made
 	$(BIN)/featprop experiments report experiments/default/results experiments/default/made experiments/results --out report/default --into docs/default.md
+	$(BIN)/python benchmarks/robustness.py --run --into docs/default.md
 	$(BIN)/python benchmarks/rounds.py
 
 check: $(INSTALLED)  ## style and types

@@ -41,8 +41,8 @@ def test_with_every_column_they_are_plain_points() -> None:
 
 
 def test_rows_that_the_projection_shortens_are_not_favoured() -> None:
-    """The projection leaves nothing of row 0, which then lies in the middle of six rows that point apart."""
-    angles = np.arange(6) * np.pi / 3
+    """The projection leaves nothing of row 0, which then lies in the middle of three pairs that point apart."""
+    angles = np.arange(6) // 2 * 2 * np.pi / 3
     rows = np.vstack([[0, 0], np.column_stack([np.cos(angles), np.sin(angles)])]).astype(np.float32)
     ours = ShortenedPoints(rows, np.ones(7, np.float32), "euclidean")
     assert k_medoids(Points(rows), 1).medoids.tolist() == [0]

@@ -78,6 +78,9 @@ def train(
     counts = Counter(sheet.labels)
     listed = ", ".join(f"{counts[name]:,} {name}" for name in fitted.classes_)
     typer.echo(f"Trained on {len(sheet.nodes):,} labels of {len(fitted.classes_)} classes: {listed}.")
+    evidence = fitted.evidence()
+    if evidence is not None:
+        typer.echo(evidence)
     if score is not None:
         typer.echo(f"{score}")
     instead = f", in place of one of {counted(before, 'label')}" if before else ""

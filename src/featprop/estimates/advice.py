@@ -81,6 +81,9 @@ def advice_of(model: NodeClassifier, curve: LearningCurve, audited: Interval | N
     counts = Counter(model.labelled_.values())
     wanted = max(FEWEST, EACH * len(counts))
     reasons = [f"{audited} of the other nodes are predicted right, as the audit found" if audited else f"{now}"]
+    evidence = model.evidence()
+    if evidence is not None:
+        reasons.append(evidence.removesuffix("."))
     if changes is not None:
         reasons.append(f"the last half of the labels changed {changes.last_half.changed:.1%} of the predictions")
         reasons.append(f"{changes}")

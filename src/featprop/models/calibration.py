@@ -25,7 +25,7 @@ TYPICAL_INVERSE_TEMPERATURE = 8.0
 """Centre of the prior of τ: least squares on one-hot targets gives scores between 0 and 1."""
 LOG_SPREAD, DEGREES_OF_FREEDOM = 0.5, 3
 """Scale of the Student t prior of log τ, and its degrees of freedom."""
-LOG_BOUNDS, GRID_SIZE = (-4.0, 2.0), 121
+LOG_BOUNDS, GRID_SIZE = (-5.0, 2.0), 141
 """Range of log τ around its centre, and the number of values tried."""
 UNKNOWN_LABELS = 0.25
 """Labels of unknown class that are added for each class."""
