@@ -21,6 +21,7 @@ TWO = np.array([[1.0, 0.0]] * 4)
 """Four labels with the same scores: one apart."""
 GRID_STEP = 1.06
 """The grid of temperatures is this fine."""
+EVEN = np.full(9, 1 / 9)
 
 
 def test_three_of_four_correct_by_hand() -> None:
@@ -63,7 +64,7 @@ def test_no_other_temperature_is_more_probable(seed: int, informative: bool) -> 
         return float(likelihood - 2 * np.log1p((log - np.log(8)) ** 2 / LOG_SPREAD**2 / 3))
 
     found = posterior(np.log(inverse_temperature(scores, codes)))
-    tried = np.log(8) + np.linspace(*LOG_BOUNDS, 61)
+    tried = np.log(8) + np.linspace(*LOG_BOUNDS, 71)
     assert found >= max(map(posterior, tried)) - 1e-9
 
 
@@ -73,15 +74,16 @@ def test_label_smoothing_by_hand() -> None:
     assert label_smoothing(10_000, 2) < 1e-3
 
 
-def test_equal_evidence_and_no_evidence_give_equal_weights() -> None:
-    np.testing.assert_allclose(model_weights(np.empty((0, 2))), [0.5, 0.5])
-    np.testing.assert_allclose(model_weights(np.log(np.full((7, 3), 0.4))), [1 / 3] * 3)
+def test_equal_evidence_and_no_evidence_give_the_prior() -> None:
+    np.testing.assert_allclose(model_weights(np.empty((0, 2)), np.array([0.2, 0.8])), [0.2, 0.8])
+    np.testing.assert_allclose(model_weights(np.log(np.full((7, 3), 0.4)), EVEN[:3]), [1 / 3] * 3)
 
 
 def test_a_constant_lead_has_no_uncertainty() -> None:
-    """The first model is ahead by log 2 on each of three labels: 8 : 1."""
-    found = model_weights(np.log(np.array([[0.8, 0.4]] * 3)))
-    np.testing.assert_allclose(found, [8 / 9, 1 / 9])
+    """The first model is ahead by log 2 on each of three labels: 8 : 1, and 4 : 1 if the second was expected twice."""
+    logs = np.log(np.array([[0.8, 0.4]] * 3))
+    np.testing.assert_allclose(model_weights(logs, EVEN[:2]), [8 / 9, 1 / 9])
+    np.testing.assert_allclose(model_weights(logs, np.array([1 / 3, 2 / 3])), [4 / 5, 1 / 5])
 
 
 def test_the_weight_is_the_mean_over_the_uncertainty_of_the_lead() -> None:
@@ -92,23 +94,24 @@ def test_the_weight_is_the_mean_over_the_uncertainty_of_the_lead() -> None:
     grid = np.linspace(-30, 30, 4001)
     density = norm.pdf(grid, lead.sum(), np.sqrt(12 * lead.var()))
     expected = np.sum(expit(grid) * density) / density.sum()
-    assert model_weights(logs)[0] == pytest.approx(expected, abs=0.02)
+    assert model_weights(logs, EVEN[:2])[0] == pytest.approx(expected, abs=0.02)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 30), st.integers(2, 4))
 def test_weights_sum_to_one_and_follow_the_models(seed: int, n_labels: int, n_models: int) -> None:
     generator = np.random.default_rng(seed)
     logs = np.log(generator.uniform(0.01, 1, size=(n_labels, n_models)))
-    found = model_weights(logs)
+    even = EVEN[:n_models]
+    found = model_weights(logs, even)
     assert found.sum() == pytest.approx(1)
     assert found.argmax() == logs.sum(axis=0).argmax()
     order = generator.permutation(n_models)
-    np.testing.assert_allclose(model_weights(logs[:, order]), found[order], atol=1e-9)
-    np.testing.assert_allclose(model_weights(logs[generator.permutation(n_labels)]), found, atol=1e-9)
+    np.testing.assert_allclose(model_weights(logs[:, order], even), found[order], atol=1e-9)
+    np.testing.assert_allclose(model_weights(logs[generator.permutation(n_labels)], even), found, atol=1e-9)
 
 
 def test_noisy_evidence_is_trusted_less() -> None:
     """Both models lead by 3 in sum; one label decides in the first case, all agree in the second."""
     noisy = np.array([[0.0, -9.0], [-3.0, 0.0], [-3.0, 0.0]])
     steady = np.array([[0.0, -1.0]] * 3)
-    assert 0.5 < model_weights(noisy)[0] < 0.8 < model_weights(steady)[0]
+    assert 0.5 < model_weights(noisy, EVEN[:2])[0] < 0.8 < model_weights(steady, EVEN[:2])[0]

@@ -26,6 +26,7 @@ from featprop.matrix import dense
 from featprop.models import Ridge, load_model, save_model
 from featprop.models.calibration import inverse_temperature, label_smoothing, model_weights
 from featprop.models.folds import stratified_folds
+from featprop.models.ridge import PRIOR
 from featprop.propagation import FEATURE_SETS
 
 ByHand = Callable[..., np.ndarray]
@@ -108,7 +109,7 @@ def held_out_by_hand(graph: Graph, rows: np.ndarray, n_labels: int, self_trainin
     return found
 
 
-@pytest.mark.parametrize("name", ["own", "diffused"])
+@pytest.mark.parametrize("name", PRIOR)
 @pytest.mark.parametrize("self_training", [0, 0.7, 1.0])
 @pytest.mark.parametrize("n_labels", [8, 12, 60], ids=["few labels", "more", "more than columns"])
 def test_one_feature_set_is_kernel_ridge_calibrated_on_held_out_labels(
@@ -132,17 +133,17 @@ def test_one_feature_set_is_kernel_ridge_calibrated_on_held_out_labels(
 
 
 @pytest.mark.parametrize("alike", [0.03, 0.2])
-def test_two_feature_sets_are_averaged_by_their_held_out_log_scores(features_by_hand: ByHand, alike: float) -> None:
+def test_feature_sets_are_averaged_by_their_held_out_log_scores(features_by_hand: ByHand, alike: float) -> None:
     graph, n_labels = made(alike=alike, told=1.0), 10
     model = fitted(graph, n_labels)
     targets, logs, singles = graph.labels[:n_labels], [], []
-    for name in ("own", "diffused"):
+    for name in PRIOR:
         held_out = held_out_by_hand(graph, features_by_hand(graph, name), n_labels, 1.0)
         tau = inverse_temperature(np.maximum(held_out, -1), targets)
         logs.append(np.log(softmax(tau * held_out, axis=1)[np.arange(n_labels), targets]))
         singles.append(fitted(graph, n_labels, rows=name).predict_proba(graph))
-    expected = model_weights(np.array(logs).T)
-    weights = [model.weights_.get(name, 0) for name in ("own", "diffused")]
+    expected = model_weights(np.array(logs).T, np.array(list(PRIOR.values())))
+    weights = [model.weights_.get(name, 0) for name in PRIOR]
     assert weights == pytest.approx(expected.tolist(), abs=0.03)
     mixed = sum(weight * single for weight, single in zip(weights, singles, strict=True))
     np.testing.assert_allclose(model.predict_proba(graph), mixed, atol=1e-5)
@@ -152,7 +153,7 @@ def test_two_feature_sets_are_averaged_by_their_held_out_log_scores(features_by_
 def test_where_neighbours_are_alike_smoothed_rows_win(seed: int) -> None:
     model = fitted(made(told=0.8, seed=seed), 30)
     assert model.weights_.get("own", 0) < 0.1
-    assert "diffused" in str(model.evidence())
+    assert "smoothed over the graph" in str(model.evidence())
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -184,7 +185,7 @@ def test_three_settings_and_no_more() -> None:
 
 def test_one_label_a_class_says_nothing_of_the_rows() -> None:
     graph = made()
-    assert fitted(graph, 3).weights_ == {"own": 0.5, "diffused": 0.5}
+    assert fitted(graph, 3).weights_ == pytest.approx(PRIOR)
     assert accuracy(fitted(graph, 3), graph) > 0.6
 
 
@@ -343,7 +344,7 @@ def test_the_ends_of_the_settings_work(penalty: float, unlabelled: float, kind: 
         ({"penalty": 0}, "penalty of model ridge must be a number at least 1e-06; found 0: the default is 1.0"),
         ({"penalty": float("nan")}, "penalty of model ridge must be a number"),
         ({"unlabelled": -1}, "unlabelled of model ridge must be a number from 0 to 1000; found -1"),
-        ({"rows": "three-hops"}, "rows of model ridge must be one of auto, diffused, own; found"),
+        ({"rows": "three-hops"}, "rows of model ridge must be one of auto, diffused, own, two-hops; found"),
     ],
 )
 def test_settings_out_of_range(settings: dict[str, Any], message: str, line: Graph) -> None:

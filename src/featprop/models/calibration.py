@@ -59,17 +59,19 @@ def label_smoothing(n_labels: int, n_classes: int) -> float:
     return UNKNOWN_LABELS * n_classes / (n_labels + UNKNOWN_LABELS * n_classes)
 
 
-def model_weights(log_scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weight of each model, equal before any evidence.
+def model_weights(log_scores: NDArray[np.float64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weight of each model.
 
     Parameters
     ----------
     log_scores
         The logarithm of the probability that each model gave to each held-out label, shape (labels, models).
+    prior
+        Weight of each model before any evidence.
     """
-    n_labels, n_models = log_scores.shape
+    n_labels = len(log_scores)
     if not n_labels:
-        return np.full(n_models, 1 / n_models)
+        return np.asarray(prior / prior.sum())
     behind = log_scores - log_scores[:, [int(log_scores.sum(axis=0).argmax())]]
     variance = n_labels * behind.var(axis=0)
-    return np.asarray(softmax(behind.sum(axis=0) / np.sqrt(1 + np.pi / 8 * variance)))
+    return np.asarray(softmax(behind.sum(axis=0) / np.sqrt(1 + np.pi / 8 * variance) + np.log(prior)))

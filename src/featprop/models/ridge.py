@@ -1,13 +1,14 @@
 """Ridge: least squares in closed form on feature sets. No PyTorch, nothing random, milliseconds.
 
-There are two models, one on each node's own features and one on features diffused over the graph. Each is solved
-twice. The second time the nodes without a label take part: for each class the mean row of the half of its predicted
-nodes with the largest margins is one more label (one step of self-training).
+There are three models: on each node's own features, on features diffused over the graph, and on features after two hops
+(where neighbours differ, neighbours of neighbours may be alike). Each is solved twice. The second time the nodes
+without a label take part: for each class the mean row of the half of its predicted nodes with the largest margins is
+one more label (one step of self-training).
 
 Cross-validation decides how far each is trusted. Every label is held out of everything once: of the solution, of the
 mean rows and of the weights. Held-out scores set the temperature of each model, held-out log scores its weight
-(`featprop.models.calibration`), and the prediction is the weighted mean of the two distributions. So where neighbours
-are alike the diffused features decide, where they mislead the node's own do, and the evidence says which.
+(`featprop.models.calibration`), and the prediction is the weighted mean of the distributions. So where neighbours are
+alike the diffused features decide, where they mislead the node's own do, and the evidence says which.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ from featprop.propagation import FeatureSpace, Propagation, Reduction
 
 __all__ = ["Ridge"]
 
-FEATURE_SETS = ("own", "diffused")
-"""The feature sets that are weighted. More of them, such as one or two hops, gained nothing anywhere and mislead the
-evidence where labels were chosen (docs/default.md)."""
+PRIOR = {"own": 5 / 11, "diffused": 5 / 11, "two-hops": 1 / 11}
+"""Weight of each feature set before any label is held out. Two hops win only where neighbours of neighbours are alike
+and neighbours are not; elsewhere they mislead the evidence if they count as much as the others (docs/default.md)."""
 CONSTANT = np.float32(np.sqrt(0.1))
 """The last column of every row, so that a class may be likelier than another everywhere."""
 BALANCE = 0.75
@@ -61,7 +62,7 @@ TOLERANCE = 1e-6
 @register_model("ridge")
 @dataclass(eq=False, repr=False)
 class Ridge(NodeClassifier):
-    """Least squares in closed form on own and diffused features: the default; needs no PyTorch.
+    """Least squares in closed form on own and smoothed features: the default; needs no PyTorch.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ class Ridge(NodeClassifier):
     unlabelled
         Weight of the nodes without a label relative to those with one; 0 leaves them out.
     rows
-        Feature set to use: ``"auto"`` for both, weighted by the evidence, or the name of one.
+        Feature set to use: ``"auto"`` for all, weighted by the evidence, or the name of one.
 
     Attributes
     ----------
@@ -84,7 +85,7 @@ class Ridge(NodeClassifier):
 
     penalty: Annotated[float, AtLeast(1e-6)] = 1.0
     unlabelled: Annotated[float, Between(0, 1000)] = 1.0
-    rows: Literal["auto", "own", "diffused"] = "auto"
+    rows: Literal["auto", "own", "diffused", "two-hops"] = "auto"
     weights_: dict[str, float] = field(default_factory=dict, init=False)
     inverse_temperatures_: dict[str, float] = field(default_factory=dict, init=False)
     label_smoothing_: float = field(default=0.0, init=False)
@@ -112,7 +113,8 @@ class Ridge(NodeClassifier):
             self._coefficients[name] = solved.astype(np.float32)
         with np.errstate(divide="ignore"):
             logs = np.log(np.array([held_out[name][own_codes] for name in names]).T[judged])
-        weights = model_weights(np.maximum(logs, np.log(TOLERANCE)))
+        prior = np.array([PRIOR[name] for name in names])
+        weights = model_weights(np.maximum(logs, np.log(TOLERANCE)), prior)
         self._keep({name: float(weight) for name, weight in zip(names, weights, strict=True)})
         self._space = propagation.space
         self.label_smoothing_ = label_smoothing(len(targets), n_classes)
@@ -122,7 +124,8 @@ class Ridge(NodeClassifier):
     def start(self, propagation: Propagation) -> None:
         """Give every node the same answer, where only one class has labels."""
         names = self._names()
-        self.weights_ = {name: 1 / len(names) for name in names}
+        total = sum(PRIOR[name] for name in names)
+        self.weights_ = {name: PRIOR[name] / total for name in names}
         self.inverse_temperatures_ = dict.fromkeys(names, TYPICAL_INVERSE_TEMPERATURE)
         self._space = propagation.space
         width = propagation.space.reduction.width + 1
@@ -164,12 +167,12 @@ class Ridge(NodeClassifier):
             )
         if weight < 1 / 3:
             return (
-                "Neighbours are informative: predictions rely on features diffused over the graph "
+                "Neighbours are informative: predictions rely on features smoothed over the graph "
                 f"(weight {1 - weight:.2f})."
             )
         return (
             f"The evidence is mixed: predictions average each node's own features (weight {weight:.2f}) and features "
-            f"diffused over the graph (weight {1 - weight:.2f})."
+            f"smoothed over the graph (weight {1 - weight:.2f})."
         )
 
     def tensors(self) -> dict[str, NDArray[Any]]:
@@ -228,7 +231,7 @@ class Ridge(NodeClassifier):
         self.left_out_ = tensors["left_out"] if has_left_out else None
 
     def _names(self) -> tuple[str, ...]:
-        return FEATURE_SETS if self.rows == "auto" else (self.rows,)
+        return tuple(PRIOR) if self.rows == "auto" else (self.rows,)
 
     def _keep(self, weights: dict[str, float]) -> None:
         """Keep the feature sets that have a weight worth the time."""
