@@ -109,7 +109,7 @@ def held_out_by_hand(graph: Graph, rows: np.ndarray, n_labels: int, self_trainin
     return found
 
 
-@pytest.mark.parametrize("name", PRIOR)
+@pytest.mark.parametrize("name", FEATURE_SETS)
 @pytest.mark.parametrize("self_training", [0, 0.7, 1.0])
 @pytest.mark.parametrize("n_labels", [8, 12, 60], ids=["few labels", "more", "more than columns"])
 def test_one_feature_set_is_kernel_ridge_calibrated_on_held_out_labels(
@@ -137,13 +137,13 @@ def test_feature_sets_are_averaged_by_their_held_out_log_scores(features_by_hand
     graph, n_labels = made(alike=alike, told=1.0), 10
     model = fitted(graph, n_labels)
     targets, logs, singles = graph.labels[:n_labels], [], []
-    for name in PRIOR:
+    for name in FEATURE_SETS:
         held_out = held_out_by_hand(graph, features_by_hand(graph, name), n_labels, 1.0)
         tau = inverse_temperature(np.maximum(held_out, -1), targets)
         logs.append(np.log(softmax(tau * held_out, axis=1)[np.arange(n_labels), targets]))
         singles.append(fitted(graph, n_labels, rows=name).predict_proba(graph))
-    expected = model_weights(np.array(logs).T, np.array(list(PRIOR.values())))
-    weights = [model.weights_.get(name, 0) for name in PRIOR]
+    expected = model_weights(np.array(logs).T, np.array([PRIOR[name] for name in FEATURE_SETS]))
+    weights = [model.weights_.get(name, 0) for name in FEATURE_SETS]
     assert weights == pytest.approx(expected.tolist(), abs=0.03)
     mixed = sum(weight * single for weight, single in zip(weights, singles, strict=True))
     np.testing.assert_allclose(model.predict_proba(graph), mixed, atol=1e-5)
@@ -179,13 +179,40 @@ def test_weights_sum_to_one_and_small_ones_are_dropped() -> None:
         assert min(weights.values()) >= 0.01
 
 
-def test_three_settings_and_no_more() -> None:
-    assert list(inspect.signature(Ridge).parameters) == ["penalty", "unlabelled", "rows"]
+def test_four_settings_and_no_more() -> None:
+    assert list(inspect.signature(Ridge).parameters) == ["penalty", "unlabelled", "rows", "structure"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_structure_wins_where_features_are_noise(seed: int, tmp_path: Path) -> None:
+    graph = made(n=240, told=0.0, alike=0.1, others=0.005, seed=seed)
+    graph = replace(graph, features=graph.features[:, :1])
+    model, plain = fitted(graph, 30, structure=True), fitted(graph, 30)
+    assert model.weights_["structure"] > 0.8
+    assert "edges alone" in str(model.evidence())
+    assert accuracy(model, graph) > 0.9 > accuracy(plain, graph) + 0.2
+    save_model(model, tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict_proba(graph), model.predict_proba(graph))
+
+
+def test_structure_does_not_mislead_where_edges_are_random() -> None:
+    graph = made(alike=0.05, others=0.05, told=3.0)
+    model = fitted(graph, 30, structure=True)
+    assert model.weights_.get("structure", 0) < 0.1
+    assert accuracy(model, graph) > 0.9
+
+
+def test_structure_of_a_graph_that_has_grown() -> None:
+    graph = made(others=0.0, told=0.0)
+    model = fitted(graph, 12, rows="structure")
+    larger = grown(graph, 20, 1)
+    assert np.mean(model.predict(larger)[:90] == model.predict(graph)) > 0.95
+    assert np.mean(model.predict(larger)[90:] == "b") > 0.9
 
 
 def test_one_label_a_class_says_nothing_of_the_rows() -> None:
     graph = made()
-    assert fitted(graph, 3).weights_ == pytest.approx(PRIOR)
+    assert fitted(graph, 3).weights_ == pytest.approx({name: PRIOR[name] for name in FEATURE_SETS})
     assert accuracy(fitted(graph, 3), graph) > 0.6
 
 
@@ -344,7 +371,7 @@ def test_the_ends_of_the_settings_work(penalty: float, unlabelled: float, kind: 
         ({"penalty": 0}, "penalty of model ridge must be a number at least 1e-06; found 0: the default is 1.0"),
         ({"penalty": float("nan")}, "penalty of model ridge must be a number"),
         ({"unlabelled": -1}, "unlabelled of model ridge must be a number from 0 to 1000; found -1"),
-        ({"rows": "three-hops"}, "rows of model ridge must be one of auto, diffused, own, two-hops; found"),
+        ({"rows": "three-hops"}, "rows of model ridge must be one of auto, diffused, own, structure, two-hops; found"),
     ],
 )
 def test_settings_out_of_range(settings: dict[str, Any], message: str, line: Graph) -> None:
@@ -376,7 +403,7 @@ def test_one_class_is_predicted_everywhere_and_can_be_saved(line: Graph, tmp_pat
 
 def test_scikit_learn_clones_it() -> None:
     copy = clone(fitted(made(), penalty=0.5, rows="own"))
-    assert copy.get_params() == {"penalty": 0.5, "unlabelled": 1.0, "rows": "own"}
+    assert copy.get_params() == {"penalty": 0.5, "unlabelled": 1.0, "rows": "own", "structure": False}
     assert not copy.is_fitted
     assert repr(copy) == "Ridge(penalty=0.5, rows='own')"
 

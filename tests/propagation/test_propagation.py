@@ -1,5 +1,6 @@
 """S, S^K X and feature sets: paths solved by hand, PyG, the formulas with dense matrices, and invariants."""
 
+import hashlib
 import threading
 import time
 from collections.abc import Callable
@@ -159,7 +160,7 @@ def test_rows_have_unit_length_or_are_zero(name: str) -> None:
 
 
 def test_an_unknown_feature_set_lists_the_known_ones(line: Graph) -> None:
-    with pytest.raises(ParameterError, match="diffused, own, two-hops"):
+    with pytest.raises(ParameterError, match="diffused, own, structure, two-hops"):
         Propagation.of(line).features("three-hops")
 
 
@@ -207,15 +208,33 @@ def test_few_columns_are_all_kept() -> None:
 
 
 def test_many_columns_keep_the_main_directions() -> None:
-    graph = random_graph(700, 400, seed=2)
+    """Next to an exact singular value decomposition, on features with a few strong directions."""
+    generator = np.random.default_rng(2)
+    strong = generator.normal(size=(300, 20)) * np.linspace(3, 1, 20) @ generator.normal(size=(20, 200))
+    graph = replace(random_graph(300, 200, seed=2), features=strong + 0.1 * generator.normal(size=(300, 200)))
     ours = Propagation.of(graph)
-    points = ours.compared
-    assert points.width == MAX_COMPARED_COLUMNS
-    parts = [np.sqrt(share) * ours.features(name) for name, share in ours.compared_shares.items()]
-    rows = np.hstack(parts).astype(float)
-    exact = 1 - rows[:50] @ rows.T
-    np.fill_diagonal(exact, 0)
-    assert np.corrcoef(points.distances(np.arange(50)).ravel(), exact.ravel())[0, 1] > 0.95
+    assert ours.compared.width == MAX_COMPARED_COLUMNS
+    rows = np.hstack([np.sqrt(share) * ours.features(name) for name, share in ours.compared_shares.items()])
+    left, values, _ = np.linalg.svd(rows.astype(float), full_matrices=False)
+    kept = left[:, :MAX_COMPARED_COLUMNS] * values[:MAX_COMPARED_COLUMNS]
+    kept /= np.linalg.norm(kept, axis=1, keepdims=True)
+    np.testing.assert_allclose(ours.compared.distances(np.arange(50)), 1 - kept[:50] @ kept.T, atol=0.02)
+
+
+def test_structure_follows_ids_and_edges_alone() -> None:
+    """Next to dense matrices: signs of a digest of each id, diffused, centred, of unit length."""
+    graph = random_graph(30, 3, seed=4)
+    rows = Propagation.of(graph).features("structure")
+    digests = [hashlib.blake2b(repr(node).encode(), digest_size=32).digest() for node in graph.ids.tolist()]
+    signs = 2.0 * np.unpackbits(np.array([list(each) for each in digests], dtype=np.uint8), axis=1) - 1
+    S = normalised_adjacency(graph).toarray().astype(float)
+    expected = sum(0.9**step * np.linalg.matrix_power(S, step) @ signs for step in range(21))
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    expected -= expected.mean(axis=0)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(rows, expected, atol=1e-5)
+    other = Propagation.of(replace(graph, features=graph.features * 2 + 1))
+    np.testing.assert_array_equal(other.features("structure"), rows)
 
 
 def test_feature_homophily_tells_graphs_whose_neighbours_are_alike() -> None:

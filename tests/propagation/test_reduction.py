@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featprop.progress import listening
-from featprop.propagation.reduction import NARROWEST, WIDTH, Reduction, main_directions
+from featprop.propagation.reduction import NARROWEST, Reduction, main_directions
+from featprop.propagation.reduction import WIDE as LIMIT
 
-WIDE = WIDTH + 88
+WIDE = LIMIT + 88
 ByHand = Callable[..., np.ndarray]
 
 

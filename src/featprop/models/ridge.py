@@ -34,13 +34,15 @@ from featprop.models.folds import stratified_folds
 from featprop.models.least_squares import least_squares
 from featprop.models.registry import register_model
 from featprop.options import AtLeast, Between
-from featprop.propagation import FeatureSpace, Propagation, Reduction
+from featprop.propagation import STRUCTURE, FeatureSpace, Propagation, Reduction
+from featprop.propagation.feature_sets import SIGNATURE_SIGNS
 
 __all__ = ["Ridge"]
 
-PRIOR = {"own": 5 / 11, "diffused": 5 / 11, "two-hops": 1 / 11}
-"""Weight of each feature set before any label is held out. Two hops win only where neighbours of neighbours are alike
-and neighbours are not; elsewhere they mislead the evidence if they count as much as the others (docs/default.md)."""
+PRIOR = {"own": 5 / 11, "diffused": 5 / 11, "two-hops": 1 / 11, STRUCTURE: 1 / 11}
+"""Weight of each feature set before any label is held out, relative to the others in use. Two hops win only where
+neighbours of neighbours are alike and neighbours are not; elsewhere they mislead the evidence if they count as much as
+the others (docs/default.md)."""
 CONSTANT = np.float32(np.sqrt(0.1))
 """The last column of every row, so that a class may be likelier than another everywhere."""
 BALANCE = 0.75
@@ -72,6 +74,8 @@ class Ridge(NodeClassifier):
         Weight of the nodes without a label relative to those with one; 0 leaves them out.
     rows
         Feature set to use: ``"auto"`` for all, weighted by the evidence, or the name of one.
+    structure
+        Whether ``"auto"`` also takes a feature set made of the edges alone, for a graph whose features say little.
 
     Attributes
     ----------
@@ -85,7 +89,8 @@ class Ridge(NodeClassifier):
 
     penalty: Annotated[float, AtLeast(1e-6)] = 1.0
     unlabelled: Annotated[float, Between(0, 1000)] = 1.0
-    rows: Literal["auto", "own", "diffused", "two-hops"] = "auto"
+    rows: Literal["auto", "own", "diffused", "two-hops", "structure"] = "auto"
+    structure: bool = False
     weights_: dict[str, float] = field(default_factory=dict, init=False)
     inverse_temperatures_: dict[str, float] = field(default_factory=dict, init=False)
     label_smoothing_: float = field(default=0.0, init=False)
@@ -116,7 +121,7 @@ class Ridge(NodeClassifier):
         prior = np.array([PRIOR[name] for name in names])
         weights = model_weights(np.maximum(logs, np.log(TOLERANCE)), prior)
         self._keep({name: float(weight) for name, weight in zip(names, weights, strict=True)})
-        self._space = propagation.space
+        self._space = self._space_of(propagation)
         self.label_smoothing_ = label_smoothing(len(targets), n_classes)
         mixed = sum(weight * held_out[name] for name, weight in self.weights_.items())
         self.left_out_ = self._smoothed(np.asarray(mixed, dtype=np.float32))
@@ -127,9 +132,10 @@ class Ridge(NodeClassifier):
         total = sum(PRIOR[name] for name in names)
         self.weights_ = {name: PRIOR[name] / total for name in names}
         self.inverse_temperatures_ = dict.fromkeys(names, TYPICAL_INVERSE_TEMPERATURE)
-        self._space = propagation.space
-        width = propagation.space.reduction.width + 1
-        self._coefficients = {name: np.zeros((width, len(self.classes_)), dtype=np.float32) for name in names}
+        self._space = self._space_of(propagation)
+        self._coefficients = {
+            name: np.zeros((len(self._space.centres[name]) + 1, len(self.classes_)), dtype=np.float32) for name in names
+        }
 
     def scores(self, propagation: Propagation) -> NDArray[np.float32]:
         """Return the logarithm of the probability of each class."""
@@ -159,7 +165,9 @@ class Ridge(NodeClassifier):
         """Say what the weights of the feature sets mean, once there are labels enough to judge by."""
         if self.rows != "auto" or len(self.labelled_) < MIN_LABELS_TO_EXPLAIN:
             return None
-        weight = self.weights_.get("own", 0.0)
+        weight, edges = self.weights_.get("own", 0.0), self.weights_.get(STRUCTURE, 0.0)
+        if edges > 2 / 3:
+            return f"Features carry little signal here: predictions rely on the edges alone (weight {edges:.2f})."
         if weight > 2 / 3:
             return (
                 "Neighbours carry little signal here: predictions rely on each node's own features "
@@ -201,8 +209,9 @@ class Ridge(NodeClassifier):
             "label_smoothing": (np.float64, (1,)),
         }
         for name in names:
-            expected[f"{name}.coefficients"] = (np.float32, (columns + 2, len(self.classes_)))
-            expected[f"{name}.centre"] = (np.float32, (columns + 1,))
+            width = SIGNATURE_SIGNS if name == STRUCTURE else columns + 1
+            expected[f"{name}.coefficients"] = (np.float32, (width + 1, len(self.classes_)))
+            expected[f"{name}.centre"] = (np.float32, (width,))
             expected[f"{name}.weight"] = (np.float64, (2,))
         if columns != self.n_features_in_ or "directions" in tensors:
             expected["directions"] = (np.float32, (self.n_features_in_, columns))
@@ -231,7 +240,12 @@ class Ridge(NodeClassifier):
         self.left_out_ = tensors["left_out"] if has_left_out else None
 
     def _names(self) -> tuple[str, ...]:
-        return tuple(PRIOR) if self.rows == "auto" else (self.rows,)
+        if self.rows != "auto":
+            return (self.rows,)
+        return tuple(name for name in PRIOR if name != STRUCTURE or self.structure)
+
+    def _space_of(self, propagation: Propagation) -> FeatureSpace:
+        return propagation.structural_space if STRUCTURE in self._names() else propagation.space
 
     def _keep(self, weights: dict[str, float]) -> None:
         """Keep the feature sets that have a weight worth the time."""
@@ -265,9 +279,9 @@ class Ridge(NodeClassifier):
         solved = least_squares(labelled, goals[codes], weights, self.penalty)
         if not self.unlabelled or not len(sample) or len(seen) < 2:
             return solved, seen
-        means, predicted = _class_means(sample, sample @ solved.astype(np.float32))
+        means, predicted = _class_means(sample, _linear(sample, solved.astype(np.float32)))
         added = np.full(len(predicted), self.unlabelled * len(codes) / len(seen))
-        rows = np.concatenate([labelled, means])
+        rows = np.concatenate([labelled, _with_constant(means)])
         solved = least_squares(
             rows, np.concatenate([goals[codes], goals[predicted]]), np.concatenate([weights, added]), self.penalty
         )
@@ -297,13 +311,19 @@ def _taken(rows: NDArray[np.float32], nodes: NDArray[np.intp] | slice) -> NDArra
 
 
 def _sample(rows: NDArray[np.float32], size: int) -> NDArray[np.float32]:
-    """Return up to about `size` rows at equal steps, with the constant, without those that say nothing."""
+    """Return up to about `size` rows at equal steps, without those that are zero."""
     found = _taken(rows, slice(None, None, max(1, len(rows) // size)))
-    return _with_constant(found[found.any(axis=1)])
+    there = found.any(axis=1)
+    return found if there.all() else found[there]
 
 
 def _with_constant(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.hstack([rows, np.full((len(rows), 1), CONSTANT)])
+
+
+def _linear(rows: NDArray[np.float32], coefficients: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the scores of rows without the constant."""
+    return np.asarray(rows @ coefficients[:-1] + CONSTANT * coefficients[-1])
 
 
 def _balanced(codes: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -334,8 +354,7 @@ def _probabilities_of(
     for leaf in leaves(block):
         chances = np.zeros((leaf.stop - leaf.start, parts[0][1].shape[1]), dtype=np.float32)
         for rows, coefficients, weight in parts:
-            scores = rows[leaf] @ coefficients[:-1] + CONSTANT * coefficients[-1]
-            chances += np.float32(weight) * softmax(scores, axis=1)
+            chances += np.float32(weight) * softmax(_linear(rows[leaf], coefficients), axis=1)
             let_go(rows, leaf)
         found.append(chances)
     return np.concatenate(found) if found else np.empty((0, parts[0][1].shape[1]), dtype=np.float32)

@@ -1,13 +1,14 @@
 """What a graph passes on: S, S^K X, feature sets, and the points to measure between, each computed once."""
 
 from featprop.propagation.coverage import BOUND_LAYERS, Coverage, coverage, coverage_curve, covered
-from featprop.propagation.feature_sets import FEATURE_SETS, FeatureSpace
+from featprop.propagation.feature_sets import FEATURE_SETS, STRUCTURE, FeatureSpace
 from featprop.propagation.propagation import Propagation, normalised_adjacency, propagate
 from featprop.propagation.reduction import Reduction
 
 __all__ = [
     "BOUND_LAYERS",
     "FEATURE_SETS",
+    "STRUCTURE",
     "Coverage",
     "FeatureSpace",
     "Propagation",

@@ -22,21 +22,26 @@ from numpy.typing import NDArray
 
 from featprop.distances.block_points import BlockPoints
 from featprop.distances.points import Points
-from featprop.distances.shortened_points import ShortenedPoints
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
 from featprop.io.given import GraphLike, as_graph
 from featprop.matrix import Features, read_only, unit_rows
 from featprop.progress import tracked
-from featprop.propagation.feature_sets import FEATURE_SETS, FeatureSpace, feature_homophily, make_feature_sets
+from featprop.propagation.feature_sets import (
+    FEATURE_SETS,
+    STRUCTURE,
+    FeatureSpace,
+    feature_homophily,
+    make_feature_sets,
+)
 from featprop.propagation.passing import Edges, passed_on
 from featprop.propagation.propagated_points import PropagatedPoints
 from featprop.propagation.reduction import Reduction, main_directions
 
 __all__ = ["Propagation", "normalised_adjacency", "propagate"]
 
-MAX_COMPARED_COLUMNS = 256
-"""Columns that nodes are compared in, of more; the lengths of the rows are kept (docs/default.md)."""
+MAX_COMPARED_COLUMNS = 64
+"""Columns that nodes are compared in, of more: what differs between single nodes only is left out (docs/default.md)."""
 OWN_SHARE = 3 / 8
 """What a node's own features count when nodes are compared and neighbours are no more alike than random pairs."""
 KEPT_SPACES = 2
@@ -130,6 +135,19 @@ class Propagation:
         return found
 
     @property
+    def structural_space(self) -> FeatureSpace:
+        """The `space`, and how rows are made of the edges alone."""
+
+        def make() -> FeatureSpace:
+            rows, centres = make_feature_sets(self.graph, self.edges, self.reduction, (STRUCTURE,))
+            space = FeatureSpace(self.reduction, {**self.space.centres, **centres})
+            self.graph.once(("features", STRUCTURE, space.fingerprint(STRUCTURE)), lambda: rows[STRUCTURE])
+            return space
+
+        found: FeatureSpace = self.graph.once("structural space", make)
+        return found
+
+    @property
     def space(self) -> FeatureSpace:
         """How the features of this graph become feature sets."""
         found: FeatureSpace = self.graph.once("space", self._make_space)
@@ -143,7 +161,7 @@ class Propagation:
         return space
 
     def features(self, name: str, space: FeatureSpace | None = None) -> NDArray[np.float32]:
-        """Return the rows of one of the `FEATURE_SETS`, centred and of unit length.
+        """Return the rows of one of the `FEATURE_SETS` or of ``"structure"``, centred and of unit length.
 
         Parameters
         ----------
@@ -153,9 +171,9 @@ class Propagation:
             That of the graph a model was trained on, if that may be another graph. Rows of the last two are kept, so a
             graph that outlives many models does not keep the rows of all.
         """
-        if name not in FEATURE_SETS:
-            raise unknown_choice("feature set", name, FEATURE_SETS)
-        chosen = space or self.space
+        if name not in (*FEATURE_SETS, STRUCTURE):
+            raise unknown_choice("feature set", name, (*FEATURE_SETS, STRUCTURE))
+        chosen = space or (self.structural_space if name == STRUCTURE else self.space)
         fingerprint, before = chosen.fingerprint(name), self._latest.get(name, [])
         self._latest[name] = [*(each for each in before if each != fingerprint), fingerprint][-KEPT_SPACES:]
         gone = {("features", name, each) for each in before if each not in self._latest[name]}
@@ -187,8 +205,8 @@ class Propagation:
     def compared(self) -> Points:
         """The points by which the default strategy and all estimates compare nodes.
 
-        A distance is one minus the mean cosine over the feature sets, weighted by `compared_shares`. Of many columns
-        the main directions are kept.
+        A distance is one minus the cosine of the feature sets side by side, weighted by `compared_shares`. Of many
+        columns the main directions are kept.
         """
 
         def make() -> Points:
@@ -198,10 +216,9 @@ class Propagation:
             if self.graph.n_nodes > IN_BLOCKS:
                 return BlockPoints(parts, factors, metric="cosine")
             rows = np.hstack([part * np.float32(factor) for part, factor in zip(parts, factors, strict=True)])
-            norms = np.einsum("ij,ij->i", rows, rows)
             if rows.shape[1] > MAX_COMPARED_COLUMNS:
                 rows = rows @ main_directions(rows, MAX_COMPARED_COLUMNS)
-            return ShortenedPoints(rows, norms, "cosine")
+            return Points(rows, "cosine")
 
         found: Points = self.graph.once("compared", make)
         return found

@@ -30,8 +30,8 @@ from featprop.propagation.lengths import unit_length
 
 __all__ = ["Reduction", "main_directions"]
 
-WIDTH = 512
-"""Columns that are kept of more."""
+WIDE, WIDTH = 1024, 512
+"""Features of more columns than the first are reduced to as many as the second."""
 NARROWEST = 32
 """Columns that are kept of any number of rows."""
 MOST_NUMBERS = 2**26
@@ -71,7 +71,7 @@ class Reduction:
         scale = _power_of_two(features)
         width = min(WIDTH, max(NARROWEST, MOST_NUMBERS // n))
         directions = None
-        if d > width:
+        if d > (WIDE if width == WIDTH else width):
             directions = read_only(main_directions(features * np.float32(scale), min(width, n)))
         first = _columns(_taken(features, slice(0, min(n, LEAF))), directions, scale)
         near = first.mean(axis=0, dtype=np.float64)
