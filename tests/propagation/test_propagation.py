@@ -28,7 +28,7 @@ from featprop.propagation import (
     propagation,
 )
 from featprop.propagation.feature_sets import feature_homophily
-from featprop.propagation.propagation import MAX_COMPARED_COLUMNS
+from featprop.propagation.propagation import COMPARED_COLUMNS, FLAT_COLUMNS
 
 ByHand = Callable[..., np.ndarray]
 
@@ -203,7 +203,7 @@ def test_compared_distances_are_one_minus_the_mean_cosine(features_by_hand: ByHa
 
 
 def test_few_columns_are_all_kept() -> None:
-    graph = random_graph(MAX_COMPARED_COLUMNS + 50, 3, seed=2)
+    graph = random_graph(COMPARED_COLUMNS + 50, 3, seed=2)
     assert Propagation.of(graph).compared.width == 3 * (3 + 1)
 
 
@@ -213,12 +213,18 @@ def test_many_columns_keep_the_main_directions() -> None:
     strong = generator.normal(size=(300, 20)) * np.linspace(3, 1, 20) @ generator.normal(size=(20, 200))
     graph = replace(random_graph(300, 200, seed=2), features=strong + 0.1 * generator.normal(size=(300, 200)))
     ours = Propagation.of(graph)
-    assert ours.compared.width == MAX_COMPARED_COLUMNS
+    assert ours.compared.width == COMPARED_COLUMNS
     rows = np.hstack([np.sqrt(share) * ours.features(name) for name, share in ours.compared_shares.items()])
     left, values, _ = np.linalg.svd(rows.astype(float), full_matrices=False)
-    kept = left[:, :MAX_COMPARED_COLUMNS] * values[:MAX_COMPARED_COLUMNS]
+    kept = left[:, :COMPARED_COLUMNS] * values[:COMPARED_COLUMNS]
     kept /= np.linalg.norm(kept, axis=1, keepdims=True)
     np.testing.assert_allclose(ours.compared.distances(np.arange(50)), 1 - kept[:50] @ kept.T, atol=0.02)
+
+
+def test_features_without_main_directions_keep_more_columns() -> None:
+    generator = np.random.default_rng(0)
+    graph = Graph.from_scipy(sp.csr_array((900, 900)), generator.normal(size=(900, 700)))
+    assert Propagation.of(graph).compared.width == FLAT_COLUMNS
 
 
 def test_structure_follows_ids_and_edges_alone() -> None:

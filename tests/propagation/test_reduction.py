@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featprop.progress import listening
-from featprop.propagation.reduction import NARROWEST, Reduction, main_directions
+from featprop.propagation.reduction import NARROWEST, Reduction, effective_dimension, main_directions
 from featprop.propagation.reduction import WIDE as LIMIT
 
 WIDE = LIMIT + 88
@@ -222,3 +222,22 @@ def test_the_search_for_directions_tells_how_far_it_is() -> None:
     with listening(lambda *step: told.append(step)):
         main_directions(np.random.default_rng(0).normal(size=(50, 40)).astype(np.float32), 8)
     assert told == [("finding main directions", done, 3) for done in range(3)], "the last step is the rotation"
+
+
+@pytest.mark.parametrize("spread", [np.ones(6), np.array([1.0, 0.5, 0.25, 0.1, 0, 0])])
+def test_effective_dimension_is_the_participation_ratio(spread: np.ndarray) -> None:
+    rows = np.random.default_rng(0).normal(size=(400, 6)) * spread
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    values = np.linalg.eigvalsh(rows.T @ rows)
+    expected = values.sum() ** 2 / (values**2).sum()
+    assert effective_dimension(rows.astype(np.float32)) == pytest.approx(expected, rel=1e-3)
+
+
+def test_effective_dimension_of_many_rows_is_that_of_a_sample() -> None:
+    rows = np.random.default_rng(1).normal(size=(5_000, 8)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    assert effective_dimension(rows) == pytest.approx(8, rel=0.02)
+
+
+def test_effective_dimension_of_zeros_is_finite() -> None:
+    assert np.isfinite(effective_dimension(np.zeros((3, 2), dtype=np.float32)))

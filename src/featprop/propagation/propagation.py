@@ -36,12 +36,14 @@ from featprop.propagation.feature_sets import (
 )
 from featprop.propagation.passing import Edges, passed_on
 from featprop.propagation.propagated_points import PropagatedPoints
-from featprop.propagation.reduction import Reduction, main_directions
+from featprop.propagation.reduction import Reduction, effective_dimension, main_directions
 
 __all__ = ["Propagation", "normalised_adjacency", "propagate"]
 
-MAX_COMPARED_COLUMNS = 64
-"""Columns that nodes are compared in, of more: what differs between single nodes only is left out (docs/default.md)."""
+COMPARED_COLUMNS, FLAT_COLUMNS = 64, 512
+"""Columns that nodes are compared in, of more: what differs between single nodes only is left out. The second number is
+for features without main directions, those with more than `FLAT_DIMENSION` effective dimensions (docs/default.md)."""
+FLAT_DIMENSION = 256
 OWN_SHARE = 3 / 8
 """What a node's own features count when nodes are compared and neighbours are no more alike than random pairs."""
 KEPT_SPACES = 2
@@ -216,8 +218,9 @@ class Propagation:
             if self.graph.n_nodes > IN_BLOCKS:
                 return BlockPoints(parts, factors, metric="cosine")
             rows = np.hstack([part * np.float32(factor) for part, factor in zip(parts, factors, strict=True)])
-            if rows.shape[1] > MAX_COMPARED_COLUMNS:
-                rows = rows @ main_directions(rows, MAX_COMPARED_COLUMNS)
+            width = COMPARED_COLUMNS if effective_dimension(rows) <= FLAT_DIMENSION else FLAT_COLUMNS
+            if rows.shape[1] > width:
+                rows = rows @ main_directions(rows, width)
             return Points(rows, "cosine")
 
         found: Points = self.graph.once("compared", make)

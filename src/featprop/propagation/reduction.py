@@ -28,7 +28,7 @@ from featprop.matrix import Features, as_dense, read_only
 from featprop.progress import tracked
 from featprop.propagation.lengths import unit_length
 
-__all__ = ["Reduction", "main_directions"]
+__all__ = ["Reduction", "effective_dimension", "main_directions"]
 
 WIDE, WIDTH = 1024, 512
 """Features of more columns than the first are reduced to as many as the second."""
@@ -38,6 +38,8 @@ MOST_NUMBERS = 2**26
 """Fewer columns are kept where rows × columns would be more than this."""
 SAMPLE = 20_000
 """Rows that the directions are found on, if there are more."""
+PAIRED = 2_000
+"""Rows that `effective_dimension` looks at, if there are more."""
 SPARE = 32
 """Directions that are followed beside those wanted."""
 ITERATIONS = 2
@@ -126,6 +128,19 @@ def main_directions(features: Features, width: int) -> NDArray[np.float32]:
     directions = np.zeros((d, found.shape[1]), dtype=np.float32)
     directions[varying] = found
     return directions
+
+
+def effective_dimension(rows: NDArray[np.float32]) -> float:
+    """Return over how many directions rows of unit length spread: one over the mean squared cosine of two of them.
+
+    It is the participation ratio of the eigenvalues λ of the covariance, (Σ λ)² / Σ λ². Of many rows, a sample is
+    looked at.
+    """
+    n = len(rows)
+    sample = rows[:: -(-n // PAIRED)]
+    squares = (sample @ sample.T) ** 2
+    alike = (squares.sum() - squares.trace()) / max(1, len(sample) * (len(sample) - 1))
+    return 1 / (float(alike) * (n - 1) / n + 1 / n)
 
 
 def _varies(features: Features) -> NDArray[np.bool_]:

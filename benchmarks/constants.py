@@ -1,0 +1,120 @@
+"""Change the constants of the default one at a time and measure what that costs or gains.
+
+    python benchmarks/constants.py --run                          # adds lines for variants that are missing
+    python benchmarks/constants.py [--into docs/default.md]       # makes the table from the lines
+
+Macro-F1 over all nodes, mean over 10, 20, 40 and 80 labels in rounds, a random sixth of the nodes barred for each seed.
+Graphs other than Cora and Citeseer are read from FEATPROP_DATA.
+"""
+
+import argparse
+import json
+import unittest.mock
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+from doubts import table, written_into
+from robustness import BARRED, mean, of, read, rounds, scored
+
+import featprop as fp
+from featprop.models import calibration, ridge
+from featprop.propagation import propagation
+from featprop.strategies import featprop_diffused
+
+LINES = Path(__file__).parent.parent / "experiments" / "default" / "constants.jsonl"
+GRAPHS = ["wisconsin", "cornell", "chameleon_filtered", "blogcatalog", "cora", "citeseer"]
+BUDGET, SEEDS = 80, 3
+SETS = ("own", "diffused", "two-hops", "structure")
+
+VARIANTS = {
+    "the default": [],
+    "prior of own, diffused, two hops 1 : 1 : 1": [(ridge, "PRIOR", dict.fromkeys(SETS, 1 / 3))],
+    "prior 1 : 2 : 0.2": [(ridge, "PRIOR", dict(zip(SETS, (1, 2, 0.2, 0.2), strict=True)))],
+    "without two hops": [(ridge, "PRIOR", {"own": 0.5, "diffused": 0.5})],
+    "compare in 32 columns": [(propagation, "COMPARED_COLUMNS", 32)],
+    "compare in 128 columns": [(propagation, "COMPARED_COLUMNS", 128)],
+    "own features never compared": [(propagation, "OWN_SHARE", 0.0)],
+    "share of own features 1/2": [(propagation, "OWN_SHARE", 0.5)],
+    "typical inverse temperature 4": [
+        (ridge, "inverse_temperature", partial(calibration.inverse_temperature, typical=4.0))
+    ],
+    "typical inverse temperature 16": [
+        (ridge, "inverse_temperature", partial(calibration.inverse_temperature, typical=16.0))
+    ],
+    "spread of its prior 1": [(calibration, "LOG_SPREAD", 1.0)],
+    "labels of unknown class 0": [(calibration, "UNKNOWN_LABELS", 0.0)],
+    "balance of classes 0": [(ridge, "BALANCE", 0.0)],
+    "balance of classes 1": [(ridge, "BALANCE", 1.0)],
+    "certain share 1": [(ridge, "CERTAIN", 1.0)],
+    "constant column 1": [(ridge, "CONSTANT", np.float32(1.0))],
+    "weights of unsure nodes to the power 1": [(featprop_diffused, "SHARPEST", 1.0)],
+    "weights of unsure nodes up to the power 8": [(featprop_diffused, "SHARPEST", 8.0)],
+    "every node counts alike": [(featprop_diffused, "FLOOR", 1e6)],
+}
+SETTINGS = {
+    "penalty 0.5": {"penalty": 0.5},
+    "penalty 2": {"penalty": 2.0},
+    "without self-training": {"unlabelled": 0.0},
+}
+
+
+kept = cache(read)
+
+
+def measure(name, seed, variant):
+    """Return a line for each budget, with constants as the variant has them."""
+    graph, classes = kept(name)
+    if any(module is propagation for module, _, _ in VARIANTS.get(variant, ())):
+        graph = replace(graph)  # with nothing computed yet
+    generator = np.random.default_rng(seed)
+    barred = np.flatnonzero((generator.random(graph.n_nodes) < BARRED) | (classes == ""))
+    with ExitStack() as changed:
+        for module, constant, value in VARIANTS.get(variant, ()):
+            changed.enter_context(unittest.mock.patch.object(module, constant, value))
+        for budget, chosen in rounds(graph, classes, barred, BUDGET):
+            yield budget, scored(graph, classes, chosen, fp.Ridge(**SETTINGS.get(variant, {})))
+
+
+def constants_table(lines):
+    """Return what each change does to Macro-F1, and how far confidence is off the accuracy from 40 labels on."""
+    rows = []
+    for variant in [*VARIANTS, *SETTINGS]:
+        cells = []
+        for name in GRAPHS:
+            ours, before = (mean(of(lines, graph=name, variant=each)) for each in (variant, "the default"))
+            cells.append(f"{ours:.1f}" if variant == "the default" else f"{ours - before:+.1f}")
+        late = [line for line in of(lines, variant=variant) if line["budget"] >= 40]
+        apart = 100 * np.mean([abs(line["confidence"] - line["accuracy"]) for line in late])
+        rows.append([variant, *cells, f"{apart:.1f}"])
+    return table(["changed", *GRAPHS, "confidence off by"], rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", action="store_true", help="measure the variants that have no lines yet")
+    parser.add_argument("--graphs", nargs="+", default=GRAPHS)
+    parser.add_argument("--into", type=Path, help="page whose table is replaced")
+    given = parser.parse_args()
+    lines = [json.loads(line) for line in LINES.read_text().splitlines()] if LINES.exists() else []
+    for name in given.graphs if given.run else ():
+        for variant in [*VARIANTS, *SETTINGS]:
+            for seed in range(SEEDS):
+                key = {"graph": name, "variant": variant, "seed": seed}
+                if of(lines, **key):
+                    continue
+                found = [key | {"budget": budget} | line for budget, line in measure(name, seed, variant)]
+                lines += found
+                with LINES.open("a") as file:
+                    file.writelines(json.dumps(line) + "\n" for line in found)
+            print(name, variant, flush=True)
+    found = constants_table(lines)
+    print(found)
+    if given.into:
+        written_into(given.into, "constants", found)
+
+
+if __name__ == "__main__":
+    main()
