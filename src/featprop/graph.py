@@ -270,10 +270,6 @@ class Graph:
                 self._computed[key] = make()
             return self._computed[key]
 
-    def holds(self, key: Hashable) -> bool:
-        """Say whether something was computed under a key."""
-        return key in self._computed
-
     def forget(self, unwanted: Callable[[Hashable], bool]) -> None:
         """Let go of what was computed once under a key that is not wanted any more."""
         with _COMPUTING:
