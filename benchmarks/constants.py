@@ -4,7 +4,8 @@
     python benchmarks/constants.py [--into docs/default.md]       # makes the table from the lines
 
 Macro-F1 over all nodes, mean over 10, 20, 40 and 80 labels in rounds, a random sixth of the nodes barred for each seed.
-Settings of the model (penalty, self-training) change the model that is scored, not the picks. Graphs other than Cora are read from FEATPROP_DATA.
+Settings of the model (penalty, self-training) change the model that is scored, not the picks. Graphs but Cora are
+read from FEATPROP_DATA.
 """
 
 import argparse
