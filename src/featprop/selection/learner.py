@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.deprecation import warn_of_old_name
 from featprop.errors import LabelError
 from featprop.estimates import Advice, AuditSample, AuditScore, Doubts, Estimate, advise, doubts, estimate, score_audit
 from featprop.estimates.audit import add_to_audit
@@ -407,14 +406,3 @@ class ActiveLearner:
     @property
     def _strategy_name(self) -> str:
         return self.strategy.name or type(self.strategy).__name__
-
-    def cannot_label(self, *nodes: Hashable) -> None:
-        """Skip nodes, under the old name of `skip`."""
-        warn_of_old_name("cannot_label", "skip")
-        self.skip(*nodes)
-
-    @property
-    def barred(self) -> list[Hashable]:
-        """The old name of `skipped`."""
-        warn_of_old_name("barred", "skipped")
-        return self.skipped
