@@ -41,6 +41,7 @@ bench-default: $(INSTALLED)  ## the default beside others, from where the last r
 	$(BIN)/featprop experiments run --settings experiments/default/made.toml --settings experiments/default/made-cosine.toml --out experiments/default/made
 	$(BIN)/featprop experiments report experiments/default/results experiments/default/made experiments/results --out report/default --into docs/default.md
 	$(BIN)/python benchmarks/robustness.py --run --into docs/default.md
+	$(BIN)/python benchmarks/constants.py --run --into docs/default.md
 	$(BIN)/python benchmarks/rounds.py
 
 check: $(INSTALLED)  ## style and types
@@ -56,6 +57,7 @@ bench: $(INSTALLED)  ## what is measured against what
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/opening.py
 	$(BIN)/python benchmarks/protocol.py
+	$(BIN)/python benchmarks/constants.py --run --into docs/default.md
 	$(BIN)/python benchmarks/rounds.py
 
 bench-estimates: $(INSTALLED)  ## how far estimates, advice, doubts and audits hold, and the tables of docs/how-good-measured.md

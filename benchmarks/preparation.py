@@ -3,7 +3,7 @@
     python benchmarks/preparation.py --out experiments/preparation/results.jsonl --into docs/your-graph.md
 
 Each graph has three classes, edges that prefer their own class a little, and columns that tell the class a little,
-among columns that tell nothing. `raw` takes the numeric columns as they are, as version 0.1 did; `default` is what
+among columns that tell nothing. `raw` takes the numeric columns as they are; `default` is what
 `featprop train` does; `by hand` is what somebody who knows the columns writes with scikit-learn. The same labels,
 chosen at random, train the same model on each; the figure is its accuracy on the other nodes, mean over seeds.
 """

@@ -29,6 +29,8 @@ BATCHES = [50, 100]
 SEEDS = 5
 BARRED = 1 / 6
 BINS = 15
+MIN_LABELS = 40
+"""Labels from which on confidences and intervals are judged."""
 
 
 def read(name):
@@ -62,7 +64,7 @@ def scored(graph, classes, chosen, model):
         "calibration_error": calibration_error(confidence, right),
         "weights": {name: round(weight, 3) for name, weight in model.weights_.items()},
     }
-    if len(set(labels)) > 1 and len(others) < graph.n_nodes:
+    if len(labels) >= MIN_LABELS:
         interval = fp.estimate(graph, model).accuracy
         line["interval"] = [interval.low, interval.high]
     return line
@@ -94,7 +96,8 @@ def measure(name, seed):
     free = graph.n_nodes - len(barred)
     order = generator.permutation(known)
     for budget in [*BUDGETS, *BATCHES]:
-        yield "random", budget, scored(graph, classes, order[: min(budget, free)], fp.Ridge())
+        if budget <= free:
+            yield "random", budget, scored(graph, classes, order[:budget], fp.Ridge())
     for budget, chosen in rounds(graph, classes, barred, min(BUDGETS[-1], free)):
         yield "rounds", budget, scored(graph, classes, chosen, fp.Ridge())
         yield "rounds, own features", budget, scored(graph, classes, chosen, fp.Ridge(rows="own"))

@@ -8,7 +8,7 @@ import pytest
 import featprop
 
 ORDER = [
-    ["cache", "errors", "progress", "matrix", "deprecation", "html", "interrupts"],
+    ["cache", "errors", "progress", "matrix", "html", "interrupts"],
     ["memory"],
     ["options", "names", "spelling"],
     ["registry"],

@@ -19,13 +19,12 @@ PLACE = "<!-- commands -->"
 
 
 def commands(group: Any, name: str = "featprop") -> Iterator[tuple[str, Any]]:
-    """Yield each command that is shown, by its full name, those of a group after it."""
+    """Yield each command by its full name, those of a group after it."""
     for part, command in sorted(group.commands.items()):
-        if not command.hidden:
-            if not hasattr(command, "commands") or command.invoke_without_command:
-                yield f"{name} {part}", command
-            if hasattr(command, "commands"):
-                yield from commands(command, f"{name} {part}")
+        if not hasattr(command, "commands") or command.invoke_without_command:
+            yield f"{name} {part}", command
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{name} {part}")
 
 
 def panels(command: Any) -> dict[str, list[Any]]:

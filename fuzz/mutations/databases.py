@@ -15,8 +15,8 @@ __all__ = ["mutate_database"]
 COLUMNS = ("number", "key", "time", "annotator", "round", "kind", "node", "label", "text", "undoes")
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
 SCHEMA = (
-    "DROP VIEW answers", "DROP VIEW standing", "DROP TABLE acts", "DROP INDEX acts_of_node", "PRAGMA user_version = 1",
-    "PRAGMA user_version = 2", "PRAGMA user_version = 3", "PRAGMA user_version = 99", "PRAGMA user_version = -1",
+    "DROP VIEW answers", "DROP VIEW standing", "DROP TABLE acts", "DROP INDEX acts_of_node", "PRAGMA user_version = 0",
+    "PRAGMA user_version = 2", "PRAGMA user_version = 99", "PRAGMA user_version = -1",
     "PRAGMA application_id = 0", "CREATE TABLE other (a)", "ALTER TABLE acts ADD COLUMN extra", "VACUUM",
     "ALTER TABLE acts RENAME TO acts2", "ALTER TABLE acts DROP COLUMN text", "PRAGMA journal_mode = DELETE",
     f"DROP VIEW answers; CREATE VIEW answers AS {ENDLESS} SELECT a.* FROM acts a, n",

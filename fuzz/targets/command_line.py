@@ -36,8 +36,6 @@ LEFT_OUT = {
     ("demo",): "trains for minutes, whatever it is given",
     ("datasets", "fetch"): "downloads; the target planetoid reads what somebody placed",
     ("experiments", "run"): "starts processes and runs for minutes; the target settings gives it its settings",
-    ("bench", "run"): "the old name of experiments run",
-    ("bench", "report"): "the old name of experiments report",
 }
 """Commands that are not tried here, and why."""
 

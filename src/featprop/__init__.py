@@ -72,19 +72,12 @@ __all__ = [
 ]
 # fmt: on
 
-_OLD = {"available": "available_strategies", "register": "register_strategy"}
-
 
 def __getattr__(name: str) -> Any:
     import importlib
 
     if name in ("datasets", "errors"):
         return importlib.import_module(f"featprop.{name}")
-    if name in _OLD:
-        from featprop.deprecation import warn_of_old_name
-
-        warn_of_old_name(f"featprop.{name}", f"featprop.{_OLD[name]}")
-        name = _OLD[name]
     if name not in _HOME:
         raise AttributeError(f"module 'featprop' has no attribute {name!r}")
     try:

@@ -192,10 +192,6 @@ class Graph:
         """
         return cls.from_raw(raw_from_networkx(graph, features, label, weight))
 
-    def to_scipy(self) -> tuple[sp.csr_array, Features]:
-        """Return copies of the adjacency and the feature matrix."""
-        return self.adjacency.copy(), self.features.copy()
-
     def to_pyg(self) -> Data:
         """Return a PyTorch Geometric `Data` with `x`, `edge_index` and, where known, `y` and `edge_weight`."""
         return to_pyg(self.adjacency, self.features, self.labels)
@@ -269,10 +265,6 @@ class Graph:
             if key not in self._computed:
                 self._computed[key] = make()
             return self._computed[key]
-
-    def holds(self, key: Hashable) -> bool:
-        """Say whether something was computed under a key."""
-        return key in self._computed
 
     def forget(self, unwanted: Callable[[Hashable], bool]) -> None:
         """Let go of what was computed once under a key that is not wanted any more."""

@@ -21,7 +21,7 @@ Contents = Callable[[], dict[str, bytes | None]]
 NODES = "id,w1,w2,label\na,1,0,left\nb,1,0.5,\nc,0,1,right\nd,0,2,\ne,1,1,\n"
 EDGES = "source,target\na,b\nb,c\nc,d\nd,e\n"
 LABELS = "id,label\na,left\nc,right\n"
-SHEET = "rank,id,represents,mean_distance,label\n"
+SHEET = "rank,id,represents,spread,label\n"
 GRAPH = {"graph/nodes.csv": NODES, "graph/edges.csv": EDGES}
 
 KNOWN = (

@@ -96,7 +96,7 @@ def test_a_disk_that_is_read_only(ready: dict[str, Path], small_disk: Path) -> N
 
 
 def test_files_that_may_not_grow(ready: dict[str, Path], tmp_path: Path) -> None:
-    (tmp_path / "picks.csv").write_text("rank,id,represents,mean_distance,label\n1,5,3,0.5,\n")
+    (tmp_path / "picks.csv").write_text("rank,id,represents,spread,label\n1,5,3,0.5,\n")
     shutil.copytree(ready["model"], tmp_path / "model")
     check(ready, tmp_path, 100, "must have room on its disk; found ")
 

@@ -21,7 +21,7 @@ COMMANDS = ", ".join(
     sorted(
         {
             *(command.name or command.callback.__name__ for command in app.registered_commands if command.callback),
-            *(group.name or "" for group in app.registered_groups if not group.hidden),
+            *(group.name or "" for group in app.registered_groups),
         }
     )
 )

@@ -101,12 +101,6 @@ def test_the_figures_of_data_sets_are_added_to(tmp_path: Path) -> None:
         read_statistics(tmp_path)
 
 
-def test_a_line_of_the_first_version_keeps_its_epochs(line: Make, tmp_path: Path) -> None:
-    old = json.loads(line("random", 10, 0, 0.5).to_json())
-    (tmp_path / "cora.jsonl").write_text("\n".join(json.dumps(old | {"epochs": n}) for n in (5, 200)) + "\n")
-    assert [result.settings for result in read_results(tmp_path)] == [{"epochs": 5}, {}]
-
-
 def test_a_score_that_is_no_number_is_told(line: Make, tmp_path: Path) -> None:
     (tmp_path / "cora.jsonl").write_text(line("random", 10, 0, 0.5).to_json().replace("0.5,", '"x",', 1) + "\n")
     with pytest.raises(FileError, match="macro_f1 that is 'x'"):

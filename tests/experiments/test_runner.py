@@ -171,12 +171,12 @@ def test_an_idle_process_that_is_killed_is_replaced(graph_folder: Path, monkeypa
 @pytest.mark.usefixtures("in_process")
 def test_the_command(graph_folder: Path, run: Run) -> None:
     words = ["--dataset", graph_folder, "--strategy", "random", "--budgets", "8,12", "--seeds", "1", "--epochs", "10"]
-    result = run("bench", "run", *words, "--out", "results")
+    result = run("experiments", "run", *words, "--out", "results")
     assert result.exit_code == 0, result.output
     assert "4 cells" in result.output
-    result = run("bench", "run", *words, "--out", "results")
+    result = run("experiments", "run", *words, "--out", "results")
     assert "0 cells" in result.output
-    result = run("bench", "report", "results", "--out", "report")
+    result = run("experiments", "report", "results", "--out", "report")
     assert result.exit_code == 0, result.output
     assert Path("report/report.html").exists()
     settings = Path("settings.toml")
@@ -184,7 +184,7 @@ def test_the_command(graph_folder: Path, run: Run) -> None:
         f'title = "Mine"\ndatasets = ["{graph_folder}"]\nstrategies = ["degree"]\nbudgets = [8]\nseeds = 1\n',
         encoding="utf-8",
     )
-    result = run("bench", "run", "--settings", settings, "--out", "results")
+    result = run("experiments", "run", "--settings", settings, "--out", "results")
     assert result.exit_code == 1
     assert "Mine: 0 cells" in result.output
     assert "out of luck" in result.output
@@ -206,7 +206,7 @@ def test_the_command(graph_folder: Path, run: Run) -> None:
     ],
 )
 def test_bad_input(words: list[str], message: str, run: Run) -> None:
-    result = run("bench", *words)
+    result = run("experiments", *words)
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
     assert not list(Path().rglob("*.jsonl"))
@@ -234,7 +234,7 @@ def test_tables_with_other_names_are_to_be_converted_first(run: Run) -> None:
 
 def test_a_folder_in_use_is_refused(graph_folder: Path, run: Run) -> None:
     with appending(Path("results")):
-        result = run("bench", "run", "--dataset", graph_folder, "--strategy", "random", "--out", "results")
+        result = run("experiments", "run", "--dataset", graph_folder, "--strategy", "random", "--out", "results")
     assert result.exit_code == 2
     assert "another run at work" in result.output
 

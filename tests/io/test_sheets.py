@@ -79,7 +79,7 @@ def test_class_names_with_commas_and_quotes(tmp_path: Path) -> None:
 
 
 def test_labels_and_blanks(tmp_path: Path, line: Graph) -> None:
-    path = write(tmp_path / "s.csv", "rank,id,represents,mean_distance,label\n1,d,2,0.5,x\n2,a,3,0.1,\n3,b,1,0,y\n")
+    path = write(tmp_path / "s.csv", "rank,id,represents,spread,label\n1,d,2,0.5,x\n2,a,3,0.1,\n3,b,1,0,y\n")
     sheet = read_labels([path], line)
     assert (sheet.nodes, sheet.labels, sheet.blank) == (["d", "b"], ["x", "y"], ["a"])
 
@@ -200,7 +200,7 @@ def test_an_id_is_text_or_a_number_as_the_graph_has_it(
 def test_a_sheet_that_went_through_a_spreadsheet(tmp_path: Path, delimiter: str) -> None:
     """Another delimiter, a byte order mark, CRLF, a note added, and empty rows at the end."""
     rows = [
-        ["rank", "id", "represents", "mean_distance", "label", "note"],
+        ["rank", "id", "represents", "spread", "label", "note"],
         ["1", "007", "2", '"0,25"', "Käse", ""],
         ["2", f'"x{delimiter}y"', "2", "1", "", "ask Ann"],
         ["", "", "", "", "", ""],
@@ -293,7 +293,7 @@ def test_sheets_that_contradict_each_other(tmp_path: Path, monkeypatch: pytest.M
 
 
 PREDICTIONS = "id,label,confidence,given,distance,isolated,probability_x,probability_y\n"
-HEADER = "rank,id,represents,mean_distance,label\n"
+HEADER = "rank,id,represents,spread,label\n"
 
 
 @pytest.mark.parametrize(
@@ -303,9 +303,7 @@ HEADER = "rank,id,represents,mean_distance,label\n"
         HEADER,
         HEADER.replace("\n", "\r\n") + "1,a,2,0.5,\r\n",
         "\ufeff" + HEADER + "1,a,2,0.5,\n",
-        HEADER.replace("mean_distance", "spread") + "1,a,2,0.5,\n",
         "rank,id,represents,spread,prediction,confidence,neighbours,label\n1,a,2,0.5,x,0.9,3 x,\n",
-        "id,label,confidence,probability_x,probability_y\na,x,0.7000,0.7000,0.3000\n",
         f"{PREDICTIONS}a,x,0.7000,,1.5,yes,0.7000,0.3000\nb,y,0.3000,y,0.0,,0.7000,0.3000\n",
     ],
 )
@@ -379,11 +377,10 @@ def test_an_output_is_a_csv_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "is_kept"),
     [
-        ("id,label,confidence,probability_x,probability_y\na,y,0.7000,0.7000,0.3000\n", True),
-        ("id,label,confidence,probability_x,probability_y\na,z,0.7000,0.7000,0.3000\n", True),
-        ("id,label,confidence,probability_x,probability_y\na,y,0.5000,0.5000,0.5000\n", False),
-        ("id,label,confidence,annotator\na,x,sure,anna\n", True),
         (PREDICTIONS + "a,y,0.7000,,1.5,,0.7000,0.3000\n", True),
+        (PREDICTIONS + "a,z,0.7000,,1.5,,0.7000,0.3000\n", True),
+        ("id,label,confidence,probability_x,probability_y\na,y,0.5000,0.5000,0.5000\n", True),
+        ("id,label,confidence,annotator\na,x,sure,anna\n", True),
         (PREDICTIONS + "a,x,0.7000,,1.5,,0.7000,0.3000\nb,x,0.3000,y,0.0,,0.7000,0.3000\n", True),
         (PREDICTIONS + "a,x,0.7000,y,1.5,,0.7000,0.3000\n", True),
         (PREDICTIONS + "a,y,0.7000,y,1.5,,0.7000,0.3000\n", True),
@@ -395,13 +392,12 @@ def test_an_output_is_a_csv_file(tmp_path: Path) -> None:
     ids=[
         "a corrected prediction",
         "another class",
-        "a tie",
+        "columns lost",
         "somebody's own table",
-        "a corrected prediction of now",
         "a given label corrected",
         "typed into given",
         "typed into both",
-        "a tie of now",
+        "a tie",
         "in percent",
         "corrected in percent",
         "without probabilities",
@@ -427,7 +423,7 @@ def test_blank_rows_of_another_table_mean_nothing(tmp_path: Path) -> None:
 
 def test_spaces_around_a_label_do_not_count(tmp_path: Path) -> None:
     path = tmp_path / "picks.csv"
-    path.write_text("rank,id,represents,mean_distance,label\n1,a,1,0,left \n2,b,1,0, left\n3,c,1,0,  \n")
+    path.write_text("rank,id,represents,spread,label\n1,a,1,0,left \n2,b,1,0, left\n3,c,1,0,  \n")
     sheet = read_labels([path], graph_with(["a", "b", "c"]))
     assert (sheet.labels, sheet.blank) == (["left", "left"], ["c"])
 

@@ -342,141 +342,6 @@ def test_what_is_known_of_a_node_and_of_a_key() -> None:
     assert log.holding_of("c") == []
 
 
-FIRST_FORMAT = """
-CREATE TABLE acts (
-    number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, time TEXT NOT NULL, annotator TEXT NOT NULL,
-    round INTEGER NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('label', 'correct', 'skip', 'undo', 'note')),
-    node TEXT NOT NULL, label TEXT, text TEXT NOT NULL, undoes INTEGER REFERENCES acts (number)
-);
-CREATE INDEX acts_of_node ON acts (node);
-CREATE INDEX acts_undone ON acts (undoes);
-CREATE TRIGGER acts_stay BEFORE UPDATE ON acts BEGIN SELECT RAISE(ABORT, 'an act is never changed'); END;
-CREATE TRIGGER acts_last BEFORE DELETE ON acts BEGIN SELECT RAISE(ABORT, 'an act is never deleted'); END;
-CREATE VIEW standing AS
-    SELECT * FROM acts AS act
-    WHERE kind IN ('label', 'correct', 'skip') AND NOT EXISTS (SELECT 1 FROM acts WHERE undoes = act.number);
-CREATE VIEW answers AS
-    SELECT * FROM standing WHERE number IN (SELECT max(number) FROM standing GROUP BY node, annotator);
-PRAGMA application_id = 1717920116;
-PRAGMA user_version = 1;
-INSERT INTO acts VALUES
-    (1, 'k1', '2026-01-01T10:00:00.000+00:00', 'ada', 1, 'label', '"a"', '"ok"', '', NULL),
-    (2, 'k2', '2026-01-01T10:00:01.000+00:00', 'ada', 1, 'correct', '"a"', '1', '', NULL),
-    (4, 'k4', '2026-01-01T10:00:02.000+00:00', 'ada', 1, 'undo', '"a"', NULL, '', 2),
-    (5, 'k5', '2026-01-01T10:00:03.000+00:00', '', 2, 'skip', '{"tuple": [0, 1]}', NULL, 'odd', NULL),
-    (9, 'k9', '2026-01-01T10:00:04.000+00:00', '', 2, 'note', '"b"', NULL, 'hm', NULL);
-"""
-SECOND_FORMAT = (
-    FIRST_FORMAT.replace("'skip', 'undo', 'note'))", "'skip', 'adjudicate', 'undo', 'note'))")
-    .replace("WHERE kind IN ('label', 'correct', 'skip') AND", "WHERE kind NOT IN ('undo', 'note') AND")
-    .replace("FROM standing GROUP BY", "FROM standing WHERE kind != 'adjudicate' GROUP BY")
-    .replace("user_version = 1", "user_version = 2")
-    + """
-CREATE VIEW verdicts AS
-    SELECT * FROM standing
-    WHERE number IN (SELECT max(number) FROM standing WHERE kind = 'adjudicate' GROUP BY node);
-INSERT INTO acts VALUES (12, 'k12', '2026-01-01T10:00:05.000+00:00', 'ada', 2, 'adjudicate', '"c"', '"ok"', '', NULL);
-"""
-)
-
-THIRD_FORMAT = (
-    SECOND_FORMAT.replace("'undo', 'note'))", "'undo', 'note', 'audit', 'release'))")
-    .replace("NOT IN ('undo', 'note')", "NOT IN ('undo', 'note', 'audit', 'release')")
-    .replace("user_version = 2", "user_version = 3")
-    + """
-CREATE VIEW audit AS
-    SELECT * FROM acts
-    WHERE kind = 'audit' AND number > coalesce((SELECT max(number) FROM acts WHERE kind = 'release'), 0);
-INSERT INTO acts VALUES
-    (13, 'k13', '2026-01-01T10:00:06.000+00:00', '', 2, 'audit', '"e"', NULL, '3.5', NULL),
-    (14, 'k14', '2026-01-01T10:00:07.000+00:00', '', 2, 'release', 'null', NULL, '', NULL),
-    (15, 'k15', '2026-01-01T10:00:08.000+00:00', '', 2, 'audit', '"d"', NULL, '2.5', NULL),
-    (16, 'k16', '2026-01-01T10:00:09.000+00:00', 'ada', 2, 'label', '"d"', '"ok"', '', NULL);
-"""
-)
-THIRD_FORMAT_WITH_CLASSES = (
-    THIRD_FORMAT.replace("'release'))", "'release', 'class'))").replace("'release') AND", "'release', 'class') AND")
-    + """
-INSERT INTO acts VALUES (17, 'k17', '2026-01-01T10:00:10.000+00:00', '', 0, 'class', 'null', '"fraud"', '', NULL);
-"""
-)
-
-
-def objects_in(path: Path) -> list[tuple[str, str, str]]:
-    connection = sqlite3.connect(path)
-    try:
-        return sorted(connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall())
-    finally:
-        connection.close()
-
-
-def old_log(path: Path, script: str = FIRST_FORMAT) -> list[Any]:
-    connection = sqlite3.connect(path)
-    connection.executescript(script)
-    rows = connection.execute("SELECT * FROM acts ORDER BY number").fetchall()
-    connection.close()
-    return rows
-
-
-def test_a_log_of_the_first_format_keeps_every_act(tmp_path: Path) -> None:
-    path = tmp_path / "labels.sqlite"
-    before = old_log(path)
-    for _ in range(2):
-        with LabelLog(path) as log:
-            assert log._connection.execute("SELECT * FROM acts ORDER BY number").fetchall() == before
-            assert log.labels() == {"a": "ok"}
-            assert log.skips() == {(0, 1): "odd"}
-            assert log.notes() == [("b", "hm")]
-    with LabelLog(tmp_path / "new.sqlite"):
-        pass
-    assert objects_in(path) == objects_in(tmp_path / "new.sqlite"), "tables, views, indexes and triggers of a new one"
-    test_an_act_cannot_be_changed_or_deleted(tmp_path)
-    with LabelLog(path) as log:
-        log.adjudicate("a", "fraud")
-        assert log.acts()[-1].number > 9
-        assert log.labels()["a"] == "fraud"
-
-
-def test_a_log_of_the_second_format_keeps_every_act(tmp_path: Path) -> None:
-    path = tmp_path / "labels.sqlite"
-    before = old_log(path, SECOND_FORMAT)
-    for _ in range(2):
-        with LabelLog(path) as log:
-            assert log._connection.execute("SELECT * FROM acts ORDER BY number").fetchall() == before
-            assert log.labels() == {"a": "ok", "c": "ok"}
-            assert log.audit() == {}
-    with LabelLog(tmp_path / "new.sqlite"):
-        pass
-    assert objects_in(path) == objects_in(tmp_path / "new.sqlite")
-    with LabelLog(path) as log:
-        log.draw_audit({"d": 2.0})
-        assert (log.acts()[-1].number, log.audit()) == (13, {"d": 2.0})
-
-
-@pytest.mark.parametrize(
-    ("script", "classes"), [(THIRD_FORMAT, ["ok", 1]), (THIRD_FORMAT_WITH_CLASSES, ["fraud", "ok", 1])]
-)
-def test_a_log_of_the_third_format_keeps_every_act(tmp_path: Path, script: str, classes: list[Any]) -> None:
-    path = tmp_path / "labels.sqlite"
-    before = old_log(path, script)
-    with LabelLog(path, read_only=True) as log:
-        assert (log.classes(), log.audited()) == (classes, {"d": "ok"})
-    for _ in range(2):
-        with LabelLog(path) as log:
-            assert log._connection.execute("SELECT * FROM acts ORDER BY number").fetchall() == before
-            assert log.labels() == {"a": "ok", "c": "ok"}
-            assert (log.audit(), log.audited(), log.released()) == ({"d": 2.5}, {"d": "ok"}, {"e"})
-            assert log.classes() == classes
-    with LabelLog(tmp_path / "new.sqlite"):
-        pass
-    assert objects_in(path) == objects_in(tmp_path / "new.sqlite")
-    with LabelLog(path) as log:
-        log.name_classes(["ok", "odd"])
-        assert log.acts()[-1].number == before[-1][0] + 2
-        assert log.release_audit() == {"d": 2.5}
-        assert log.labels()["d"] == "ok"
-
-
 @pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
 def test_a_new_log_that_another_process_is_making_is_waited_for(begin: str, tmp_path: Path) -> None:
     """SQLite itself does not wait where the kind of journal is changed."""
@@ -491,36 +356,16 @@ def test_a_new_log_that_another_process_is_making_is_waited_for(begin: str, tmp_
         release.join()
 
 
-def test_two_processes_bring_an_old_log_up_to_date_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "labels.sqlite"
-    old_log(path)
-    program = WRITER.replace("100_000", "5")
-    processes = [
-        subprocess.Popen([sys.executable, "-c", program, str(path), who], stdout=subprocess.DEVNULL) for who in "ab"
-    ]
-    assert [process.wait(timeout=300) for process in processes] == [0, 0]
-    with LabelLog(path) as log:
-        assert len(log.acts()) == 5 + 10
-
-
-def test_an_old_log_that_cannot_be_brought_up_to_date_is_left_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "labels.sqlite"
-    old_log(path)
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE verdicts (x)")
-    connection.close()
-    before = objects_in(path)
-    with pytest.raises(FileError, match="must be a label log that can be read and written"):
-        LabelLog(path)
-    assert objects_in(path) == before
-
-
-def test_a_log_of_a_later_version_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [0, 2])
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_log_of_another_version_is_refused_and_left_unchanged(tmp_path: Path, version: int, read_only: bool) -> None:
     path = tmp_path / "labels.sqlite"
     with LabelLog(path) as log:
-        log._connection.execute("PRAGMA user_version = 5")
-    with pytest.raises(FileError, match="must be a label log of this version; found version 5 of one"):
-        LabelLog(path)
+        log._connection.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises(FileError, match=f"must be a label log of this version; found version {version} of one"):
+        LabelLog(path, read_only=read_only)
+    assert path.read_bytes() == before
 
 
 NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
@@ -783,46 +628,6 @@ def test_names_inside_the_file_that_are_no_text_are_damage(read_only: bool, tmp_
     assert path.read_bytes() != whole
     with pytest.raises(FileError, match="must be a label log that can be read and written"):
         LabelLog(path, read_only=read_only)
-
-
-@pytest.mark.parametrize("script", [FIRST_FORMAT, SECOND_FORMAT, THIRD_FORMAT])
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "CREATE VIEW mine AS SELECT * FROM acts",
-        "CREATE TRIGGER more AFTER INSERT ON acts BEGIN SELECT RAISE(IGNORE); END",
-        "CREATE TABLE seen (x); CREATE TRIGGER more AFTER INSERT ON seen BEGIN SELECT 1; END",
-    ],
-)
-def test_an_older_log_with_views_or_triggers_of_others_is_refused_and_left_as_it_is(
-    script: str, statement: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "a.labels"
-    old_log(path, script + statement)
-    before = path.read_bytes()
-    for read_only in (True, False, False):
-        with pytest.raises(FileError, match="views or triggers that featprop did not make"):
-            LabelLog(path, read_only=read_only)
-        assert path.read_bytes() == before
-    assert [file.name for file in tmp_path.iterdir()] == ["a.labels"]
-
-
-def test_what_comes_into_an_older_log_before_it_is_brought_up_to_date_is_seen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "a.labels"
-    before = old_log(path, THIRD_FORMAT)
-
-    def add_a_view(_: LabelLog) -> None:
-        with closing(sqlite3.connect(path)) as other:
-            other.execute("CREATE VIEW mine AS SELECT * FROM acts")
-
-    monkeypatch.setattr(LabelLog, "_keep_safe", add_a_view)
-    with pytest.raises(FileError, match="views or triggers that featprop did not make"):
-        LabelLog(path)
-    with closing(sqlite3.connect(path)) as file:
-        assert file.execute("SELECT * FROM acts ORDER BY number").fetchall() == before
-        assert file.execute("PRAGMA user_version").fetchone() == (3,)
 
 
 def test_a_path_may_be_text(tmp_path: Path) -> None:

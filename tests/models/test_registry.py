@@ -143,14 +143,6 @@ def test_models_follow_scikit_learn_where_it_costs_nothing(line: fp.Graph) -> No
     assert repr(fp.GCN(hidden=8).set_params(epochs=3)) == "GCN(hidden=8, epochs=3)"
 
 
-def test_old_names_of_a_model_still_work_and_say_the_new_one(line: fp.Graph) -> None:
-    model = fp.SGC(epochs=2).fit(line, ["a", "c"], ["left", "right"])
-    with pytest.warns(DeprecationWarning, match="classes is now classes_"):
-        assert model.classes == ("left", "right")
-    with pytest.warns(DeprecationWarning, match="network is now network_"):
-        assert model.network is model.network_
-
-
 def test_a_name_is_registered_once() -> None:
     with pytest.raises(ValueError, match="model 'gcn' is registered already, by GCN"):
         MODELS.register("gcn")(fp.SGC)

@@ -141,16 +141,6 @@ def test_an_unfitted_model_is_not_saved(tmp_path: Path) -> None:
         save_model(GCN(), tmp_path / "model")
 
 
-def test_a_model_of_an_older_version_knows_no_labels(graph: Graph, tmp_path: Path) -> None:
-    save_model(Ridge().fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
-    path = tmp_path / "model" / "model.json"
-    description = json.loads(path.read_text())
-    del description["labelled"]
-    path.write_text(json.dumps(description))
-    again = load_model(tmp_path / "model")
-    assert again.labelled_ == again.given_in(graph) == {}
-
-
 @pytest.mark.parametrize(
     "labelled",
     [

@@ -189,7 +189,7 @@ def test_rows_of_the_last_two_spaces_are_kept(line: Graph) -> None:
     np.testing.assert_array_equal(again, rows["first"])
 
 
-@pytest.mark.parametrize("columns", [3, 60, 700], ids=["few columns", "more", "reduced"])
+@pytest.mark.parametrize("columns", [3, 60, 700], ids=["few columns", "more", "wide"])
 def test_compared_distances_are_one_minus_the_mean_cosine(features_by_hand: ByHand, columns: int) -> None:
     graph = random_graph(40, columns, seed=1)
     ours = Propagation.of(graph)

@@ -226,7 +226,7 @@ def damaged(record: dict[str, Any], **changes: Any) -> str:
     [
         (lambda record: "{", "must be undamaged beside labels.sqlite, which holds the labels"),
         (lambda record: "[" * 100_000, "must be undamaged beside labels.sqlite"),
-        (lambda record: damaged(record, format=9), "found this: format 9, not 2: mend it, or start anew"),
+        (lambda record: damaged(record, format=9), "found this: format 9, not 1: mend it, or start anew"),
         (lambda record: damaged(record, asked=["n77"]), "must be ids of the graph"),
         (lambda record: damaged(record, strategy={"name": "best", "options": {}}), "strategy must be one of"),
         (lambda record: damaged(record, asked=3), "must be undamaged"),
@@ -416,34 +416,6 @@ def test_ids_and_classes_keep_their_type_through_rounds(ids: list[Any], labels: 
     assert resumed.asked == [node for node in asked if node not in ids[:2]]
     assert resumed.model.classes_ == learner.model.classes_
     assert len(resumed.ask(4 - len({*asked, *ids[:2]}))) == 4 - len({*asked, *ids[:2]})
-
-
-def test_rounds_kept_in_the_first_format_are_taken_over(tmp_path: Path) -> None:
-    """As 0.1 wrote them: one record, tuples as lists, which it could not read again."""
-    named = fp.Graph.from_scipy(sp.csr_array((4, 4)), np.eye(4), ids=GRID)
-    folder = tmp_path / "rounds"
-    folder.mkdir()
-    old = {
-        "format": 1,
-        "graph": {"nodes": 4, "edges": 0, "features": 4},
-        "strategy": {"name": "featprop", "options": {"layers": 1, "clustering": "kmedoids"}},
-        "state": {},
-        "seed": 3,
-        "rounds": 2,
-        "labels": [[[0, 1], "red"], [[0, 0], ["a", 1]]],
-        "asked": [[1, 0]],
-        "barred": [[1, 1]],
-        "model_is_current": False,
-    }
-    (folder / "learner.json").write_text(json.dumps(old))
-    for _ in range(2):
-        with alone_at(folder):  # as commands do it
-            learner = ActiveLearner.resume(folder, named)
-        assert learner.labels == {(0, 1): "red", (0, 0): ("a", 1)}
-        assert (learner.asked, learner.skipped, learner.rounds, learner.seed) == ([(1, 0)], [(1, 1)], 2, 3)
-        assert vars(learner.strategy)["layers"] == 1
-    assert json.loads((folder / "learner.json").read_text())["format"] == 2
-    assert len(learner.log.acts()) == 3
 
 
 def test_the_first_nodes_of_a_strategy_with_a_model_come_from_the_default(

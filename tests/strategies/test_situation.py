@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from featprop.graph import Graph
-from featprop.matrix import dense
-from featprop.propagation import Propagation, propagate
+from featprop.propagation import Propagation
 from featprop.strategies import Situation
 
 
@@ -18,9 +17,7 @@ def test_it_is_frozen_and_holds_no_label(line: Graph) -> None:
         situation.outputs["hidden"] = np.ones(1)  # type: ignore[index]
 
 
-def test_propagated_features_are_those_of_the_graph_whoever_asks(line: Graph) -> None:
+def test_points_are_those_of_the_graph_whoever_asks(line: Graph) -> None:
     first = Situation(line.without_labels(), np.array([0]), np.array([1, 2, 3, 4]))
     second = Situation(line.without_labels(), np.array([0, 1]), np.array([2, 3, 4]))
-    assert first.propagated(2) is second.propagated(2) is propagate(line, 2)
     assert first.points(2) is second.points(2) is Propagation.of(line).points(2)
-    np.testing.assert_allclose(np.linalg.norm(dense(first.propagated(0)), axis=1)[0], 1.0)

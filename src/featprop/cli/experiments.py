@@ -19,14 +19,6 @@ commands = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.add_typer(commands, name="experiments")
-app.add_typer(commands, name="bench", hidden=True)
-
-
-@commands.callback()
-def of_old_name(context: typer.Context) -> None:
-    """Say the new name to whoever uses the old one."""
-    if context.info_name == "bench":
-        typer.echo("featprop bench is now featprop experiments; the old name goes with version 0.3.", err=True)
 
 
 @commands.command()

@@ -111,4 +111,4 @@ def _repeated(ctx: Any) -> list[str]:
 
 
 def _commands(ctx: Any) -> list[str]:
-    return [name for name, command in ctx.command.commands.items() if not command.hidden]
+    return list(ctx.command.commands)

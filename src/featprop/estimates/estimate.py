@@ -2,8 +2,8 @@
 
 Accuracy on chosen labels says little: they are neither like the other nodes nor unseen. The estimate is the mean
 confidence of the nodes without a label, the same figure that the probabilities of the predictions give, so it is as
-good as their calibration. The default model is calibrated when it is fitted, on labels held out of everything; a model
-that is not gets a temperature from ten folds. The width of the interval is how far such estimates were off on graphs
+good as their calibration. The default model is calibrated when it is fitted, on held-out labels; a model that is not
+gets a temperature from ten folds. The width of the interval is how far such estimates were off on graphs
 whose truth is known (docs/default.md). An audit, whose nodes are drawn at random, is better where there is one.
 """
 
@@ -29,7 +29,9 @@ from featprop.propagation import Propagation
 __all__ = ["FEWEST", "LEAST", "Estimate", "estimate"]
 
 ACCURACY_ERROR, F1_ERROR = 0.06, 0.07
-"""Standard deviation of the error of estimates, measured on graphs whose truth is known (docs/default.md)."""
+"""Standard deviation of the error of estimates from `FEWEST` labels on (docs/default.md)."""
+FEW_LABELS_POWER = 2 / 3
+"""Power of `FEWEST` / labels by which the error grows with fewer labels."""
 MEASURED = 10_000
 """Nodes whose confidences are averaged, if there are more."""
 LEAST = 10
@@ -104,7 +106,9 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
     else:
         probabilities, right = model.probabilities(scores).astype(np.float64), _right(fitting, model)
     accuracy, f1 = _accuracy_and_f1(probabilities)
-    return Estimate(_interval(accuracy, ACCURACY_ERROR), _interval(f1, F1_ERROR), count, float(right.mean()))
+    factor = max(1.0, FEWEST / count) ** FEW_LABELS_POWER
+    intervals = _interval(accuracy, factor * ACCURACY_ERROR), _interval(f1, factor * F1_ERROR)
+    return Estimate(*intervals, count, float(right.mean()))
 
 
 def _temperature(labels: HeldOut, model: NodeClassifier) -> float:

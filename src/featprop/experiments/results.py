@@ -152,8 +152,6 @@ class Result:
     def from_json(cls, text: str) -> Result:
         """Read a line; names of fields it does not know are passed over."""
         content = json.loads(text)
-        if content.get("epochs", 200) != 200:  # a line of version 0.1, which had the epochs apart
-            content["settings"] = {"epochs": content["epochs"]}
         known = {entry.name for entry in fields(cls)}
         kept = {name: value for name, value in content.items() if name in known}
         for names, kind in FIELDS.items():

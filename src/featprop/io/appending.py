@@ -281,8 +281,8 @@ def _write_edges(
     if scale is None and graph.n_edges:
         if any("divided by their mean" in repair for repair in graph.repairs):
             rule, cure = "must say what its weights were divided by", "convert all tables together"
-            raise FileError(f"{folder}", rule, "a graph of an earlier version", cure)
-        scale = 1.0  # as in version 0.1, which divided by nothing
+            raise FileError(f"{folder}", rule, "nothing", cure)
+        scale = 1.0  # a matrix, whose weights were taken as they are
     n, old = len(positions.ids), graph.adjacency
     more, repairs = sp.csr_array((n, n), dtype=np.float32), tuple[str, ...]()
     if tables.edges_path is not None:

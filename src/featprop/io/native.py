@@ -237,7 +237,7 @@ def _mapped(folder: Path, description: dict[str, Any]) -> Graph:
     nodes, columns = (_count(description, name) for name in ("nodes", "features"))
     is_sparse, is_labelled = ((folder / name).exists() for name in ("features.data.npy", "labels.npy"))
     classes = tuple(from_jsonable(name) for name in description["classes"])
-    names, preparation = description["feature_names"], description.get("preparation")
+    names, preparation = description["feature_names"], description["preparation"]
     if len(set(classes)) != len(classes) or (names is not None and len(names) != columns):
         raise ValueError(f"{len(names or ())} names of {columns} features, or repeated classes")
     return Graph(
@@ -249,8 +249,8 @@ def _mapped(folder: Path, description: dict[str, Any]) -> Graph:
         None if names is None else tuple(str(name) for name in names),
         _read_table(folder / TABLE, nodes) if (folder / TABLE).exists() else None,
         None if preparation is None else Preparation.from_jsonable(preparation),
-        tuple(str(repair) for repair in description.get("repairs", ())),
-        _scale(description.get("weight_scale")),
+        tuple(str(repair) for repair in description["repairs"]),
+        _scale(description["weight_scale"]),
     )
 
 

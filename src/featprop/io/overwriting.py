@@ -23,8 +23,8 @@ log = logging.getLogger(__name__)
 PREDICTION_SUFFIXES = (".csv", ".parquet")
 """What a table of predictions may end in."""
 
-MADE_COLUMNS = ("represents", "spread", "mean_distance", "prediction", "confidence", "neighbours", "audit")
-"""What featprop says of the nodes in a sheet; `mean_distance` is what it called `spread` before."""
+MADE_COLUMNS = ("represents", "spread", "prediction", "confidence", "neighbours", "audit")
+"""What featprop says of the nodes in a sheet."""
 
 NOT_OURS = "a file that featprop did not write"
 

@@ -1,7 +1,7 @@
 """A table of predictions, and what a person changed in it.
 
 Its columns are ``id``, ``label``, ``confidence``, ``given``, ``distance``, ``isolated`` and the probability of each
-class; older ones have no ``given``, ``distance`` and ``isolated``. As featprop writes a row, ``label`` is what a person
+class. As featprop writes a row, ``label`` is what a person
 had ``given`` or else the likeliest class, and ``confidence`` is the probability of ``label``. So a person's hand shows:
 a label that is not the likeliest class, or one that the confidence does not belong to. A spreadsheet may have written
 the numbers in percent or with fewer digits; where the probabilities are lost, only ``given`` tells what a person said.
@@ -26,8 +26,7 @@ __all__ = ["PREDICTION_COLUMNS", "PROBABILITY", "Predictions"]
 
 log = logging.getLogger(__name__)
 
-OLD_COLUMNS = ("id", "label", "confidence")
-PREDICTION_COLUMNS = (*OLD_COLUMNS, "given", "distance", "isolated")
+PREDICTION_COLUMNS = ("id", "label", "confidence", "given", "distance", "isolated")
 PROBABILITY = "probability_"
 DECIMALS = 4
 """Those of the probabilities that featprop writes."""
@@ -81,12 +80,10 @@ class Predictions:
 
     @staticmethod
     def has_layout(titles: Sequence[str]) -> bool:
-        """Return whether these are the columns of a table of predictions, as this or an older featprop writes it."""
-        for columns in (PREDICTION_COLUMNS, OLD_COLUMNS):
-            rest = titles[len(columns) :]
-            if tuple(titles[: len(columns)]) == columns and len(rest) > 1:
-                return all(title.startswith(PROBABILITY) for title in rest)
-        return False
+        """Return whether these are the columns of a table of predictions as featprop writes it."""
+        size = len(PREDICTION_COLUMNS)
+        is_ours = tuple(titles[:size]) == PREDICTION_COLUMNS and len(titles) > size + 1
+        return is_ours and all(title.startswith(PROBABILITY) for title in titles[size:])
 
     def check(self, what: str) -> None:
         """Refuse a table, called `what`, in which predictions cannot be told from labels that a person gave.

@@ -22,16 +22,7 @@ from typing import Any, Self, TypeVar
 
 from featprop.errors import FileError, LabelError, reason
 from featprop.labelling.acts import Act, act_of
-from featprop.labelling.schema import (
-    APPLICATION,
-    COLUMNS,
-    FORMAT,
-    FROM_OLDER,
-    SCHEMA,
-    own_schema,
-    schema_of,
-    statements,
-)
+from featprop.labelling.schema import APPLICATION, COLUMNS, FORMAT, SCHEMA, own_schema, schema_of, statements
 
 __all__ = ["ActFile"]
 
@@ -72,9 +63,7 @@ class ActFile:
             self._check()
             if not read_only:
                 self._keep_safe()
-                self._bring_up_to_date()
-            elif self._version() != FORMAT:
-                self._copy_into_memory()
+                self._make_tables()
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where SQLite quotes bytes that are no text
             raise self._damaged(error) from error
 
@@ -91,25 +80,20 @@ class ActFile:
         self.close()
 
     def _check(self) -> None:
-        """Refuse another database, a log of a later version, or one with views or triggers that are not ours."""
+        """Refuse another database, a log of another version, or one with views or triggers that are not ours."""
         ask, is_empty = self._connection.execute, self._is_empty()  # first: another process may be making the tables
         known, version = ask("PRAGMA application_id").fetchone()[0], self._version()
-        if not is_empty and (known != APPLICATION or not 1 <= version <= FORMAT):
+        if not is_empty and (known != APPLICATION or version != FORMAT):
             found = f"version {version} of one" if known == APPLICATION else "another database"
             raise FileError(f"{self.path}", "must be a label log of this version", found, "choose another file")
-        if version and not self._has_own_schema(version):
+        if version and not self._has_own_schema():
             found = "views or triggers that featprop did not make"
             raise FileError(f"{self.path}", "must be a label log of this version", found, "choose another file")
 
-    def _has_own_schema(self, version: int) -> bool:
-        """Say whether all that the file may have SQLite run is ours: a view may take forever, a trigger write acts.
-
-        Of an older version the names are: what has them makes room for those of now and is never run.
-        """
+    def _has_own_schema(self) -> bool:
+        """Say whether all that the file may have SQLite run is ours: a view may take forever, a trigger write acts."""
         found, known = schema_of(self._connection), own_schema()
         may_run = {each for each in found if each[0] in ("view", "trigger")}
-        if version < FORMAT:
-            return {each[:2] for each in may_run} <= {each[:2] for each in known}
         return known <= found and may_run <= known
 
     def _keep_safe(self) -> None:
@@ -135,28 +119,15 @@ class ActFile:
                     raise
                 time.sleep(AGAIN)
 
-    def _bring_up_to_date(self) -> None:
-        """Make the tables, or those of now out of those of an older format, unless another process just did."""
+    def _make_tables(self) -> None:
+        """Make the tables of a new file, unless another process just did."""
         if self._version() == FORMAT:
             return
         with self._writing():
             self._check()
-            ask, version = self._connection.execute, self._version()
-            if version == FORMAT:
-                return
-            for statement in statements((FROM_OLDER if version else "") + SCHEMA):
-                ask(statement)
-            if version:
-                ask(f"INSERT INTO acts ({COLUMNS}) SELECT {COLUMNS} FROM old_acts ORDER BY number")
-                ask("DROP TABLE old_acts")
-                log.info("%s: a label log of version %d, made one of version %d", self.path, version, FORMAT)
-
-    def _copy_into_memory(self) -> None:
-        """Read a file of an older format as one of now, and leave it as it is."""
-        file, self._connection = self._connection, _connected(":memory:")
-        file.backup(self._connection)
-        file.close()
-        self._bring_up_to_date()
+            if self._version() != FORMAT:
+                for statement in statements(SCHEMA):
+                    self._connection.execute(statement)
 
     def _version(self) -> int:
         version: int = self._connection.execute("PRAGMA user_version").fetchone()[0]

@@ -260,11 +260,6 @@ class LabelLog(ActFile):
         """Return the nodes that cannot be labelled, as everybody says who answered, and why."""
         return consensus(self.holding()).skips
 
-    def notes_of(self, node: Hashable) -> list[Act]:
-        """Return what was written down about one node; it takes no longer in a long log."""
-        query = "SELECT {} FROM acts WHERE node = ? AND kind = 'note' ORDER BY number"
-        return self._select(query, name_to_text(node))
-
     def notes(self) -> list[tuple[Hashable, str]]:
         """Return what was written down about nodes."""
         return [(act.node, act.text) for act in self.acts() if act.kind == "note"]

@@ -1,4 +1,4 @@
-"""The tables and views of a label log, and how a file of an older format becomes one of now."""
+"""The tables and views of a label log."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import closing
 from functools import cache
 
-__all__ = ["APPLICATION", "COLUMNS", "FORMAT", "FROM_OLDER", "SCHEMA", "own_schema", "schema_of", "statements"]
+__all__ = ["APPLICATION", "COLUMNS", "FORMAT", "SCHEMA", "own_schema", "schema_of", "statements"]
 
-FORMAT = 4
-"""Of the file; the first had no verdicts, the second no audit, the third classes in some files and not in others."""
+FORMAT = 1
+"""Version of the file format, stored as ``user_version``."""
 APPLICATION = 0x66656174
 """``feat``: by this SQLite, and `file`, know whose file it is."""
 SCHEMA = f"""
@@ -48,18 +48,6 @@ CREATE VIEW audit AS
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {FORMAT};
 """
-FROM_OLDER = """
-DROP VIEW IF EXISTS audit;
-DROP VIEW IF EXISTS verdicts;
-DROP VIEW answers;
-DROP VIEW standing;
-DROP TRIGGER acts_stay;
-DROP TRIGGER acts_last;
-DROP INDEX acts_of_node;
-DROP INDEX acts_undone;
-ALTER TABLE acts RENAME TO old_acts;
-"""
-"""What makes room in a file of an older format for the schema of now; the old acts are copied after that."""
 COLUMNS = "number, key, time, annotator, round, kind, node, label, text, undoes"
 
 
@@ -81,7 +69,7 @@ def schema_of(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str]]
 
 @cache
 def own_schema() -> frozenset[tuple[str, str, str]]:
-    """Return that of a label log of now."""
+    """Return the schema of a label log."""
     with closing(sqlite3.connect(":memory:")) as made:
         for statement in statements(SCHEMA):
             made.execute(statement)

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from featprop.deprecation import warn_of_old_name
 from featprop.errors import LabelError, ModelError, first_five, unknown_choice
 from featprop.graph import Graph
 from featprop.html import bars, card
@@ -256,12 +255,6 @@ class NodeClassifier(ABC):
         """Whether there is anything to predict with."""
         return bool(self.classes_)
 
-    @property
-    def classes(self) -> tuple[Hashable, ...]:
-        """The old name of `classes_`."""
-        warn_of_old_name("classes", "classes_")
-        return self.classes_
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
         """Return the settings by name; `deep` changes nothing, as none of them is a model."""
         return {name: getattr(self, name) for name in options_of(type(self))}
@@ -296,13 +289,6 @@ class NodeClassifier(ABC):
         labels = Counter(self.labelled_.values())
         counts = [(str(name), labels[name]) for name in self.classes_] if labels else []
         return card(repr(self), facts, bars("labels by class", counts))
-
-    def decision(self, graph: GraphLike) -> Any:
-        """Return the scores as a PyTorch tensor, under the old name of `decision_function`."""
-        import torch
-
-        warn_of_old_name("decision", "decision_function")
-        return torch.from_numpy(self.decision_function(graph))
 
     def fitting(self, graph: GraphLike) -> Graph:
         """Return the graph with features made of its table as the model knows them, or say why there are none."""

@@ -47,8 +47,7 @@ def inverse_temperature(
     """
     logs = np.log(typical) + np.linspace(*LOG_BOUNDS, GRID_SIZE)
     own = scores[np.arange(len(codes)), codes]
-    tried = np.exp(logs)[:, None]
-    likelihood = (tried * own - logsumexp(tried[:, :, None] * scores, axis=2)).sum(axis=1)
+    likelihood = np.array([(tau * own - logsumexp(tau * scores, axis=1)).sum() for tau in np.exp(logs)])
     distance = (logs - np.log(typical)) / LOG_SPREAD
     prior = -(DEGREES_OF_FREEDOM + 1) / 2 * np.log1p(distance**2 / DEGREES_OF_FREEDOM)
     return float(np.exp(logs[int(np.argmax(likelihood + prior))]))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.deprecation import warn_of_old_name
 from featprop.errors import MissingExtraError, ModelError
 from featprop.matrix import Features
 from featprop.models.base import NodeClassifier
@@ -116,12 +115,6 @@ class NeuralClassifier(NodeClassifier):
         network = self.build(self.n_features_in_, len(self.classes_), self._torch().Generator())
         network.take(tensors)
         self.network_ = network
-
-    @property
-    def network(self) -> Any:
-        """The old name of `network_`."""
-        warn_of_old_name("network", "network_")
-        return self.network_
 
     def _trained(self) -> Network:
         if self.network_ is None:

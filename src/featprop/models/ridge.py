@@ -5,8 +5,8 @@ There are three models: on each node's own features, on features diffused over t
 without a label take part: for each class the mean row of the half of its predicted nodes with the largest margins is
 one more label (one step of self-training).
 
-Cross-validation decides how far each is trusted. Every label is held out of everything once: of the solution, of the
-mean rows and of the weights. Held-out scores set the temperature of each model, held-out log scores its weight
+Cross-validation decides how far each is trusted. Every label is held out once, of the solution and of the mean rows.
+All held-out scores together set the temperature of each model, held-out log scores its weight
 (`featprop.models.calibration`), and the prediction is the weighted mean of the distributions. So where neighbours are
 alike the diffused features decide, where they mislead the node's own do, and the evidence says which.
 """
@@ -54,7 +54,9 @@ SELF_TRAINING_NODES, HELD_OUT_NODES = 20_000, 1_000
 MIN_WEIGHT = 0.01
 """A model with less weight is dropped."""
 MIN_LABELS_TO_EXPLAIN = 15
-"""Labels from which on `evidence` says what the weights mean."""
+"""Minimum number of labels for `evidence`."""
+MIN_PROBABILITY = 1e-6
+"""Least probability of a held-out label that counts towards the weights."""
 MAX_COEFFICIENT = 1e25
 """Largest coefficient times inverse temperature of a saved model: sums of more overflow single precision."""
 TOLERANCE = 1e-6
@@ -119,7 +121,7 @@ class Ridge(NodeClassifier):
         with np.errstate(divide="ignore"):
             logs = np.log(np.array([held_out[name][own_codes] for name in names]).T[judged])
         prior = np.array([PRIOR[name] for name in names])
-        weights = model_weights(np.maximum(logs, np.log(TOLERANCE)), prior)
+        weights = model_weights(np.maximum(logs, np.log(MIN_PROBABILITY)), prior)
         self._keep({name: float(weight) for name, weight in zip(names, weights, strict=True)})
         self._space = self._space_of(propagation)
         self.label_smoothing_ = label_smoothing(len(targets), n_classes)
@@ -165,23 +167,19 @@ class Ridge(NodeClassifier):
         """Say what the weights of the feature sets mean, once there are labels enough to judge by."""
         if self.rows != "auto" or len(self.labelled_) < MIN_LABELS_TO_EXPLAIN:
             return None
-        weight, edges = self.weights_.get("own", 0.0), self.weights_.get(STRUCTURE, 0.0)
-        if edges > 2 / 3:
-            return f"Features carry little signal here: predictions rely on the edges alone (weight {edges:.2f})."
-        if weight > 2 / 3:
-            return (
-                "Neighbours carry little signal here: predictions rely on each node's own features "
-                f"(weight {weight:.2f})."
-            )
-        if weight < 1 / 3:
-            return (
-                "Neighbours are informative: predictions rely on features smoothed over the graph "
-                f"(weight {1 - weight:.2f})."
-            )
-        return (
-            f"The evidence is mixed: predictions average each node's own features (weight {weight:.2f}) and features "
-            f"smoothed over the graph (weight {1 - weight:.2f})."
-        )
+        own, edges = (self.weights_.get(name, 0.0) for name in ("own", STRUCTURE))
+        smoothed = 1 - own - edges
+        if own > 2 / 3:
+            finding, source = "Neighbours carry little signal here", f"each node's own features (weight {own:.2f})"
+        elif edges > 2 / 3:
+            finding, source = "Features carry little signal here", f"the edges alone (weight {edges:.2f})"
+        elif smoothed > 2 / 3:
+            finding = "Neighbours are informative"
+            source = f"features smoothed over the graph (weight {smoothed:.2f})"
+        else:
+            finding = "The evidence is mixed"
+            source = f"each node's own features (weight {own:.2f}) and on the graph (weight {1 - own:.2f})"
+        return f"{finding}: predictions rely on {source}."
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Return coefficients, weights, temperatures, the feature space, and what held-out labels got."""

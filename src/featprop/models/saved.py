@@ -130,9 +130,9 @@ def _restored(description: dict[str, Any], tensors: dict[str, Any], device: str)
     model.feature_names_in_ = None if names is None else tuple(names)
     if names is not None and (not isinstance(names, list) or len(names) != model.n_features_in_):
         raise ValueError(f"names of other features than {model.n_features_in_}")
-    preparation = description.get("preparation")
+    preparation = description["preparation"]
     model.preparation_ = None if preparation is None else Preparation.from_jsonable(preparation)
-    _restore_labels(model, description.get("labelled", []))
+    _restore_labels(model, description["labelled"])
     model.restore(tensors)
     return model
 
@@ -153,7 +153,7 @@ def _described_labels(model: NodeClassifier) -> list[list[Any]]:
 
 
 def _restore_labels(model: NodeClassifier, kept: Any) -> None:
-    """Take up what `_described_labels` returned; models of older versions have none."""
+    """Take up what `_described_labels` returned."""
     if not isinstance(kept, list):
         raise ValueError("labels that are no list")
     labels: dict[Hashable, Hashable] = {}

@@ -6,7 +6,7 @@ neighbours, all rows point the same way, and on BlogCatalog two nodes drawn at r
 
 The set ``"structure"`` ignores the features. Each node gets a random signature, which is diffused over the graph, so
 rows are alike where random walks end at the same nodes (as in FastRP, Chen et al. 2019). A signature follows from the
-id of its node: in a graph that has grown, old nodes keep nearly the same rows.
+id of its node: in a graph that has grown, old nodes keep nearly the same rows. With other ids the rows differ.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from featprop.blocks import leaves, let_go, place, sum_in_order
 from featprop.graph import Graph
 from featprop.matrix import read_only
+from featprop.names import name_to_text
 from featprop.propagation.lengths import unit_length
 from featprop.propagation.passing import Edges, smoothed_rows
 from featprop.propagation.reduction import Reduction
@@ -126,7 +127,9 @@ def _signatures(graph: Graph) -> Rows:
 def _sign(block: slice, ids: NDArray[Any], rows: Rows) -> None:
     size = SIGNATURE_SIGNS // 8
     for leaf in leaves(block):
-        digests = [hashlib.blake2b(repr(node).encode(), digest_size=size).digest() for node in ids[leaf].tolist()]
+        digests = [
+            hashlib.blake2b(name_to_text(node).encode(), digest_size=size).digest() for node in ids[leaf].tolist()
+        ]
         bits = np.unpackbits(np.frombuffer(b"".join(digests), dtype=np.uint8)).reshape(-1, SIGNATURE_SIGNS)
         rows[leaf] = bits.astype(np.float32) * 2 - 1
         let_go(rows, leaf)

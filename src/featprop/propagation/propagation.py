@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from featprop.blocks import let_go, place
 from featprop.distances.block_points import BlockPoints
 from featprop.distances.points import Points
 from featprop.errors import ParameterError, unknown_choice
@@ -29,21 +30,23 @@ from featprop.matrix import Features, read_only, unit_rows
 from featprop.progress import tracked
 from featprop.propagation.feature_sets import (
     FEATURE_SETS,
+    ROUNDING,
     STRUCTURE,
     FeatureSpace,
     feature_homophily,
     make_feature_sets,
 )
+from featprop.propagation.lengths import unit_length
 from featprop.propagation.passing import Edges, passed_on
 from featprop.propagation.propagated_points import PropagatedPoints
-from featprop.propagation.reduction import Reduction, effective_dimension, main_directions
+from featprop.propagation.reduction import SAMPLE, Reduction, effective_dimension, main_directions
 
 __all__ = ["Propagation", "normalised_adjacency", "propagate"]
 
 COMPARED_COLUMNS, FLAT_COLUMNS = 64, 512
-"""Columns that nodes are compared in, of more: what differs between single nodes only is left out. The second number is
-for features without main directions, those with more than `FLAT_DIMENSION` effective dimensions (docs/default.md)."""
+"""Number of main directions in which nodes are compared, and the same for features without main directions."""
 FLAT_DIMENSION = 256
+"""Effective dimension above which features have no main directions (docs/default.md)."""
 OWN_SHARE = 3 / 8
 """What a node's own features count when nodes are compared and neighbours are no more alike than random pairs."""
 KEPT_SPACES = 2
@@ -212,16 +215,14 @@ class Propagation:
         """
 
         def make() -> Points:
-            shares = self.compared_shares
-            factors = [float(np.sqrt(share)) for share in shares.values()]
-            parts = [self.features(name) for name in shares]
-            if self.graph.n_nodes > IN_BLOCKS:
-                return BlockPoints(parts, factors, metric="cosine")
-            rows = np.hstack([part * np.float32(factor) for part, factor in zip(parts, factors, strict=True)])
-            width = COMPARED_COLUMNS if effective_dimension(rows) <= FLAT_DIMENSION else FLAT_COLUMNS
-            if rows.shape[1] > width:
-                rows = rows @ main_directions(rows, width)
-            return Points(rows, "cosine")
+            shares, n = self.compared_shares, self.graph.n_nodes
+            parts = [(self.features(name), np.float32(np.sqrt(share))) for name, share in shares.items()]
+            sample = _join(parts, slice(None, None, -(-n // SAMPLE)))
+            width = COMPARED_COLUMNS if effective_dimension(sample) <= FLAT_DIMENSION else FLAT_COLUMNS
+            directions = main_directions(sample, width) if sample.shape[1] > width else None
+            rows = place().rows(n, sample.shape[1] if directions is None else directions.shape[1])
+            place().run(_compare, n, parts, directions, rows)
+            return Points.prepared(rows, "cosine") if n <= IN_BLOCKS else BlockPoints([rows], metric="cosine")
 
         found: Points = self.graph.once("compared", make)
         return found
@@ -249,6 +250,27 @@ class Propagation:
         n, width = features.shape
         largest = float(np.abs(features.data).max(initial=0.0))
         return MANY < n <= TOO_MANY and width >= WIDE and 1 / MODERATE <= largest <= MODERATE
+
+
+def _join(parts: list[tuple[NDArray[np.float32], np.float32]], nodes: slice) -> NDArray[np.float32]:
+    """Return weighted feature sets side by side for some nodes."""
+    joined = np.hstack([rows[nodes] * factor for rows, factor in parts])
+    for rows, _ in parts:
+        let_go(rows, nodes if nodes.step is None else slice(None))
+    return joined
+
+
+def _compare(
+    block: slice,
+    parts: list[tuple[NDArray[np.float32], np.float32]],
+    directions: NDArray[np.float32] | None,
+    out: NDArray[np.float32],
+) -> None:
+    """Write weighted feature sets side by side, along the main directions if there are some, with unit length."""
+    joined = _join(parts, block)
+    out[block] = joined if directions is None else joined @ directions
+    unit_length(out[block], ROUNDING)
+    let_go(out, block)
 
 
 def _handed_out(matrix: Features) -> Features:

@@ -31,7 +31,7 @@ from featprop.propagation.lengths import unit_length
 __all__ = ["Reduction", "effective_dimension", "main_directions"]
 
 WIDE, WIDTH = 1024, 512
-"""Features of more columns than the first are reduced to as many as the second."""
+"""Features with more than `WIDE` columns are reduced to `WIDTH`."""
 NARROWEST = 32
 """Columns that are kept of any number of rows."""
 MOST_NUMBERS = 2**26

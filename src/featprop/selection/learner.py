@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.deprecation import warn_of_old_name
 from featprop.errors import LabelError
 from featprop.estimates import Advice, AuditSample, AuditScore, Doubts, Estimate, advise, doubts, estimate, score_audit
 from featprop.estimates.audit import add_to_audit
@@ -31,7 +30,7 @@ from featprop.io.given import GraphLike, as_graph
 from featprop.io.sheets import write_labels
 from featprop.labelling import LabelLog
 from featprop.models import MODELS, NodeClassifier, get_model, load_model, model_of_seed, save_model
-from featprop.names import to_jsonable
+from featprop.names import from_jsonable, to_jsonable
 from featprop.options import settings_of
 from featprop.selection.choose import select
 from featprop.selection.picks import Selection
@@ -46,8 +45,6 @@ from featprop.selection.saved_learner import (
     naming_damage,
     read_record,
     record_text,
-    recorded_name,
-    take_over,
 )
 from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_strategy
 
@@ -338,15 +335,12 @@ class ActiveLearner:
     def _restored(cls, record: dict[str, Any], folder: Path, graph: Graph, device: str) -> ActiveLearner:
         strategy = get_strategy(record["strategy"]["name"], **record["strategy"]["options"])
         strategy.restore(record["state"])
-        kept = record.get("model")
-        model = get_model(kept["name"], **kept["settings"]) if kept else get_model("gcn", seed=int(record["seed"]))
+        model = get_model(record["model"]["name"], **record["model"]["settings"])
         learner = cls(graph, strategy, model=model, seed=int(record["seed"]))
         learner.rounds, learner._record = int(record["rounds"]), record
         learner.log = LabelLog(folder / LABELS)
-        if record["format"] == 1:
-            take_over(record, learner.log)
         answered = {act.node for act in learner.log.holding()}
-        learner.asked = [name for name in map(recorded_name, record["asked"]) if name not in answered]
+        learner.asked = [name for name in map(from_jsonable, record["asked"]) if name not in answered]
         known = [*learner.labels, *learner.asked, *learner.skipped, *learner.log.audit()]
         graph.positions(known, f"ids in {folder}")
         if "device" in learner._settings.get_params():
@@ -355,10 +349,7 @@ class ActiveLearner:
         if (folder / MODEL).is_dir():
             learner._model = load_model(folder / MODEL, device=device)
             learner._settings = learner._model.fresh()
-            learner._model_saw = learner.log.last if record.get("model_is_current") else record.get("model_saw", 0)
-        if record["format"] == 1:
-            with learner.saving(folder):
-                pass
+            learner._model_saw = record["model_saw"]
         return learner
 
     @classmethod
@@ -407,14 +398,3 @@ class ActiveLearner:
     @property
     def _strategy_name(self) -> str:
         return self.strategy.name or type(self.strategy).__name__
-
-    def cannot_label(self, *nodes: Hashable) -> None:
-        """Skip nodes, under the old name of `skip`."""
-        warn_of_old_name("cannot_label", "skip")
-        self.skip(*nodes)
-
-    @property
-    def barred(self) -> list[Hashable]:
-        """The old name of `skipped`."""
-        warn_of_old_name("barred", "skipped")
-        return self.skipped

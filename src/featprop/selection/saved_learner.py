@@ -17,7 +17,6 @@ from featprop.errors import FeatpropError, FileError, reason
 from featprop.graph import Graph
 from featprop.io.foreign import foreign_entries
 from featprop.io.locks import held_lock
-from featprop.labelling import LabelLog
 from featprop.names import from_jsonable
 
 __all__ = [
@@ -33,15 +32,13 @@ __all__ = [
     "naming_damage",
     "read_record",
     "record_text",
-    "recorded_name",
-    "take_over",
 ]
 
 RECORD = "learner.json"
 LABELS = "labels.sqlite"
 MODEL = "model"
 LOCK = ".lock"
-FORMAT = 2
+FORMAT = 1
 
 
 @contextmanager
@@ -111,14 +108,14 @@ def record_text(state: dict[str, Any], graph: Graph) -> str:
 
 
 def read_record(folder: Path, graph: Graph) -> dict[str, Any]:
-    """Read the record of a learner of this graph, of now or of the first format."""
+    """Read the record of a learner of this graph."""
     if not (folder / RECORD).is_file():
         found = f"no {RECORD}" if folder.is_dir() else "no such folder"
         raise FileError(f"{folder}", f"must be a saved learner with a {RECORD}", found, "save one there first")
     record: dict[str, Any] = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    if record["format"] not in (1, FORMAT):
+    if record["format"] != FORMAT:
         raise ValueError(f"format {record['format']}, not {FORMAT}")
-    if record.get("columns", _columns(graph)) != _columns(graph):
+    if record["columns"] != _columns(graph):
         rule, cure = "must be resumed with the columns it was saved with", "pass the same options about tables"
         raise FileError(f"{folder}", rule, "other features", cure)
     if not _has_grown(record["graph"], _size(graph)):
@@ -132,7 +129,7 @@ def asked_in(folder: Path) -> list[Hashable]:
     if not (folder / RECORD).is_file():
         return []
     with naming_damage(folder):
-        return [*map(recorded_name, json.loads((folder / RECORD).read_text(encoding="utf-8"))["asked"])]
+        return [*map(from_jsonable, json.loads((folder / RECORD).read_text(encoding="utf-8"))["asked"])]
 
 
 @contextmanager
@@ -145,20 +142,6 @@ def naming_damage(folder: Path) -> Iterator[None]:
     except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
         rule, found = f"must be undamaged beside {LABELS}, which holds the labels", f"this: {reason(error)}"
         raise FileError(f"{folder / RECORD}", rule, found, "mend it, or start anew with those labels") from error
-
-
-def take_over(record: dict[str, Any], labels: LabelLog) -> None:
-    """Write what a record of the first format says people did into the log; done twice it changes nothing."""
-    told = {recorded_name(node): recorded_name(label) for node, label in record["labels"]}
-    labels.tell(told, keys={node: f"taken over: {number}" for number, node in enumerate(told)})
-    for number, node in enumerate(record["barred"]):
-        labels.skip(recorded_name(node), key=f"taken over: skip {number}")
-
-
-def recorded_name(value: Any) -> Hashable:
-    """Return a name of a record; in the first format a tuple was written as a list."""
-    name: Hashable = tuple(map(recorded_name, value)) if isinstance(value, list) else from_jsonable(value)
-    return name
 
 
 def _size(graph: Graph) -> dict[str, int]:

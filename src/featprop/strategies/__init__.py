@@ -3,7 +3,6 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from featprop.deprecation import renamed
 from featprop.options import AtLeast, Between
 from featprop.strategies.base import ScoreStrategy, Strategy
 from featprop.strategies.registry import (
@@ -33,5 +32,3 @@ __all__ = [
 
 for found in iter_modules(__path__):
     import_module(f"{__name__}.{found.name}")
-
-__getattr__ = renamed(__name__, {"available": "available_strategies", "register": "register_strategy"})

@@ -57,7 +57,7 @@ class FeatPropDiffused(Strategy):
 
     uses = frozenset({"probabilities"})
     reference = "this project; after Wu et al. 2019"
-    cost = "as featprop with d = 256 at most, and a fit of the model"
+    cost = "as featprop with d = 64 (512 without main directions), and a fit of the model"
 
     def __init__(self, first: Annotated[int, AtLeast(1)] = 10, step: Annotated[float, Above(0)] = 0.5) -> None:
         self.first = first

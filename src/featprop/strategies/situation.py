@@ -57,10 +57,6 @@ class Situation:
         outputs = {name: read_only(output) for name, output in self.outputs.items()}
         object.__setattr__(self, "outputs", MappingProxyType(outputs))
 
-    def propagated(self, layers: int) -> Features:
-        """Return S^K X for K = `layers`, computed the first time it is asked for."""
-        return Propagation.of(self.graph).rows(layers)
-
     def points(self, layers: int, unit: bool = False) -> Points:
-        """Return the rows of S^K X to measure distances between, scaled to length 1 if `unit`, as `propagated`."""
+        """Return the rows of S^K X to measure distances between, scaled to length 1 if `unit`."""
         return Propagation.of(self.graph).points(layers, unit)

@@ -61,14 +61,11 @@ class Numbers:
         Positions of the values that are neither a number nor missing.
     how
         What was done to read them, in a word or two each: ``"decimal comma"``, ``"currency €"``, ``"percent"``.
-    n_missing
-        How many values are missing.
     """
 
     values: NDArray[np.float64]
     odd: NDArray[np.int64]
     how: tuple[str, ...]
-    n_missing: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +155,6 @@ class Writing:
             values=numbers / 100 if self.percent else numbers,
             odd=np.flatnonzero(np.isnan(numbers) & ~missing),
             how=tuple(words for words, done in how.items() if done),
-            n_missing=int(missing.sum()),
         )
 
 
@@ -213,7 +209,7 @@ def numbers_in(
     plain = numbers_of(values)
     if plain is not None:
         finite = np.where(np.isfinite(plain), plain, np.nan)
-        return Numbers(finite, np.empty(0, np.int64), (), int(np.isnan(finite).sum()))
+        return Numbers(finite, np.empty(0, np.int64), ())
     texts = _texts(values)
     if texts is None:
         return None

@@ -207,7 +207,7 @@ class Preparation:
         if not blocks:
             raise ValueError("a preparation of no column")
         try:
-            columns = tuple(Column.from_jsonable(column) for column in said.get("columns", ()))
+            columns = tuple(Column.from_jsonable(column) for column in said["columns"])
             return cls(TableOptions.from_jsonable(said["options"]), blocks, columns)
         except ParameterError as error:
             raise ValueError(str(error)) from error
