@@ -480,7 +480,8 @@ OPTIONS = [
         "setting of another model than the default",
         {"labels.csv": LABELS},
         [*TRAIN, "--set", "epochs=20"],
-        "Option of model ridge must be one of penalty, rows, structure, unlabelled; found 'epochs': choose one of them.",
+        "Option of model ridge must be one of penalty, rows, structure, unlabelled; "
+        "found 'epochs': choose one of them.",
     ),
     (
         "device to train",

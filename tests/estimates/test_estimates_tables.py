@@ -41,30 +41,29 @@ def test_every_graph_is_measured_at_every_budget(benchmark: ModuleType, lines: l
         assert {line["strategy"] for line in ours} == set(benchmark.STRATEGIES)
 
 
-def test_the_text_says_what_the_lines_say(benchmark: ModuleType, lines: list[dict[str, Any]]) -> None:
+def test_intervals_hold_on_every_graph(benchmark: ModuleType, lines: list[dict[str, Any]]) -> None:
+    enough = benchmark.enough(lines)
+    for name in benchmark.GRAPHS:
+        intervals = [(line["estimate"], line["accuracy"]) for line in enough if line["graph"] == name]
+        assert np.mean([low <= truth <= high for (_, low, high), truth in intervals]) >= 0.85
+
+
+def test_the_text_names_the_graphs_that_are_off(benchmark: ModuleType, lines: list[dict[str, Any]]) -> None:
+    missed = PAGE.split("**Missed**")[1].split("<!--")[0]
     enough = benchmark.enough(lines)
     off = {name: np.mean(benchmark.errors(benchmark.of(enough, graph=name))) for name in benchmark.GRAPHS}
-    assert "CiteSeer is off by 4.2 points; with 160 labels by 5.1, and the interval holds in 79 %" in PAGE
-    assert [name for name, error in off.items() if error > 4] == ["citeseer"]
-    assert f"{off['citeseer']:.1f}" == "4.2"
-    for name in benchmark.GRAPHS:
-        held = [
-            line["estimate"][1] <= line["accuracy"] <= line["estimate"][2] for line in enough if line["graph"] == name
-        ]
-        assert np.mean(held) >= 0.85
-    late = benchmark.of(enough, graph="citeseer", budget=160)
-    assert (benchmark.points(benchmark.errors(late)), benchmark.held(late)) == ("5.1", "79")
-    at_40 = {
-        name: round(float(np.mean(benchmark.errors(benchmark.of(enough, graph=name, budget=40)))), 1)
-        for name in benchmark.GRAPHS
-    }
-    assert {name: off for name, off in at_40.items() if off > 4} == {"cora": 4.5, "acm": 4.5, "cora-ml": 4.1}
-    assert "it costs at most 0.9 points" in PAGE
+    assert {name for name, error in off.items() if error > 4} == {"citeseer", "acm"}
+    assert all(f"({off[name]:.1f})" in missed for name in ("citeseer", "acm"))
+    at_40 = {name: np.mean(benchmark.errors(benchmark.of(enough, graph=name, budget=40))) for name in benchmark.GRAPHS}
+    assert {name for name, error in at_40.items() if error <= 4} == {"citeseer", "pubmed"}
+
+
+def test_the_text_says_what_following_the_advice_costs(benchmark: ModuleType, lines: list[dict[str, Any]]) -> None:
     followed = [
         benchmark.followed(one)
         for strategy in (benchmark.DEFAULT, "random")
         for name in benchmark.GRAPHS
         for one in benchmark.series(lines, strategy=strategy, graph=name)
     ]
-    assert max(cost for _, cost in followed) <= 0.95
+    assert f"costs at most {max(cost for _, cost in followed):.1f} points" in PAGE
     assert min(stop for stop, _ in followed) == 80
