@@ -573,7 +573,7 @@ def test_a_server_that_was_started_anew_is_said_and_the_answer_is_kept(make_live
     page.tokens = type(page.tokens)(page.desk.annotators)
     again = make_live(page=page, port=live.port)
     tab.keyboard.press("1")
-    tab.wait_for_function("document.querySelector('#trouble').textContent.includes('started anew')")
+    tab.wait_for_selector("#trouble:has-text('started anew')")
     assert page.log.acts() == []
     tab.goto(again.address())
     tab.wait_for_selector(".last a")

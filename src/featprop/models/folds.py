@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.errors import ParameterError
 from featprop.names import name_to_text
 
 __all__ = ["MAX_FOLDS", "stratified_folds"]
@@ -21,8 +22,16 @@ def stratified_folds(nodes: Sequence[Hashable], codes: NDArray[np.integer]) -> N
     Labels of a class are spread over as many folds as they can be. Which fold a node falls into follows from a digest
     of its id, so the folds are the same in whatever order the labels are listed.
     """
-    digests = [hashlib.blake2b(name_to_text(node).encode(), digest_size=8).digest() for node in nodes]
+    digests = [hashlib.blake2b(_text(node).encode(), digest_size=8).digest() for node in nodes]
     order = sorted(range(len(nodes)), key=lambda place: (codes[place], digests[place]))
     folds = np.empty(len(nodes), dtype=np.intp)
     folds[order] = np.arange(len(nodes)) % min(MAX_FOLDS, len(nodes))
     return folds
+
+
+def _text(node: Hashable) -> str:
+    """Return the text of an id; ids that cannot be saved are told apart by what they print."""
+    try:
+        return name_to_text(node)
+    except ParameterError:
+        return repr(node)
