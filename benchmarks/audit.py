@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 import featprop as fp
-from featprop.estimates import wilson
-from featprop.estimates.audit import shares_of
-from featprop.estimates.checked import effective
-from featprop.estimates.macro_f1 import macro_f1_interval, macro_f1_of
+from featprop.evaluate import wilson
+from featprop.evaluate.audit import shares_of
+from featprop.evaluate.checked import effective
+from featprop.evaluate.macro_f1 import macro_f1_interval, macro_f1_of
 
 SIZES = (30, 60, 100, 200)
 CLASSES = (2, 3, 7, 15)
@@ -60,7 +60,7 @@ def real() -> Iterator[tuple[str, np.ndarray]]:
         truth = np.array(graph.class_names(), dtype=object)
         known = np.flatnonzero([label is not None for label in truth])
         picks = fp.select(graph, LABELS, candidates=graph.ids[known].tolist())
-        model = fp.Ridge().fit(graph, picks.nodes, truth[picks.positions].tolist())
+        model = fp.GraphRidge().fit(graph, picks.nodes, truth[picks.positions].tolist())
         rest = np.setdiff1d(known, picks.positions)
         classes = list(dict.fromkeys(truth[known]))
         codes = {label: code for code, label in enumerate(classes)}

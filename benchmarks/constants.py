@@ -56,9 +56,9 @@ VARIANTS = {
     "every node counts alike": [(featprop_diffused, "FLOOR", 1e6)],
 }
 SETTINGS = {
-    "penalty 0.5": {"penalty": 0.5},
-    "penalty 2": {"penalty": 2.0},
-    "without self-training": {"unlabelled": 0.0},
+    "penalty 0.5": {"alpha": 0.5},
+    "penalty 2": {"alpha": 2.0},
+    "without self-training": {"self_training": 0.0},
 }
 
 
@@ -76,7 +76,7 @@ def measure(name, seed, variant):
         for module, constant, value in VARIANTS.get(variant, ()):
             changed.enter_context(unittest.mock.patch.object(module, constant, value))
         for budget, chosen in rounds(graph, classes, barred, BUDGET):
-            yield budget, scored(graph, classes, chosen, fp.Ridge(**SETTINGS.get(variant, {})))
+            yield budget, scored(graph, classes, chosen, fp.GraphRidge(**SETTINGS.get(variant, {})))
 
 
 def constants_table(lines):

@@ -22,7 +22,7 @@ import numpy as np
 
 import featprop as fp
 from featprop.datasets import resolve
-from featprop.estimates.wrong_labels import wrong_labels
+from featprop.evaluate.wrong_labels import wrong_labels
 
 ROOT = Path(__file__).parent.parent
 LINES = ROOT / "experiments" / "estimates" / "doubts.jsonl"
@@ -40,7 +40,7 @@ PLANTINGS = 20
 SETS = 1
 """Of the distinct sets of nodes, how many classes are hidden from: the last ones, see `TUNED_ON`."""
 TUNED_ON = {"strategies": (DEFAULT, "random"), "budgets": (40, 160), "seeds": (0, 1)}
-"""What was looked at, on all seven graphs, when the threshold of `featprop.estimates.unseen` was set."""
+"""What was looked at, on all seven graphs, when the threshold of `featprop.evaluate.unseen` was set."""
 
 
 def picks(name, strategy, budget):
@@ -72,7 +72,7 @@ def planted(graph, classes, sets):
             labels = told.copy()
             for place in wrong:
                 labels[place] = generator.choice([name for name in names if name != told[place]])
-            model = fp.Ridge().fit(graph, nodes, labels.tolist())
+            model = fp.GraphRidge().fit(graph, nodes, labels.tolist())
             order = [doubt.node for doubt in wrong_labels(graph, model)]
             ranks = sorted(order.index(nodes[place]) + 1 for place in wrong)
             yield {"seed": seed, "planting": planting, "ranks": ranks}
@@ -82,7 +82,7 @@ def listed(graph, classes, sets):
     """Yield how many predictions are wrong, of all and of those of each list."""
     for seed, nodes in sets.items():
         positions = graph.positions(nodes)
-        model = fp.Ridge().fit(graph, nodes, classes[positions].tolist())
+        model = fp.GraphRidge().fit(graph, nodes, classes[positions].tolist())
         wrong = model.predict(graph) != classes
         found = fp.doubts(graph, model)
         of_list = {name: [int(wrong[doubt.position]) for doubt in getattr(found, name)] for name in LISTS}
@@ -102,7 +102,7 @@ def hidden(graph, classes, sets):
             if len(set(told[kept])) < 2:
                 continue
             ids = [node for node, stays in zip(nodes, kept, strict=True) if stays]
-            found = fp.doubts(graph, fp.Ridge().fit(graph, ids, told[kept].tolist())).unseen
+            found = fp.doubts(graph, fp.GraphRidge().fit(graph, ids, told[kept].tolist())).unseen
             groups = [
                 {"size": each.size, "score": each.score, "of it": int((classes[each.positions] == name).sum())}
                 for each in found

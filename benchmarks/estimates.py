@@ -22,7 +22,7 @@ from sklearn.metrics import f1_score
 
 import featprop as fp
 from featprop.datasets import resolve
-from featprop.estimates import Change, Step, forecast
+from featprop.evaluate import Change, Step, forecast
 
 ROOT = Path(__file__).parent.parent
 LINES = ROOT / "experiments" / "estimates" / "estimates.jsonl"
@@ -47,7 +47,7 @@ def estimated(name, graph, classes, known):
                 told = classes[positions].tolist()
                 if len(set(told)) < 2:
                     continue
-                model = fp.Ridge().fit(graph, nodes, told)
+                model = fp.GraphRidge().fit(graph, nodes, told)
                 others = np.setdiff1d(known, positions)
                 predicted = model.predict(graph)[others]
                 found = fp.estimate(graph, model)
@@ -70,7 +70,7 @@ def advised(name, graph, classes, known):
             others = np.setdiff1d(known, graph.positions(nodes))
             for budget in STEPS:
                 told = classes[graph.positions(nodes[:budget])].tolist()
-                model = fp.Ridge().fit(graph, nodes[:budget], told)
+                model = fp.GraphRidge().fit(graph, nodes[:budget], told)
                 found = fp.advise(graph, model)
                 change = found.curve.change
                 yield {

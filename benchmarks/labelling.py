@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from featprop.labelling import LabelLog
+from featprop.labels import LabelLog
 
 sys.path.append(str(Path(__file__).parents[1]))
 

@@ -188,7 +188,7 @@ GRAPHS = {
 
 def accuracy(graph, classes, labelled):
     ids = graph.ids[labelled].tolist()
-    model = fp.Ridge().fit(graph, ids, classes[labelled].tolist())
+    model = fp.GraphRidge().fit(graph, ids, classes[labelled].tolist())
     rest = np.setdiff1d(np.arange(len(classes)), labelled)
     return float((model.predict(graph)[rest] == classes[rest]).mean())
 

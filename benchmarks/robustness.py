@@ -97,13 +97,13 @@ def measure(name, seed):
     order = generator.permutation(known)
     for budget in [*BUDGETS, *BATCHES]:
         if budget <= free:
-            yield "random", budget, scored(graph, classes, order[:budget], fp.Ridge())
+            yield "random", budget, scored(graph, classes, order[:budget], fp.GraphRidge())
     for budget, chosen in rounds(graph, classes, barred, min(BUDGETS[-1], free)):
-        yield "rounds", budget, scored(graph, classes, chosen, fp.Ridge())
-        yield "rounds, own features", budget, scored(graph, classes, chosen, fp.Ridge(rows="own"))
+        yield "rounds", budget, scored(graph, classes, chosen, fp.GraphRidge())
+        yield "rounds, own features", budget, scored(graph, classes, chosen, fp.GraphRidge(features="own"))
     for budget in BATCHES:
         chosen = fp.select(graph, budget, exclude=graph.ids[barred].tolist()).positions
-        yield "one batch", budget, scored(graph, classes, chosen, fp.Ridge())
+        yield "one batch", budget, scored(graph, classes, chosen, fp.GraphRidge())
 
 
 def of(lines, **wanted):

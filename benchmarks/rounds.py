@@ -28,7 +28,7 @@ def use(model, graph, nodes, labels):
 
 
 def whole_round(more, graph, nodes, labels):
-    model = fp.Ridge().fit(graph, nodes, labels)
+    model = fp.GraphRidge().fit(graph, nodes, labels)
     fp.select(graph, more, labelled=nodes, labels=labels, model=model)
     return model.predict_proba(graph)
 
@@ -42,7 +42,11 @@ def measure(name, n_labels, more, repeats):
     whole_round(more, *told)
     use(fp.GCN(epochs=2), *told)
     times = [
-        (seconds(use, fp.Ridge(), *told)[0], seconds(use, fp.GCN(), *told)[0], seconds(whole_round, more, *told)[0])
+        (
+            seconds(use, fp.GraphRidge(), *told)[0],
+            seconds(use, fp.GCN(), *told)[0],
+            seconds(whole_round, more, *told)[0],
+        )
         for _ in range(repeats)
     ]
     ridge, gcn, whole = (statistics.median(each) for each in zip(*times, strict=True))

@@ -17,7 +17,7 @@ import uuid
 from pathlib import Path
 
 from crash.killing import Tally
-from featprop.labelling import LabelLog
+from featprop.labels import LabelLog
 
 __all__ = ["CLASSES", "Client", "Server", "kill_servers"]
 

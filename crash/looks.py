@@ -51,7 +51,7 @@ def model_in(inputs: Inputs, folder: Path) -> dict[str, Any]:
 
 
 def _said(path: Path) -> list[Any]:
-    from featprop.labelling import LabelLog
+    from featprop.labels import LabelLog
 
     if not path.exists():
         return []

@@ -56,7 +56,7 @@ def two_at_once(run: Undisturbed, times: int) -> Pairs:
 
 def two_people(place: Path, times: int) -> Pairs:
     """Let two processes take answers of one person each into one label log, so many times: all are there, once each."""
-    from featprop.labelling import LabelLog
+    from featprop.labels import LabelLog
 
     found = Pairs()
     for number in range(times):
@@ -72,7 +72,7 @@ def two_people(place: Path, times: int) -> Pairs:
 
 def answer_as(given: tuple[Path, str]) -> None:
     """Take answers of a person as a server does, each under its key."""
-    from featprop.labelling import LabelLog
+    from featprop.labels import LabelLog
 
     path, who = given
     with LabelLog(path) as log:

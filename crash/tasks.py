@@ -66,7 +66,7 @@ def append_results(folder: Path) -> None:
 
 def answer(folder: Path) -> None:
     """Take answers as a server does, each under its key."""
-    from featprop.labelling import LabelLog
+    from featprop.labels import LabelLog
 
     with LabelLog(folder / "people.labels") as log:
         log.name_classes(["a", "b"])

@@ -16,7 +16,7 @@ picks = fp.select(graph, budget=40)
 print("label these first:", *picks.nodes[:10])
 
 labels = digit[picks.nodes]  # here a person looks at 40 images
-model = fp.Ridge().fit(graph, picks.nodes, labels)
+model = fp.GraphRidge().fit(graph, picks.nodes, labels)
 others = np.setdiff1d(np.arange(len(digit)), picks.nodes)
 right = np.mean(model.predict(graph)[others] == digit[others])
 print(f"{right:.0%} of the other {len(others):,} digits are named right")
@@ -24,5 +24,5 @@ print("without the truth one would say:", fp.estimate(graph, model))
 
 slip = labels.copy()
 slip[7] = (slip[7] + 1) % 10  # a person mistypes one label
-doubts = fp.doubts(graph, fp.Ridge().fit(graph, picks.nodes, slip))
+doubts = fp.doubts(graph, fp.GraphRidge().fit(graph, picks.nodes, slip))
 print(f"mistyped: image {picks.nodes[7]}; looks wrong first: {doubts.wrong_labels[0]}")

@@ -20,7 +20,7 @@ asked = {member: club.nodes[member]["club"] for member in picks}  # ask four of 
 for member, side in asked.items():
     print(f"member {member} sides with {side}")
 
-model = fp.Ridge().fit(graph, list(asked), list(asked.values()))
+model = fp.GraphRidge().fit(graph, list(asked), list(asked.values()))
 sides = dict(zip(club, model.predict(graph), strict=True))
 nx.set_node_attributes(club, sides, "predicted")
 right = sum(data["predicted"] == data["club"] for _, data in club.nodes(data=True))

@@ -18,7 +18,7 @@ from unittest.mock import patch
 import openpyxl.packaging.core
 import openpyxl.writer.excel
 
-import featprop.labelling.log
+import featprop.labels.log
 
 __all__ = ["repeatable"]
 
@@ -44,8 +44,8 @@ def repeatable() -> Iterator[None]:
     clock = SimpleNamespace(time=START.timestamp, localtime=time.gmtime)
     with ExitStack() as stack:
         for module, name, stands_in in (
-            (featprop.labelling.log, "dt", dates),
-            (featprop.labelling.log, "uuid", keys),
+            (featprop.labels.log, "dt", dates),
+            (featprop.labels.log, "uuid", keys),
             (openpyxl.packaging.core, "datetime", dates),
             (openpyxl.writer.excel, "datetime", dates),
             (openpyxl.writer.excel, "ZipFile", Undated),

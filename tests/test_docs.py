@@ -20,7 +20,7 @@ from featprop.graph import Graph
 from featprop.matrix import as_dense
 from featprop.models import MODELS, get_model, load_model, save_model
 from featprop.propagation import Propagation
-from featprop.strategies import STRATEGIES, Situation, available_strategies, get_strategy
+from featprop.strategies import STRATEGIES, QueryContext, available_strategies, get_strategy
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -95,7 +95,7 @@ def test_the_strategy_of_the_guide_works(monkeypatch: pytest.MonkeyPatch, line: 
     monkeypatch.setattr(STRATEGIES, "classes", dict(STRATEGIES.classes))
     block = next(block for block in blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python"))
     exec(compile(block, "CONTRIBUTING.md", "exec"), {})
-    situation = Situation(line, np.array([1]), np.array([0, 2, 3, 4]))
+    situation = QueryContext(line, np.array([1]), np.array([0, 2, 3, 4]))
     assert sorted(get_strategy("leaves").select(situation, 2, np.random.default_rng(0)).tolist()) == [0, 4]
     assert get_strategy("every-other").select(situation, 2, np.random.default_rng(0)).tolist() == [0, 3]
 

@@ -55,7 +55,7 @@ def drawing() -> str:
     """Return the text of the SVG file."""
     graph, places, kind = made_graph()
     picks = fp.select(graph, BUDGET)
-    model = fp.Ridge().fit(graph, picks, kind[picks.positions])
+    model = fp.GraphRidge().fit(graph, picks, kind[picks.positions])
     sure = model.predict_proba(graph).max(axis=1)
     smooth = colours(np.asarray(fp.propagate(graph, 2)))
     predicted = [CLASSES[code].light for code in model.predict(graph)]

@@ -4,7 +4,7 @@
 
     graph = fp.read_graph("my-graph/")
     picks = fp.select(graph, budget=40)
-    model = fp.Ridge().fit(graph, picks.nodes, labels)
+    model = fp.GraphRidge().fit(graph, picks.nodes, labels)
     model.predict(graph)
 
 Names are imported when they are first used: PyTorch is loaded by the networks, GCN and SGC, alone.
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from featprop.errors import FeatpropError, FileError, GraphError, LabelError, MissingExtraError
     from featprop.errors import ModelError, ParameterError
     from featprop.blocks import working
-    from featprop.estimates import Advice, AuditSample, AuditScore, Doubts, Estimate, LearningCurve
-    from featprop.estimates import advise, doubts, draw_audit, estimate, learning_curve, score_audit
+    from featprop.evaluate import Advice, AuditSample, AuditScore, Doubts, Estimate, LearningCurve
+    from featprop.evaluate import advise, doubts, draw_audit, estimate, learning_curve, score_audit
     from featprop.graph import Graph
     from featprop.io import Format, read_graph, register_format
-    from featprop.labelling import LabelLog, export_labels, import_labels
-    from featprop.models import GCN, SGC, NodeClassifier, Ridge, available_models, get_model, load_model
+    from featprop.labels import LabelLog, export_labels, import_labels
+    from featprop.models import GCN, SGC, NodeClassifier, GraphRidge, available_models, get_model, load_model
     from featprop.models import register_model, save_model
     from featprop.propagation import propagate
     from featprop.reporting import Report, report
-    from featprop.selection import ActiveLearner, Plan, Selection, plan, select, write_predictions
-    from featprop.strategies import ScoreStrategy, Situation, Strategy, available_strategies, get_strategy
+    from featprop.active import ActiveLearner, Plan, Selection, plan, select, write_predictions
+    from featprop.strategies import ScoreStrategy, QueryContext, Strategy, available_strategies, get_strategy
     from featprop.strategies import register_strategy
     from featprop.tables import Preparation, TableOptions
     from featprop.transforms import FeatPropSplit
@@ -45,16 +45,16 @@ _NAMES = {
     "blocks": "working",
     "clustering": "KMedoids k_medoids",
     "errors": "FeatpropError FileError GraphError LabelError MissingExtraError ModelError ParameterError",
-    "estimates": "Advice AuditSample AuditScore Doubts Estimate LearningCurve "
+    "evaluate": "Advice AuditSample AuditScore Doubts Estimate LearningCurve "
     "advise doubts draw_audit estimate learning_curve score_audit",
     "graph": "Graph",
     "io": "Format read_graph register_format",
-    "labelling": "LabelLog export_labels import_labels",
-    "models": "GCN SGC NodeClassifier Ridge available_models get_model load_model register_model save_model",
+    "labels": "LabelLog export_labels import_labels",
+    "models": "GCN SGC NodeClassifier GraphRidge available_models get_model load_model register_model save_model",
     "propagation": "propagate",
     "reporting": "Report report",
-    "selection": "ActiveLearner Plan Selection plan select write_predictions",
-    "strategies": "ScoreStrategy Situation Strategy available_strategies get_strategy register_strategy",
+    "active": "ActiveLearner Plan Selection plan select write_predictions",
+    "strategies": "ScoreStrategy QueryContext Strategy available_strategies get_strategy register_strategy",
     "tables": "Preparation TableOptions",
     "transforms": "FeatPropSplit",
 }
@@ -62,11 +62,11 @@ _HOME = {name: f"featprop.{module}" for module, names in _NAMES.items() for name
 # fmt: off
 __all__ = [
     "GCN", "SGC", "ActiveLearner", "Advice", "AuditSample", "AuditScore", "Doubts", "Estimate", "FeatPropSplit",
-    "FeatpropError", "FileError", "Format", "Graph", "GraphError", "KMedoids", "LabelError", "LabelLog",
+    "FeatpropError", "FileError", "Format", "Graph", "GraphError", "GraphRidge", "KMedoids", "LabelError", "LabelLog",
     "LearningCurve", "MissingExtraError", "ModelError", "NodeClassifier", "ParameterError", "Plan", "Preparation",
-    "Report", "Ridge", "ScoreStrategy", "Selection", "Situation", "Strategy", "TableOptions", "advise",
-    "available_models", "available_strategies", "doubts", "draw_audit", "estimate", "export_labels", "get_model",
-    "get_strategy", "import_labels", "k_medoids", "learning_curve", "load_model", "plan", "propagate", "read_graph",
+    "QueryContext", "Report", "ScoreStrategy", "Selection", "Strategy", "TableOptions", "advise", "available_models",
+    "available_strategies", "doubts", "draw_audit", "estimate", "export_labels", "get_model", "get_strategy",
+    "import_labels", "k_medoids", "learning_curve", "load_model", "plan", "propagate", "read_graph",
     "register_format", "register_model", "register_strategy", "report", "save_model", "score_audit", "select",
     "working", "write_predictions",
 ]

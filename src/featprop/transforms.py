@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
+from featprop.active import select
 from featprop.errors import GraphError, ParameterError
 from featprop.graph import Graph
 from featprop.interop.pyg import check_is_data
-from featprop.selection import select
 from featprop.strategies import DEFAULT_STRATEGY, Strategy
 
 __all__ = ["FeatPropSplit"]

@@ -44,7 +44,7 @@ def in_memory(graph_folder: Path) -> tuple[list[object], np.ndarray, float]:
 def _answer(graph: Graph) -> tuple[list[object], np.ndarray, float]:
     picks = fp.select(graph, 6)
     labels = [graph.class_names()[position] for position in picks.positions]
-    return list(picks), fp.Ridge().fit(graph, picks, labels).predict_proba(graph), picks.mean_distance
+    return list(picks), fp.GraphRidge().fit(graph, picks, labels).predict_proba(graph), picks.mean_distance
 
 
 def _same(ours: tuple[list[object], np.ndarray, float], theirs: tuple[list[object], np.ndarray, float]) -> None:

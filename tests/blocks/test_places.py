@@ -83,7 +83,7 @@ def test_picks_scores_and_coverage_are_the_same(
             picks = fp.select(fresh, 20, seed=seed)
             told = [labels[position] for position in picks.positions]
             more = fp.select(fresh, 10, labelled=picks.nodes, labels=told, seed=seed)
-            model = fp.Ridge().fit(fresh, picks, told)
+            model = fp.GraphRidge().fit(fresh, picks, told)
             seen.add(
                 (
                     tuple(picks),

@@ -9,7 +9,7 @@ import pytest
 
 import featprop
 from featprop.io.labels import read_labels
-from featprop.labelling import LabelLog
+from featprop.labels import LabelLog
 
 Run = Callable[..., Any]
 

@@ -473,14 +473,14 @@ OPTIONS = [
     (
         "setting of the default model",
         {"labels.csv": LABELS},
-        [*TRAIN, "--set", "penalty=0"],
-        "penalty of model ridge must be a number at least 1e-06; found 0.0: the default is 1.0.",
+        [*TRAIN, "--set", "alpha=0"],
+        "alpha of model ridge must be a number at least 1e-06; found 0.0: the default is 1.0.",
     ),
     (
         "setting of another model than the default",
         {"labels.csv": LABELS},
         [*TRAIN, "--set", "epochs=20"],
-        "Option of model ridge must be one of penalty, rows, structure, unlabelled; "
+        "Option of model ridge must be one of alpha, features, self_training, structure; "
         "found 'epochs': choose one of them.",
     ),
     (

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from featprop.labelling import LabelLog
-from featprop.selection.saved_learner import alone_at
+from featprop.active.saved_learner import alone_at
+from featprop.labels import LabelLog
 
 Run = Callable[..., Any]
 

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from featprop.labelling import LabelLog
+from featprop.labels import LabelLog
 
 Start = Callable[..., "Started"]
 NODES = "id,x,picture\n" + "".join(f"{node},{node % 3},a.png\n" for node in range(12))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from featprop.labelling import LabelLog
+from featprop.labels import LabelLog
 
 Run = Callable[..., Any]
 

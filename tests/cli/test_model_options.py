@@ -4,14 +4,14 @@ import pytest
 
 from featprop.cli.model_options import chosen_model
 from featprop.errors import ParameterError
-from featprop.models import GCN, Ridge
+from featprop.models import GCN, GraphRidge
 from featprop.options import settings_of
 
 
 def test_a_model_gets_what_it_has_a_use_for() -> None:
     usual = chosen_model(None, None, 3, "cpu")
-    assert isinstance(usual, Ridge)
-    assert settings_of(usual) == settings_of(Ridge())
+    assert isinstance(usual, GraphRidge)
+    assert settings_of(usual) == settings_of(GraphRidge())
     network = chosen_model("gcn", ["epochs=7", "seed=5"], 3, "cpu")
     assert isinstance(network, GCN)
     assert (network.epochs, network.seed, network.device) == (7, 5, "cpu")

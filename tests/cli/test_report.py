@@ -73,7 +73,7 @@ def test_the_commands_of_a_page_run(run: Run, graph_folder: Path, tmp_path: Path
         "--classes",
         "a,b,c",
         "--set",
-        "rows=own",
+        "features=own",
         "--title",
         "It's",
     )

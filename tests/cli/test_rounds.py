@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from featprop.active import saved_learner
+from featprop.active.saved_learner import alone_at
 from featprop.errors import FileError
-from featprop.labelling import LabelLog
+from featprop.labels import LabelLog
 from featprop.options import options_of
-from featprop.selection import saved_learner
-from featprop.selection.saved_learner import alone_at
 from featprop.strategies import available_strategies, strategy_class
 
 Run = Callable[..., Any]
@@ -183,7 +183,7 @@ def test_a_sheet_does_not_stand_alone_when_the_state_cannot_be_kept(
     def full(self: Any, path: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("featprop.selection.learner.ActiveLearner.saving", full)
+    monkeypatch.setattr("featprop.active.learner.ActiveLearner.saving", full)
     result = run("select", "graph", "-b", 2, "--rounds", "rounds", "-o", "a.csv")
     assert result.exit_code == 2
     assert "No space left on device" in result.stderr

@@ -26,10 +26,10 @@ import numpy as np
 import pytest
 
 import featprop as fp
+from featprop.active.audit_sheet import write_audit
 from featprop.io.native import write_native
-from featprop.labelling import LabelLog
+from featprop.labels import LabelLog
 from featprop.models import MODELS
-from featprop.selection.audit_sheet import write_audit
 from featprop.strategies import STRATEGIES
 
 ROOT = Path(__file__).parents[2]
@@ -129,7 +129,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
         accounts().fill(place / name)
     write_audit(place / "audit.csv", fp.draw_audit(graph, 30, exclude=[*picks, *others]), graph)
     accounts().fill(place / "audit.csv")
-    fp.save_model(fp.Ridge().fit(graph, picks, [truth[node] for node in picks]), place / "model")
+    fp.save_model(fp.GraphRidge().fit(graph, picks, [truth[node] for node in picks]), place / "model")
     for name, chosen in ("my-graph.labels", picks), ("other.labels", others):
         with LabelLog(place / name) as log:
             log.tell({node: truth[node] for node in chosen})

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import featprop as fp
+from featprop.active import select
 from featprop.datasets import digits
 from featprop.errors import FeatpropError, FileError, MissingExtraError, ParameterError
 from featprop.experiments import runner
@@ -26,7 +27,6 @@ from featprop.experiments.settings import Settings
 from featprop.experiments.summary import Results
 from featprop.matrix import dense
 from featprop.propagation import coverage
-from featprop.selection import select
 
 VOID = {"br", "img", "link", "meta"}
 Make = Callable[..., Result]

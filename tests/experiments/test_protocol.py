@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
+from featprop.active import select
 from featprop.errors import LabelError, ParameterError
 from featprop.experiments import measuring, protocol, trained
 from featprop.experiments.entrants import Entrant
@@ -17,27 +18,26 @@ from featprop.experiments.scoring import score
 from featprop.experiments.trials import Trial
 from featprop.graph import Graph
 from featprop.matrix import dense
-from featprop.models import GCN, SGC, Ridge
+from featprop.models import GCN, SGC, GraphRidge
 from featprop.propagation import propagate
-from featprop.selection import select
-from featprop.strategies import STRATEGIES, Situation, Strategy, register_strategy
+from featprop.strategies import STRATEGIES, QueryContext, Strategy, register_strategy
 
-seen: list[Situation] = []
+seen: list[QueryContext] = []
 
 
 class First(Strategy):
     """Take the first candidates; remember what was there to see."""
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> Any:
-        seen.append(situation)
-        return situation.candidates[:budget]
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> Any:
+        seen.append(context)
+        return context.candidates[:budget]
 
 
 class TheSame(Strategy):
     """One node as often as nodes are wanted, as a plug-in might."""
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> Any:
-        return np.repeat(situation.candidates[:1], budget)
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> Any:
+        return np.repeat(context.candidates[:1], budget)
 
 
 class Watching(First):
@@ -54,9 +54,9 @@ class Watching(First):
     def restore(self, state: dict[str, Any]) -> None:
         self.calls = state["calls"]
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> Any:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> Any:
         self.calls += 1
-        return super().select(situation, budget, generator)
+        return super().select(context, budget, generator)
 
 
 class Using(First):
@@ -67,10 +67,10 @@ class Using(First):
     def steps(self, labelled: int, budget: int) -> list[int]:
         return [*range(labelled + 2 if labelled else 3, budget, 2), budget]
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> Any:
-        super().select(situation, budget, generator)
-        order = np.argsort(np.minimum(np.arange(len(situation.candidates)), np.arange(len(situation.candidates))[::-1]))
-        return situation.candidates[order[:budget]]
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> Any:
+        super().select(context, budget, generator)
+        order = np.argsort(np.minimum(np.arange(len(context.candidates)), np.arange(len(context.candidates))[::-1]))
+        return context.candidates[order[:budget]]
 
 
 class UsingFirst(First):
@@ -109,10 +109,10 @@ def test_a_one_step_strategy_chooses_all_nodes_anew_at_each_budget(rings: Graph)
     assert len(lines) == 2 * 2 * 2
     assert {line.nodes for line in lines if line.budget == 6} == {tuple(f"n{i}" for i in range(6))}
     assert {line.nodes for line in lines if line.budget == 8} == {tuple(f"n{i}" for i in range(8))}
-    assert [len(situation.labelled) for situation in seen] == [0, 0], "no draw, so one choice serves both seeds"
-    for situation in seen:
-        assert situation.graph.labels is None
-        assert 11 not in situation.candidates, "a label that nobody knows cannot be asked for"
+    assert [len(context.labelled) for context in seen] == [0, 0], "no draw, so one choice serves both seeds"
+    for context in seen:
+        assert context.graph.labels is None
+        assert 11 not in context.candidates, "a label that nobody knows cannot be asked for"
 
 
 def test_what_is_known_is_not_done_again(rings: Graph) -> None:
@@ -170,17 +170,17 @@ def test_a_strategy_with_a_model_continues_from_the_pool_before_with_its_model(r
     assert [len(line.nodes) for line in lines] == [6, 6, 8, 8], "the five count"
     assert [line.state for line in lines] == [{"calls": 1}, {"calls": 1}, {"calls": 2}, {"calls": 2}]
     names = rings.class_names()
-    for situation in seen:
-        nodes = situation.labelled
+    for context in seen:
+        nodes = context.labelled
         alone = GCN(seed=3, epochs=40).fit(rings, rings.ids[nodes], [names[node] for node in nodes])
-        assert situation.classes == alone.classes_
-        assert [situation.classes[code] for code in situation.labels] == [names[node] for node in nodes]
+        assert context.classes == alone.classes_
+        assert [context.classes[code] for code in context.labels] == [names[node] for node in nodes]
         for output, expected in [
             ("probabilities", alone.predict_proba(rings)),
             ("logits", alone.decision_function(rings)),
             ("hidden", alone.representation(rings)),
         ]:
-            np.testing.assert_allclose(situation.outputs[output], expected, atol=2e-3)
+            np.testing.assert_allclose(context.outputs[output], expected, atol=2e-3)
 
 
 @pytest.mark.parametrize("model", ["ridge", "gcn"])
@@ -189,26 +189,26 @@ def test_a_strategy_that_uses_a_model_starts_from_its_own_picks_and_goes_over_it
 ) -> None:
     lines = all_lines(rings, trial(rings, "using", model, budgets=(6, 8), seeds=(3,)))
     assert [line.schedule for line in lines] == [(3, 5, 6)] * 2 + [(3, 5, 6, 8)] * 2
-    assert [len(situation.labelled) for situation in seen] == [0, 3, 5, 6]
+    assert [len(context.labelled) for context in seen] == [0, 3, 5, 6]
     assert not seen[0].outputs
     assert {len(line.nodes) for line in lines if line.budget == 8} == {8}
     larger, smaller = lines[-1].nodes, lines[0].nodes
     assert larger[:6] == smaller, "the pool of a budget is the beginning of the next one"
     names = rings.class_names()
-    for situation in seen[1:]:
-        nodes = situation.labelled
+    for context in seen[1:]:
+        nodes = context.labelled
         assert rings.ids[nodes].tolist() == list(larger[: len(nodes)])
-        kind = Ridge() if model == "ridge" else GCN(seed=3, epochs=40)
+        kind = GraphRidge() if model == "ridge" else GCN(seed=3, epochs=40)
         alone = kind.fit(rings, rings.ids[nodes], [names[node] for node in nodes])
-        assert situation.outputs.keys() == {"logits"}
-        np.testing.assert_allclose(situation.outputs["logits"], alone.decision_function(rings), atol=2e-3)
+        assert context.outputs.keys() == {"logits"}
+        np.testing.assert_allclose(context.outputs["logits"], alone.decision_function(rings), atol=2e-3)
 
 
 @pytest.mark.parametrize("model", ["ridge", "gcn"])
 def test_a_strategy_that_uses_a_model_does_without_while_there_is_one_class(rings: Graph, model: str) -> None:
     all_lines(rings, trial(rings, "using-first", model, budgets=(9,), seeds=(0,)))
-    assert [len(situation.labelled) for situation in seen] == list(range(9))
-    assert [bool(situation.outputs) for situation in seen] == [False] * 7 + [True] * 2, "the seventh is of the other"
+    assert [len(context.labelled) for context in seen] == list(range(9))
+    assert [bool(context.outputs) for context in seen] == [False] * 7 + [True] * 2, "the seventh is of the other"
 
 
 def test_the_default_in_experiments(rings: Graph) -> None:
@@ -232,13 +232,13 @@ def test_going_on_in_the_middle_of_a_budget_sees_the_same_models(rings: Graph, c
     """Models of several seeds are trained side by side, which rounds otherwise than one alone."""
     what = trial(rings, "using", "gcn", budgets=(6, 10), seeds=range(5))
     whole = all_lines(rings, what)
-    before = [(situation.labelled.tolist(), situation.outputs["logits"]) for situation in seen if situation.outputs]
+    before = [(context.labelled.tolist(), context.outputs["logits"]) for context in seen if context.outputs]
     seen.clear()
     rest = all_lines(rings, what, whole[:cut])
     assert [essence(line) for line in [*whole[:cut], *rest]] == [essence(line) for line in whole]
-    for situation in seen:
-        told = [logits for labelled, logits in before if labelled == situation.labelled.tolist()]
-        assert not situation.outputs or any(np.array_equal(situation.outputs["logits"], logits) for logits in told)
+    for context in seen:
+        told = [logits for labelled, logits in before if labelled == context.labelled.tolist()]
+        assert not context.outputs or any(np.array_equal(context.outputs["logits"], logits) for logits in told)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("gcn", GCN), ("sgc", SGC)])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from featprop.labelling import LabelLog
+from featprop.labels import LabelLog
 from fuzz import checks
 from fuzz.running import command
 from fuzz.targets.command_line import LEFT_OUT, VALID, may_change

@@ -208,5 +208,5 @@ def test_labels_of_a_mapping_are_looked_up_by_node() -> None:
 
 
 def test_pandas_waits_to_be_given() -> None:
-    program = "import sys, featprop as fp; fp.Graph, fp.select, fp.Ridge; assert 'pandas' not in sys.modules"
+    program = "import sys, featprop as fp; fp.Graph, fp.select, fp.GraphRidge; assert 'pandas' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)

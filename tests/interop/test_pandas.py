@@ -105,7 +105,7 @@ def test_from_frames_to_predictions_in_a_frame() -> None:
     graph = fp.Graph.from_pandas(NODES, EDGES)
     picks = fp.select(graph, 3)
     answers = picks.to_frame().assign(label=["x", "y", "x"])
-    model = fp.Ridge().fit(graph, picks, answers["label"])
+    model = fp.GraphRidge().fit(graph, picks, answers["label"])
     predicted = pd.Series(model.predict(graph), index=graph.ids)
     assert predicted.index.tolist() == NODES["id"].tolist()
 

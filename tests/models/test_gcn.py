@@ -10,7 +10,7 @@ from torch_geometric.nn import GCNConv
 
 from featprop.errors import LabelError, ModelError, ParameterError
 from featprop.graph import Graph
-from featprop.models import GCN, SGC, NodeClassifier, Ridge
+from featprop.models import GCN, SGC, GraphRidge, NodeClassifier
 from featprop.models.networks import Inputs, TwoLayers
 from featprop.propagation import Propagation, normalised_adjacency
 
@@ -33,7 +33,7 @@ def inputs_of(model: GCN, graph: Graph, nodes: np.ndarray | None = None) -> Inpu
     return Inputs.of(model.matrices(Propagation.of(graph), nodes), CPU)
 
 
-@pytest.mark.parametrize("model", [GCN(seed=3), SGC(seed=3), Ridge()])
+@pytest.mark.parametrize("model", [GCN(seed=3), SGC(seed=3), GraphRidge()])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_two_groups_are_told_apart(model: NodeClassifier, sparse: bool) -> None:
     graph = two_groups(sparse=sparse)

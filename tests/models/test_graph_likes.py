@@ -23,12 +23,12 @@ def given(request: pytest.FixtureRequest, line: fp.Graph, write_folder: Any) -> 
 def test_fit_predict_and_all_that(given: Any) -> None:
     graph = fp.Graph.from_networkx(given) if isinstance(given, nx.Graph) else None
     graph = graph or (given if isinstance(given, fp.Graph) else fp.read_graph(given))
-    model = fp.Ridge().fit(given, ["a", "c"], ["left", "right"])
+    model = fp.GraphRidge().fit(given, ["a", "c"], ["left", "right"])
     np.testing.assert_array_equal(model.predict(given), model.predict(graph))
     np.testing.assert_array_equal(model.predict_proba(given), model.predict_proba(graph))
     np.testing.assert_array_equal(model.decision_function(given), model.decision_function(graph))
     np.testing.assert_array_equal(model.representation(given), model.representation(graph))
-    assert fp.Ridge().fit_or_start(given, ["a"], ["left"]).predict(given).tolist() == ["left"] * 5
+    assert fp.GraphRidge().fit_or_start(given, ["a"], ["left"]).predict(given).tolist() == ["left"] * 5
     assert fp.select(given, 2).nodes.tolist() == fp.select(graph, 2).nodes.tolist()
     np.testing.assert_array_equal(fp.propagate(given), fp.propagate(graph))
 
@@ -43,13 +43,13 @@ def test_a_learner_of_whatever_is_a_graph(given: Any, tmp_path: Any) -> None:
 
 def test_a_data_of_pyg(line: fp.Graph) -> None:
     data = line.to_pyg()
-    model = fp.Ridge().fit(data, [0, 2], ["left", "right"])
-    expected = fp.Ridge().fit(line, ["a", "c"], ["left", "right"]).predict(line)
+    model = fp.GraphRidge().fit(data, [0, 2], ["left", "right"])
+    expected = fp.GraphRidge().fit(line, ["a", "c"], ["left", "right"]).predict(line)
     assert model.predict(data).tolist() == expected.tolist()
     assert fp.ActiveLearner(data).ask(2).nodes.tolist() == fp.select(data, 2).nodes.tolist()
 
 
-@pytest.mark.parametrize("call", [fp.Ridge().fit, fp.Ridge().predict, fp.select, fp.ActiveLearner])
+@pytest.mark.parametrize("call", [fp.GraphRidge().fit, fp.GraphRidge().predict, fp.select, fp.ActiveLearner])
 def test_what_is_no_graph_is_told_everywhere(call: Any) -> None:
     more = {"fit": (["a"], ["x"]), "select": (2,)}.get(call.__name__, ())
     with pytest.raises(GraphError, match=r"found a HeteroData: pass data\.to_homogeneous"):
@@ -68,8 +68,8 @@ def test_what_is_no_graph_is_told_everywhere(call: Any) -> None:
     ],
 )
 def test_nodes_and_labels_of_pandas_and_arrow(line: fp.Graph, nodes: Any, labels: Any) -> None:
-    expected = fp.Ridge().fit(line, ["a", "c"], ["left", "right"])
-    model = fp.Ridge().fit(line, nodes, labels)
+    expected = fp.GraphRidge().fit(line, ["a", "c"], ["left", "right"])
+    model = fp.GraphRidge().fit(line, nodes, labels)
     assert model.classes_ == ("left", "right")
     np.testing.assert_array_equal(model.predict_proba(line), expected.predict_proba(line))
     chosen = fp.select(line, 1, labelled=nodes, labels=labels).nodes.tolist()
@@ -79,7 +79,7 @@ def test_nodes_and_labels_of_pandas_and_arrow(line: fp.Graph, nodes: Any, labels
 def test_a_selection_as_nodes(line: fp.Graph) -> None:
     picks = fp.select(line, 3)
     labels = pd.Series(["x", "y", "x"], index=picks.nodes)
-    model = fp.Ridge().fit(line, picks, labels)
+    model = fp.GraphRidge().fit(line, picks, labels)
     assert model.predict(line).shape == (5,)
     assert not set(fp.select(line, 2, labelled=picks)) & set(picks)
     assert not set(fp.select(line, 2, exclude=picks)) & set(picks)
@@ -89,7 +89,7 @@ def test_a_selection_as_nodes(line: fp.Graph) -> None:
 def test_labels_in_another_order_are_refused(line: fp.Graph) -> None:
     labels = pd.Series({"c": "right", "a": "left"})
     for call in (
-        lambda: fp.Ridge().fit(line, ["a", "c"], labels),
+        lambda: fp.GraphRidge().fit(line, ["a", "c"], labels),
         lambda: fp.select(line, 1, labelled=["a", "c"], labels=labels),
     ):
         with pytest.raises(LabelError, match="labels must be in the order of the nodes"):
@@ -100,19 +100,19 @@ def test_labels_in_another_order_are_refused(line: fp.Graph) -> None:
 def test_a_missing_label_is_named(line: fp.Graph, missing: Any) -> None:
     for labels in (pd.Series(["x", missing, "y"], dtype=object), ["x", missing, "y"]):
         with pytest.raises(LabelError, match=r"labels must be there for every node; found none for 1 \('b'\)"):
-            fp.Ridge().fit(line, ["a", "b", "c"], labels)
+            fp.GraphRidge().fit(line, ["a", "b", "c"], labels)
 
 
 def test_a_frame_in_place_of_a_column(line: fp.Graph) -> None:
     frame = pd.DataFrame({"id": ["a", "c"], "label": ["x", "y"]})
     with pytest.raises(GraphError, match=r"must be one column; found a DataFrame: pass one of its columns"):
-        fp.Ridge().fit(line, frame, frame["label"])
+        fp.GraphRidge().fit(line, frame, frame["label"])
 
 
 def test_what_a_notebook_shows(line: fp.Graph, tmp_path: Any) -> None:
-    model = fp.Ridge(penalty=2.0)
+    model = fp.GraphRidge(alpha=2.0)
     shown = model._repr_html_()
-    assert "Ridge(penalty=2.0)" in shown
+    assert "GraphRidge(alpha=2.0)" in shown
     assert '<th style="text-align:left">fitted</th>' in shown
     assert "<svg" not in shown
     model.fit(line, ["a", "c", "e"], ["<b>", "right", "right"])

@@ -1,4 +1,4 @@
-"""Ridge against scikit-learn on the same rows, and on graphs of all shapes."""
+"""GraphRidge against scikit-learn on the same rows, and on graphs of all shapes."""
 
 import inspect
 import json
@@ -23,7 +23,7 @@ import featprop as fp
 from featprop.errors import ModelError, ParameterError
 from featprop.graph import Graph
 from featprop.matrix import dense
-from featprop.models import Ridge, load_model, save_model
+from featprop.models import GraphRidge, load_model, save_model
 from featprop.models.calibration import inverse_temperature, label_smoothing, model_weights
 from featprop.models.folds import stratified_folds
 from featprop.models.ridge import PRIOR
@@ -49,12 +49,12 @@ def labels_of(graph: Graph, nodes: np.ndarray) -> list[Any]:
     return np.array(graph.class_names(), dtype=object)[nodes].tolist()
 
 
-def fitted(graph: Graph, n_labels: int = 12, **options: Any) -> Ridge:
+def fitted(graph: Graph, n_labels: int = 12, **options: Any) -> GraphRidge:
     nodes = np.arange(n_labels)
-    return Ridge(**options).fit(graph, graph.ids[nodes], labels_of(graph, nodes))
+    return GraphRidge(**options).fit(graph, graph.ids[nodes], labels_of(graph, nodes))
 
 
-def accuracy(model: Ridge, graph: Graph) -> float:
+def accuracy(model: GraphRidge, graph: Graph) -> float:
     return float(np.mean(model.predict(graph) == np.array(graph.class_names())))
 
 
@@ -117,7 +117,7 @@ def test_one_feature_set_is_kernel_ridge_calibrated_on_held_out_labels(
     features_by_hand: ByHand, name: Any, self_training: float, n_labels: int
 ) -> None:
     graph = made(seed=n_labels)
-    model = fitted(graph, n_labels, rows=name, unlabelled=self_training)
+    model = fitted(graph, n_labels, features=name, self_training=self_training)
     rows, targets = features_by_hand(graph, name), graph.labels[:n_labels]
     solve, _ = solve_by_hand(rows[:n_labels], targets, rows[rows.any(axis=1)], self_training)
     held_out = held_out_by_hand(graph, rows, n_labels, self_training)
@@ -142,7 +142,7 @@ def test_feature_sets_are_averaged_by_their_held_out_log_scores(features_by_hand
         held_out = held_out_by_hand(graph, features_by_hand(graph, name), n_labels, 1.0)
         tau = inverse_temperature(np.maximum(held_out, -1), targets)
         logs.append(np.log(softmax(tau * held_out, axis=1)[np.arange(n_labels), targets]))
-        singles.append(fitted(graph, n_labels, rows=name).predict_proba(graph))
+        singles.append(fitted(graph, n_labels, features=name).predict_proba(graph))
     expected = model_weights(np.array(logs).T, np.array([PRIOR[name] for name in FEATURE_SETS]))
     weights = [model.weights_.get(name, 0) for name in FEATURE_SETS]
     assert weights == pytest.approx(expected.tolist(), abs=0.03)
@@ -170,7 +170,7 @@ def test_evidence_is_only_stated_with_enough_labels_and_where_it_was_weighed() -
     graph = made()
     assert fitted(graph, 14).evidence() is None
     assert fitted(graph, 15).evidence() is not None
-    assert fitted(graph, 30, rows="own").evidence() is None
+    assert fitted(graph, 30, features="own").evidence() is None
 
 
 def test_weights_sum_to_one_and_small_ones_are_dropped() -> None:
@@ -181,7 +181,7 @@ def test_weights_sum_to_one_and_small_ones_are_dropped() -> None:
 
 
 def test_four_settings_and_no_more() -> None:
-    assert list(inspect.signature(Ridge).parameters) == ["penalty", "unlabelled", "rows", "structure"]
+    assert list(inspect.signature(GraphRidge).parameters) == ["alpha", "self_training", "features", "structure"]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -205,7 +205,7 @@ def test_structure_does_not_mislead_where_edges_are_random() -> None:
 
 def test_structure_of_a_graph_that_has_grown() -> None:
     graph = made(others=0.0, told=0.0)
-    model = fitted(graph, 12, rows="structure")
+    model = fitted(graph, 12, features="structure")
     larger = grown(graph, 20, 1)
     assert np.mean(model.predict(larger)[:90] == model.predict(graph)) > 0.95
     assert np.mean(model.predict(larger)[90:] == "b") > 0.9
@@ -220,7 +220,7 @@ def test_one_label_a_class_says_nothing_of_the_rows() -> None:
 def test_a_class_with_one_label_is_found_too() -> None:
     graph = made(n=120, told=2.5)
     nodes = np.array([2, *np.flatnonzero(graph.labels != 2)[:20]])
-    model = Ridge().fit(graph, nodes, labels_of(graph, nodes))
+    model = GraphRidge().fit(graph, nodes, labels_of(graph, nodes))
     third = np.flatnonzero(graph.labels == 2)
     assert np.mean(model.predict(graph)[third] == "c") > 0.8
 
@@ -241,7 +241,7 @@ def test_permuting_the_nodes_permutes_the_answer(seed: int) -> None:
     order = np.random.default_rng(seed).permutation(50)
     permuted = Graph.from_scipy(graph.adjacency[order][:, order], graph.features[order], ids=graph.ids[order])
     nodes = np.arange(12)
-    model, other = (Ridge().fit(each, nodes, labels_of(graph, nodes)) for each in (graph, permuted))
+    model, other = (GraphRidge().fit(each, nodes, labels_of(graph, nodes)) for each in (graph, permuted))
     np.testing.assert_allclose(other.predict_proba(permuted), model.predict_proba(graph)[order], atol=1e-4)
     np.testing.assert_array_equal(other.predict(permuted), model.predict(graph)[order])
 
@@ -254,7 +254,7 @@ def test_the_same_answer_every_time() -> None:
 
 def test_the_order_of_the_labels_does_not_matter() -> None:
     graph, nodes = made(), np.array([7, 3, 11, 0, 5, 1, 2, 4])
-    model, turned = (Ridge().fit(graph, part, labels_of(graph, part)) for part in (nodes, np.sort(nodes)))
+    model, turned = (GraphRidge().fit(graph, part, labels_of(graph, part)) for part in (nodes, np.sort(nodes)))
     np.testing.assert_allclose(model.predict_proba(graph), turned.predict_proba(graph), atol=1e-5)
 
 
@@ -329,7 +329,7 @@ ODD = {
 @pytest.mark.parametrize("n_labels", [3, 30], ids=["few", "all"])
 def test_odd_graphs_get_finite_answers(kind: str, classes: int, n_labels: int) -> None:
     graph = Graph.from_scipy(*ODD[kind])
-    model = Ridge().fit(graph, range(n_labels), [f"class {i % classes}" for i in range(n_labels)])
+    model = GraphRidge().fit(graph, range(n_labels), [f"class {i % classes}" for i in range(n_labels)])
     probabilities = model.predict_proba(graph)
     assert probabilities.shape == (30, classes)
     assert np.isfinite(probabilities).all()
@@ -345,14 +345,14 @@ def test_odd_graphs_get_finite_answers(kind: str, classes: int, n_labels: int) -
 
 def test_nodes_that_say_nothing_are_not_taken_for_one_class() -> None:
     graph = Graph.from_scipy(RING, np.ones((30, 2)))
-    probabilities = Ridge().fit(graph, range(10), ["a", "b"] * 5).predict_proba(graph)
+    probabilities = GraphRidge().fit(graph, range(10), ["a", "b"] * 5).predict_proba(graph)
     assert np.abs(probabilities - 0.5).max() < 0.25
 
 
 def test_a_node_without_features_or_neighbours_gets_the_answer_of_no_row() -> None:
     adjacency, features = ODD["a node alone and without features"]
     graph = Graph.from_scipy(adjacency, features)
-    model = Ridge().fit(graph, range(4), ["a", "a", "a", "b"])
+    model = GraphRidge().fit(graph, range(4), ["a", "a", "a", "b"])
     assert not model.representation(graph)[29].any()
     saved, expected = model.tensors(), model.label_smoothing_ / 2
     for name, weight in model.weights_.items():
@@ -366,22 +366,25 @@ def test_a_node_without_features_or_neighbours_gets_the_answer_of_no_row() -> No
 @pytest.mark.parametrize("kind", ["equal nodes", "constant features", "no edges"])
 def test_the_ends_of_the_settings_work(penalty: float, unlabelled: float, kind: str) -> None:
     graph = Graph.from_scipy(*ODD[kind])
-    model = Ridge(penalty=penalty, unlabelled=unlabelled).fit(graph, range(30), ["a", "b", "b"] * 10)
+    model = GraphRidge(alpha=penalty, self_training=unlabelled).fit(graph, range(30), ["a", "b", "b"] * 10)
     assert np.isfinite(model.predict_proba(graph)).all()
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"penalty": 0}, "penalty of model ridge must be a number at least 1e-06; found 0: the default is 1.0"),
-        ({"penalty": float("nan")}, "penalty of model ridge must be a number"),
-        ({"unlabelled": -1}, "unlabelled of model ridge must be a number from 0 to 1000; found -1"),
-        ({"rows": "three-hops"}, "rows of model ridge must be one of auto, diffused, own, structure, two-hops; found"),
+        ({"alpha": 0}, "alpha of model ridge must be a number at least 1e-06; found 0: the default is 1.0"),
+        ({"alpha": float("nan")}, "alpha of model ridge must be a number"),
+        ({"self_training": -1}, "self_training of model ridge must be a number from 0 to 1000; found -1"),
+        (
+            {"features": "three-hops"},
+            "features of model ridge must be one of auto, diffused, own",
+        ),
     ],
 )
 def test_settings_out_of_range(settings: dict[str, Any], message: str, line: Graph) -> None:
     with pytest.raises(ParameterError, match=message):
-        Ridge(**settings).fit(line, ["a", "c"], ["left", "right"])
+        GraphRidge(**settings).fit(line, ["a", "c"], ["left", "right"])
 
 
 def test_the_representation_is_the_feature_set_with_the_largest_weight(features_by_hand: ByHand) -> None:
@@ -392,13 +395,13 @@ def test_the_representation_is_the_feature_set_with_the_largest_weight(features_
 
 
 def test_two_classes(line: Graph) -> None:
-    model = Ridge().fit(line, ["a", "c"], ["left", "right"])
+    model = GraphRidge().fit(line, ["a", "c"], ["left", "right"])
     assert model.predict(line)[[0, 2]].tolist() == ["left", "right"]
     np.testing.assert_allclose(np.exp(model.decision_function(line)).sum(axis=1), 1, atol=1e-5)
 
 
 def test_one_class_is_predicted_everywhere_and_can_be_saved(line: Graph, tmp_path: Path) -> None:
-    model = Ridge().fit_or_start(line, ["a", "c"], ["left", "left"])
+    model = GraphRidge().fit_or_start(line, ["a", "c"], ["left", "left"])
     save_model(model, tmp_path / "model")
     for each in (model, load_model(tmp_path / "model")):
         assert each.predict(line).tolist() == ["left"] * 5
@@ -407,10 +410,10 @@ def test_one_class_is_predicted_everywhere_and_can_be_saved(line: Graph, tmp_pat
 
 
 def test_scikit_learn_clones_it() -> None:
-    copy = clone(fitted(made(), penalty=0.5, rows="own"))
-    assert copy.get_params() == {"penalty": 0.5, "unlabelled": 1.0, "rows": "own", "structure": False}
+    copy = clone(fitted(made(), alpha=0.5, features="own"))
+    assert copy.get_params() == {"alpha": 0.5, "self_training": 1.0, "features": "own", "structure": False}
     assert not copy.is_fitted
-    assert repr(copy) == "Ridge(penalty=0.5, rows='own')"
+    assert repr(copy) == "GraphRidge(alpha=0.5, features='own')"
 
 
 def grown(graph: Graph, new: int, kind: int) -> Graph:
@@ -513,7 +516,7 @@ def changed(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Damage:
     ],
 )
 def test_a_damaged_model_is_refused(damage: Damage, found: str, tmp_path: Path) -> None:
-    save_model(fitted(made(), rows="own"), tmp_path / "model")
+    save_model(fitted(made(), features="own"), tmp_path / "model")
     weights = tmp_path / "model" / "weights.safetensors"
     saved = load_file(weights)
     with np.errstate(all="ignore"):
@@ -530,7 +533,7 @@ def test_a_wide_model_comes_back(tmp_path: Path) -> None:
     model = fitted(wide)
     save_model(model, tmp_path / "model")
     again = load_model(tmp_path / "model")
-    assert isinstance(again, Ridge)
+    assert isinstance(again, GraphRidge)
     assert again.weights_ == model.weights_
     assert again.inverse_temperatures_ == model.inverse_temperatures_
     assert again.label_smoothing_ == model.label_smoothing_
@@ -563,9 +566,9 @@ def test_nodes_without_features_take_no_part() -> None:
     features[:40] = generator.normal(size=(40, 4)) + np.repeat(np.eye(2, 4) * 3, 20, axis=0)
     graph = Graph.from_scipy(empty(200), features)
     nodes, labels = [0, 1, 2, 20, 21, 22], list("aaabbb")
-    model = Ridge().fit(graph, nodes, labels)
+    model = GraphRidge().fit(graph, nodes, labels)
     np.testing.assert_allclose(model.predict_proba(graph)[40:], 0.5, atol=0.1)
-    turned = Ridge().fit(graph, nodes[::-1], labels[::-1])
+    turned = GraphRidge().fit(graph, nodes[::-1], labels[::-1])
     assert turned.inverse_temperatures_ == pytest.approx(model.inverse_temperatures_)
 
 

@@ -14,7 +14,7 @@ from safetensors.numpy import load_file, save_file
 
 from featprop.errors import FileError, ModelError, ParameterError
 from featprop.graph import Graph
-from featprop.models import GCN, SGC, NodeClassifier, Ridge, load_model, save_model
+from featprop.models import GCN, SGC, GraphRidge, NodeClassifier, load_model, save_model
 from featprop.models.saved import n_labels_in
 
 
@@ -25,7 +25,7 @@ def graph() -> Graph:
 
 
 @pytest.mark.parametrize(
-    "model", [GCN(hidden=5, dropout=0.2, seed=4, epochs=7), SGC(layers=1, epochs=7), Ridge(penalty=0.5)]
+    "model", [GCN(hidden=5, dropout=0.2, seed=4, epochs=7), SGC(layers=1, epochs=7), GraphRidge(alpha=0.5)]
 )
 @pytest.mark.parametrize(
     "classes", [["a", "b", "ü"], [3, 1, 2], [(0, "a"), 1.5, "1.5"], [dt.date(2026, 11, 16), True, 2]]
@@ -51,7 +51,7 @@ def test_saving_twice_replaces_the_model(graph: Graph, tmp_path: Path) -> None:
 
 def test_how_many_labels_a_model_is_of_where_it_says_so(graph: Graph, tmp_path: Path) -> None:
     assert n_labels_in(tmp_path / "model") is None
-    save_model(Ridge().fit(graph, [0, 1, 2], ["a", "b", "b"]), tmp_path / "model")
+    save_model(GraphRidge().fit(graph, [0, 1, 2], ["a", "b", "b"]), tmp_path / "model")
     assert n_labels_in(tmp_path / "model") == 3
     for text in ("{}", '{"labelled": []}', '{"labelled": 3}', "[]", "{"):
         (tmp_path / "model" / "model.json").write_text(text)
@@ -91,7 +91,7 @@ def test_weights_of_another_shape_or_type_are_refused(
         load_model(tmp_path / "model")
 
 
-@pytest.mark.parametrize("model", [GCN(epochs=1), SGC(epochs=1), Ridge()])
+@pytest.mark.parametrize("model", [GCN(epochs=1), SGC(epochs=1), GraphRidge()])
 def test_a_class_that_is_there_twice(model: NodeClassifier, graph: Graph, tmp_path: Path) -> None:
     save_model(model.fit(graph, [0, 1, 2], ["a", "b", "c"]), tmp_path / "model")
     path = tmp_path / "model" / "model.json"
@@ -157,7 +157,7 @@ def test_an_unfitted_model_is_not_saved(tmp_path: Path) -> None:
     ],
 )
 def test_labels_that_a_model_cannot_have_been_trained_on(graph: Graph, tmp_path: Path, labelled: object) -> None:
-    save_model(Ridge().fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
+    save_model(GraphRidge().fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
     path = tmp_path / "model" / "model.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"labelled": labelled}))
     with pytest.raises(ModelError, match="must be an undamaged model of this version"):
@@ -166,13 +166,13 @@ def test_labels_that_a_model_cannot_have_been_trained_on(graph: Graph, tmp_path:
 
 def test_ids_that_json_cannot_hold(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     graph = Graph.from_scipy(np.eye(3), np.eye(3), ids=[object(), object(), "c"])
-    save_model(Ridge().fit(graph, graph.ids[:2], ["a", "b"]), tmp_path / "model")
+    save_model(GraphRidge().fit(graph, graph.ids[:2], ["a", "b"]), tmp_path / "model")
     assert load_model(tmp_path / "model").labelled_ == {}
     assert "The model is saved without the labels it was trained on: Names of nodes" in caplog.text
 
 
 def test_labels_are_not_those_of_another_graph_with_the_same_ids(graph: Graph) -> None:
-    model = Ridge().fit(graph, [0, 1, 2], ["a", "b", "b"])
+    model = GraphRidge().fit(graph, [0, 1, 2], ["a", "b", "b"])
     other = Graph.from_scipy(graph.adjacency, np.random.default_rng(1).normal(size=(12, 3)))
     assert model.given_in(other) == {}
     features = graph.features.copy()
@@ -188,17 +188,17 @@ def test_numbers_in_a_table_that_may_be_other_nodes_are_said(caplog: pytest.LogC
         nodes = pd.DataFrame({"id": list(ids), "weight": weights})
         return Graph.from_pandas(nodes, pd.DataFrame({"source": [ids[0]], "target": [ids[1]]}))
 
-    model = Ridge().fit(numbered([1, 2, 3, 11, 12, 14]), [1, 4], ["a", "b"])
+    model = GraphRidge().fit(numbered([1, 2, 3, 11, 12, 14]), [1, 4], ["a", "b"])
     for weights, said in ([14, 12, 11, 3, 2, 1], 1), ([1, 2, 3, 9, 12, 14], 0):
         caplog.clear()
         assert model.given_in(numbered(weights)) == {1: "a", 4: "b"}
         assert caplog.text.count("None of the 2 nodes whose labels the model was trained on has the features") == said
     names = [*"abcdef"]
-    named = Ridge().fit(numbered([1, 2, 3, 11, 12, 14], names), ["a", "d"], ["a", "b"])
+    named = GraphRidge().fit(numbered([1, 2, 3, 11, 12, 14], names), ["a", "d"], ["a", "b"])
     caplog.clear()
     assert named.given_in(numbered([14, 12, 11, 3, 2, 1], names)) == {"a": "a", "d": "b"}
     assert "None of" not in caplog.text
 
 
 def test_one_class_is_kept_too(graph: Graph) -> None:
-    assert Ridge().fit_or_start(graph, [3, 4], ["a", "a"]).labelled_ == {3: "a", 4: "a"}
+    assert GraphRidge().fit_or_start(graph, [3, 4], ["a", "a"]).labelled_ == {3: "a", 4: "a"}

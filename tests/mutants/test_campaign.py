@@ -9,7 +9,7 @@ from pathlib import Path
 from mutants.changes import all_mutants, sampled
 
 ROOT = Path(__file__).parents[2]
-COUNT, MODULE = 60, "estimates/left_out.py"
+COUNT, MODULE = 60, "evaluate/left_out.py"
 
 
 def run(out: Path, *more: str) -> subprocess.CompletedProcess[str]:
@@ -25,7 +25,7 @@ def test_changes_are_noticed_and_not_tried_twice(tmp_path: Path) -> None:
     outcomes = [json.loads(line) for line in (tmp_path / "outcomes.jsonl").read_text().splitlines()]
     assert [each["key"] for each in outcomes] == expected
     assert re.search(rf"^all +{len(expected)} ", told, flags=re.MULTILINE)
-    assert all(each["by"].startswith("tests/estimates/") for each in outcomes if each["outcome"] == "killed")
+    assert all(each["by"].startswith("tests/evaluate/") for each in outcomes if each["outcome"] == "killed")
     assert any(each["outcome"] == "killed" for each in outcomes)
     again = run(tmp_path)
     assert "0 of them to try" in again.stdout

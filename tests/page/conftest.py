@@ -15,7 +15,7 @@ import pytest
 import uvicorn
 
 from featprop.graph import Graph
-from featprop.labelling import LabelLog
+from featprop.labels import LabelLog
 from featprop.page.desk import Desk
 from featprop.page.security import Guard, Hosts, Tokens
 from featprop.page.server import application

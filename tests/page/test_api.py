@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from featprop.graph import Graph
-from featprop.labelling import LabelLog
+from featprop.labels import LabelLog
 
 MakePage = Callable[..., Any]
 

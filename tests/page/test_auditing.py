@@ -8,7 +8,7 @@ import pytest
 
 from featprop.errors import ParameterError
 from featprop.graph import Graph
-from featprop.labelling import LabelLog
+from featprop.labels import LabelLog
 from featprop.page.desk import Desk
 from featprop.page.trainer import ranked
 

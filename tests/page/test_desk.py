@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from featprop.errors import FeatpropError, LabelError, ParameterError
 from featprop.graph import Graph
-from featprop.labelling import LabelLog
-from featprop.labelling.agreement import alpha, consensus, disagreements
+from featprop.labels import LabelLog
+from featprop.labels.agreement import alpha, consensus, disagreements
 from featprop.page.api import jsonable_progress
 from featprop.page.desk import AHEAD, Desk
 from featprop.page.leases import LEASE

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from featprop.labelling import LabelLog
+from featprop.labels import LabelLog
 from featprop.page.curve import curve
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"

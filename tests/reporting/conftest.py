@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from featprop.estimates import (
+from featprop.evaluate import (
     Advice,
     AuditScore,
     Change,
@@ -26,7 +26,7 @@ from featprop.estimates import (
     wilson,
 )
 from featprop.graph import Graph
-from featprop.models import Ridge
+from featprop.models import GraphRidge
 from featprop.reporting import composition
 from featprop.reporting.findings import Findings
 from featprop.reporting.subject import Subject
@@ -96,7 +96,9 @@ def labels() -> dict[str, str]:
 
 @pytest.fixture
 def subject(graph: Graph, labels: dict[str, str]) -> Subject:
-    return Subject(graph, Ridge().fit(graph, list(labels), list(labels.values())), labels, {"n3": "ok", "n4": "other"})
+    return Subject(
+        graph, GraphRidge().fit(graph, list(labels), list(labels.values())), labels, {"n3": "ok", "n4": "other"}
+    )
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from featprop.estimates import Interval
+from featprop.evaluate import Interval
 from featprop.graph import UNKNOWN, Graph
-from featprop.models import Ridge
+from featprop.models import GraphRidge
 from featprop.reporting.class_table import class_lines
 from featprop.reporting.commands import Files, next_steps
 from featprop.reporting.facts import facts_of
@@ -149,10 +149,10 @@ def test_a_class_that_is_nearly_all_of_them_is_said(subject: Subject, findings: 
 
 def test_one_class_and_no_open_node_have_headlines(line: Graph) -> None:
     lonely = {"a": "left"}
-    one = Subject(line, Ridge().fit_or_start(line, ["a"], ["left"]), lonely)
+    one = Subject(line, GraphRidge().fit_or_start(line, ["a"], ["left"]), lonely)
     assert headline(one, Findings()).startswith("All labels are left so far")
     every = dict(zip("abcde", ["left", "right", "left", "right", "left"], strict=True))
-    done = Subject(line, Ridge().fit(line, list(every), list(every.values())), every)
+    done = Subject(line, GraphRidge().fit(line, list(every), list(every.values())), every)
     assert headline(done, Findings()) == "Every node has a label: there is nothing to predict"
 
 

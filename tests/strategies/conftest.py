@@ -1,4 +1,4 @@
-"""Graphs and situations small enough to solve by hand."""
+"""Graphs and contexts small enough to solve by hand."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,14 +8,14 @@ import pytest
 import scipy.sparse as sp
 
 from featprop.graph import Graph
-from featprop.strategies import Situation
+from featprop.strategies import QueryContext
 
-Situated = Callable[..., Situation]
+Situated = Callable[..., QueryContext]
 
 
 @pytest.fixture
 def situated() -> Situated:
-    """Make a situation from edges (pairs) and features; everything that is not labelled is a candidate."""
+    """Make a context from edges (pairs) and features; everything that is not labelled is a candidate."""
 
     def make(
         n: int,
@@ -24,7 +24,7 @@ def situated() -> Situated:
         labelled: list[int] | None = None,
         labels: list[int] | None = None,
         **outputs: Any,
-    ) -> Situation:
+    ) -> QueryContext:
         ends = np.array(edges or [], dtype=int).reshape(-1, 2)
         adjacency = sp.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
         graph = Graph.from_scipy(adjacency, np.ones((n, 1)) if features is None else np.asarray(features, float))
@@ -32,6 +32,6 @@ def situated() -> Situated:
         rows = {name: np.asarray(values, dtype=np.float32) for name, values in outputs.items()}
         codes = np.array(labels or [], dtype=np.int64)
         classes = tuple(range(int(codes.max()) + 1)) if codes.size else ()
-        return Situation(graph, known, np.setdiff1d(np.arange(n), known), codes, classes, rows)
+        return QueryContext(graph, known, np.setdiff1d(np.arange(n), known), codes, classes, rows)
 
     return make

@@ -6,23 +6,23 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from featprop.strategies import Situation, get_strategy
+from featprop.strategies import QueryContext, get_strategy
 from featprop.strategies.anrmab import ANRMAB, _race
 from featprop.strategies.pagerank import page_rank
 from featprop.strategies.uncertainty import entropy
 
-Situated = Callable[..., Situation]
+Situated = Callable[..., QueryContext]
 EDGES = [(0, 1), (0, 2), (0, 3), (3, 4), (4, 5)]
 P = [[0.5, 0.5], [0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]
 HIDDEN = [[0.0], [1.0], [2.0], [4.0], [7.0], [9.0]]
 
 
 @pytest.fixture
-def start(situated: Situated) -> Situation:
+def start(situated: Situated) -> QueryContext:
     return situated(6, EDGES, labelled=[5], labels=[0], probabilities=P, hidden=HIDDEN)
 
 
-def test_the_odds_are_the_mixture_of_the_three(start: Situation) -> None:
+def test_the_odds_are_the_mixture_of_the_three(start: QueryContext) -> None:
     bandit = ANRMAB(rounds=5)
     picks = bandit.select(start, 2, np.random.default_rng(0))
     state = bandit.state()
@@ -68,7 +68,7 @@ def test_the_reward_by_hand(situated: Situated) -> None:
     assert 1 not in waiting
 
 
-def test_weights_live_on_and_without_new_labels_stay(start: Situation, situated: Situated) -> None:
+def test_weights_live_on_and_without_new_labels_stay(start: QueryContext, situated: Situated) -> None:
     bandit = get_strategy("anrmab")
     first = bandit.select(start, 2, np.random.default_rng(0)).tolist()
     assert bandit.state()["weights"] == [1, 1, 1]
@@ -101,7 +101,7 @@ def test_a_state_that_cannot_be_is_refused(change: dict[str, list[float]]) -> No
         ANRMAB().restore(state | change)
 
 
-def test_no_arm_falls_below_its_least_share(start: Situation) -> None:
+def test_no_arm_falls_below_its_least_share(start: QueryContext) -> None:
     bandit = ANRMAB(rounds=100)
     bandit.restore({"weights": [3.0, 0.0, 0.0]})
     bandit.select(start, 1, np.random.default_rng(0))

@@ -10,14 +10,14 @@ import scipy.sparse as sp
 
 from featprop.graph import Graph
 from featprop.propagation import coverage, propagate
-from featprop.strategies import Situation, get_strategy
+from featprop.strategies import QueryContext, get_strategy
 from featprop.strategies.grain import influence
 
-Situated = Callable[..., Situation]
+Situated = Callable[..., QueryContext]
 
 
-def chosen(name: str, situation: Situation, budget: int, **options: Any) -> list[int]:
-    return get_strategy(name, **options).select(situation, budget, np.random.default_rng(0)).tolist()
+def chosen(name: str, context: QueryContext, budget: int, **options: Any) -> list[int]:
+    return get_strategy(name, **options).select(context, budget, np.random.default_rng(0)).tolist()
 
 
 def test_cosine_groups_by_direction_where_l2_goes_by_size(situated: Situated) -> None:
@@ -34,17 +34,17 @@ def test_a_node_without_features_stays_zero_under_cosine(situated: Situated) -> 
 def test_layers_are_an_option(situated: Situated) -> None:
     """Without propagation node 1 is like 0; its neighbours make it like 2, 3 and 4."""
     features = [[0.0], [0.0], [1.0], [1.0], [1.0], [5.0]]
-    situation = situated(6, [(1, 2), (1, 3), (1, 4)], features, labelled=[2])
-    assert chosen("featprop", situation, 2, layers=0)[0] == 5
-    np.testing.assert_array_equal(propagate(situation.graph, 0), situation.graph.features)
+    context = situated(6, [(1, 2), (1, 3), (1, 4)], features, labelled=[2])
+    assert chosen("featprop", context, 2, layers=0)[0] == 5
+    np.testing.assert_array_equal(propagate(context.graph, 0), context.graph.features)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_kmeans_gives_distinct_nodes_near_the_optimum(seed: int) -> None:
     generator = np.random.default_rng(seed)
     graph = Graph.from_scipy(sp.random_array((12, 12), density=0.2, rng=generator), generator.normal(size=(12, 2)))
-    situation = Situation(graph, np.array([0]), np.arange(1, 12))
-    picks = chosen("featprop", situation, 3, clustering="kmeans")
+    context = QueryContext(graph, np.array([0]), np.arange(1, 12))
+    picks = chosen("featprop", context, 3, clustering="kmeans")
     best = min(coverage(graph, np.array([0, *choice])).mean_distance for choice in combinations(range(1, 12), 3))
     assert len(set(picks)) == 3
     assert coverage(graph, np.array([0, *picks])).mean_distance <= 1.7 * best
@@ -53,9 +53,9 @@ def test_kmeans_gives_distinct_nodes_near_the_optimum(seed: int) -> None:
 def test_kmeans_is_not_kmedoids(situated: Situated) -> None:
     """A far node pulls the mean, 9.3, which is nearest to 4; the medoid is the one in the middle."""
     features = [[0.0], [1.0], [1.5], [4.0], [40.0]]
-    situation = situated(5, features=features)
-    assert chosen("featprop", situation, 1) == [2]
-    assert chosen("featprop", situation, 1, clustering="kmeans") == [3]
+    context = situated(5, features=features)
+    assert chosen("featprop", context, 1) == [2]
+    assert chosen("featprop", context, 1, clustering="kmeans") == [3]
 
 
 def test_kcenter_goes_farthest_first(situated: Situated) -> None:
@@ -65,8 +65,8 @@ def test_kcenter_goes_farthest_first(situated: Situated) -> None:
 
 
 def test_coreset_greedy_looks_at_the_hidden_layer_only(situated: Situated) -> None:
-    situation = situated(5, features=[[9.0], [7], [5], [3], [1]], labelled=[0], hidden=[[0.0], [1.5], [4], [10], [11]])
-    assert chosen("coreset-greedy", situation, 3) == [4, 2, 1]
+    context = situated(5, features=[[9.0], [7], [5], [3], [1]], labelled=[0], hidden=[[0.0], [1.5], [4], [10], [11]])
+    assert chosen("coreset-greedy", context, 3) == [4, 2, 1]
 
 
 def test_featprop_hidden_clusters_the_logits(situated: Situated) -> None:
@@ -89,14 +89,14 @@ def test_herding_is_greedy_on_its_objective(labelled: list[int]) -> None:
     features = generator.normal(size=(15, 3))
     graph = Graph.from_scipy(sp.csr_array((15, 15)), features)
     known = np.array(labelled, dtype=np.intp)
-    situation = Situation(graph, known, np.setdiff1d(np.arange(15), known))
+    context = QueryContext(graph, known, np.setdiff1d(np.arange(15), known))
     distances = np.linalg.norm(features[:, None] - features[None], axis=2)
     kernel = np.exp(-((distances / np.quantile(distances[np.triu_indices(15, 1)], 0.2)) ** 2))
     picks = list(labelled)
     for _ in range(4):
         rest = [node for node in range(15) if node not in picks]
         picks.append(max(rest, key=lambda node: kernel[:, [*picks, node]].max(axis=1).mean()))
-    assert chosen("herding", situation, 4, unit=False, quantile=0.2) == picks[len(labelled) :]
+    assert chosen("herding", context, 4, unit=False, quantile=0.2) == picks[len(labelled) :]
 
 
 def test_influence_by_hand(situated: Situated) -> None:
@@ -123,15 +123,15 @@ def test_grain_nn_is_greedy_on_its_objective() -> None:
     for _ in range(3):
         rest = [node for node in range(14) if node not in picks]
         picks.append(max(rest, key=lambda node: grain_gain(graph, [*picks, node])))
-    situation = Situation(graph, np.array([5]), np.setdiff1d(np.arange(14), [5]))
-    assert chosen("grain-nn", situation, 3) == picks[1:]
+    context = QueryContext(graph, np.array([5]), np.setdiff1d(np.arange(14), [5]))
+    assert chosen("grain-nn", context, 3) == picks[1:]
 
 
 def test_grain_ball_covers_what_is_not_covered_and_then_anew(situated: Situated) -> None:
     """Three groups of isolated nodes: a node from each, the largest group first, then the round begins again."""
     features = [[0.0], [0.01], [0.02], [5.0], [5.01], [9.0], [9.01], [9.02], [9.03]]
-    situation = situated(9, features=features)
-    picks = chosen("grain-ball", situation, 6, quantile=0.27)
+    context = situated(9, features=features)
+    picks = chosen("grain-ball", context, 6, quantile=0.27)
     groups = [[0, 0, 0, 1, 1, 2, 2, 2, 2][node] for node in picks]
     assert groups == [2, 0, 1, 2, 0, 1]
     assert chosen("grain-ball", situated(9, features=features, labelled=[6]), 1, quantile=0.27)[0] < 3
@@ -149,9 +149,9 @@ def two_cliques(sizes: tuple[int, int]) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("name", ["graphpart", "graphpart-far"])
 def test_graphpart_gives_every_part_its_share(situated: Situated, name: str) -> None:
     features = np.random.default_rng(0).normal(size=(12, 2))
-    situation = situated(12, two_cliques((8, 4)), features)
+    context = situated(12, two_cliques((8, 4)), features)
     for budget, expected in [(2, [1, 1]), (5, [3, 2]), (10, [6, 4])]:
-        picks = np.array(chosen(name, situation, budget, parts=2))
+        picks = np.array(chosen(name, context, budget, parts=2))
         assert [np.count_nonzero(picks < 8), np.count_nonzero(picks >= 8)] == expected
     picks = np.array(chosen(name, situated(12, two_cliques((8, 4)), features, labelled=[0, 1]), 3, parts=2))
     assert np.count_nonzero(picks >= 8) >= 2
@@ -159,13 +159,13 @@ def test_graphpart_gives_every_part_its_share(situated: Situated, name: str) -> 
 
 def test_graphpart_takes_the_node_nearest_the_centre(situated: Situated) -> None:
     features = [[0.0], [1], [2], [3], [9], [20], [21], [22]]
-    situation = situated(8, features=features)
-    assert set(chosen("graphpart", situation, 1, parts=1, layers=0)) == {4}
+    context = situated(8, features=features)
+    assert set(chosen("graphpart", context, 1, parts=1, layers=0)) == {4}
 
 
 def test_far_keeps_away_from_what_is_taken(situated: Situated) -> None:
     """The labelled node 3 is a centre; the other centre is the mean of 0, 1 and 2, which is nearest to 1."""
     features = [[0.0], [1.0], [2.1], [6.0]]
-    situation = situated(4, features=features, labelled=[3])
-    assert chosen("graphpart", situation, 1, parts=1, layers=0) == [1]
-    assert chosen("graphpart-far", situation, 1, parts=1, layers=0) == [0]
+    context = situated(4, features=features, labelled=[3])
+    assert chosen("graphpart", context, 1, parts=1, layers=0) == [1]
+    assert chosen("graphpart-far", context, 1, parts=1, layers=0) == [0]

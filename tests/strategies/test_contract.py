@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from featprop.active import build_context, select
 from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.matrix import Features
 from featprop.models import GCN
-from featprop.selection import select, situate
 from featprop.strategies import (
     OUTPUTS,
-    Situation,
+    QueryContext,
     Strategy,
     available_strategies,
     get_strategy,
@@ -72,9 +72,9 @@ def outputs_of(kind: str, labels: tuple[str, ...]) -> dict[str, Features]:
     return model.outputs(graph, OUTPUTS)
 
 
-def situation_of(
+def context_of(
     strategy: Strategy, kind: str = "ordinary", labels: tuple[str, ...] = LABELS, **parts: Any
-) -> Situation:
+) -> QueryContext:
     """What the strategy would see: only the outputs it says it needs, or uses where there are two classes."""
     wanted = strategy.needs | (strategy.uses if len(set(labels)) > 1 else frozenset())
     outputs = {name: rows for name, rows in outputs_of(kind, labels).items() if name in wanted}
@@ -82,7 +82,7 @@ def situation_of(
     labelled = LABELLED if labels else LABELLED[:0]
     codes = np.array([classes.index(label) for label in labels], dtype=np.int64)
     arguments = {"candidates": np.setdiff1d(np.arange(N), labelled), "labels": codes, "classes": classes, **parts}
-    return Situation(graph_of(kind), labelled, outputs=outputs, **arguments)
+    return QueryContext(graph_of(kind), labelled, outputs=outputs, **arguments)
 
 
 @pytest.fixture(params=available_strategies())
@@ -94,29 +94,29 @@ def strategy(request: pytest.FixtureRequest) -> Strategy:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_exactly_the_budget_new_distinct_and_among_the_candidates(strategy: Strategy, kind: str, seed: int) -> None:
     candidates = np.setdiff1d(np.arange(3, N), LABELLED)
-    situation = situation_of(strategy, kind, candidates=candidates)
+    context = context_of(strategy, kind, candidates=candidates)
     for budget in (1, 2, 7, len(candidates)):
-        picks = strategy.select(situation, budget, np.random.default_rng(seed))
+        picks = strategy.select(context, budget, np.random.default_rng(seed))
         assert len(picks) == len(set(picks.tolist())) == budget
         assert set(picks.tolist()) <= set(candidates.tolist())
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_works_with_one_class_known(strategy: Strategy, kind: str) -> None:
-    situation = situation_of(strategy, kind, ("one", "one", "one"))
-    picks = strategy.select(situation, 5, np.random.default_rng(0))
+    context = context_of(strategy, kind, ("one", "one", "one"))
+    picks = strategy.select(context, 5, np.random.default_rng(0))
     assert len(set(picks.tolist()) - set(LABELLED.tolist())) == 5
 
 
 def test_works_without_any_label(strategy: Strategy) -> None:
-    picks = strategy.select(situation_of(strategy, labels=()), N, np.random.default_rng(0))
+    picks = strategy.select(context_of(strategy, labels=()), N, np.random.default_rng(0))
     assert sorted(picks.tolist()) == list(range(N))
 
 
 def test_the_same_seed_gives_the_same_answer(strategy: Strategy) -> None:
     def once() -> list[int]:
         fresh = get_strategy(strategy.name)
-        return fresh.select(situation_of(fresh), 6, np.random.default_rng(3)).tolist()
+        return fresh.select(context_of(fresh), 6, np.random.default_rng(3)).tolist()
 
     assert once() == once()
 
@@ -133,19 +133,19 @@ def test_other_seeds_change_only_what_is_drawn(strategy: Strategy) -> None:
 
 
 def test_the_graph_and_what_the_model_says_are_untouched(strategy: Strategy) -> None:
-    situation, before = situation_of(strategy), situation_of(strategy)
-    copies = {name: np.array(rows) for name, rows in situation.outputs.items()}
-    strategy.select(situation, 5, np.random.default_rng(0))
-    assert (situation.graph.adjacency != before.graph.adjacency).nnz == 0
-    np.testing.assert_array_equal(situation.graph.features, before.graph.features)
+    context, before = context_of(strategy), context_of(strategy)
+    copies = {name: np.array(rows) for name, rows in context.outputs.items()}
+    strategy.select(context, 5, np.random.default_rng(0))
+    assert (context.graph.adjacency != before.graph.adjacency).nnz == 0
+    np.testing.assert_array_equal(context.graph.features, before.graph.features)
     for part in ("labelled", "candidates", "labels"):
-        np.testing.assert_array_equal(getattr(situation, part), getattr(before, part))
+        np.testing.assert_array_equal(getattr(context, part), getattr(before, part))
     for name, rows in copies.items():
-        np.testing.assert_array_equal(situation.outputs[name], rows)
+        np.testing.assert_array_equal(context.outputs[name], rows)
 
 
-def tie_free(strategy: Strategy, order: np.ndarray | None = None) -> tuple[Situation, np.ndarray]:
-    """A situation in which no two nodes are alike, its nodes in another order if one is given."""
+def tie_free(strategy: Strategy, order: np.ndarray | None = None) -> tuple[QueryContext, np.ndarray]:
+    """A context in which no two nodes are alike, its nodes in another order if one is given."""
     generator = np.random.default_rng(11)
     weights = sp.random_array((N, N), density=0.12, rng=generator)
     adjacency = sp.csr_array(weights + weights.T)
@@ -163,7 +163,7 @@ def tie_free(strategy: Strategy, order: np.ndarray | None = None) -> tuple[Situa
     labelled, classes = place[LABELLED], ("one", "two")
     graph = Graph.from_scipy(adjacency[order][:, order], features[order])
     candidates = np.setdiff1d(np.arange(N), labelled)
-    return Situation(graph, labelled, candidates, np.array([0, 1, 0]), classes, seen), order
+    return QueryContext(graph, labelled, candidates, np.array([0, 1, 0]), classes, seen), order
 
 
 @pytest.mark.parametrize("name", sorted(set(available_strategies()) - DRAWN - SEEDED))
@@ -198,12 +198,12 @@ def test_hidden_labels_cannot_be_reached(strategy: Strategy, monkeypatch: pytest
     names = [f"secret {code}" for code in SECRET]
     bare = graph_of("ordinary")
     graph = Graph.from_scipy(bare.adjacency, bare.features, labels=names)
-    seen: list[Situation] = []
+    seen: list[QueryContext] = []
     choose = type(strategy).select
 
-    def spy(self: Strategy, situation: Situation, budget: int, generator: np.random.Generator) -> Any:
-        seen.append(situation)
-        return choose(self, situation, budget, generator)
+    def spy(self: Strategy, context: QueryContext, budget: int, generator: np.random.Generator) -> Any:
+        seen.append(context)
+        return choose(self, context, budget, generator)
 
     monkeypatch.setattr(type(strategy), "select", spy)
     told = [int(np.flatnonzero(code == SECRET)[0]) for code in (0, 1)]
@@ -233,8 +233,8 @@ def test_what_is_listed_of_a_strategy_is_there(strategy: Strategy) -> None:
 @pytest.mark.parametrize("labels", [None, ["one"] * 3], ids=["no labels", "one class"])
 def test_what_a_strategy_only_uses_comes_with_two_classes(name: str, labels: list[str] | None) -> None:
     graph, strategy = graph_of("ordinary"), get_strategy(name)
-    assert not situate(graph, strategy, LABELLED.tolist(), labels).outputs
-    assert situate(graph, strategy, LABELLED.tolist(), LABELS).outputs.keys() == strategy.uses
+    assert not build_context(graph, strategy, LABELLED.tolist(), labels).outputs
+    assert build_context(graph, strategy, LABELLED.tolist(), LABELS).outputs.keys() == strategy.uses
 
 
 @pytest.mark.parametrize("labelled", [0, 5, 10])
@@ -247,7 +247,7 @@ def test_the_steps_go_up_and_end_at_the_budget(strategy: Strategy, labelled: int
 
 
 def test_a_state_is_taken_up_again(strategy: Strategy) -> None:
-    strategy.select(situation_of(strategy), 4, np.random.default_rng(0))
+    strategy.select(context_of(strategy), 4, np.random.default_rng(0))
     other = get_strategy(strategy.name)
     other.restore(json.loads(json.dumps(strategy.state())))
     assert other.state() == strategy.state()

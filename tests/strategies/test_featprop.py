@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from featprop.graph import Graph
 from featprop.propagation import coverage
-from featprop.strategies import Situation
+from featprop.strategies import QueryContext
 from featprop.strategies.featprop import FeatProp
 
 
@@ -20,7 +20,7 @@ def test_two_stars_give_their_centres() -> None:
         adjacency[a, b] = 1
     features = np.repeat([[1.0, 0.0], [0.0, 1.0]], 6, axis=0)
     graph = Graph.from_scipy(adjacency, features)
-    picks = FeatProp().select(Situation(graph, np.array([], np.intp), np.arange(12)), 2, np.random.default_rng(0))
+    picks = FeatProp().select(QueryContext(graph, np.array([], np.intp), np.arange(12)), 2, np.random.default_rng(0))
     assert {int(pick) // 6 for pick in picks} == {0, 1}
 
 
@@ -28,8 +28,8 @@ def test_two_stars_give_their_centres() -> None:
 def test_the_best_of_all_choices_is_found_on_tiny_graphs(seed: int) -> None:
     generator = np.random.default_rng(seed)
     graph = Graph.from_scipy(sp.random_array((9, 9), density=0.3, rng=generator), generator.normal(size=(9, 2)))
-    situation = Situation(graph, np.array([], np.intp), np.arange(9))
-    picks = FeatProp().select(situation, 3, generator)
+    context = QueryContext(graph, np.array([], np.intp), np.arange(9))
+    picks = FeatProp().select(context, 3, generator)
     best = min(coverage(graph, np.array(choice)).mean_distance for choice in combinations(range(9), 3))
     assert coverage(graph, picks).mean_distance <= 1.15 * best
 
@@ -37,6 +37,6 @@ def test_the_best_of_all_choices_is_found_on_tiny_graphs(seed: int) -> None:
 def test_labelled_nodes_push_the_picks_elsewhere() -> None:
     features = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]])
     graph = Graph.from_scipy(sp.csr_array((6, 6)), features)
-    situation = Situation(graph, np.array([0, 4]), np.array([1, 2, 3, 5]))
-    picks = FeatProp().select(situation, 1, np.random.default_rng(0))
+    context = QueryContext(graph, np.array([0, 4]), np.array([1, 2, 3, 5]))
+    picks = FeatProp().select(context, 1, np.random.default_rng(0))
     assert picks[0] in (2, 3)

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import featprop as fp
+from featprop.active import build_context
 from featprop.clustering import k_medoids
 from featprop.errors import ParameterError
 from featprop.graph import Graph
-from featprop.models import Ridge
+from featprop.models import GraphRidge
 from featprop.propagation import Propagation
-from featprop.selection import situate
-from featprop.strategies import Situation, get_strategy
+from featprop.strategies import QueryContext, get_strategy
 from featprop.strategies.featprop_diffused import FeatPropDiffused, unsureness
 
 
@@ -64,7 +64,7 @@ def test_labels_of_one_class_are_medoids_and_no_more() -> None:
 def test_labels_of_two_classes_make_unsure_nodes_count_for_more() -> None:
     graph, labelled, labels = blobs(), [0, 1, 5, 8, 13, 4], list("abbaba")
     picks = fp.select(graph, 5, labelled=labelled, labels=labels, seed=1).positions.tolist()
-    scores = Ridge().fit(graph, labelled, labels).predict_proba(graph)
+    scores = GraphRidge().fit(graph, labelled, labels).predict_proba(graph)
     assert picks == medoids(graph, 5, labelled, unsureness(scores, 6), seed=[1, 11])
     assert picks != medoids(graph, 5, labelled, seed=[1, 11])
 
@@ -76,10 +76,10 @@ def test_picks_go_where_the_model_cannot_tell() -> None:
     graph = Graph.from_scipy(sp.csr_array((40, 40)), features)
     scores = np.zeros((40, 2), np.float32)
     scores[:20, 0] = 1
-    situation = Situation(
+    context = QueryContext(
         graph, np.array([0, 20]), np.setdiff1d(np.arange(40), [0, 20]), outputs={"probabilities": scores}
     )
-    picks = FeatPropDiffused().select(situation, 4, np.random.default_rng(0))
+    picks = FeatPropDiffused().select(context, 4, np.random.default_rng(0))
     assert (picks >= 20).sum() >= 3
 
 
@@ -134,13 +134,13 @@ def test_only_the_model_that_is_needed_is_trained() -> None:
     graph = blobs()
     strategy = get_strategy("featprop-diffused")
     assert not strategy.needs
-    assert not situate(graph, strategy, [0, 4], ["a", "a"]).outputs
-    told = situate(graph, strategy, [0, 1], ["a", "b"])
+    assert not build_context(graph, strategy, [0, 4], ["a", "a"]).outputs
+    told = build_context(graph, strategy, [0, 1], ["a", "b"])
     np.testing.assert_array_equal(
-        told.outputs["probabilities"], Ridge().fit(graph, [0, 1], ["a", "b"]).predict_proba(graph)
+        told.outputs["probabilities"], GraphRidge().fit(graph, [0, 1], ["a", "b"]).predict_proba(graph)
     )
-    fitted = Ridge(rows="own").fit(graph, [0, 1, 2, 3], list("abcd"))
-    given_model = situate(graph, strategy, [0, 1], ["a", "b"], model=fitted)
+    fitted = GraphRidge(features="own").fit(graph, [0, 1, 2, 3], list("abcd"))
+    given_model = build_context(graph, strategy, [0, 1], ["a", "b"], model=fitted)
     np.testing.assert_array_equal(given_model.outputs["probabilities"], fitted.predict_proba(graph))
 
 
@@ -189,7 +189,7 @@ def test_where_hardly_any_node_is_told_weights_stay_between_their_bounds() -> No
 def test_a_model_of_one_class_is_not_looked_at() -> None:
     graph = fp.datasets.digits()
     nodes = graph.ids[[0, 20]].tolist()
-    model = fp.Ridge().fit_or_start(graph, nodes[:1], ["a"])
+    model = fp.GraphRidge().fit_or_start(graph, nodes[:1], ["a"])
     with_model = fp.select(graph, 3, labelled=nodes, labels=["a", "b"], model=model)
     assert with_model.nodes.tolist() == fp.select(graph, 3, labelled=nodes).nodes.tolist()
 
@@ -198,7 +198,7 @@ def test_a_fitted_model_counts_without_labels_too() -> None:
     graph = fp.datasets.digits()
     classes = graph.class_names()
     nodes = graph.ids[:12].tolist()
-    model = fp.Ridge().fit(graph, nodes, classes[:12])
+    model = fp.GraphRidge().fit(graph, nodes, classes[:12])
     given = fp.select(graph, 6, labelled=nodes, model=model).nodes.tolist()
     assert given == fp.select(graph, 6, labelled=nodes, labels=classes[:12]).nodes.tolist()
     assert given != fp.select(graph, 6, labelled=nodes).nodes.tolist()

@@ -20,8 +20,8 @@ from featprop.strategies import ScoreStrategy
 class Last(ScoreStrategy):
     "The last nodes."
 
-    def scores(self, situation, generator):
-        return np.arange(situation.graph.n_nodes, dtype=float)
+    def scores(self, context, generator):
+        return np.arange(context.graph.n_nodes, dtype=float)
 
 def helper(): ...
 """
@@ -113,7 +113,7 @@ class Made(Strategy):
     ) -> None:
         self.count, self.share, self.loud, self.way, self.most, self.word = count, share, loud, way, most, word
 
-    def select(self, situation: Any, budget: int, generator: np.random.Generator) -> Any:
+    def select(self, context: Any, budget: int, generator: np.random.Generator) -> Any:
         raise NotImplementedError
 
 

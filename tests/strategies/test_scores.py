@@ -11,13 +11,13 @@ from scipy.stats import percentileofscore
 
 from featprop.errors import ParameterError
 from featprop.graph import Graph
-from featprop.strategies import ScoreStrategy, Situation, get_strategy
+from featprop.strategies import QueryContext, ScoreStrategy, get_strategy
 from featprop.strategies.age import AGE
 from featprop.strategies.base import best_first
 from featprop.strategies.pagerank import page_rank
 from featprop.strategies.uncertainty import entropy
 
-Situated = Callable[..., Situation]
+Situated = Callable[..., QueryContext]
 STAR = [(0, 1), (0, 2), (0, 3), (3, 4)]
 
 
@@ -28,8 +28,8 @@ def test_degree_takes_the_hub_then_its_busy_neighbour(situated: Situated) -> Non
 
 def test_degree_is_the_sum_of_the_weights_as_in_the_paper_s_d() -> None:
     graph = Graph.from_scipy(np.array([[0, 1, 1], [1, 0, 5], [1, 5, 0.0]]), np.ones((3, 1)))
-    situation = Situation(graph, np.array([], np.intp), np.arange(3))
-    assert get_strategy("degree").scores(situation, np.random.default_rng(0)).tolist() == [2, 6, 6]
+    context = QueryContext(graph, np.array([], np.intp), np.arange(3))
+    assert get_strategy("degree").scores(context, np.random.default_rng(0)).tolist() == [2, 6, 6]
 
 
 def test_ties_are_broken_by_the_seed_and_evenly(situated: Situated) -> None:
@@ -46,7 +46,7 @@ def test_scores_that_differ_by_rounding_only_are_ties() -> None:
 
 def test_a_score_strategy_needs_scores_only(situated: Situated) -> None:
     class Third(ScoreStrategy):
-        def scores(self, situation: Situation, generator: np.random.Generator) -> np.ndarray:
+        def scores(self, context: QueryContext, generator: np.random.Generator) -> np.ndarray:
             return np.array([0.0, 5.0, 9.0, 7.0, 0.0])
 
     assert Third().select(situated(5, labelled=[2]), 2, np.random.default_rng(0)).tolist() == [3, 1]
@@ -55,7 +55,7 @@ def test_a_score_strategy_needs_scores_only(situated: Situated) -> None:
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
 def test_scores_that_are_none_are_not_left_to_chance(odd: float, situated: Situated) -> None:
     class Fourth(ScoreStrategy):
-        def scores(self, situation: Situation, generator: np.random.Generator) -> np.ndarray:
+        def scores(self, context: QueryContext, generator: np.random.Generator) -> np.ndarray:
             return np.array([odd, 1.0, odd, 2.0, odd])
 
     with pytest.raises(ParameterError) as told:
@@ -96,9 +96,9 @@ def test_uncertainty_by_hand(situated: Situated, measure: str, order: list[int])
 
 
 def test_least_confidence_and_entropy_differ(situated: Situated) -> None:
-    situation = situated(2, probabilities=[[0.45, 0.54, 0.01], [0.56, 0.22, 0.22]])
+    context = situated(2, probabilities=[[0.45, 0.54, 0.01], [0.56, 0.22, 0.22]])
     first = {
-        measure: int(get_strategy("uncertainty", measure=measure).select(situation, 1, np.random.default_rng(0))[0])
+        measure: int(get_strategy("uncertainty", measure=measure).select(context, 1, np.random.default_rng(0))[0])
         for measure in ("entropy", "margin", "least-confidence")
     }
     assert first == {"entropy": 1, "margin": 0, "least-confidence": 0}
@@ -111,7 +111,7 @@ def test_entropy_by_hand() -> None:
 
 def test_age_by_hand(situated: Situated) -> None:
     """One class, so one K-Means centre: the mean, 4; the scores are percentiles weighed by the draw of γ."""
-    situation = situated(
+    context = situated(
         4,
         [(0, 1), (0, 2), (0, 3)],
         labelled=[3],
@@ -121,11 +121,11 @@ def test_age_by_hand(situated: Situated) -> None:
     )
     gamma = np.random.default_rng(9).beta(1.0, 1.005 - 0.995)
     density = 1 / (1 + np.array([4.0, 1.0, 1.0, 4.0]))
-    quantities = [(entropy(situation.outputs["probabilities"]), (1 - gamma) / 2), (density, (1 - gamma) / 2)]
+    quantities = [(entropy(context.outputs["probabilities"]), (1 - gamma) / 2), (density, (1 - gamma) / 2)]
     expected = gamma * np.array([0.75, 0, 0, 0])
     for values, weight in quantities:
         expected += weight * np.array([percentileofscore(values, value, "strict") / 100 for value in values])
-    np.testing.assert_allclose(AGE().scores(situation, np.random.default_rng(9)), expected, atol=1e-6)
+    np.testing.assert_allclose(AGE().scores(context, np.random.default_rng(9)), expected, atol=1e-6)
 
 
 def test_centrality_rules_age_at_first_and_less_later(situated: Situated) -> None:
@@ -134,8 +134,8 @@ def test_centrality_rules_age_at_first_and_less_later(situated: Situated) -> Non
     hub = situated(3, [(0, 1), (0, 2)], **outputs)
     many = replace(hub, labelled=np.zeros(400, dtype=np.intp))
 
-    def share_of_the_hub(situation: Situation) -> float:
-        scores = [AGE(clusters=1).scores(situation, np.random.default_rng(seed)) for seed in range(200)]
+    def share_of_the_hub(context: QueryContext) -> float:
+        scores = [AGE(clusters=1).scores(context, np.random.default_rng(seed)) for seed in range(200)]
         return float(np.mean([score.argmax() == 0 for score in scores]))
 
     assert share_of_the_hub(hub) > 0.95

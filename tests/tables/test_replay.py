@@ -286,14 +286,14 @@ def test_a_model_of_raw_numbers_is_not_given_prepared_ones() -> None:
     nodes = pa.table({"id": range(N), "age": classes * 20 + RNG.integers(20, 40, N), "income": RNG.normal(5e4, 1e4, N)})
     edges = pa.table({"u": range(N - 2), "v": range(2, N)})
     raw, prepared = Graph.from_pandas(nodes, edges, raw=True), Graph.from_pandas(nodes, edges)
-    model = fp.Ridge().fit(raw, range(20), classes[:20].tolist())
-    named = fp.Ridge().fit(replace(raw, preparation=None, table=None), range(20), classes[:20].tolist())
+    model = fp.GraphRidge().fit(raw, range(20), classes[:20].tolist())
+    named = fp.GraphRidge().fit(replace(raw, preparation=None, table=None), range(20), classes[:20].tolist())
     np.testing.assert_allclose(named.predict_proba(prepared), model.predict_proba(raw), atol=1e-6)
     matrix = Graph.from_scipy(raw.adjacency, raw.features)
     with pytest.raises(ModelError, match="must be for features that are prepared as its own"):
-        fp.Ridge().fit(matrix, range(20), classes[:20].tolist()).predict(prepared)
+        fp.GraphRidge().fit(matrix, range(20), classes[:20].tolist()).predict(prepared)
     with pytest.raises(ModelError, match="must be for a graph with the table it learnt from"):
-        fp.Ridge().fit(prepared, range(20), classes[:20].tolist()).predict(matrix)
+        fp.GraphRidge().fit(prepared, range(20), classes[:20].tolist()).predict(matrix)
 
 
 class Spy(Strategy):
@@ -301,11 +301,11 @@ class Spy(Strategy):
 
     seen: ClassVar[list[object]] = []
 
-    def select(self, situation, budget, generator):
-        graph = situation.graph
+    def select(self, context, budget, generator):
+        graph = context.graph
         other = graph.prepared(Preparation.of_plain_columns(["x"]))
         Spy.seen = [graph.labels, graph.column("label"), graph.column("truth"), other.labels, other.column("truth")]
-        return situation.candidates[:budget]
+        return context.candidates[:budget]
 
 
 @pytest.mark.parametrize("name", ["label", "truth"])
@@ -320,7 +320,7 @@ def test_strategies_do_not_see_the_labels_of_a_table(name: str) -> None:
 def test_labels_of_a_person_stay_when_the_table_is_new(caplog: pytest.LogCaptureFixture) -> None:
     nodes = {"id": [f"c{place}" for place in range(N)], "age": RNG.integers(20, 90, N), "y": RNG.normal(size=N)}
     edges = pa.table({"u": ["c0"], "v": ["c1"]})
-    model = fp.Ridge().fit(Graph.from_pandas(pa.table(nodes), edges), ["c0", "c1", "c2"], ["a", "b", "a"])
+    model = fp.GraphRidge().fit(Graph.from_pandas(pa.table(nodes), edges), ["c0", "c1", "c2"], ["a", "b", "a"])
     with caplog.at_level(logging.WARNING, "featprop"):
         older = Graph.from_pandas(pa.table(nodes | {"age": nodes["age"] + 1}), edges)
         assert model.given_in(older) == {"c0": "a", "c1": "b", "c2": "a"}
@@ -330,7 +330,7 @@ def test_a_label_that_was_named_need_not_be_there_to_predict(tmp_path: Path) -> 
     nodes = pa.table({"id": range(N), "x": RNG.normal(size=N), "risk": ["p", "q"] * (N // 2)})
     edges = pa.table({"u": [0], "v": [1]})
     graph = Graph.from_pandas(nodes, edges, label="risk")
-    model = fp.Ridge().fit(graph, range(10), ["p", "q"] * 5)
+    model = fp.GraphRidge().fit(graph, range(10), ["p", "q"] * 5)
     (tmp_path / "nodes.csv").write_text("id,x\n" + "".join(f"{place},{place % 5}\n" for place in range(N)))
     (tmp_path / "edges.csv").write_text("u,v\n0,1\n")
     assert len(model.predict(tmp_path)) == N

@@ -75,11 +75,11 @@ def audit(
 
     Example: `featprop audit my-graph/ --labels picks.csv --size 30 --out audit.csv`
     """
-    from featprop.estimates import draw_audit
+    from featprop.active.audit_sheet import write_audit
+    from featprop.active.labelling_sheet import check_shown
+    from featprop.evaluate import draw_audit
     from featprop.io.labels import LabelSheet
     from featprop.models import model_of_seed
-    from featprop.selection.audit_sheet import write_audit
-    from featprop.selection.labelling_sheet import check_shown
 
     shown = listed(show)
     check_place(out, force=force, shown=shown)

@@ -14,7 +14,7 @@ from featprop.cli.table_options import reads_tables
 from featprop.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
-    from featprop.labelling import LabelLog
+    from featprop.labels import LabelLog
     from featprop.tables import TableOptions
 
 __all__ = ["export"]
@@ -58,7 +58,7 @@ def export(
     Example: `featprop export my-graph.labels --format csv --out labels.csv`
     """
     from featprop.io.answers import read_ids
-    from featprop.labelling.exchange import FORMATS, check_format, check_may_export, export_labels, label_studio_config
+    from featprop.labels.exchange import FORMATS, check_format, check_may_export, export_labels, label_studio_config
 
     check_format(format_)
     if config is not None and format_ != "label-studio":
@@ -90,7 +90,7 @@ def export(
 
 def _opened(path: Path, *, may_be_new: bool) -> LabelLog:
     """Open a label log that is there; one that is not is empty where there are nodes to list."""
-    from featprop.labelling import LabelLog
+    from featprop.labels import LabelLog
 
     place = log_at(path)
     if place.exists():

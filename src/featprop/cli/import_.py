@@ -17,7 +17,7 @@ from featprop.errors import LabelError, first_five
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
-    from featprop.labelling import Imported, LabelLog
+    from featprop.labels import Imported, LabelLog
     from featprop.tables import TableOptions
 
 __all__ = ["import_"]
@@ -58,11 +58,11 @@ def import_(
 
     Example: `featprop import my-graph.labels results.json`
     """
-    from featprop.labelling import import_labels
-    from featprop.labelling.agreement import alpha, disagreements
-    from featprop.labelling.alone import alone_with
-    from featprop.labelling.exchange import read_results
-    from featprop.selection.saved_learner import alone_at
+    from featprop.active.saved_learner import alone_at
+    from featprop.labels import import_labels
+    from featprop.labels.agreement import alpha, disagreements
+    from featprop.labels.alone import alone_with
+    from featprop.labels.exchange import read_results
 
     place, allowed = log_at(labels), None if classes is None else listed(classes)
     with showing_progress(), alone_at(labels) if labels.is_dir() else nullcontext():
@@ -86,8 +86,8 @@ def import_(
 @contextmanager
 def _opened(place: Path) -> Iterator[LabelLog]:
     """Open a log for this import alone; one that is not there is made in memory, and on the disk if it is worth it."""
-    from featprop.labelling import LabelLog
-    from featprop.labelling.alone import alone_with
+    from featprop.labels import LabelLog
+    from featprop.labels.alone import alone_with
 
     with alone_with(place, ALONE) if place.exists() else nullcontext() as file, LabelLog(file) as log:
         yield log

@@ -120,8 +120,8 @@ def label(
     for needed in NEEDED:
         if importlib.util.find_spec(needed) is None:
             raise MissingExtraError("featprop label", "label", needed)
-    from featprop.labelling import LabelLog
-    from featprop.labelling.alone import alone_with
+    from featprop.labels import LabelLog
+    from featprop.labels.alone import alone_with
     from featprop.page.desk import Desk
     from featprop.page.security import Hosts, Tokens
     from featprop.page.server import application, serve

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from featprop.graph import Graph
     from featprop.io.labels import LabelSheet
-    from featprop.labelling import Act
+    from featprop.labels import Act
 
 __all__ = [
     "STANDARD_OUTPUT",
@@ -85,8 +85,8 @@ def counted(count: int, what: str) -> str:
 
 def log_at(path: Path) -> Path:
     """Return the file of a label log, which is in the folder where rounds are kept."""
+    from featprop.active.saved_learner import LABELS
     from featprop.errors import FileError
-    from featprop.selection.saved_learner import LABELS
 
     if not path.is_dir():
         return path
@@ -152,7 +152,7 @@ def _tell_of_leaks(graph: Graph, labelled: list[Hashable]) -> None:
 
 def _is_log(path: Path) -> bool:
     """Say whether a path is a label log or a folder of rounds, which has one."""
-    from featprop.selection.saved_learner import LABELS
+    from featprop.active.saved_learner import LABELS
 
     if path.is_dir():
         return (path / LABELS).is_file()
@@ -164,12 +164,12 @@ def _is_log(path: Path) -> bool:
 
 def _counting(place: Path, graph: Graph, allowed: list[str] | None, *, use_audit: bool) -> LabelSheet:
     """Return what counts in a label log, and what the rounds of a folder asked for that has no answer yet."""
+    from featprop.active.saved_learner import asked_in
     from featprop.errors import FileError
     from featprop.io.labels import LabelSheet
-    from featprop.labelling import LabelLog
-    from featprop.labelling.agreement import consensus
-    from featprop.labelling.counting import what_counts
-    from featprop.selection.saved_learner import asked_in
+    from featprop.labels import LabelLog
+    from featprop.labels.agreement import consensus
+    from featprop.labels.counting import what_counts
 
     path = log_at(place)
     if not path.is_file():

@@ -48,8 +48,8 @@ def predict(
 
     Example: `featprop predict my-graph/ --model model/ --out predictions.csv`
     """
+    from featprop.active import write_predictions
     from featprop.io.overwriting import PREDICTION_SUFFIXES
-    from featprop.selection import write_predictions
 
     check_place(out, force=force, suffixes=PREDICTION_SUFFIXES)
     with showing_progress():

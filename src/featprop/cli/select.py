@@ -35,9 +35,9 @@ from featprop.errors import ParameterError, first_five
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from featprop.active import ActiveLearner, Selection
     from featprop.graph import Graph
     from featprop.io.labels import LabelSheet
-    from featprop.selection import ActiveLearner, Selection
     from featprop.strategies import Strategy
     from featprop.tables import TableOptions
 
@@ -128,11 +128,11 @@ def select(
 
     Example: `featprop select my-graph/ --budget 40 --out picks.csv`
     """
+    from featprop.active.labelling_sheet import check_shown, write_sheet
+    from featprop.active.saved_learner import alone_at
     from featprop.io.answers import read_ids
     from featprop.io.labels import LabelSheet
     from featprop.options import parse_options
-    from featprop.selection.labelling_sheet import check_shown, write_sheet
-    from featprop.selection.saved_learner import alone_at
     from featprop.strategies import DEFAULT_STRATEGY, get_strategy, strategy_class
 
     shown = listed(show)
@@ -197,7 +197,7 @@ def select(
 
 def _print_plan(picks: Selection) -> None:
     """Print what the first of the picks would buy, and where it begins to be less."""
-    from featprop.selection.plan import plan_of
+    from featprop.active.plan import plan_of
 
     found = plan_of(picks)
     titles = ["labels", "mean distance", "gained", ""]
@@ -214,9 +214,9 @@ def _learner(
     folder: Path | None, graph: Graph, strategy: Strategy, model: str | None, seed: int | None, *, is_chosen: bool
 ) -> ActiveLearner:
     """Take up the rounds kept in the folder, or start anew."""
+    from featprop.active import ActiveLearner
     from featprop.models import model_of_seed
     from featprop.options import settings_of
-    from featprop.selection import ActiveLearner
 
     looked_at = model_of_seed(seed or 0, model)
     if folder is None:

@@ -57,7 +57,7 @@ def train(
 
     Example: `featprop train my-graph/ --labels picks.csv --out model/`
     """
-    from featprop.estimates import score_audit
+    from featprop.evaluate import score_audit
     from featprop.models.saved import check_may_hold_model, n_labels_in
 
     chosen = chosen_model(model, settings, seed, device)

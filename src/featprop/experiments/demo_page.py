@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from featprop.active import Selection
 from featprop.drawing.layout import layout
 from featprop.drawing.svg import png_uri
 from featprop.drawing.templates import rendered
@@ -23,7 +24,6 @@ from featprop.graph import Graph
 from featprop.matrix import dense
 from featprop.models import DEFAULT_MODEL
 from featprop.propagation import propagate
-from featprop.selection import Selection
 from featprop.strategies import DEFAULT_STRATEGY
 
 __all__ = ["SHOWN_BUDGET", "WAYS", "Demonstration", "Way"]

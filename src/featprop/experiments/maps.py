@@ -7,10 +7,10 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from featprop.active import Selection
 from featprop.drawing.palette import DIGITS, INK, PAPER
 from featprop.drawing.svg import drawn, embedded
 from featprop.graph import Graph
-from featprop.selection import Selection
 
 __all__ = ["astray", "picks_map"]
 

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.active import build_context, choose
 from featprop.errors import LabelError, ParameterError
 from featprop.experiments.measuring import Stopwatch, forget_peak, peak_memory, versions
 from featprop.experiments.results import Cell, Result
@@ -32,7 +33,6 @@ from featprop.experiments.trained import Trained, train_seeds
 from featprop.experiments.trials import Trial
 from featprop.graph import UNKNOWN, Graph
 from featprop.propagation import Coverage, coverage
-from featprop.selection import choose, situate
 from featprop.strategies import get_strategy, strategy_class
 
 __all__ = ["Protocol", "initial_pool"]
@@ -172,8 +172,8 @@ class Protocol:
         known = self.graph.ids[self.truth != UNKNOWN].tolist()
         model = trained.model if trained else None
         watch = Stopwatch()
-        situation = situate(self.graph, strategy, self.graph.ids[labelled].tolist(), names, (), known, model, seed)
-        choice = choose(strategy, situation, budget - len(labelled), seed)
+        context = build_context(self.graph, strategy, self.graph.ids[labelled].tolist(), names, (), known, model, seed)
+        choice = choose(strategy, context, budget - len(labelled), seed)
         return Pool(np.concatenate([labelled, choice.picks]), watch.lap(), strategy.state(), choice.drew)
 
     def _results(

@@ -17,7 +17,7 @@ from featprop.models.registry import (
     model_of_seed,
     register_model,
 )
-from featprop.models.ridge import Ridge
+from featprop.models.ridge import GraphRidge
 from featprop.models.saved import load_model, save_model
 from featprop.models.sgc import SGC
 
@@ -26,8 +26,8 @@ __all__ = [
     "GCN",
     "MODELS",
     "SGC",
+    "GraphRidge",
     "NodeClassifier",
-    "Ridge",
     "available_models",
     "get_model",
     "load_model",

@@ -1,4 +1,4 @@
-"""Ridge: least squares in closed form on feature sets. No PyTorch, nothing random, milliseconds.
+"""Least squares in closed form on feature sets: deterministic, fast, without PyTorch.
 
 There are three models: on each node's own features, on features diffused over the graph, and on features after two hops
 (where neighbours differ, neighbours of neighbours may be alike). Each is solved twice. The second time the nodes
@@ -37,7 +37,7 @@ from featprop.options import AtLeast, Between
 from featprop.propagation import STRUCTURE, FeatureSpace, Propagation, Reduction
 from featprop.propagation.feature_sets import SIGNATURE_SIGNS
 
-__all__ = ["Ridge"]
+__all__ = ["GraphRidge"]
 
 PRIOR = {"own": 5 / 11, "diffused": 5 / 11, "two-hops": 1 / 11, STRUCTURE: 1 / 11}
 """Weight of each feature set before any label is held out, relative to the others in use. Two hops win only where
@@ -65,16 +65,16 @@ TOLERANCE = 1e-6
 
 @register_model("ridge")
 @dataclass(eq=False, repr=False)
-class Ridge(NodeClassifier):
+class GraphRidge(NodeClassifier):
     """Least squares in closed form on own and smoothed features: the default; needs no PyTorch.
 
     Parameters
     ----------
-    penalty
-        Cost of large coefficients, in units of a label.
-    unlabelled
-        Weight of the nodes without a label relative to those with one; 0 leaves them out.
-    rows
+    alpha
+        Strength of the penalty on large coefficients, in units of a label.
+    self_training
+        Weight of the unlabelled nodes relative to the labelled ones; 0 leaves them out.
+    features
         Feature set to use: ``"auto"`` for all, weighted by the evidence, or the name of one.
     structure
         Whether ``"auto"`` also takes a feature set made of the edges alone, for a graph whose features say little.
@@ -89,9 +89,9 @@ class Ridge(NodeClassifier):
         Probability that is spread evenly over the classes.
     """
 
-    penalty: Annotated[float, AtLeast(1e-6)] = 1.0
-    unlabelled: Annotated[float, Between(0, 1000)] = 1.0
-    rows: Literal["auto", "own", "diffused", "two-hops", "structure"] = "auto"
+    alpha: Annotated[float, AtLeast(1e-6)] = 1.0
+    self_training: Annotated[float, Between(0, 1000)] = 1.0
+    features: Literal["auto", "own", "diffused", "two-hops", "structure"] = "auto"
     structure: bool = False
     weights_: dict[str, float] = field(default_factory=dict, init=False)
     inverse_temperatures_: dict[str, float] = field(default_factory=dict, init=False)
@@ -165,7 +165,7 @@ class Ridge(NodeClassifier):
 
     def evidence(self) -> str | None:
         """Say what the weights of the feature sets mean, once there are labels enough to judge by."""
-        if self.rows != "auto" or len(self.labelled_) < MIN_LABELS_TO_EXPLAIN:
+        if self.features != "auto" or len(self.labelled_) < MIN_LABELS_TO_EXPLAIN:
             return None
         own, edges = (self.weights_.get(name, 0.0) for name in ("own", STRUCTURE))
         smoothed = 1 - own - edges
@@ -238,8 +238,8 @@ class Ridge(NodeClassifier):
         self.left_out_ = tensors["left_out"] if has_left_out else None
 
     def _names(self) -> tuple[str, ...]:
-        if self.rows != "auto":
-            return (self.rows,)
+        if self.features != "auto":
+            return (self.features,)
         return tuple(name for name in PRIOR if name != STRUCTURE or self.structure)
 
     def _space_of(self, propagation: Propagation) -> FeatureSpace:
@@ -274,14 +274,14 @@ class Ridge(NodeClassifier):
         """Return the coefficients of the classes that have labels, and these classes."""
         seen, codes = np.unique(targets, return_inverse=True)
         goals, weights = np.eye(len(seen)) - 1 / len(seen), _balanced(codes)
-        solved = least_squares(labelled, goals[codes], weights, self.penalty)
-        if not self.unlabelled or not len(sample) or len(seen) < 2:
+        solved = least_squares(labelled, goals[codes], weights, self.alpha)
+        if not self.self_training or not len(sample) or len(seen) < 2:
             return solved, seen
         means, predicted = _class_means(sample, _linear(sample, solved.astype(np.float32)))
-        added = np.full(len(predicted), self.unlabelled * len(codes) / len(seen))
+        added = np.full(len(predicted), self.self_training * len(codes) / len(seen))
         rows = np.concatenate([labelled, _with_constant(means)])
         solved = least_squares(
-            rows, np.concatenate([goals[codes], goals[predicted]]), np.concatenate([weights, added]), self.penalty
+            rows, np.concatenate([goals[codes], goals[predicted]]), np.concatenate([weights, added]), self.alpha
         )
         return solved, seen
 

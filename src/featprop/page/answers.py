@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from types import MappingProxyType
 
-from featprop.labelling import Act
-from featprop.labelling.acts import Outcome
-from featprop.labelling.agreement import AlphaSums, Decision, Disagreement, Probabilities, decided
+from featprop.labels import Act
+from featprop.labels.acts import Outcome
+from featprop.labels.agreement import AlphaSums, Decision, Disagreement, Probabilities, decided
 from featprop.names import name_to_text
 
 __all__ = ["Answers"]
@@ -25,7 +25,7 @@ class Answers:
     Parameters
     ----------
     holding
-        The answers and verdicts that hold (`featprop.labelling.LabelLog.holding`).
+        The answers and verdicts that hold (`featprop.labels.LabelLog.holding`).
     wanted
         Returns how many people are to answer a node.
     audit

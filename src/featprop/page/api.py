@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
-from featprop.estimates import Advice, Interval
+from featprop.evaluate import Advice, Interval
 from featprop.names import to_jsonable
 from featprop.page.addresses import node_address, node_in
 from featprop.page.changes import Change, who

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 
-from featprop.estimates import AuditScore
-from featprop.estimates.checked import score_predictions
+from featprop.evaluate import AuditScore
+from featprop.evaluate.checked import score_predictions
 from featprop.graph import Graph
 from featprop.page.answers import Answers
 from featprop.page.ranking import Ranking

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from starlette.requests import Request
 
 from featprop.errors import ParameterError
-from featprop.labelling import Act
+from featprop.labels import Act
 from featprop.names import to_jsonable
 from featprop.page.addresses import named, node_of
 from featprop.page.bodies import Adjudication, Body, Heartbeat, Labelling, NewClass, Note, Skipping, Undoing

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, ParameterError, first_five, unknown_choice
-from featprop.estimates import Advice
-from featprop.estimates.audit import add_to_audit
+from featprop.evaluate import Advice
+from featprop.evaluate.audit import add_to_audit
 from featprop.graph import Graph
 from featprop.io.label_words import as_known
-from featprop.labelling import Act, LabelLog
-from featprop.labelling.acts import Outcome
-from featprop.labelling.agreement import Disagreement
+from featprop.labels import Act, LabelLog
+from featprop.labels.acts import Outcome
+from featprop.labels.agreement import Disagreement
 from featprop.models import DEFAULT_MODEL
 from featprop.names import name_to_text
 from featprop.page.answers import Answers

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from featprop.errors import unknown_choice
-from featprop.labelling import LabelLog
-from featprop.labelling.exchange import export_labels, label_studio_config
+from featprop.labels import LabelLog
+from featprop.labels.exchange import export_labels, label_studio_config
 from featprop.page.desk import Desk
 
 __all__ = ["DOWNLOADS", "download"]

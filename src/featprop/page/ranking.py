@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.estimates.unsure import contradiction, neighbours_say, unsureness_of
+from featprop.evaluate.unsure import contradiction, neighbours_say, unsureness_of
 from featprop.graph import Graph
 from featprop.page.reports import Prediction
 

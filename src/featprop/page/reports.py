@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from featprop.estimates import Advice, AuditScore
+from featprop.evaluate import Advice, AuditScore
 
 __all__ = ["AuditProgress", "Prediction", "Progress", "Question"]
 

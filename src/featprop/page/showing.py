@@ -12,7 +12,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from featprop.labelling import Act
+from featprop.labels import Act
 from featprop.names import name_to_text, to_jsonable
 from featprop.page.addresses import node_address
 from featprop.page.card import Card, card_of, picture_of, title_of

@@ -26,7 +26,7 @@ import numpy as np
 
 from featprop import interrupts
 from featprop.errors import FeatpropError, reason
-from featprop.estimates import Advice, advise
+from featprop.evaluate import Advice, advise
 from featprop.graph import Graph
 from featprop.page.ranking import Ranking
 
@@ -248,9 +248,9 @@ def judged(graph: Graph, model: str, seed: int, labels: Mapping[Hashable, Hashab
 
 def ranked(graph: Graph, strategy: str, model: str, seed: int, snapshot: Snapshot) -> Ranking:
     """Fit the model to the labels of a snapshot, where there are two classes, and rank the next nodes."""
+    from featprop.active import select
     from featprop.models import model_of_seed
     from featprop.propagation import coverage
-    from featprop.selection import select
     from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 
     nodes, labels = list(snapshot.labels), list(snapshot.labels.values())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from featprop.estimates import AuditScore, Interval
+from featprop.evaluate import AuditScore, Interval
 from featprop.graph import UNKNOWN
 from featprop.reporting.subject import Subject
 

@@ -116,9 +116,9 @@ def report(
 
 def findings_of(subject: Subject, weights: Mapping[Hashable, float] | None = None) -> Findings:
     """Return what estimates say of a model that is fitted; little where it has one class only, or all is labelled."""
-    from featprop.estimates import advice_of, learning_curve, score_audit
-    from featprop.estimates.doubts import doubts_of
-    from featprop.estimates.estimate import LEAST
+    from featprop.evaluate import advice_of, learning_curve, score_audit
+    from featprop.evaluate.doubts import doubts_of
+    from featprop.evaluate.estimate import LEAST
 
     graph, model = subject.graph, subject.model
     audit = score_audit(graph, model, subject.audit, weights) if subject.audit else None

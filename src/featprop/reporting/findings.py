@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from featprop.estimates import Advice, AuditScore, Doubts, Estimate, Interval
+from featprop.evaluate import Advice, AuditScore, Doubts, Estimate, Interval
 
 __all__ = ["Findings"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from featprop.estimates.estimate import FEWEST
+from featprop.evaluate.estimate import FEWEST
 from featprop.graph import UNKNOWN
 from featprop.reporting.findings import Findings
 from featprop.reporting.subject import Subject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from featprop.estimates import Doubt, Doubts
+from featprop.evaluate import Doubt, Doubts
 from featprop.page.legible import legible_line
 from featprop.reporting.subject import Subject
 

@@ -16,7 +16,7 @@ from featprop.drawing.chart import Point, chart
 from featprop.drawing.layout import layout
 from featprop.drawing.palette import LINE, RANDOM, css_variables, ramp
 from featprop.drawing.templates import rendered
-from featprop.estimates import Interval
+from featprop.evaluate import Interval
 from featprop.graph import UNKNOWN
 from featprop.matrix import Features
 from featprop.page.card import picture_of

@@ -5,6 +5,7 @@ from pkgutil import iter_modules
 
 from featprop.options import AtLeast, Between
 from featprop.strategies.base import ScoreStrategy, Strategy
+from featprop.strategies.context import OUTPUTS, QueryContext
 from featprop.strategies.registry import (
     DEFAULT_STRATEGY,
     STRATEGIES,
@@ -13,7 +14,6 @@ from featprop.strategies.registry import (
     register_strategy,
     strategy_class,
 )
-from featprop.strategies.situation import OUTPUTS, Situation
 
 __all__ = [
     "DEFAULT_STRATEGY",
@@ -21,8 +21,8 @@ __all__ = [
     "STRATEGIES",
     "AtLeast",
     "Between",
+    "QueryContext",
     "ScoreStrategy",
-    "Situation",
     "Strategy",
     "available_strategies",
     "get_strategy",

@@ -19,9 +19,9 @@ from featprop.clustering.kmeans import as_points, k_means
 from featprop.distances.points import Points
 from featprop.options import AtLeast, Between
 from featprop.strategies.base import ScoreStrategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.pagerank import page_rank
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 from featprop.strategies.uncertainty import entropy
 
 __all__ = ["AGE", "information_density"]
@@ -59,24 +59,24 @@ class AGE(ScoreStrategy):
         self.clusters = clusters
         self.damping = damping
 
-    def scores(self, situation: Situation, generator: np.random.Generator) -> NDArray[np.float64]:
+    def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:
         """Return the weighted percentiles of every node."""
-        centrality_weight = generator.beta(1.0, 1.005 - self.base ** len(situation.labelled))
-        density = information_density(situation, self.clusters, generator)
+        centrality_weight = generator.beta(1.0, 1.005 - self.base ** len(context.labelled))
+        density = information_density(context, self.clusters, generator)
         model_weight = (1.0 - centrality_weight) / 2
         return np.asarray(
-            model_weight * _percentiles(entropy(situation.outputs["probabilities"]))
+            model_weight * _percentiles(entropy(context.outputs["probabilities"]))
             + model_weight * _percentiles(density)
-            + centrality_weight * _percentiles(page_rank(situation.graph, self.damping))
+            + centrality_weight * _percentiles(page_rank(context.graph, self.damping))
         )
 
 
 def information_density(
-    situation: Situation, clusters: int | None, generator: np.random.Generator
+    context: QueryContext, clusters: int | None, generator: np.random.Generator
 ) -> NDArray[np.float64]:
     """Return 1 / (1 + distance to the nearest K-Means centre of the hidden representation) of every node."""
-    points = Points(situation.outputs["hidden"])
-    count = min(clusters or max(1, len(situation.classes)), len(points))
+    points = Points(context.outputs["hidden"])
+    count = min(clusters or max(1, len(context.classes)), len(points))
     nothing, equally = np.empty(0, dtype=np.intp), np.ones(len(points), dtype=np.float32)
     centres = k_means(points, count, nothing, equally, generator)
     return np.asarray(1.0 / (1.0 + points.nearest(as_points(points, centres))[1].astype(np.float64)))

@@ -26,9 +26,9 @@ from featprop.matrix import as_dense
 from featprop.options import AtLeast, Between
 from featprop.strategies.age import information_density
 from featprop.strategies.base import Strategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.pagerank import page_rank
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 from featprop.strategies.uncertainty import entropy
 
 __all__ = ["ANRMAB"]
@@ -93,15 +93,15 @@ class ANRMAB(Strategy):
         if not (fits and all(0 < each < math.inf for each in positive) and all(0 <= each <= 1 for each in shares)):
             raise ValueError("weights, odds or shares of the strategy that cannot be")
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return nodes drawn from the mixture of the arms, after learning from the labels that have come."""
-        self._learn(situation)
+        self._learn(context)
         least = self._least_share()
         self._mixture = (1 - len(ARMS) * least) * self._weights / self._weights.sum() + least
-        shares = self._arms(situation, generator)
+        shares = self._arms(context, generator)
         odds = self._mixture @ shares
         drawn = _race(odds, generator)[:budget]
-        nodes = situation.candidates[drawn]
+        nodes = context.candidates[drawn]
         self._odds.update(zip(nodes.tolist(), odds[drawn].tolist(), strict=True))
         self._waiting.update(zip(nodes.tolist(), shares[:, drawn].T.tolist(), strict=True))
         return nodes
@@ -109,30 +109,30 @@ class ANRMAB(Strategy):
     def _least_share(self) -> float:
         return min(1 / len(ARMS), math.sqrt(math.log(len(ARMS)) / (len(ARMS) * self.rounds)))
 
-    def _arms(self, situation: Situation, generator: np.random.Generator) -> NDArray[np.float64]:
+    def _arms(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:
         """Return the three distributions over the candidates, one a row."""
         values = np.stack(
             [
-                entropy(situation.outputs["probabilities"]),
-                information_density(situation, self.clusters, generator),
-                page_rank(situation.graph),
+                entropy(context.outputs["probabilities"]),
+                information_density(context, self.clusters, generator),
+                page_rank(context.graph),
             ]
-        )[:, situation.candidates]
+        )[:, context.candidates]
         totals = values.sum(axis=1, keepdims=True)
         flat = np.full_like(values, 1.0 / values.shape[1])
         return np.asarray(np.divide(values, totals, out=flat, where=totals > 0))
 
-    def _learn(self, situation: Situation) -> None:
+    def _learn(self, context: QueryContext) -> None:
         """Reward the arms for the nodes they had drawn and that are labelled now."""
-        label_of = dict(zip(situation.labelled.tolist(), situation.labels.tolist(), strict=False))
+        label_of = dict(zip(context.labelled.tolist(), context.labels.tolist(), strict=False))
         new = [node for node in self._waiting if node in label_of]
         if not new:
             return
         drawn = np.array([node for node in self._odds if node in label_of])
         odds = np.array([self._odds[node] for node in drawn.tolist()])
         labels = np.array([label_of[node] for node in drawn.tolist()])
-        predicted = as_dense(situation.outputs["probabilities"])[drawn].argmax(axis=1)
-        n = situation.graph.n_nodes
+        predicted = as_dense(context.outputs["probabilities"])[drawn].argmax(axis=1)
+        n = context.graph.n_nodes
         reward = float(((predicted == labels) / odds).sum()) / (len(drawn) * n)
         shares = np.array([self._waiting.pop(node) for node in new])
         rewards = reward * (shares / np.array([[self._odds[node]] for node in new])).sum(axis=0)

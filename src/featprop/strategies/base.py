@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from featprop.errors import ParameterError
 from featprop.options import owner
-from featprop.strategies.situation import Situation
+from featprop.strategies.context import QueryContext
 
 __all__ = ["ScoreStrategy", "Strategy", "best_first"]
 
@@ -29,7 +29,7 @@ class Strategy(ABC):
     name
         What it is registered as.
     needs
-        What it asks of the current model, names of `featprop.strategies.situation.OUTPUTS`; nothing by default.
+        What it asks of the current model, names of `featprop.strategies.context.OUTPUTS`; nothing by default.
     uses
         What it also looks at as soon as the labels are of two classes, and does without until then.
     reference
@@ -51,7 +51,7 @@ class Strategy(ABC):
         return bool(cls.needs | cls.uses)
 
     @abstractmethod
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return exactly `budget` distinct candidates in the order they are picked.
 
         Relies on the caller for 1 ≤ `budget` ≤ number of candidates.
@@ -73,18 +73,18 @@ class ScoreStrategy(Strategy):
     """A strategy that picks the candidates with the highest scores; equal scores in an order the seed decides."""
 
     @abstractmethod
-    def scores(self, situation: Situation, generator: np.random.Generator) -> NDArray[np.float64]:
+    def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:
         """Return a finite score for every node of the graph, the higher the better."""
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the candidates with the highest scores, the highest first; scores that are none are an error."""
-        scores = self.scores(situation, generator)[situation.candidates]
+        scores = self.scores(context, generator)[context.candidates]
         odd = np.flatnonzero(~np.isfinite(scores))
         if odd.size:
             found = f"{odd.size:,} that are not, such as {scores[odd[0]]}"
             rule = "must give every candidate a finite score"
             raise ParameterError(owner(type(self)), rule, found, "mend the strategy")
-        return situation.candidates[best_first(scores, generator)[:budget]]
+        return context.candidates[best_first(scores, generator)[:budget]]
 
 
 def best_first(scores: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from featprop.clustering.kcenter import k_center
 from featprop.distances.points import Points
 from featprop.strategies.base import Strategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["CoresetGreedy"]
 
@@ -28,7 +28,7 @@ class CoresetGreedy(Strategy):
     reference = "Sener and Savarese 2018, algorithm 1"
     cost = "a trained model; O(b n hidden)"
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the centres in the order they are picked."""
-        points = Points(situation.outputs["hidden"])
-        return k_center(points, budget, situation.labelled, situation.candidates, generator).centres
+        points = Points(context.outputs["hidden"])
+        return k_center(points, budget, context.labelled, context.candidates, generator).centres

@@ -12,8 +12,8 @@ from featprop.clustering.robust_kcenter import robust_k_center
 from featprop.distances.points import Points
 from featprop.options import AtLeast, Between
 from featprop.strategies.base import Strategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["CoresetMIP"]
 
@@ -54,15 +54,15 @@ class CoresetMIP(Strategy):
         self.time_limit = time_limit
         self.points = points
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the centres, the farthest from everything before it first."""
         result = robust_k_center(
-            Points(situation.outputs["hidden"]),
+            Points(context.outputs["hidden"]),
             budget,
-            situation.labelled,
-            situation.candidates,
+            context.labelled,
+            context.candidates,
             generator,
-            outliers=int(self.outliers * situation.graph.n_nodes),
+            outliers=int(self.outliers * context.graph.n_nodes),
             time_limit=self.time_limit,
             most=self.points,
         )

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.strategies.base import ScoreStrategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["Degree"]
 
@@ -23,6 +23,6 @@ class Degree(ScoreStrategy):
     reference = "Wu et al. 2019, a baseline"
     cost = "O(m)"
 
-    def scores(self, situation: Situation, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
+    def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
         """Return the degrees."""
-        return np.asarray(situation.graph.adjacency.sum(axis=1, dtype=np.float64))
+        return np.asarray(context.graph.adjacency.sum(axis=1, dtype=np.float64))

@@ -21,8 +21,8 @@ from featprop.distances.points import Points
 from featprop.matrix import Features
 from featprop.options import Between
 from featprop.strategies.base import Strategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["FeatProp", "clustered"]
 
@@ -55,20 +55,20 @@ class FeatProp(Strategy):
         self.layers = layers
         self.clustering = clustering
 
-    def points(self, situation: Situation) -> Points:
+    def points(self, context: QueryContext) -> Points:
         """Return what is clustered: S^K X."""
-        return situation.points(self.layers)
+        return context.points(self.layers)
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the medoids, the one that lowers the loss most first."""
         if self.clustering == "kmeans":
-            return _nearest_to_means(self.points(situation), situation, budget, generator)
-        return clustered(self.points(situation), situation, budget, generator)
+            return _nearest_to_means(self.points(context), context, budget, generator)
+        return clustered(self.points(context), context, budget, generator)
 
 
 def clustered(
     points: Points | Features,
-    situation: Situation,
+    context: QueryContext,
     budget: int,
     generator: np.random.Generator,
     weights: NDArray[np.float32] | None = None,
@@ -78,8 +78,8 @@ def clustered(
     return k_medoids(
         points,
         budget,
-        fixed=situation.labelled,
-        candidates=situation.candidates,
+        fixed=context.labelled,
+        candidates=context.candidates,
         weights=weights,
         n_starts=n_starts,
         seed=generator,
@@ -87,12 +87,12 @@ def clustered(
 
 
 def _nearest_to_means(
-    points: Points, situation: Situation, budget: int, generator: np.random.Generator
+    points: Points, context: QueryContext, budget: int, generator: np.random.Generator
 ) -> NDArray[np.intp]:
     weights = np.ones(len(points), dtype=np.float32)
-    centres = k_means(points, budget, situation.labelled, weights, generator, MAX_ITERATIONS)
-    chosen = nearest_distinct(points, centres, situation.candidates)
+    centres = k_means(points, budget, context.labelled, weights, generator, MAX_ITERATIONS)
+    chosen = nearest_distinct(points, centres, context.candidates)
     covered = np.full(len(points), np.inf, dtype=np.float32)
-    if situation.labelled.size:
-        covered = points.nearest(points.take(situation.labelled))[1]
+    if context.labelled.size:
+        covered = points.nearest(points.take(context.labelled))[1]
     return chosen[greedy_order(points.distances(chosen), covered, weights, budget)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from featprop.distances.points import Points
+from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import FeatProp
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["FeatPropCosine"]
 
@@ -25,6 +25,6 @@ class FeatPropCosine(FeatProp):
 
     reference = "this project; after Wu et al. 2019"
 
-    def points(self, situation: Situation) -> Points:
+    def points(self, context: QueryContext) -> Points:
         """Return the rows of S^K X, each of length 1."""
-        return situation.points(self.layers, unit=True)
+        return context.points(self.layers, unit=True)

@@ -25,9 +25,9 @@ from featprop.matrix import margins
 from featprop.options import Above, AtLeast
 from featprop.propagation import Propagation
 from featprop.strategies.base import Strategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import clustered
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["FeatPropDiffused", "unsureness"]
 
@@ -72,15 +72,15 @@ class FeatPropDiffused(Strategy):
             taken.append(labelled)
         return taken
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the medoids, the one that lowers the loss most first."""
-        points = Propagation.of(situation.graph).compared
-        found = situation.outputs.get("probabilities")
+        points = Propagation.of(context.graph).compared
+        found = context.outputs.get("probabilities")
         weights = None
         if found is not None and found.shape[1] > 1:
-            weights = unsureness(np.asarray(found), len(situation.labelled))
-        n_starts = 1 if situation.labelled.size else None
-        return clustered(points, situation, budget, generator, weights, n_starts)
+            weights = unsureness(np.asarray(found), len(context.labelled))
+        n_starts = 1 if context.labelled.size else None
+        return clustered(points, context, budget, generator, weights, n_starts)
 
 
 def unsureness(scores: NDArray[np.float32], n_labels: int) -> NDArray[np.float32]:

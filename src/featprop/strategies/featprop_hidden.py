@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.strategies.base import Strategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import clustered
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["FeatPropHidden"]
 
@@ -26,6 +26,6 @@ class FeatPropHidden(Strategy):
     reference = "Wu et al. 2019, ablation"
     cost = "a trained model; as featprop with d = classes"
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the medoids, the one that lowers the loss most first."""
-        return clustered(situation.outputs["logits"], situation, budget, generator)
+        return clustered(context.outputs["logits"], context, budget, generator)

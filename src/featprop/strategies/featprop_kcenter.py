@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from featprop.clustering.kcenter import k_center
 from featprop.options import Between
 from featprop.strategies.base import Strategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["FeatPropKCenter"]
 
@@ -36,7 +36,7 @@ class FeatPropKCenter(Strategy):
     def __init__(self, layers: Annotated[int, Between(0, 1000)] = 2) -> None:
         self.layers = layers
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the centres in the order they are picked."""
-        points = situation.points(self.layers)
-        return k_center(points, budget, situation.labelled, situation.candidates, generator).centres
+        points = context.points(self.layers)
+        return k_center(points, budget, context.labelled, context.candidates, generator).centres

@@ -19,7 +19,7 @@ from featprop.graph import Graph
 from featprop.options import Between
 from featprop.propagation import normalised_adjacency
 from featprop.strategies.base import Strategy
-from featprop.strategies.situation import Situation
+from featprop.strategies.context import QueryContext
 
 __all__ = ["Grain", "Reach", "greedy_cover", "influence"]
 
@@ -68,19 +68,19 @@ class Grain(Strategy):
         self.theta = theta
         self.layers = layers
 
-    def reach(self, situation: Situation, generator: np.random.Generator) -> Reach:
+    def reach(self, context: QueryContext, generator: np.random.Generator) -> Reach:
         """Measure what candidates and labelled nodes reach."""
-        reached = influence(situation.graph, self.layers, self.theta)
-        points = situation.points(self.layers)
+        reached = influence(context.graph, self.layers, self.theta)
+        points = context.points(self.layers)
         everyone = np.arange(len(points))
         distances = distances_to(points, everyone, references(len(points), generator))
-        sets, held = reached[situation.candidates], reached[situation.labelled]
+        sets, held = reached[context.candidates], reached[context.labelled]
         nearest = _nearest(sets.indptr, sets.indices, distances)
         nearest_held = _nearest(held.indptr, held.indices, distances)
         largest = float(distances.max())
         del distances
         order = np.argsort(nearest.sum(axis=1, dtype=np.float64), kind="stable")
-        return Reach(situation.candidates[order], sets[order], held, nearest[order], nearest_held, largest)
+        return Reach(context.candidates[order], sets[order], held, nearest[order], nearest_held, largest)
 
 
 def influence(graph: Graph, layers: int, theta: float) -> sp.csr_array:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from featprop.distances.references import distance_quantile
 from featprop.options import Between
+from featprop.strategies.context import QueryContext
 from featprop.strategies.grain import Grain, greedy_cover
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["GrainBall"]
 
@@ -44,10 +44,10 @@ class GrainBall(Grain):
         super().__init__(theta, layers)
         self.quantile = quantile
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the nodes in the order they are picked."""
-        radius = distance_quantile(situation.points(self.layers), self.quantile, generator)
-        reach = self.reach(situation, generator)
+        radius = distance_quantile(context.points(self.layers), self.quantile, generator)
+        reach = self.reach(context, generator)
         balls = sp.csr_array(reach.nearest <= radius)
         covered = np.asarray((reach.nearest_held <= radius).any(axis=0))
         nothing = np.empty((len(reach.candidates), 0), dtype=np.float32)

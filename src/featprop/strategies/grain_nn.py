@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.strategies.context import QueryContext
 from featprop.strategies.grain import Grain, greedy_cover
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["GrainNN"]
 
@@ -27,11 +27,11 @@ class GrainNN(Grain):
         As in `Grain`: v influences u where (S^K)_vu is above θ.
     """
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the nodes in the order they are picked."""
-        reach = self.reach(situation, generator)
+        reach = self.reach(context, generator)
         scale = np.float32(reach.largest or 1.0)
-        covered = np.zeros(situation.graph.n_nodes, dtype=bool)
+        covered = np.zeros(context.graph.n_nodes, dtype=bool)
         covered[reach.held.indices] = True
         near = np.minimum(reach.nearest_held.min(axis=0, initial=np.inf) / scale, np.float32(1.0))
         nearest = np.divide(reach.nearest, scale, out=reach.nearest)

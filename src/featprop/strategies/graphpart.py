@@ -19,8 +19,8 @@ from featprop.graph import Graph
 from featprop.matrix import read_only
 from featprop.options import AtLeast, Between
 from featprop.strategies.base import Strategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["GraphPart"]
 
@@ -50,19 +50,19 @@ class GraphPart(Strategy):
         self.parts = parts
         self.layers = layers
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return a node for each centre, part by part, the largest part first."""
-        graph = situation.graph
+        graph = context.graph
         part = graph.once(("graphpart", self.parts), lambda: _parts(graph, self.parts))
-        points = situation.points(self.layers)
-        taken = Taken(points, situation.labelled)
-        for own, share in enumerate(_shares(part, situation, budget)):
+        points = context.points(self.layers)
+        taken = Taken(points, context.labelled)
+        for own, share in enumerate(_shares(part, context, budget)):
             if share:
                 members = np.flatnonzero(part == own)
-                held = np.flatnonzero(np.isin(members, situation.labelled))
+                held = np.flatnonzero(np.isin(members, context.labelled))
                 equally = np.ones(len(members), dtype=np.float32)
                 centres = k_means(points.take(members), int(share), held, equally, generator)
-                self._take_near(as_points(points, centres), np.intersect1d(members, situation.candidates), taken)
+                self._take_near(as_points(points, centres), np.intersect1d(members, context.candidates), taken)
         return np.array(taken.nodes, dtype=np.intp)
 
     def _take_near(self, centres: Points, members: NDArray[np.intp], taken: Taken) -> None:
@@ -101,11 +101,11 @@ def _parts(graph: Graph, count: int) -> NDArray[np.intp]:
     return part
 
 
-def _shares(part: NDArray[np.intp], situation: Situation, budget: int) -> NDArray[np.int64]:
+def _shares(part: NDArray[np.intp], context: QueryContext, budget: int) -> NDArray[np.int64]:
     """Share the budget so that labelled and new nodes are even over the parts, within the candidates each has."""
     count = int(part.max()) + 1
-    filled = np.bincount(part[situation.labelled], minlength=count)
-    room = filled + np.bincount(part[situation.candidates], minlength=count)
+    filled = np.bincount(part[context.labelled], minlength=count)
+    room = filled + np.bincount(part[context.candidates], minlength=count)
     before = filled.copy()
     for _ in range(budget):
         filled[np.where(filled < room, filled, len(part) + 1).argmin()] += 1

@@ -15,8 +15,8 @@ from featprop.clustering.swaps import greedy_order
 from featprop.distances.references import distance_quantile, distances_to, references
 from featprop.options import Between
 from featprop.strategies.base import Strategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["Herding"]
 
@@ -53,18 +53,18 @@ class Herding(Strategy):
         self.unit = unit
         self.quantile = quantile
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the nodes in the order they are picked."""
-        points = situation.points(self.layers, self.unit)
+        points = context.points(self.layers, self.unit)
         width = distance_quantile(points, self.quantile, generator) or 1.0
         columns = references(len(points), generator)
-        uncovered = _one_minus_kernel(distances_to(points, situation.candidates, columns), width)
+        uncovered = _one_minus_kernel(distances_to(points, context.candidates, columns), width)
         left = np.ones(len(columns), dtype=np.float32)
-        if situation.labelled.size:
-            nearest = points.take(columns).nearest(points.take(situation.labelled))[1]
+        if context.labelled.size:
+            nearest = points.take(columns).nearest(points.take(context.labelled))[1]
             left = _one_minus_kernel(nearest, width)
         order = greedy_order(uncovered, left, np.ones(len(columns), dtype=np.float32), budget)
-        return situation.candidates[order]
+        return context.candidates[order]
 
 
 def _one_minus_kernel(distances: NDArray[np.float32], width: float) -> NDArray[np.float32]:

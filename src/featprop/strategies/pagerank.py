@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from featprop.graph import Graph
 from featprop.options import Between
 from featprop.strategies.base import ScoreStrategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["PageRank", "page_rank"]
 
@@ -41,9 +41,9 @@ class PageRank(ScoreStrategy):
     def __init__(self, damping: Annotated[float, Between(0, 0.999)] = 0.85) -> None:
         self.damping = damping
 
-    def scores(self, situation: Situation, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
+    def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
         """Return the PageRank of every node."""
-        return page_rank(situation.graph, self.damping)
+        return page_rank(context.graph, self.damping)
 
 
 def page_rank(graph: Graph, damping: float = 0.85) -> NDArray[np.float64]:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.strategies.base import Strategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["Random"]
 
@@ -19,6 +19,6 @@ class Random(Strategy):
     reference = "the baseline"
     cost = "O(n)"
 
-    def select(self, situation: Situation, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return `budget` candidates in random order."""
-        return generator.choice(situation.candidates, size=budget, replace=False)
+        return generator.choice(context.candidates, size=budget, replace=False)

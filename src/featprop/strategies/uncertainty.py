@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from featprop.matrix import Features, as_dense
 from featprop.strategies.base import ScoreStrategy
+from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
-from featprop.strategies.situation import Situation
 
 __all__ = ["Uncertainty", "entropy"]
 
@@ -35,11 +35,11 @@ class Uncertainty(ScoreStrategy):
     def __init__(self, measure: Literal["entropy", "margin", "least-confidence"] = "entropy") -> None:
         self.measure = measure
 
-    def scores(self, situation: Situation, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
+    def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
         """Return how unsure the model is of every node."""
         if self.measure == "entropy":
-            return entropy(situation.outputs["probabilities"])
-        probabilities = np.sort(as_dense(situation.outputs["probabilities"]).astype(np.float64), axis=1)
+            return entropy(context.outputs["probabilities"])
+        probabilities = np.sort(as_dense(context.outputs["probabilities"]).astype(np.float64), axis=1)
         rival = probabilities[:, -2] if probabilities.shape[1] > 1 and self.measure == "margin" else 0.0
         return np.asarray(rival - probabilities[:, -1])
 

@@ -1,0 +1,170 @@
+"""What was chosen: the nodes to label, how well they stand for the graph, and the forms in which people take them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from featprop.errors import MissingExtraError
+from featprop.graph import Graph
+from featprop.html import bars, card, grid
+from featprop.models import NodeClassifier
+from featprop.propagation import BOUND_LAYERS, Coverage, coverage
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Selection"]
+
+SHOWN_PICKS = 10
+"""Rows of a selection that a notebook shows."""
+QUICK = 3e8
+"""Multiplications up to which a notebook measures what picks stand for without being asked."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection:
+    """The nodes to label, in the order they were picked, and how well they stand for the graph.
+
+    How well they do is measured when it is first asked for: choosing at random propagates nothing. Iterating yields the
+    ids, so a selection can be passed wherever nodes are.
+
+    Attributes
+    ----------
+    nodes
+        The ids of the picked nodes, as the user named them.
+    positions
+        Their positions in the graph.
+    labelled
+        The positions of the nodes that were labelled already.
+    """
+
+    nodes: NDArray[Any]
+    positions: NDArray[np.intp]
+    labelled: NDArray[np.intp]
+    _graph: Graph
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.nodes.tolist())
+
+    def to_table(self) -> pa.Table:
+        """Return the picks as an Arrow table: `rank`, `id`, `represents` and `spread`, a row a node, best first.
+
+        Ids that Arrow has no type for, such as tuples or numbers and text mixed, are written as text.
+        """
+        return pa.table({**self._columns(), "id": _as_column(self.nodes.tolist())})
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the picks as a pandas data frame: `rank`, `id`, `represents` and `spread`, best first."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtraError("A data frame", "pandas", "pandas") from error
+        return pd.DataFrame(self._columns())
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        show: Sequence[str] = (),
+        labels: Mapping[Hashable, Hashable] = {},
+        model: NodeClassifier | None = None,
+        force: bool = False,
+    ) -> None:
+        """Write the labelling sheet: a row a node, best first, with an empty label column for a person to fill.
+
+        Parameters
+        ----------
+        path
+            A ``.csv``. One that is there is written over only if featprop wrote it and nobody has typed into it.
+        show
+            Columns of the graph's table of nodes to show beside each.
+        labels
+            The labels so far: those of the neighbours are counted beside each.
+        model
+            A fitted model: what it predicts is shown beside each.
+        force
+            Write over any file.
+        """
+        from featprop.active.labelling_sheet import write_sheet
+
+        write_sheet(path, self, show=show, labels=labels, model=model, force=force)
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        ranks = np.arange(1, len(self) + 1)
+        return {"rank": ranks, "id": self.nodes, "represents": self.represents, "spread": self.spread}
+
+    @cached_property
+    def _coverage(self) -> Coverage:
+        return coverage(self._graph, np.concatenate([self.positions, self.labelled]), BOUND_LAYERS)
+
+    @property
+    def represents(self) -> NDArray[np.int64]:
+        """For each pick, how many nodes it is the nearest pick of, itself included.
+
+        Nodes nearest to one that is labelled already are represented by that one.
+        """
+        return np.bincount(self._coverage.nearest, minlength=len(self))[: len(self)]
+
+    @property
+    def spread(self) -> NDArray[np.float64]:
+        """For each pick, the mean distance of the nodes it represents."""
+        nearest, distances = self._coverage.nearest, self._coverage.distances
+        return np.bincount(nearest, weights=distances, minlength=len(self))[: len(self)] / self.represents
+
+    @property
+    def mean_distance(self) -> float:
+        """Over all nodes, the mean distance to the nearest pick or labelled node: the term of Theorem 1."""
+        return self._coverage.mean_distance
+
+    @property
+    def max_distance(self) -> float:
+        """Over all nodes, the largest distance to the nearest pick or labelled node: the term of Theorem 2."""
+        return self._coverage.max_distance
+
+    @property
+    def nearest(self) -> NDArray[np.intp]:
+        """For each node of the graph, the index of the pick that represents it, -1 if a labelled node does."""
+        return np.where(self._coverage.nearest < len(self), self._coverage.nearest, -1)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self.nodes[:5].tolist()))
+        return f"Selection({len(self):,} of {self._graph.n_nodes:,} nodes: {shown}{', …' if len(self) > 5 else ''})"
+
+    def _repr_html_(self) -> str:
+        nodes = self.nodes[:SHOWN_PICKS].tolist()
+        facts = [
+            ("nodes", f"{len(self):,} of {self._graph.n_nodes:,}"),
+            ("labelled before", f"{len(self.labelled):,}"),
+        ]
+        more = f"<p>and {len(self) - len(nodes):,} more</p>" if len(self) > len(nodes) else ""
+        if not self._is_quick():
+            facts.append(("represents", "not measured yet: ask for picks.represents"))
+            return card("Selection", facts, grid(["rank", "id"], enumerate(nodes, start=1)), more)
+        facts.append(("distance to the nearest", f"mean {self.mean_distance:.4g}, largest {self.max_distance:.4g}"))
+        represents, spread = self.represents.tolist(), [f"{mean:.4g}" for mean in self.spread.tolist()]
+        rows = zip(range(1, len(nodes) + 1), nodes, represents, spread, strict=False)
+        picture = bars("nodes each pick represents", list(zip(map(str, self.nodes.tolist()), represents, strict=True)))
+        return card("Selection", facts, grid(["rank", "id", "represents", "spread"], rows), more, picture)
+
+    def _is_quick(self) -> bool:
+        """Return whether the coverage is known already, or measured in about a second at most."""
+        graph, chosen = self._graph, len(self) + len(self.labelled)
+        return "_coverage" in vars(self) or graph.n_features * (graph.n_nodes * chosen + 4 * graph.n_edges) <= QUICK
+
+
+def _as_column(ids: list[Any]) -> pa.Array:
+    try:
+        return pa.array(ids)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([str(name) for name in ids], pa.string())

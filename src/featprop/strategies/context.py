@@ -1,0 +1,62 @@
+"""What a strategy sees when it chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from featprop.distances.points import Points
+from featprop.graph import Graph
+from featprop.matrix import Features, read_only
+from featprop.propagation import Propagation
+
+__all__ = ["OUTPUTS", "QueryContext"]
+
+OUTPUTS = {
+    "probabilities": "the probability of each class, shape (nodes, classes)",
+    "hidden": "the last hidden representation, shape (nodes, hidden units)",
+    "logits": "the final layer before the softmax, shape (nodes, classes)",
+}
+"""What a strategy may ask of the current model."""
+
+
+@dataclass(frozen=True)
+class QueryContext:
+    """All that a strategy may know when it chooses: no label that nobody has given yet, and no array to write to.
+
+    Attributes
+    ----------
+    graph
+        The graph, without labels.
+    labelled
+        Positions of the nodes that are labelled.
+    candidates
+        Positions of the nodes that may be chosen, ascending; none of them is labelled.
+    labels
+        For each labelled node its class, an index into `classes`; empty if the labels were not told.
+    classes
+        The names of the classes among the labels.
+    outputs
+        What the current model says of every node, by the names of `OUTPUTS`: what the strategy needs or uses only.
+    """
+
+    graph: Graph
+    labelled: NDArray[np.intp]
+    candidates: NDArray[np.intp]
+    labels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    classes: tuple[Hashable, ...] = ()
+    outputs: Mapping[str, Features] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("labelled", "candidates", "labels"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+        outputs = {name: read_only(output) for name, output in self.outputs.items()}
+        object.__setattr__(self, "outputs", MappingProxyType(outputs))
+
+    def points(self, layers: int, unit: bool = False) -> Points:
+        """Return the rows of S^K X to measure distances between, scaled to length 1 if `unit`."""
+        return Propagation.of(self.graph).points(layers, unit)

@@ -1,0 +1,285 @@
+"""`select` from end to end, on a line of six nodes and on random graphs."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featprop.active import ActiveLearner, build_context, choose, select
+from featprop.datasets import digits
+from featprop.errors import GraphError, LabelError, ParameterError
+from featprop.graph import Graph
+from featprop.models import GCN, GraphRidge
+from featprop.strategies import QueryContext, get_strategy
+from featprop.strategies.featprop import FeatProp
+
+IDS = ["a", "b", "c", "d", "e", "f"]
+
+
+@pytest.fixture
+def islands() -> Graph:
+    """Three pairs of isolated nodes: features are what propagation leaves them."""
+    features = np.array([[0.0], [1.0], [50.0], [51.0], [90.0], [92.0]])
+    return Graph.from_scipy(sp.csr_array((6, 6)), features, ids=IDS, labels=["x", "x", "y", "y", "z", "z"])
+
+
+def test_three_islands_by_hand(islands: Graph) -> None:
+    picks = select(islands, budget=3, strategy="featprop")
+    assert [
+        {"a": "ab", "b": "ab", "c": "cd", "d": "cd", "e": "ef", "f": "ef"}[node] for node in sorted(picks.nodes)
+    ] == [
+        "ab",
+        "cd",
+        "ef",
+    ]
+    assert picks.represents.tolist() == [2, 2, 2]
+    assert sorted(picks.spread) == pytest.approx([0.5, 0.5, 1.0])
+    assert picks.mean_distance == pytest.approx((1 + 1 + 2) / 6)
+    assert picks.max_distance == pytest.approx(2.0)
+    assert picks.nodes.tolist() == islands.ids[picks.positions].tolist()
+
+
+def test_more_nodes_around_the_labelled_ones(islands: Graph) -> None:
+    picks = select(islands, budget=1, strategy="featprop", labelled=["a", "f"])
+    assert picks.nodes[0] in ("c", "d")
+    assert picks.represents.tolist() == [2]
+    assert picks.nearest.tolist() == [-1, -1, 0, 0, -1, -1]
+    assert picks.mean_distance == pytest.approx((1 + 1 + 2) / 6)
+
+
+def test_excluded_nodes_are_not_chosen_but_do_not_cover(islands: Graph) -> None:
+    picks = select(islands, budget=3, strategy="featprop", exclude=["c", "d"])
+    assert not {"c", "d"} & set(picks.nodes)
+    assert picks.max_distance == pytest.approx(39.0, abs=1.0)
+
+
+def test_a_strategy_never_sees_the_labels(islands: Graph) -> None:
+    seen = []
+
+    class Spy(FeatProp):
+        def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> np.ndarray:
+            seen.append(context)
+            return super().select(context, budget, generator)
+
+    select(islands, budget=2, strategy=Spy())
+    assert seen[0].graph.labels is None
+    assert seen[0].graph.classes == ()
+    assert seen[0].labels.size == 0
+    assert seen[0].classes == ()
+    parts = {"graph", "labelled", "candidates", "labels", "classes", "outputs"}
+    assert set(vars(seen[0])) == parts
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_order_of_the_nodes_does_not_change_the_choice(seed: int) -> None:
+    """K-Medoids starts from positions, so this holds where one choice is clearly the best."""
+    generator = np.random.default_rng(seed)
+    cluster = np.arange(48) // 8
+    within = cluster[:, None] == cluster
+    adjacency = sp.csr_array(np.triu(within & (generator.random((48, 48)) < 0.4), 1).astype(np.float64))
+    features = np.eye(6)[cluster] + generator.normal(scale=0.1, size=(48, 6))
+    order = generator.permutation(48)
+    permuted = Graph.from_scipy(adjacency[order][:, order], features[order], ids=order)
+    chosen = set(select(Graph.from_scipy(adjacency, features), 6).nodes.tolist())
+    assert set(select(permuted, 6).nodes.tolist()) == chosen
+    assert {cluster[node] for node in chosen} == set(range(6))
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    strategy=st.sampled_from(["featprop-diffused", "featprop", "featprop-cosine", "random"]),
+)
+@settings(max_examples=25, deadline=None)
+def test_seeds_reproduce_and_every_node_is_represented(seed: int, strategy: str) -> None:
+    generator = np.random.default_rng(seed)
+    graph = Graph.from_scipy(sp.random_array((25, 25), density=0.1, rng=generator), generator.normal(size=(25, 3)))
+    picks = select(graph, 5, strategy=strategy, seed=seed)
+    assert picks.nodes.tolist() == select(graph, 5, strategy=strategy, seed=seed).nodes.tolist()
+    assert picks.represents.sum() == 25
+    assert picks.mean_distance <= picks.max_distance
+
+
+def test_candidates_restrict_the_choice(islands: Graph) -> None:
+    picks = select(islands, budget=2, candidates=["a", "b", "f"], labelled=["a"])
+    assert set(picks.nodes.tolist()) == {"b", "f"}
+    with pytest.raises(ParameterError, match="budget must be from 1 to 2, the number of nodes that may be chosen"):
+        select(islands, budget=3, candidates=["a", "b", "f"], labelled=["a"])
+
+
+def test_a_model_that_is_fitted_is_used_as_it_is(islands: Graph) -> None:
+    """It is sure of all nodes but d, of which it has seen nothing like."""
+    model = GCN(epochs=30).fit(islands, ["a", "f"], ["x", "z"])
+    entropies = -(model.predict_proba(islands) * np.log(model.predict_proba(islands))).sum(axis=1)
+    unsure = select(islands, 1, strategy="uncertainty", exclude=["b"], model=model)
+    rest = [0, 2, 3, 4, 5]
+    assert unsure.positions[0] == rest[int(entropies[rest].argmax())]
+
+
+def test_a_strategy_knows_the_classes_by_the_columns_of_the_model(islands: Graph) -> None:
+    seen = []
+
+    class Spy(get_strategy("age").__class__):
+        def scores(self, context: QueryContext, generator: np.random.Generator) -> np.ndarray:
+            seen.append(context)
+            return super().scores(context, generator)
+
+    model = GCN(epochs=2).fit(islands, ["a", "f", "c"], ["x", "z", "y"])
+    select(islands, 1, strategy=Spy(), labelled=["f", "a"], labels=["z", "w"], model=model)
+    assert seen[0].classes == ("x", "y", "z", "w")
+    assert seen[0].labels.tolist() == [2, 3]
+    assert set(seen[0].outputs) == {"probabilities", "hidden"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "strategy age must have labels to train a model on; found none: label a few nodes first"),
+        ({"labelled": ["a"]}, "found labelled nodes without their labels"),
+        (
+            {"labelled": ["a", "b"], "labels": ["x"]},
+            "labels must be as many as the labelled nodes; found 1 labels for 2",
+        ),
+        ({"labelled": ["a", "a"], "labels": ["x", "y"]}, "labelled nodes must be distinct where labels are given"),
+    ],
+)
+def test_labels_that_do_not_fit(islands: Graph, arguments: dict, message: str) -> None:
+    with pytest.raises(LabelError, match=message):
+        select(islands, 1, strategy="age", **arguments)
+
+
+def test_a_strategy_that_breaks_its_word_is_told(islands: Graph) -> None:
+    class Twice(FeatProp):
+        def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> np.ndarray:
+            return np.repeat(context.candidates[:1], budget)
+
+    with pytest.raises(ParameterError, match="must return 2 different candidates; found 2 nodes, 1 of them different"):
+        select(islands, 2, strategy=Twice())
+
+
+@pytest.mark.parametrize("answer", [None, [[0], [1]], ["a", "b"], [0.0, 1.0], np.array([[0, 1]])])
+def test_an_answer_that_is_no_list_of_positions_is_told(islands: Graph, answer: object) -> None:
+    class Odd(FeatProp):
+        def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> object:
+            return answer
+
+    with pytest.raises(ParameterError, match="must return 2 different candidates; found an array of shape"):
+        select(islands, 2, strategy=Odd())
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda context: context.candidates.__setitem__(0, 5),
+        lambda context: context.labelled.sort(),
+        lambda context: context.labels.__setitem__(0, 1),
+        lambda context: context.graph.features.__setitem__(0, 7),
+        lambda context: context.graph.ids.__setitem__(0, "z"),
+        lambda context: context.outputs["probabilities"].__setitem__(0, 0),
+    ],
+)
+def test_a_strategy_cannot_write_to_what_it_sees(islands: Graph, write: Callable[[QueryContext], None]) -> None:
+    class Writing(get_strategy("uncertainty").__class__):
+        def scores(self, context: QueryContext, generator: np.random.Generator) -> np.ndarray:
+            write(context)
+            return super().scores(context, generator)
+
+    with pytest.raises(ValueError, match="read-only"):
+        select(islands, 1, strategy=Writing(), labelled=["f", "a"], labels=["z", "x"], model=GCN(epochs=2))
+
+
+def test_a_spawned_generator_is_chance_too(islands: Graph) -> None:
+    class Spawning(FeatProp):
+        def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> np.ndarray:
+            return generator.spawn(1)[0].choice(context.candidates, budget, replace=False)
+
+    strategy = Spawning()
+    context = build_context(islands, strategy)
+    assert choose(strategy, context, 2, 0).drew
+
+
+def test_the_whole_graph_can_be_chosen(islands: Graph) -> None:
+    picks = select(islands, budget=6)
+    assert sorted(picks.nodes) == IDS
+    assert picks.mean_distance == picks.max_distance == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"budget": 0}, ParameterError, "budget must be from 1 to 6, the number of nodes that may be chosen; found 0"),
+        ({"budget": 7}, ParameterError, "budget must be from 1 to 6"),
+        ({"budget": 6, "labelled": ["a"]}, ParameterError, "budget must be from 1 to 5"),
+        ({"budget": 1, "labelled": ["q"]}, GraphError, "labelled nodes must be ids of the graph; found 1 \\('q'\\)"),
+        ({"budget": 1, "seed": -1}, ParameterError, "seed must be a whole number of at least 0; found -1"),
+        ({"budget": 1, "seed": None}, ParameterError, "seed must be a whole number of at least 0; found None"),
+        ({"budget": 1, "seed": 1.5}, ParameterError, "seed must be a whole number of at least 0; found 1.5"),
+        (
+            {"budget": 1, "strategy": None},
+            ParameterError,
+            "strategy must be the name of a strategy, or one; found None",
+        ),
+        ({"budget": 1, "strategy": FeatProp}, ParameterError, "strategy must be the name of a strategy, or one"),
+        (
+            {"budget": 1, "exclude": np.array([True, False])},
+            GraphError,
+            "excluded nodes must be ids, or a mask of 6 truth values, one a node; found 2 truth values",
+        ),
+        ({"budget": 1, "strategy": "best"}, ParameterError, "strategy must be one of age, .*; found 'best'"),
+    ],
+)
+def test_bad_arguments(islands: Graph, arguments: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        select(islands, **arguments)
+
+
+def test_nodes_may_be_given_as_a_mask() -> None:
+    graph = Graph.from_scipy(np.ones((6, 6)), np.eye(6))
+    mask = np.array([False, True, False, True, True, False])
+    for mask_of in (mask, mask.tolist(), torch.from_numpy(mask), pd.Series(mask)):
+        assert set(select(graph, 3, exclude=mask_of).nodes) == {0, 2, 5}
+        assert set(select(graph, 3, candidates=mask_of).nodes) == {1, 3, 4}
+        assert select(graph, 2, labelled=mask_of).labelled.tolist() == [1, 3, 4]
+    assert GraphRidge().fit(graph, mask, ["a", "b", "a"]).labelled_ == {1: "a", 3: "b", 4: "a"}
+    named = Graph.from_scipy(np.ones((2, 2)), np.eye(2), ids=[True, False])
+    assert named.positions([False, True]).tolist() == [1, 0]
+
+
+def test_labels_may_be_a_mapping(islands: Graph) -> None:
+    labels = dict(zip(IDS, "xyxyxy", strict=True))
+    nodes = IDS[3:0:-1]
+    by_node = GraphRidge().fit(islands, nodes, labels)
+    assert by_node.labelled_ == {node: labels[node] for node in nodes}
+    chosen = select(islands, 2, labelled=nodes, labels=labels, strategy="uncertainty")
+    listed = select(islands, 2, labelled=nodes, labels=[labels[node] for node in nodes], strategy="uncertainty")
+    assert chosen.nodes.tolist() == listed.nodes.tolist()
+
+
+def test_labels_by_node_of_a_mask_and_of_nodes_that_come_once() -> None:
+    graph = Graph.from_scipy(np.ones((6, 6)) - np.eye(6), np.eye(6))
+    labels = dict(enumerate("xyxyzz"))
+    mask = np.array([False, True, False, True, True, False])
+    expected = {1: "y", 3: "y", 4: "z"}
+    for fit in (GraphRidge().fit, GraphRidge().fit_or_start):
+        assert fit(graph, mask, labels).labelled_ == expected
+        assert fit(graph, (node for node in expected), labels).labelled_ == expected
+        assert fit(graph, (node for node in expected), ["y", "y", "z"]).labelled_ == expected
+    listed = select(graph, 2, labelled=list(expected), labels=["y", "y", "z"], strategy="uncertainty")
+    for nodes in (mask, iter(expected)):
+        chosen = select(graph, 2, labelled=nodes, labels=labels, strategy="uncertainty")
+        assert chosen.nodes.tolist() == listed.nodes.tolist()
+
+
+def test_a_model_may_be_given_by_name() -> None:
+    graph = digits()
+    nodes, labels = graph.ids[:20].tolist(), graph.class_names()[:20]
+    by_name = select(graph, 5, labelled=nodes, labels=labels, model="ridge")
+    assert by_name.nodes.tolist() == select(graph, 5, labelled=nodes, labels=labels).nodes.tolist()
+    assert ActiveLearner(graph, model="sgc", seed=3).model_name == "sgc"
+    with pytest.raises(ParameterError, match=r"model must be one of .*found 'rigde': did you mean 'ridge'"):
+        select(graph, 5, labelled=nodes, labels=labels, model="rigde")

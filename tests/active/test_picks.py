@@ -1,0 +1,105 @@
+"""What was chosen, as a frame, a table, a sheet, a line, and in a notebook."""
+
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+from featprop.active import ActiveLearner, select
+from featprop.errors import FileError, MissingExtraError
+from featprop.graph import Graph
+
+
+@pytest.fixture
+def islands() -> Graph:
+    """Three pairs of isolated nodes: features are what propagation leaves them."""
+    features = np.array([[0.0], [1.0], [50.0], [51.0], [90.0], [92.0]])
+    return Graph.from_scipy(sp.csr_array((6, 6)), features, ids=list("abcdef"))
+
+
+def test_picks_as_a_frame_and_as_a_table(islands: Graph) -> None:
+    picks = select(islands, budget=3, strategy="featprop")
+    frame, table = picks.to_frame(), picks.to_table()
+    assert list(frame.columns) == table.column_names == ["rank", "id", "represents", "spread"]
+    assert frame["rank"].tolist() == [1, 2, 3]
+    assert frame["id"].tolist() == table["id"].to_pylist() == list(picks) == picks.nodes.tolist()
+    assert frame["represents"].tolist() == table["represents"].to_pylist() == [2, 2, 2]
+    np.testing.assert_array_equal(frame["spread"], picks.spread)
+    assert table.schema.field("id").type == pa.string()
+
+
+@pytest.mark.parametrize(
+    ("ids", "kind", "told"),
+    [
+        ([5, 6], pa.int64(), [5, 6]),
+        ([("a", 1), ("b", 2)], pa.string(), ["('a', 1)", "('b', 2)"]),
+        ([1, "b"], pa.string(), ["1", "b"]),
+    ],
+)
+def test_ids_of_other_types_in_a_table(ids: list[object], kind: pa.DataType, told: list[object]) -> None:
+    picks = select(Graph.from_scipy(sp.csr_array((2, 2)), np.eye(2), ids=ids), budget=2)
+    assert picks.to_table().schema.field("id").type == kind
+    assert sorted(picks.to_table()["id"].to_pylist()) == told
+    assert set(picks.to_frame()["id"]) == set(ids)
+
+
+def test_a_frame_needs_pandas_and_a_table_does_not(islands: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    picks = select(islands, budget=2)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"A data frame needs the package pandas; .*featprop\[pandas\]"):
+        picks.to_frame()
+    assert picks.to_table().num_rows == 2
+
+
+def test_the_sheet_from_python(islands: Graph, tmp_path: Path) -> None:
+    picks, sheet = select(islands, budget=2), tmp_path / "picks.csv"
+    picks.write(str(sheet))
+    rows = list(csv.DictReader(sheet.read_text(encoding="utf-8").splitlines()))
+    assert [row["id"] for row in rows] == picks.nodes.tolist()
+    assert [int(row["represents"]) for row in rows] == picks.represents.tolist()
+    assert {row["label"] for row in rows} == {""}
+    picks.write(sheet)
+    sheet.write_text(sheet.read_text(encoding="utf-8").replace(",\n", ",x\n", 1), encoding="utf-8")
+    typed = sheet.read_text(encoding="utf-8")
+    with pytest.raises(FileError, match="must not be overwritten"):
+        picks.write(sheet)
+    assert sheet.read_text(encoding="utf-8") == typed
+    picks.write(sheet, force=True)
+    assert sheet.read_text(encoding="utf-8") != typed
+
+
+def test_a_selection_is_told_in_a_line(islands: Graph) -> None:
+    picks = select(islands, budget=6, strategy="degree")
+    shown = ", ".join(map(repr, picks.nodes[:5]))
+    assert repr(picks) == f"Selection(6 of 6 nodes: {shown}, …)"
+    few = select(islands, budget=1, labelled=["a"])
+    assert repr(few) == f"Selection(1 of 6 nodes: {few.nodes[0]!r})"
+
+
+def test_what_a_notebook_shows_of_a_selection(monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = [f"<{number}>" for number in range(12)]
+    graph = Graph.from_scipy(sp.csr_array((12, 12)), np.eye(12), ids=ids)
+    picks = select(graph, budget=11, labelled=["<0>"])
+    shown = picks._repr_html_()
+    assert "<1>" not in shown
+    assert shown.count("<tr>") == 3 + 1 + 10
+    assert "and 1 more" in shown
+    assert "nodes each pick represents" in shown
+    monkeypatch.setattr("featprop.active.picks.QUICK", 0)
+    assert "nodes each pick represents" in picks._repr_html_(), "measured already"
+    unmeasured = select(graph, budget=2)
+    assert "not measured yet" in unmeasured._repr_html_()
+    assert "_coverage" not in vars(unmeasured)
+
+
+def test_a_frame_of_picks_filled_is_what_a_learner_is_told(islands: Graph) -> None:
+    learner = ActiveLearner(islands)
+    frame = learner.ask(3).to_frame()
+    frame["label"] = ["x", None, "y"]
+    learner.tell(frame.set_index("id")["label"])
+    assert learner.labels == {frame["id"][0]: "x", frame["id"][2]: "y"}
+    assert learner.asked == [frame["id"][1]]

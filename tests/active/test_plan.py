@@ -1,0 +1,85 @@
+"""What budgets buy: against the nearest pick by brute force, the elbow by hand, and in words."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featprop.active import Plan, plan, select
+from featprop.active.plan import plan_of
+from featprop.errors import ParameterError
+from featprop.graph import Graph
+from featprop.propagation import Propagation
+
+
+def scattered(seed: int, n: int = 60) -> Graph:
+    """Nodes around three centres, without an edge."""
+    generator = np.random.default_rng(seed)
+    rows = generator.normal(size=(n, 4)) + 5 * np.eye(3, 4)[generator.integers(3, size=n)]
+    return Graph.from_scipy(sp.csr_array((n, n)), rows.astype(np.float32))
+
+
+@given(seed=st.integers(0, 1000), before=st.integers(0, 5))
+@settings(max_examples=20, deadline=None)
+def test_every_point_is_the_mean_distance_to_the_nearest_of_so_many(seed: int, before: int) -> None:
+    graph = scattered(seed)
+    found = plan(graph, 12, strategy="random", labelled=list(range(before)), seed=seed)
+    ours = Propagation.of(graph)
+    rows = np.hstack([np.sqrt(share) * ours.features(name) for name, share in ours.compared_shares.items()])
+    for count in (1, 5, 12):
+        chosen = [*range(before), *found.picks.positions[:count].tolist()]
+        apart = 1 - rows @ rows[chosen].T
+        assert found.mean_distance[count - 1] == pytest.approx(apart.min(axis=1).mean(), rel=1e-3)
+
+
+def test_the_elbow_by_hand() -> None:
+    of_picks = plan(scattered(0), 5)
+    curve = np.array([10.0, 4.0, 2.0, 1.0, 0.0])
+    # below the line 10, 7.5, 5, 2.5, 0: by 0, 3.5, 3, 1.5, 0
+    bent = replace(of_picks, mean_distance=curve, elbow=2)
+    assert (bent.gained(1), bent.gained(2), bent.gained(5)) == (0.0, 0.6, 1.0)
+    assert "at 2 labels: they bring 60% of what 5 bring" in str(bent)
+
+
+def test_three_groups_have_their_elbow_at_three() -> None:
+    rows = np.repeat(np.eye(3, dtype=np.float32), 20, axis=0)
+    rows += np.random.default_rng(0).normal(size=rows.shape, scale=0.01).astype(np.float32)
+    graph = Graph.from_scipy(sp.csr_array((60, 60)), rows)
+    assert plan(graph, 20).elbow == 3
+
+
+def test_more_labels_cover_better_and_the_listed_budgets_hold_the_elbow_and_the_last() -> None:
+    found = plan(scattered(0), 30)
+    assert isinstance(found, Plan)
+    assert (np.diff(found.mean_distance) <= 1e-6).all()
+    budgets = [budget for budget, _, _ in found.rows()]
+    assert budgets == sorted({1, 2, 5, 10, 20, found.elbow, 30})
+    assert repr(found).startswith("Plan(budget=30")
+    assert "mean distance" in found._repr_html_()
+
+
+def test_nodes_that_are_all_alike_need_one_label() -> None:
+    found = plan(Graph.from_scipy(sp.csr_array((6, 6)), np.ones((6, 2), dtype=np.float32)), 4)
+    assert found.gained(2) == 1.0
+    assert "One label covers" in str(found)
+
+
+def test_it_is_of_the_picks_of_select_and_further_where_some_are_labelled() -> None:
+    graph = scattered(1)
+    found = plan(graph, 8, labelled=[0, 1], seed=3)
+    assert found.picks.nodes.tolist() == select(graph, 8, labelled=[0, 1], seed=3).nodes.tolist()
+    assert "further labels" in str(found)
+    assert plan_of(found.picks).elbow == found.elbow
+
+
+def test_one_or_two_labels_are_their_own_elbow() -> None:
+    assert plan(scattered(0), 1).elbow == 1
+    assert plan(scattered(0), 2).elbow == 2
+
+
+def test_a_budget_that_is_too_large_is_refused() -> None:
+    with pytest.raises(ParameterError, match="budget"):
+        plan(scattered(0), 61)

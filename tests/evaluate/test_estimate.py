@@ -1,0 +1,162 @@
+"""Estimates from the labels alone: pieces by hand, folds against refitting, and graphs whose truth is known."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import featprop as fp
+from featprop.errors import LabelError, ParameterError
+from featprop.evaluate import estimate
+from featprop.evaluate.estimate import _accuracy_and_f1
+from featprop.evaluate.held_out import held_out
+from featprop.graph import Graph
+
+Groups = Callable[..., tuple[Graph, list[str]]]
+
+
+def fitted(graph: Graph, truth: list[str], nodes: list[int]) -> fp.GraphRidge:
+    return fp.GraphRidge().fit(graph, nodes, [truth[node] for node in nodes])
+
+
+def test_expected_accuracy_and_f1_by_hand() -> None:
+    probabilities = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]])
+    right, f1 = _accuracy_and_f1(probabilities)
+    assert right == pytest.approx(2.3 / 3)
+    # class 0: 1.5 hits, 2 named, 1.7 there; class 1: 0.8 hits, 1 named, 1.3 there
+    assert f1 == pytest.approx((3 / 3.7 + 1.6 / 2.3) / 2)
+
+
+def test_the_estimate_is_the_mean_confidence_of_the_predictions(groups: Groups) -> None:
+    graph, truth = groups(1.0)
+    model = fitted(graph, truth, list(range(50)))
+    found = estimate(graph, model)
+    assert found.accuracy.value == pytest.approx(float(model.predict_proba(graph)[50:].max(axis=1).mean()), abs=1e-6)
+    assert model.left_out_ is not None
+    codes = [model.classes_.index(name) for name in truth[:50]]
+    assert found.held_out == pytest.approx(np.mean(model.left_out_.argmax(axis=1) == codes))
+
+
+def test_with_ten_labels_folds_are_each_label_left_out_and_the_model_trained_again(groups: Groups) -> None:
+    graph, truth = groups(0.4)
+    nodes = [4, 8, 15, 16, 23, 42, 99, 100, 200, 250]
+    model = fitted(graph, truth, nodes)
+    found = held_out(graph, model)
+    assert found.positions.tolist() == nodes
+    for place, node in enumerate(nodes):
+        others = [other for other in nodes if other != node]
+        again = fitted(graph, truth, others)
+        expected = again.decision_function(graph)[node]
+        columns = [model.classes_.index(name) for name in again.classes_]
+        np.testing.assert_allclose(found.scores[place, columns], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_only_label_of_a_class_has_no_score_of_its_own(groups: Groups) -> None:
+    graph, truth = groups(0.4)
+    lone = truth.index("class 2")
+    nodes = [*[node for node in range(60) if truth[node] != "class 2"][:12], lone]
+    found = held_out(graph, fitted(graph, truth, nodes))
+    assert np.isneginf(found.scores[-1, 2])
+    assert not found.right[-1]
+
+
+@pytest.mark.parametrize("noise", [0.3, 1.0, 1.6])
+def test_where_the_truth_is_known_it_is_near_and_mostly_in_the_interval(groups: Groups, noise: float) -> None:
+    errors, held = [], []
+    for seed in range(6):
+        graph, truth = groups(noise, seed)
+        nodes = np.random.default_rng(seed).permutation(300)[:60].tolist()
+        model = fitted(graph, truth, nodes)
+        found = estimate(graph, model)
+        others = np.setdiff1d(np.arange(300), nodes)
+        share = float(np.mean(model.predict(graph)[others] == np.array(truth)[others]))
+        errors.append(found.accuracy.value - share)
+        held.append(found.accuracy.holds(share))
+    assert abs(np.mean(errors)) < 0.08
+    assert np.mean(held) >= 0.65
+
+
+def test_features_that_say_nothing_are_not_called_good() -> None:
+    values, truths = [], []
+    for seed in range(4):
+        generator = np.random.default_rng(seed)
+        graph = Graph.from_scipy(sp.csr_array((400, 400)), generator.normal(size=(400, 16)).astype(np.float32))
+        truth = [f"class {code}" for code in generator.integers(2, size=400)]
+        model = fitted(graph, truth, list(range(160)))
+        values.append(estimate(graph, model).accuracy.value)
+        truths.append(np.mean(model.predict(graph)[160:] == np.array(truth)[160:]))
+    assert np.mean(values) < np.mean(truths) + 0.12
+
+
+def test_a_sample_of_many_nodes_does_not_follow_their_order() -> None:
+    n = 12_000
+    codes = np.arange(n) % 2
+    rows = np.eye(2)[codes] + 0.6 * np.random.default_rng(0).normal(size=(n, 2))
+    graph = Graph.from_scipy(sp.csr_array((n, n)), rows.astype(np.float32))
+    found = estimate(graph, fitted(graph, [str(code) for code in codes], list(range(60))))
+    assert found.macro_f1.value == pytest.approx(found.accuracy.value, abs=0.02)
+
+
+def test_the_same_labels_in_another_order_are_the_same_estimate(groups: Groups) -> None:
+    graph, truth = groups(1.0)
+    nodes = list(range(50))
+    turned = np.random.default_rng(0).permutation(nodes).tolist()
+    one, other = (estimate(graph, fitted(graph, truth, each)) for each in (nodes, turned))
+    assert one.accuracy.value == pytest.approx(other.accuracy.value, abs=1e-4)
+
+
+def test_a_second_fit_forgets_what_labels_got_without_themselves(groups: Groups) -> None:
+    graph, truth = groups(0.5)
+    model = fitted(graph, truth, list(range(30)))
+    assert model.left_out_ is not None
+    ones = [node for node in range(60) if truth[node] == "class 1"][:2]
+    assert model.fit_or_start(graph, ones, ["class 1"] * 2).left_out_ is None
+
+
+def test_better_features_are_told_from_worse(groups: Groups) -> None:
+    values = []
+    for noise in (0.3, 1.2, 2.5):
+        graph, truth = groups(noise)
+        values.append(estimate(graph, fitted(graph, truth, list(range(60)))).accuracy.value)
+    assert values == sorted(values, reverse=True)
+
+
+def test_it_looks_at_no_label_but_those_of_the_model_and_not_at_the_order_of_the_nodes(groups: Groups) -> None:
+    graph, truth = groups(0.8)
+    nodes = list(range(50))
+    plain = estimate(graph, fitted(graph, truth, nodes))
+    marked = Graph.from_scipy(graph.adjacency, graph.features, labels=truth)
+    assert estimate(marked, fitted(graph, truth, nodes)) == plain
+    order = np.random.default_rng(1).permutation(300)
+    turned = Graph.from_scipy(graph.adjacency[order][:, order], graph.features[order], ids=order.tolist())
+    again = estimate(turned, fitted(turned, truth, nodes))
+    assert again.accuracy.value == pytest.approx(plain.accuracy.value, abs=2e-3)
+
+
+def test_a_network_is_judged_too(groups: Groups) -> None:
+    graph, truth = groups(0.5)
+    model = fp.GCN(epochs=30).fit(graph, list(range(40)), truth[:40])
+    found = estimate(graph, model)
+    assert 0.5 < found.accuracy.value <= 1
+    assert found.held_out == held_out(graph, model).right.mean()
+
+
+def test_in_words_and_in_a_notebook(groups: Groups) -> None:
+    graph, truth = groups(0.5)
+    few, enough = (estimate(graph, fitted(graph, truth, list(range(count)))) for count in (20, 50))
+    assert "as 20 labels tell; so few labels say little: an audit" in str(few)
+    assert str(enough).endswith("as 50 labels tell")
+    assert "Macro-F1" in enough._repr_html_()
+
+
+def test_one_class_and_a_graph_without_other_nodes_are_refused(groups: Groups) -> None:
+    graph, truth = groups(0.5, n=40)
+    with pytest.raises(ParameterError, match="without a label"):
+        estimate(graph, fitted(graph, truth, list(range(40))))
+    one = [node for node in range(40) if truth[node] == "class 0"]
+    started = fp.GraphRidge().fit_or_start(graph, one, ["class 0"] * len(one))
+    with pytest.raises(LabelError, match="two classes"):
+        estimate(graph, started)
+    with pytest.raises(LabelError, match=r"10 at least.*found 9"):
+        estimate(graph, fitted(graph, truth, list(range(9))))

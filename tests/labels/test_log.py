@@ -1,0 +1,652 @@
+"""The label log: acts are added, never changed, never lost; what holds now follows from them."""
+
+import datetime as dt
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featprop.errors import FileError, LabelError, ParameterError
+from featprop.labels import LabelLog
+from featprop.labels.acts import Told
+
+
+def test_a_day_of_labelling_by_hand() -> None:
+    log = LabelLog()
+    log.tell({"a": "ok", "b": "fraud"}, annotator="ada", turn=1)
+    log.correct("a", "fraud", annotator="ada", turn=1)
+    log.skip("c", "blurred", annotator="ada", turn=2)
+    log.note("c", "ask Grace", annotator="ada")
+    assert log.labels() == {"a": "fraud", "b": "fraud"}
+    assert log.skips() == {"c": "blurred"}
+    assert log.notes() == [("c", "ask Grace")]
+    undone = log.undo(annotator="ada")
+    assert undone is not None
+    assert (undone.kind, undone.node) == ("skip", "c")
+    assert log.skips() == {}
+    assert log.undo(annotator="ada").kind == "correct"
+    assert log.labels() == {"a": "ok", "b": "fraud"}
+    assert [act.kind for act in log.acts()] == ["label", "label", "correct", "skip", "note", "undo", "undo"]
+    assert [act.number for act in log.acts()] == [1, 2, 3, 4, 5, 6, 7]
+    assert [act.undoes for act in log.acts()[-2:]] == [4, 3]
+    assert {act.round for act in log.acts()} == {0, 1, 2}
+    assert all(act.time.tzinfo is dt.UTC and act.annotator == "ada" for act in log.acts())
+
+
+def test_a_label_after_a_skip_and_a_skip_after_a_label() -> None:
+    log = LabelLog()
+    log.tell({"a": "ok"})
+    log.skip("a")
+    assert (log.labels(), log.skips()) == ({}, {"a": ""})
+    log.tell({"a": "fraud"})
+    assert (log.labels(), log.skips()) == ({"a": "fraud"}, {})
+
+
+def test_nothing_is_written_twice() -> None:
+    log = LabelLog()
+    for _ in range(2):
+        log.tell({"a": "ok"}, keys={"a": "k1"})
+        log.skip("b", "blurred", key="k2")
+        log.note("b", "odd", key="k3")
+    assert len(log.acts()) == 3
+    assert log.undo(key="k4").node == log.undo(key="k4").node == "b"
+    assert len(log.acts()) == 4
+    with pytest.raises(LabelError, match="The key of an act must be used once; found 'k3' for note"):
+        log.note("c", "other", key="k3")
+
+
+def test_an_act_sent_again_is_harmless_whatever_was_done_in_between() -> None:
+    log = LabelLog()
+    assert log.undo(key="u") is None
+    log.tell({1: "a"}, keys={1: "k1"})
+    log.correct(1, "b", key="k2")
+    log.skip(2, "odd", key="k3")
+    log.tell({2: "c"})
+    before = log.labels()
+    for _ in range(2):
+        log.tell({1: "a"}, keys={1: "k1"})
+        log.correct(1, "b", key="k2")
+        log.skip(2, "odd", key="k3")
+        assert log.undo(key="u") is None, "there was nothing to undo when it was first sent"
+    assert log.labels() == before == {1: "b", 2: "c"}
+    log.tell({1: "b"}, keys={1: "k4"})
+    assert log.undo().key == "k4"
+    log.tell({1: "b"}, keys={1: "k4"})
+    assert log.undo().node == 2, "what was undone stays undone when it is sent again"
+    with pytest.raises(LabelError, match="must be used once"):
+        log.undo(key="k1")
+
+
+def test_a_label_costs_the_same_however_many_there_are() -> None:
+    """By the plan of the query, not by a clock: it looks at the acts of the node only."""
+    log = LabelLog()
+    plans: list[str] = []
+    log._connection.set_trace_callback(plans.append)
+    log.tell({"a": "ok"})
+    (query,) = [plan for plan in plans if "FROM standing" in plan]
+    log._connection.set_trace_callback(None)
+    steps = [row[3] for row in log._connection.execute(f"EXPLAIN QUERY PLAN {query}")]
+    assert not [step for step in steps if step.startswith("SCAN")], steps
+
+
+def test_each_annotator_has_an_answer_of_their_own() -> None:
+    log = LabelLog()
+    log.tell({"a": "ok"}, annotator="ada")
+    log.tell({"a": "fraud"}, annotator="grace")
+    assert [(act.annotator, act.label) for act in log.answers()] == [("ada", "ok"), ("grace", "fraud")]
+    assert log.labels() == {"a": "fraud"}, "the last to answer counts"
+    log.correct("a", "review", annotator="ada")
+    assert log.labels() == {"a": "review"}
+    assert log.undo(annotator="grace").label == "fraud"
+    assert [act.annotator for act in log.answers()] == ["ada"]
+
+
+def test_labels_come_all_or_none() -> None:
+    log = LabelLog()
+    log.tell({"a": "ok"})
+    for wrong, error in [({"b": "ok", "a": "fraud"}, LabelError), ({"b": "ok", "c": None}, LabelError)]:
+        with pytest.raises(error):
+            log.tell(wrong)
+    with pytest.raises(ParameterError, match="must be text, numbers, dates or tuples"):
+        log.tell({"b": "ok", "c": object()})
+    assert log.labels() == {"a": "ok"}
+    with pytest.raises(LabelError, match="Node 'b' must have a label to correct"):
+        log.correct("b", "ok")
+
+
+NAMES = [
+    "text",
+    "1",
+    1,
+    1.0,
+    -7,
+    10**30,
+    0.1,
+    float("inf"),
+    True,
+    (0, 1),
+    ((1, "a"), 2.5),
+    dt.date(2026, 11, 16),
+    dt.datetime(2026, 11, 16, 8, 30, tzinfo=dt.UTC),
+    dt.time(8, 30),
+    frozenset({"a"}),
+    b"\0\xff",
+    "ü\n'\"",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=repr)
+def test_names_keep_value_and_type(name: Any, tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "labels.sqlite") as log:
+        log.tell({name: name})
+    with LabelLog(tmp_path / "labels.sqlite") as log:
+        ((node, label),) = log.labels().items()
+    assert (node, label) == (name, name)
+    assert type(node) is type(label) is type(name)
+
+
+def test_one_and_one_point_nought_are_two_labels() -> None:
+    log = LabelLog()
+    log.tell({"a": 1})
+    with pytest.raises(LabelError, match=r"found 1 and 1\.0 for node 'a'"):
+        log.tell({"a": 1.0})
+
+
+ACTS = st.lists(
+    st.tuples(st.sampled_from(["tell", "correct", "skip", "undo", "note"]), st.integers(0, 3), st.sampled_from("xyz")),
+    max_size=30,
+)
+
+
+@given(acts=ACTS)
+@settings(max_examples=60, deadline=None)
+def test_what_holds_follows_from_the_acts(acts: list[tuple[str, int, str]]) -> None:
+    """Beside a stack of states kept by hand: an undo takes back the last act that changed anything."""
+    log = LabelLog()
+    stack: list[dict[int, str | None]] = [{}]
+    for kind, node, label in acts:
+        now = stack[-1]
+        if kind == "tell" and now.get(node) is None:
+            log.tell({node: label})
+            stack.append({**now, node: label})
+        elif kind == "correct" and now.get(node) not in (None, label):
+            log.correct(node, label)
+            stack.append({**now, node: label})
+        elif kind == "skip" and now.get(node, "") is not None:
+            log.skip(node)
+            stack.append({**now, node: None})
+        elif kind == "note":
+            log.note(node, label)
+        elif kind == "undo":
+            assert (log.undo() is None) == (len(stack) == 1)
+            stack[1:] = stack[1:-1]
+    assert log.labels() == {node: label for node, label in stack[-1].items() if label is not None}
+    assert set(log.skips()) == {node for node, label in stack[-1].items() if label is None}
+
+
+def test_an_act_cannot_be_changed_or_deleted(tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "labels.sqlite") as log:
+        log.tell({"a": "ok"})
+    connection = sqlite3.connect(tmp_path / "labels.sqlite")
+    for statement in ("UPDATE acts SET label = 'fraud'", "DELETE FROM acts"):
+        with pytest.raises(sqlite3.IntegrityError, match="an act is never"):
+            connection.execute(statement)
+    connection.close()
+
+
+def test_the_file_is_as_safe_as_sqlite_makes_it(tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "labels.sqlite") as log:
+        ask = log._connection.execute
+        assert ask("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert ask("PRAGMA synchronous").fetchone() == (2,), "FULL"
+        assert ask("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.sqlite"], "nothing is left beside it"
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from featprop.labels import LabelLog
+from featprop.labels.acts import Told
+log = LabelLog(Path(sys.argv[1]))
+for number in range(100_000):
+    log.tell({f"{sys.argv[2]} {number}": "ok"})
+    print(number, flush=True)
+"""
+
+
+def test_a_killed_process_loses_no_act_it_was_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "labels.sqlite"
+    for turn in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), f"{turn}"], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        for _ in range(20 + 7 * turn):
+            told = int(process.stdout.readline())
+        process.kill()
+        rest = process.stdout.read().split()
+        process.wait()
+        process.stdout.close()
+        told = max([told, *map(int, rest)])
+        with LabelLog(path) as log:
+            ours = [act.node for act in log.acts() if str(act.node).startswith(f"{turn} ")]
+        assert ours[: told + 1] == [f"{turn} {number}" for number in range(told + 1)]
+        assert len(ours) <= told + 2, "at most one more, of which nobody was told"
+
+
+def test_two_processes_write_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "labels.sqlite"
+    program = WRITER.replace("100_000", "60")
+    processes = [
+        subprocess.Popen([sys.executable, "-c", program, str(path), who], stdout=subprocess.DEVNULL) for who in "ab"
+    ]
+    assert [process.wait(timeout=300) for process in processes] == [0, 0]
+    with LabelLog(path) as log:
+        assert len(log.labels()) == len({act.key for act in log.acts()}) == 120
+
+
+def test_threads_share_a_log() -> None:
+    log = LabelLog()
+    threads = [
+        threading.Thread(target=lambda who=who: [log.tell({f"{who} {i}": "ok"}) for i in range(50)]) for who in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(log.labels()) == 200
+
+
+@pytest.mark.parametrize("content", [b"not a database at all", b"SQLite format 3\0" + b"\1" * 4096])
+def test_a_file_that_is_no_log_is_told_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "labels.sqlite"
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=r"labels\.sqlite must be a label log"):
+        LabelLog(path)
+    assert path.read_bytes() == content
+
+
+def test_another_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "labels.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE mine (x)")
+    connection.close()
+    with pytest.raises(FileError, match="must be a label log of this version; found another database"):
+        LabelLog(path)
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="must be a label log that can be read and written"):
+        LabelLog(tmp_path / "nowhere" / "labels.sqlite")
+
+
+def test_a_verdict_counts_until_it_is_undone_or_settled_anew() -> None:
+    log = LabelLog()
+    log.tell({"a": "ok"}, annotator="ada")
+    log.adjudicate("a", "fraud", annotator="grace", turn=3, key="v1")
+    log.adjudicate("a", "fraud", annotator="grace", turn=3, key="v1")
+    log.adjudicate("a", "fraud", annotator="grace")
+    assert [act.kind for act in log.acts()] == ["label", "adjudicate"], "nothing is written twice"
+    log.correct("a", "review", annotator="ada")
+    log.tell({"a": "review"}, annotator="edsger")
+    assert log.labels() == {"a": "fraud"}
+    assert [act.annotator for act in log.answers()] == ["ada", "edsger"], "a verdict is not somebody's own answer"
+    assert [act.kind for act in log.holding()] == ["adjudicate", "correct", "label"]
+    log.adjudicate("a", "ok", annotator="ada")
+    assert log.labels() == {"a": "ok"}
+    assert log.undo(annotator="ada").kind == "adjudicate"
+    assert log.labels() == {"a": "fraud"}
+    assert log.undo(annotator="grace").round == 3
+    assert log.labels() == {"a": "review"}
+    with pytest.raises(LabelError, match="must be a class"):
+        log.adjudicate("a", None)
+    with pytest.raises(LabelError, match="must be used once"):
+        log.adjudicate("b", "ok", key="v1")
+
+
+def test_a_verdict_alone_is_a_label() -> None:
+    log = LabelLog()
+    log.adjudicate("a", "ok", annotator="ada")
+    assert (log.labels(), log.answers()) == ({"a": "ok"}, [])
+    with pytest.raises(LabelError, match="must have a label to correct"):
+        log.correct("a", "fraud", annotator="ada")
+    log.tell({"a": "fraud"}, annotator="ada")
+    assert log.labels() == {"a": "ok"}
+    seen = log.last
+    log.adjudicate("a", "fraud", annotator="ada")
+    assert log.last > seen, "a model must learn of it"
+
+
+def test_what_is_known_of_a_node_and_of_a_key() -> None:
+    log = LabelLog()
+    log.tell({"a": "ok", "b": "ok"}, annotator="ada", keys={"a": "k"})
+    log.correct("a", "fraud", annotator="ada")
+    log.skip("a", annotator="grace")
+    log.adjudicate("a", "ok", annotator="grace")
+    log.note("a", "hm", annotator="edsger")
+    assert [(act.annotator, act.kind) for act in log.holding_of("a")] == [
+        ("ada", "correct"),
+        ("grace", "skip"),
+        ("grace", "adjudicate"),
+    ]
+    assert log.holding_of("c") == []
+
+
+@pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+def test_a_new_log_that_another_process_is_making_is_waited_for(begin: str, tmp_path: Path) -> None:
+    """SQLite itself does not wait where the kind of journal is changed."""
+    with closing(sqlite3.connect(tmp_path / "new.labels", isolation_level=None, check_same_thread=False)) as other:
+        other.execute(begin)
+        other.execute("SELECT count(*) FROM sqlite_master").fetchall()
+        release = threading.Timer(0.3, other.execute, ("COMMIT",))
+        release.start()
+        with LabelLog(tmp_path / "new.labels") as log:
+            log.answer("a", 1)
+            assert log.labels() == {"a": 1}
+        release.join()
+
+
+@pytest.mark.parametrize("version", [0, 2])
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_log_of_another_version_is_refused_and_left_unchanged(tmp_path: Path, version: int, read_only: bool) -> None:
+    path = tmp_path / "labels.sqlite"
+    with LabelLog(path) as log:
+        log._connection.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises(FileError, match=f"must be a label log of this version; found version {version} of one"):
+        LabelLog(path, read_only=read_only)
+    assert path.read_bytes() == before
+
+
+NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
+
+
+def told(label: str | None, key: str, time: dt.datetime | None = NOON, **changes: Any) -> Told:
+    kind = "skip" if label is None else "label"
+    return Told(
+        **{"kind": kind, "node": "a", "label": label, "text": "", "annotator": "ada", "key": key, "time": time}
+        | changes
+    )
+
+
+def test_what_happened_elsewhere_is_taken_once_with_its_time() -> None:
+    log = LabelLog()
+    acts = [told("ok", "1"), told(None, "2", kind="note", text="hm"), told("x", "3", kind="adjudicate")]
+    assert log.take_over(acts) == ["taken"] * 3
+    assert {act.time for act in log.acts()} == {NOON}
+    assert log.take_over(acts) == ["repeated"] * 3
+    assert log.take_over([told("ok", "other key", None)]) == ["repeated"], "it holds already"
+    assert (log.labels(), len(log.acts())) == ({"a": "x"}, 3)
+
+
+def test_what_happened_elsewhere_does_not_undo_what_was_said_since() -> None:
+    log = LabelLog()
+    assert log.take_over([told("ok", "1")]) == ["taken"]
+    log.correct("a", "fraud", annotator="ada")
+    assert log.take_over([told("ok", "1")]) == ["superseded"], "sent again"
+    assert log.take_over([told("review", "2")]) == ["superseded"], "older than what holds"
+    assert log.take_over([told("ok", "3")]) == ["superseded"], "that very act, under another key"
+    assert log.take_over([told("review", "4", annotator="grace")]) == ["taken"], "somebody else's"
+    assert log.take_over([told("review", "5", None)]) == ["taken"], "one without a time is of now"
+    assert log.undo(annotator="ada").kind == "correct"
+    assert log.undo(annotator="grace").label == "review"
+    assert log.take_over([told("review", "6", annotator="grace")]) == ["superseded"], "what was undone stays undone"
+
+
+def test_an_answer_that_was_edited_in_a_file_is_a_correction_of_now() -> None:
+    log = LabelLog()
+    log.take_over([told("ok", "1")])
+    assert log.take_over([told("fraud", "2")]) == ["taken"]
+    (answer,) = log.answers()
+    assert (answer.kind, answer.label) == ("correct", "fraud")
+    assert answer.time > NOON
+    assert log.take_over([told("ok", "1"), told("fraud", "2")]) == ["superseded", "repeated"]
+    assert log.take_over([told(None, "3", None, text="why")]) == ["taken"]
+    assert log.take_over([told("fraud", "4", None)]) == ["taken"]
+    assert log.answers()[0].kind == "label", "there is nothing to correct after a skip"
+
+
+def test_what_happened_elsewhere_comes_all_or_none() -> None:
+    log = LabelLog()
+    with pytest.raises(ParameterError):
+        log.take_over([told("ok", "1"), told("ok", "2", node=object())])
+    assert log.acts() == []
+
+
+def test_an_answer_is_a_label_or_a_correction_as_the_log_has_it() -> None:
+    log = LabelLog()
+    first = log.answer("n", "ok", annotator="ada", key="k1")
+    assert (first.before, [act.kind for act in first.held]) == (None, ["label"])
+    log.answer("n", "ok", annotator="grace")
+    second = log.answer("n", "fraud", annotator="ada", key="k2")
+    assert second.before is not None
+    assert second.before.label == "ok"
+    assert {act.annotator: (act.kind, act.label) for act in second.held} == {
+        "ada": ("correct", "fraud"),
+        "grace": ("label", "ok"),
+    }
+    assert list(second.held) == log.holding_of("n") or set(second.held) == set(log.holding_of("n"))
+    assert second.turn > first.turn
+    log.answer("n", "ok", annotator="ada", key="k1")
+    log.answer("n", "fraud", annotator="ada", key="k2")
+    assert [act.kind for act in log.acts()] == ["label", "label", "correct"]
+    for wrong in ({"label": "review"}, {"node": "m"}, {"annotator": "eve"}):
+        with pytest.raises(LabelError, match="change that under Your answers"):
+            log.answer(**{"node": "n", "label": "ok", "annotator": "ada", "key": "k1", **wrong})
+    with pytest.raises(LabelError, match="must be used once"):
+        log.skip("n", annotator="ada", key="k1")
+    assert len(log.acts()) == 3
+
+
+def test_undo_leaves_out_a_verdict_that_was_settled_anew() -> None:
+    log = LabelLog()
+    log.answer("n", "ok", annotator="ada")
+    log.adjudicate("m", "ok", annotator="ada")
+    log.adjudicate("m", "fraud", annotator="grace")
+    undone = log.undo(annotator="ada")
+    assert undone is not None
+    assert (undone.node, undone.kind) == ("n", "label")
+    assert log.labels() == {"m": "fraud"}
+
+
+def test_what_waits_is_written_together_and_refused_alone(tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "a.labels") as log:
+        log.answer("taken", "ok", key="taken")
+        begun = threading.Barrier(20)
+        told: list[str] = []
+
+        def say(place: int) -> None:
+            begun.wait()
+            try:
+                log.answer(f"n{place}", "ok", key="taken" if place % 2 else f"k{place}")
+                told.append(f"n{place}")
+            except LabelError:
+                pass
+
+        with log._lock:
+            threads = [threading.Thread(target=say, args=(place,)) for place in range(20)]
+            for thread in threads:
+                thread.start()
+            while len(log._waiting) < 20:
+                time.sleep(0.01)
+        for thread in threads:
+            thread.join()
+        assert sorted(told) == sorted(f"n{place}" for place in range(0, 20, 2))
+        assert log.labels().keys() == {"taken", *told}
+
+
+def test_what_cannot_be_written_is_told_to_all_who_wait_and_nothing_is_half_done(tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "a.labels") as log:
+        log._connection.execute("PRAGMA query_only = 1")
+        with pytest.raises(FileError, match="must be a label log that can be read and written"):
+            log.answer("n", "ok")
+        log._connection.execute("PRAGMA query_only = 0")
+        log.answer("n", "ok")
+        assert len(log.acts()) == 1
+    with pytest.raises(FileError):
+        log.answer("m", "ok")
+
+
+def test_a_rollback_that_fails_is_no_error_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        in_transaction = True
+
+        def execute(self, statement: str, *_: object) -> Any:
+            raise sqlite3.OperationalError("database or disk is full")
+
+    with LabelLog(tmp_path / "a.labels") as log:
+        with monkeypatch.context() as patch:
+            patch.setattr(log, "_connection", Full())
+            with pytest.raises(FileError, match="full"):
+                log.answer("n", "ok")
+        log.answer("n", "ok")
+
+
+def test_the_classes_are_those_named_in_their_order_and_all_that_were_ever_a_label() -> None:
+    log = LabelLog()
+    log.answer("n", "odd")
+    log.answer("n", "ok")
+    assert log.classes() == ["odd", "ok"]
+    log.name_classes(["fraud", "ok", 1, "1"], annotator="ada")
+    assert log.classes() == ["fraud", "ok", 1, "1", "odd"]
+    before = len(log.acts())
+    log.name_classes(log.classes())
+    assert len(log.acts()) == before
+    log.name_classes(log.classes())
+    assert len(log.acts()) == before
+    log.name_classes(["odd", "1", 1, "ok", "fraud"])
+    assert log.classes() == ["odd", "1", 1, "ok", "fraud"]
+    assert log.labels() == {"n": "ok"}
+    assert log.undo().label == "ok"
+
+
+@pytest.mark.parametrize(("kind", "mode"), [("nfs4", "delete"), ("fuse.sshfs", "delete"), ("ext4", "wal")])
+def test_a_network_file_system_has_a_journal_and_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, kind: str, mode: str
+) -> None:
+    with LabelLog(tmp_path / "a.labels") as log:
+        log.answer("n", "ok")
+    part = SimpleNamespace(mountpoint=str(tmp_path), fstype=kind)
+    root = SimpleNamespace(mountpoint="/", fstype="ext4")
+    monkeypatch.setattr("psutil.disk_partitions", lambda **_: [root, part])
+    with LabelLog(tmp_path / "a.labels") as log:
+        assert log._connection.execute("PRAGMA journal_mode").fetchone() == (mode,)
+        log.answer("m", "ok")
+        assert len(log.labels()) == 2
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert [f"no write-ahead log on {kind}" in each for each in said] == [True] * (mode == "delete")
+
+
+def test_a_log_where_nothing_can_be_written_is_read(tmp_path: Path) -> None:
+    place = tmp_path / "kept" / "a.labels"
+    place.parent.mkdir()
+    with LabelLog(place) as log:
+        log.answer("n", "ok")
+        with LabelLog(place, read_only=True) as reader:
+            assert reader.labels() == {"n": "ok"}
+            with pytest.raises(FileError, match="readonly"):
+                reader.answer("m", "ok")
+    place.chmod(0o400)
+    place.parent.chmod(0o500)
+    try:
+        with LabelLog(place, read_only=True) as reader:
+            assert reader.labels() == {"n": "ok"}
+    finally:
+        place.parent.chmod(0o700)
+    with pytest.raises(FileError):
+        LabelLog(tmp_path / "nothing.labels", read_only=True)
+    assert not (tmp_path / "nothing.labels").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("UPDATE acts SET text = ''", "could not convert string to float"),
+        ("UPDATE acts SET text = '-1'", "says less than it should"),
+        ("UPDATE acts SET kind = 'label'", "says less than it should"),
+        ("UPDATE acts SET time = '2024-01-01'", "says less than it should"),
+        ("UPDATE acts SET annotator = x'ff'", "of other types"),
+        ("UPDATE acts SET undoes = 'a'", "of other types"),
+        ("UPDATE acts SET node = '" + "[" * 100_000 + "'", "recursion"),
+    ],
+)
+def test_an_act_that_featprop_did_not_write_is_refused(change: str, says: str, tmp_path: Path) -> None:
+    with LabelLog(tmp_path / "a.labels") as log:
+        log.draw_audit({"a": 3.0})
+    with closing(sqlite3.connect(tmp_path / "a.labels")) as file:
+        triggers = file.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            file.execute(f"DROP TRIGGER {name}")
+        file.execute(change)
+        for _, statement in triggers:
+            file.execute(statement)
+        file.commit()
+    with LabelLog(tmp_path / "a.labels", read_only=True) as log, pytest.raises(FileError, match=says):
+        log.acts()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP VIEW answers; CREATE VIEW answers AS "
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT acts.* FROM acts, n",
+        "CREATE TRIGGER more AFTER INSERT ON acts BEGIN SELECT RAISE(IGNORE); END",
+        "DROP TRIGGER acts_stay",
+        "DROP VIEW answers",
+    ],
+)
+def test_a_log_whose_file_has_other_things_done_is_refused(statement: str, tmp_path: Path) -> None:
+    """A view of a crafted file may go on forever, and a trigger may write what nobody said."""
+    with LabelLog(tmp_path / "a.labels") as log:
+        log.tell({"a": "x"})
+    with closing(sqlite3.connect(tmp_path / "a.labels")) as file:
+        file.executescript(statement)
+    for read_only in (True, False):
+        with pytest.raises(FileError, match="views or triggers that featprop did not make"):
+            LabelLog(tmp_path / "a.labels", read_only=read_only)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_names_inside_the_file_that_are_no_text_are_damage(read_only: bool, tmp_path: Path) -> None:
+    path = tmp_path / "my.labels"
+    with LabelLog(path) as log:
+        log.answer("a", "ok")
+    whole = path.read_bytes()
+    path.write_bytes(
+        whole.replace(b"CREATE TABLE acts", b"CREATE TABL\xb7 acts").replace(b"CREATE VIEW ", b"CREATE V\xb7EW ")
+    )
+    assert path.read_bytes() != whole
+    with pytest.raises(FileError, match="must be a label log that can be read and written"):
+        LabelLog(path, read_only=read_only)
+
+
+def test_a_path_may_be_text(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.labels")
+    with LabelLog(path) as log:
+        log.tell({"a": "x"})
+        assert log.path == Path(path)
+        log.copy_to(f"{path}.copy")
+    for name in (path, f"{path}.copy"):
+        with LabelLog(name, read_only=True) as log:
+            assert log.labels() == {"a": "x"}
+
+
+def test_a_log_that_nobody_holds_closes_itself(tmp_path: Path) -> None:
+    """Python 3.13 warns of a connection that is not closed, whatever it was to."""
+    for path in (None, tmp_path / "labels.sqlite"):
+        log = LabelLog(path)
+        kept = log._connection
+        log.tell({"a": "left"})
+        kept.__del__()
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            kept.execute("SELECT 1")
