@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 __all__ = ["TYPICAL_INVERSE_TEMPERATURE", "inverse_temperature", "label_smoothing", "model_weights"]
 
@@ -46,8 +46,9 @@ def inverse_temperature(
         Centre of the prior.
     """
     logs = np.log(typical) + np.linspace(*LOG_BOUNDS, GRID_SIZE)
-    own = scores[np.arange(len(codes)), codes]
-    likelihood = np.array([(tau * own - logsumexp(tau * scores, axis=1)).sum() for tau in np.exp(logs)])
+    below = scores - scores.max(axis=1, keepdims=True)
+    own = below[np.arange(len(codes)), codes]
+    likelihood = np.array([tau * own.sum() - np.log(np.exp(tau * below).sum(axis=1)).sum() for tau in np.exp(logs)])
     distance = (logs - np.log(typical)) / LOG_SPREAD
     prior = -(DEGREES_OF_FREEDOM + 1) / 2 * np.log1p(distance**2 / DEGREES_OF_FREEDOM)
     return float(np.exp(logs[int(np.argmax(likelihood + prior))]))
