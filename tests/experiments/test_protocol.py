@@ -112,7 +112,7 @@ def test_a_one_step_strategy_chooses_all_nodes_anew_at_each_budget(rings: Graph)
     assert [len(context.labelled) for context in seen] == [0, 0], "no draw, so one choice serves both seeds"
     for context in seen:
         assert context.graph.labels is None
-        assert 11 not in context.candidates, "a label that nobody knows cannot be asked for"
+        assert 11 not in context.candidates, "a node without a known class is not a candidate"
 
 
 def test_what_is_known_is_not_done_again(rings: Graph) -> None:

@@ -37,7 +37,7 @@ MEASURED = 10_000
 LEAST = 10
 """Labels below which nothing is said."""
 FEWEST = 40
-"""Labels from which on estimates are within four points of the truth on average (docs/how-good-measured.md)."""
+"""Labels from which estimates are within five points of the truth on average (docs/how-good-measured.md)."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def stratified_folds(nodes: Sequence[Hashable], codes: NDArray[np.integer]) -> N
 
 
 def _text(node: Hashable) -> str:
-    """Return the text of an id; ids that cannot be saved are told apart by what they print."""
+    """Return a text that identifies a node: its JSON form, or its `repr` if it has none."""
     try:
         return name_to_text(node)
     except ParameterError:
