@@ -50,7 +50,7 @@ def make_seeds(folder: Path) -> None:
         _answers()
         _settings()
         _results()
-        import_module("featprop.page.server")
+        import_module("featprop.web.page.server")
 
 
 def featprop(*words: str) -> None:

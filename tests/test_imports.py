@@ -21,11 +21,11 @@ LAYERS = [
         "spelling",
         "registry",
     ],
-    ["adjacency", "graph", "tables", "interop", "blocks", "io", "datasets"],
-    ["distances", "propagation", "clustering"],
+    ["adjacency", "graph", "tables", "interop", "compute", "io", "datasets"],
+    ["propagation", "clustering"],
     ["strategies", "models"],
     ["labels", "evaluate", "active", "transforms"],
-    ["drawing", "page", "reporting", "experiments", "cli", "__main__"],
+    ["web", "experiments", "cli", "__main__"],
 ]
 LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}
 ROOT = Path(featprop.__file__).parent

@@ -1,6 +1,6 @@
 """SVG figures become a part of the page, in its colours: they follow the reader from light to dark.
 
-Figures are drawn in the light colours of `featprop.drawing.palette`, whose variables the theme defines.
+Figures are drawn in the light colours of `featprop.web.drawing.palette`, whose variables the theme defines.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from featprop.drawing.svg import embedded
+from featprop.web.drawing.svg import embedded
 
 
 class InlineFigures(SphinxPostTransform):

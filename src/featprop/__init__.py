@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from featprop.clustering import KMedoids, k_medoids
     from featprop.errors import FeatpropError, FileError, GraphError, LabelError, MissingExtraError
     from featprop.errors import ModelError, ParameterError
-    from featprop.blocks import working
+    from featprop.compute import working
     from featprop.evaluate import Advice, AuditSample, AuditScore, Doubts, Estimate, LearningCurve
     from featprop.evaluate import advise, doubts, draw_audit, estimate, learning_curve, score_audit
     from featprop.graph import Graph
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from featprop.models import GCN, SGC, NodeClassifier, GraphRidge, available_models, get_model, load_model
     from featprop.models import register_model, save_model
     from featprop.propagation import propagate
-    from featprop.reporting import Report, report
+    from featprop.web.report import Report, report
     from featprop.active import ActiveLearner, Plan, Selection, plan, select, write_predictions
     from featprop.strategies import ScoreStrategy, QueryContext, Strategy, available_strategies, get_strategy
     from featprop.strategies import register_strategy
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _NAMES = {
-    "blocks": "working",
+    "compute": "working",
     "clustering": "KMedoids k_medoids",
     "errors": "FeatpropError FileError GraphError LabelError MissingExtraError ModelError ParameterError",
     "evaluate": "Advice AuditSample AuditScore Doubts Estimate LearningCurve "
@@ -52,7 +52,7 @@ _NAMES = {
     "labels": "LabelLog export_labels import_labels",
     "models": "GCN SGC NodeClassifier GraphRidge available_models get_model load_model register_model save_model",
     "propagation": "propagate",
-    "reporting": "Report report",
+    "web.report": "Report report",
     "active": "ActiveLearner Plan Selection plan select write_predictions",
     "strategies": "ScoreStrategy QueryContext Strategy available_strategies get_strategy register_strategy",
     "tables": "Preparation TableOptions",

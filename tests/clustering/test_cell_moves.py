@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featprop.blocks import InMemory, working_at
 from featprop.clustering import cell_moves
 from featprop.clustering.cell_moves import Cells, cell_means, moved_within_cells, one_medoid
-from featprop.distances.points import Points, blocks_of
+from featprop.compute import InMemory, working_at
+from featprop.compute.points import Points, blocks_of
 
 LINE = np.array([0, 1, 2, 3, 4, 100, 101, 102, 103, 104], dtype=np.float32)[:, None]
 
@@ -141,7 +141,7 @@ def test_the_same_in_any_number_of_blocks(leaf: int, judged: int, monkeypatch: p
     whole, moves = moved(rows, [0, 1, 2], covered=covered, weights=weights)
     alone = one_medoid(Points(rows), np.arange(45), weights.astype(np.float32))
     for module in ("leaf", "places"):
-        monkeypatch.setattr(f"featprop.blocks.{module}.LEAF", leaf)
+        monkeypatch.setattr(f"featprop.compute.{module}.LEAF", leaf)
     for each in (1, 3):
         with working_at(InMemory(each)):
             cells, again = moved(rows, [0, 1, 2], covered=covered, weights=weights)

@@ -7,7 +7,7 @@ import pytest
 
 from featprop.clustering.kcenter import k_center
 from featprop.clustering.robust_kcenter import RobustKCenterResult, robust_k_center
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 
 NOBODY = np.array([], dtype=np.intp)
 

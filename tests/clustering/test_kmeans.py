@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs
 
 from featprop.clustering import kmeans
 from featprop.clustering.kmeans import as_points, k_means, nearest_distinct, nearest_lists
-from featprop.distances.points import Points, blocks_of
+from featprop.compute.points import Points, blocks_of
 
 NONE = np.array([], dtype=np.intp)
 

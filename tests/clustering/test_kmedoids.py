@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from featprop.clustering import KMedoidsResult, Points, k_medoids, search_by_size, swaps
 from featprop.clustering.search_by_size import PLANS
 from featprop.clustering.swaps import Search
-from featprop.distances import threads
+from featprop.compute import threads
 from featprop.errors import ParameterError
 
 

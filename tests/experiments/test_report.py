@@ -14,7 +14,7 @@ from featprop.experiments.report import Report, write_report
 from featprop.experiments.results import Result, appending
 from featprop.experiments.summary import Results
 from featprop.experiments.theory import error_against_loss
-from featprop.reporting.files import check_replaceable
+from featprop.web.report.files import check_replaceable
 
 Make = Callable[..., Result]
 

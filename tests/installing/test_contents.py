@@ -24,7 +24,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     described = f"featprop-{__version__}.dist-info"
     files = [path for path in SOURCES.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     expected = {f"featprop/{path.relative_to(SOURCES).as_posix()}" for path in files}
-    assert {f"featprop/{name}" for name in ("py.typed", "page/static/page.js", "reporting/report.html.j2")} < expected
+    assert {
+        f"featprop/{name}" for name in ("py.typed", "web/page/static/page.js", "web/report/report.html.j2")
+    } < expected
     metadata = {f"{described}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt")}
     with zipfile.ZipFile(wheel) as archive:
         assert set(archive.namelist()) == expected | metadata | {f"{described}/licenses/LICENSE"}

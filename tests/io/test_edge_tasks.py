@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 
 import featprop as fp
-import featprop.blocks.on_dask
+import featprop.compute.on_dask
 from featprop.errors import GraphError
 from featprop.interop import positions
 from featprop.io import buckets, converting, edge_tasks, table_pieces

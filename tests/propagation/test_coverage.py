@@ -60,5 +60,5 @@ def test_the_curve_is_the_mean_distance_of_each_beginning(monkeypatch: pytest.Mo
     points = Propagation.of(graph).points(2)
     expected = [coverage(graph, chosen[: size + 1]).mean_distance for size in range(4)]
     np.testing.assert_allclose(coverage_curve(points, chosen), expected, rtol=1e-5)
-    monkeypatch.setattr("featprop.distances.points.BLOCK_BYTES", 4 * 4 * 9)
+    monkeypatch.setattr("featprop.compute.points.BLOCK_BYTES", 4 * 4 * 9)
     np.testing.assert_allclose(coverage_curve(points, chosen), expected, rtol=1e-5)

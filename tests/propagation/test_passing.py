@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featprop.blocks import InMemory, working_at
+from featprop.compute import InMemory, working_at
 from featprop.graph import Graph
 from featprop.propagation import Propagation, normalised_adjacency
 from featprop.propagation.passing import Edges, passed_on, smoothed_rows
@@ -36,7 +36,7 @@ def graph_of(weighted: bool, seed: int = 0, n: int = 60) -> Graph:
 def leaf(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param:
         for module in ("leaf", "places"):
-            monkeypatch.setattr(f"featprop.blocks.{module}.LEAF", request.param)
+            monkeypatch.setattr(f"featprop.compute.{module}.LEAF", request.param)
 
 
 @pytest.mark.usefixtures("leaf")

@@ -11,7 +11,7 @@ from sklearn.metrics import pairwise_distances
 
 import featprop as fp
 from featprop.clustering import Points, k_medoids
-from featprop.distances import threads
+from featprop.compute import threads
 from featprop.graph import Graph
 from featprop.matrix import dense
 from featprop.propagation import Propagation, covered, propagation

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.active.picks import Selection
-from featprop.blocks import working
+from featprop.compute import working
 from featprop.errors import LabelError, ParameterError
 from featprop.graph import Graph
 from featprop.interop.pandas import labels_in_order

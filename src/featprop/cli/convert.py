@@ -85,7 +85,7 @@ def convert(
 @contextmanager
 def _edges_by(workers: int | None, cluster: str | None, scratch: Path | None) -> Iterator[None]:
     """Let workers take part for the length of the block, if there are to be any."""
-    from featprop.blocks import working
+    from featprop.compute import working
     from featprop.memory import LEAST_MEMORY
 
     if workers is None and cluster is None:

@@ -56,7 +56,7 @@ def _facts(graph: Graph) -> dict[str, str]:
     """Return what there is to know of a graph, a line each."""
     import numpy as np
 
-    from featprop.reporting.facts import facts_of
+    from featprop.web.report.facts import facts_of
 
     facts = facts_of(graph)
     if graph.labels is not None:

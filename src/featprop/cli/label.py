@@ -122,9 +122,9 @@ def label(
             raise MissingExtraError("featprop label", "label", needed)
     from featprop.labels import LabelLog
     from featprop.labels.alone import alone_with
-    from featprop.page.desk import Desk
-    from featprop.page.security import Hosts, Tokens
-    from featprop.page.server import application, serve
+    from featprop.web.page.desk import Desk
+    from featprop.web.page.security import Hosts, Tokens
+    from featprop.web.page.server import application, serve
 
     people = _people(annotator)
     adding = _adding(may_add, people, classes)
@@ -247,7 +247,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 
 def _reachable(host: str) -> str:
     """Return how a browser calls this machine: its own address where it listens at all of them."""
-    from featprop.page.security import is_unspecified
+    from featprop.web.page.security import is_unspecified
 
     name = _own_address(":" in host) if is_unspecified(host) else host.removeprefix("[").removesuffix("]")
     return f"[{name}]" if ":" in name else name

@@ -53,9 +53,9 @@ def report(
     """
     from featprop.io.audits import pooled
     from featprop.io.labels import LabelSheet
-    from featprop.reporting import report as write_report
-    from featprop.reporting.commands import Files
-    from featprop.reporting.files import check_replaceable
+    from featprop.web.report import report as write_report
+    from featprop.web.report.commands import Files
+    from featprop.web.report.files import check_replaceable
 
     chosen = chosen_model(model, settings, seed, device)
     check_replaceable(out, force=force)

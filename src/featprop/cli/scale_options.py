@@ -73,7 +73,7 @@ def working_as_said(
     graph: Graph, max_memory: str | None, scratch: Path | None, workers: int | None, cluster: str | None
 ) -> Iterator[None]:
     """Work where the options say; how much memory is used is told where that matters."""
-    from featprop.blocks import working
+    from featprop.compute import working
 
     bound = memory_bound(max_memory)
     if max_memory is not None or WORTH_SAYING * 4 * graph.n_nodes * min(graph.n_features, 512) > bound:

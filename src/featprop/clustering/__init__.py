@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from featprop.clustering.kmedoids import KMedoidsResult, k_medoids
-from featprop.distances import Points
+from featprop.compute.points import Points
 
 if TYPE_CHECKING:
     from featprop.clustering.estimator import KMedoids

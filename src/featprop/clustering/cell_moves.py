@@ -3,7 +3,7 @@
 Each medoid is replaced by the row of its cell with the smallest sum of distances to the others, judged among the rows
 nearest the mean of the cell; then all rows are assigned anew, as long as the loss falls.
 
-Everything that looks at all rows is done block by block, wherever these are (`featprop.blocks`). Distances are those of
+Every pass over all rows is made block by block, wherever they are (`featprop.compute`). Distances are those of
 the difference of two rows, and sums are taken leaf by leaf, so the answer is the same everywhere.
 """
 
@@ -16,10 +16,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.blocks import leaves, place, sum_in_order
-from featprop.distances.group_sums import add_to_groups
-from featprop.distances.points import Points, blocks_of
-from featprop.distances.threads import by_rows
+from featprop.compute import leaves, place, sum_in_order
+from featprop.compute.group_sums import add_to_groups
+from featprop.compute.points import Points, blocks_of
+from featprop.compute.threads import by_rows
 from featprop.matrix import as_dense
 from featprop.progress import tracked
 

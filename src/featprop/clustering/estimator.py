@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featprop.clustering.kmedoids import MEMORY, k_medoids
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 from featprop.errors import ParameterError
 
 __all__ = ["KMedoids"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 from featprop.progress import tracked
 
 __all__ = ["KCenterResult", "k_center"]

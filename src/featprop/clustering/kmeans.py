@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.distances.points import Points, blocks_of, first_of_least
-from featprop.distances.threads import by_rows
+from featprop.compute.points import Points, blocks_of, first_of_least
+from featprop.compute.threads import by_rows
 from featprop.matrix import dense, read_only
 from featprop.progress import tracked
 

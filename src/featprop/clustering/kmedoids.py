@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from featprop.clustering.search_by_size import PLANS, Problem, Solution, choose_plan, solve
 from featprop.clustering.swaps import greedy_order
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 from featprop.errors import ParameterError, unknown_choice
 
 __all__ = ["KMedoidsResult", "k_medoids"]

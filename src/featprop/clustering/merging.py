@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 from featprop.matrix import Features, dense
 
 __all__ = ["merged_groups"]

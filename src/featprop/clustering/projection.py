@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 
 __all__ = ["projected", "with_lengths_of"]
 

@@ -19,8 +19,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.clustering.kcenter import k_center
-from featprop.distances.points import Points
-from featprop.distances.references import distances_to
+from featprop.compute.points import Points
+from featprop.compute.references import distances_to
 
 __all__ = ["RobustKCenterResult", "robust_k_center"]
 

@@ -22,7 +22,7 @@ from featprop.clustering.cell_moves import cell_means, moved_within_cells, one_m
 from featprop.clustering.kmeans import as_points, k_means, nearest_distinct, nearest_lists
 from featprop.clustering.projection import projected, with_lengths_of
 from featprop.clustering.swaps import Search, greedy_order, total_distances
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 from featprop.matrix import as_dense
 from featprop.progress import tracked
 

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.distances.threads import by_rows
+from featprop.compute.threads import by_rows
 from featprop.matrix import read_only
 
 __all__ = ["Search", "greedy_order", "total_distances"]

@@ -8,7 +8,7 @@ import os
 import shutil
 from pathlib import Path
 
-from featprop.blocks.addresses import is_address
+from featprop.compute.addresses import is_address
 from featprop.datasets.cache import alone_with, graph_folder, raw_folder, sweep_converted
 from featprop.datasets.catalogue import close_names, find, is_known
 from featprop.datasets.entry import Dataset

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 
 __all__ = ["Hole", "UnseenGroup", "classes_apart", "holes"]
 

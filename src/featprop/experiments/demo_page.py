@@ -8,9 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from featprop.active import Selection
-from featprop.drawing.layout import layout
-from featprop.drawing.svg import png_uri
-from featprop.drawing.templates import rendered
 from featprop.errors import FeatpropError
 from featprop.experiments.curves import paired_curves
 from featprop.experiments.findings import worth_of_labels
@@ -25,6 +22,9 @@ from featprop.matrix import dense
 from featprop.models import DEFAULT_MODEL
 from featprop.propagation import propagate
 from featprop.strategies import DEFAULT_STRATEGY
+from featprop.web.drawing.layout import layout
+from featprop.web.drawing.svg import png_uri
+from featprop.web.drawing.templates import rendered
 
 __all__ = ["SHOWN_BUDGET", "WAYS", "Demonstration", "Way"]
 

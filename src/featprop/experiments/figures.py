@@ -12,11 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from featprop.drawing.palette import FEATPROP, INK, LINE, OURS, QUIET, RANDOM, SERIES
-from featprop.drawing.svg import drawn, embedded
 from featprop.experiments.paper import STRATEGIES
 from featprop.experiments.summary import Results
 from featprop.strategies import available_strategies
+from featprop.web.drawing.palette import FEATPROP, INK, LINE, OURS, QUIET, RANDOM, SERIES
+from featprop.web.drawing.svg import drawn, embedded
 
 __all__ = ["Drawing", "Series", "panels", "series_of"]
 

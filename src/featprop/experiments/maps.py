@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from featprop.active import Selection
-from featprop.drawing.palette import DIGITS, INK, PAPER
-from featprop.drawing.svg import drawn, embedded
 from featprop.graph import Graph
+from featprop.web.drawing.palette import DIGITS, INK, PAPER
+from featprop.web.drawing.svg import drawn, embedded
 
 __all__ = ["astray", "picks_map"]
 

@@ -8,7 +8,6 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
-from featprop.drawing.templates import rendered
 from featprop.errors import FileError, overwriting
 from featprop.experiments.cost_tables import datasets_table, time_table
 from featprop.experiments.curves import ablation, later_curves, learning_curves, model_comparison
@@ -23,7 +22,8 @@ from featprop.experiments.theory import correlation_table, error_against_loss
 from featprop.experiments.typeset import Table
 from featprop.io.atomic import replacing_file
 from featprop.progress import tracked
-from featprop.reporting.files import check_replaceable
+from featprop.web.drawing.templates import rendered
+from featprop.web.report.files import check_replaceable
 
 __all__ = ["Report", "build_drawings", "build_tables", "write_report"]
 

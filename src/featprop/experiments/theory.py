@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import pearsonr, spearmanr
 
-from featprop.drawing.palette import QUIET
 from featprop.experiments.figures import Drawing, panels, series_of
 from featprop.experiments.results import Result
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import Results
 from featprop.experiments.typeset import Entry, Table
+from featprop.web.drawing.palette import QUIET
 
 __all__ = ["Correlation", "correlation", "correlation_table", "error_against_loss"]
 

@@ -8,7 +8,7 @@ from io import StringIO
 
 from markupsafe import Markup
 
-from featprop.drawing.templates import rendered
+from featprop.web.drawing.templates import rendered
 
 __all__ = ["Entry", "Table"]
 

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.adjacency import merged
-from featprop.blocks.scratch import scratch_folder
+from featprop.compute.scratch import scratch_folder
 from featprop.errors import FileError, GraphError, ParameterError, first_five
 from featprop.graph import UNKNOWN, Graph, check_finite, encoded
 from featprop.interop.edges import EdgeTable

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.adjacency import MeanWeight, Mending, Merged, merged
-from featprop.blocks import place
-from featprop.blocks.addresses import is_address
-from featprop.blocks.scratch import scratch_folder
+from featprop.compute import place
+from featprop.compute.addresses import is_address
+from featprop.compute.scratch import scratch_folder
 from featprop.errors import ParameterError
 from featprop.graph import encoded
 from featprop.interop.edges import Edges, EdgeTable

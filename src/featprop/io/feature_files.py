@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.blocks.stored import let_go
+from featprop.compute.stored import let_go
 from featprop.graph import check_finite
 from featprop.io.streaming import ArrayStream
 from featprop.matrix import Features, as_dense, is_sparse_smaller, non_zeros, side_by_side

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from featprop.blocks.addresses import is_address, local_copy
+from featprop.compute.addresses import is_address, local_copy
 from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
 from featprop.io.formats import FORMATS, Format, known_formats

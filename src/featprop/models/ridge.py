@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from featprop.blocks import leaves, let_go, place
+from featprop.compute import leaves, let_go, place
 from featprop.matrix import Features, margins, read_only
 from featprop.models.base import NodeClassifier
 from featprop.models.calibration import (

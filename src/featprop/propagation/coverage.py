@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 from featprop.graph import Graph
 from featprop.propagation.propagation import Propagation
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.blocks import leaves, let_go, place, sum_in_order
+from featprop.compute import leaves, let_go, place, sum_in_order
 from featprop.graph import Graph
 from featprop.matrix import read_only
 from featprop.names import name_to_text

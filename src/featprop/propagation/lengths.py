@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.distances.threads import by_rows
+from featprop.compute.threads import by_rows
 
 __all__ = ["unit_length"]
 

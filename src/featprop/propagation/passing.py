@@ -19,8 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.blocks import let_go, place
-from featprop.distances.threads import by_rows
+from featprop.compute import let_go, place
+from featprop.compute.threads import by_rows
 from featprop.graph import Graph
 from featprop.matrix import read_only
 from featprop.progress import tracked

@@ -20,10 +20,10 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.distances.kernels import CLOSE, nearest_dense, to_distances_dense
-from featprop.distances.points import Points, blocks_of
-from featprop.distances.sparse_products import sparse_times
-from featprop.distances.threads import by_rows
+from featprop.compute.kernels import CLOSE, nearest_dense, to_distances_dense
+from featprop.compute.points import Points, blocks_of
+from featprop.compute.sparse_products import sparse_times
+from featprop.compute.threads import by_rows
 from featprop.matrix import Features, unit_rows
 
 __all__ = ["PropagatedPoints"]

@@ -20,9 +20,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.blocks import let_go, place
-from featprop.distances.block_points import BlockPoints
-from featprop.distances.points import Points
+from featprop.compute import let_go, place
+from featprop.compute.block_points import BlockPoints
+from featprop.compute.points import Points
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
 from featprop.io.given import GraphLike, as_graph

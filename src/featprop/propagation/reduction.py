@@ -21,9 +21,9 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.blocks import LEAF, leaves, let_go, place, sum_in_order
-from featprop.distances.sparse_products import sparse_times
-from featprop.distances.threads import by_rows
+from featprop.compute import LEAF, leaves, let_go, place, sum_in_order
+from featprop.compute.sparse_products import sparse_times
+from featprop.compute.threads import by_rows
 from featprop.matrix import Features, as_dense, read_only
 from featprop.progress import tracked
 from featprop.propagation.lengths import unit_length

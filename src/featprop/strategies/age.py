@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.kmeans import as_points, k_means
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 from featprop.options import AtLeast, Between
 from featprop.strategies.base import ScoreStrategy
 from featprop.strategies.context import QueryContext

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 from featprop.graph import Graph
 from featprop.matrix import Features, read_only
 from featprop.propagation import Propagation

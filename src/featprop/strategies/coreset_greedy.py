@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.kcenter import k_center
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.robust_kcenter import robust_k_center
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 from featprop.options import AtLeast, Between
 from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext

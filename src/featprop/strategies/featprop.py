@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from featprop.clustering import k_medoids
 from featprop.clustering.kmeans import k_means, nearest_distinct
 from featprop.clustering.swaps import greedy_order
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 from featprop.matrix import Features
 from featprop.options import Between
 from featprop.strategies.base import Strategy

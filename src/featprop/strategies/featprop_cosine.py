@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from featprop.distances.points import Points
+from featprop.compute.points import Points
 from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import FeatProp
 from featprop.strategies.registry import register_strategy

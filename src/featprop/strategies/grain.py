@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.distances.references import distances_to, references
+from featprop.compute.references import distances_to, references
 from featprop.graph import Graph
 from featprop.options import Between
 from featprop.propagation import normalised_adjacency

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.distances.references import distance_quantile
+from featprop.compute.references import distance_quantile
 from featprop.options import Between
 from featprop.strategies.context import QueryContext
 from featprop.strategies.grain import Grain, greedy_cover

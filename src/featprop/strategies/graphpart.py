@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from featprop.clustering.communities import greedy_modularity
 from featprop.clustering.kmeans import as_points, k_means
 from featprop.clustering.merging import merged_groups
-from featprop.distances.points import Points, first_of_least
+from featprop.compute.points import Points, first_of_least
 from featprop.graph import Graph
 from featprop.matrix import read_only
 from featprop.options import AtLeast, Between

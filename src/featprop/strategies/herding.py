@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.swaps import greedy_order
-from featprop.distances.references import distance_quantile, distances_to, references
+from featprop.compute.references import distance_quantile, distances_to, references
 from featprop.options import Between
 from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext

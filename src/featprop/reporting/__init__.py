@@ -1,5 +1,0 @@
-"""The report on one's own graph: one page that says what is known, how good it is, and what to distrust."""
-
-from featprop.reporting.composition import Report, report
-
-__all__ = ["Report", "report"]

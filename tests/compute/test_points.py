@@ -1,0 +1,170 @@
+"""Distances against scikit-learn's, sparse against dense, equal rows at distance zero."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import pairwise_distances
+
+from featprop.clustering.projection import projected
+from featprop.compute.points import METRICS, Points
+from featprop.errors import ParameterError
+
+
+def rows_of(kind: str, seed: int, n: int = 40, d: int = 7) -> np.ndarray | sp.csr_array:
+    generator = np.random.default_rng(seed)
+    rows = generator.normal(size=(n, d)).astype(np.float32) + 100.0 * (kind == "far off")
+    if kind == "sparse":
+        rows[generator.random(rows.shape) < 0.5] = 0
+        rows[:, 0] = 1
+        return sp.csr_array(rows)
+    if kind == "mostly empty":
+        wide = generator.normal(size=(n, 400)).astype(np.float32) * (generator.random((n, 400)) < 0.05)
+        wide[:, 0] = 1
+        return sp.csr_array(wide)
+    if kind == "nearly empty":
+        wide = np.zeros((n, 400), dtype=np.float32)
+        wide[np.arange(n), generator.integers(0, 400, n)] = 1.0
+        return sp.csr_array(wide)
+    return rows
+
+
+KINDS = ["dense", "far off", "sparse", "mostly empty", "nearly empty"]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("kind", KINDS)
+@given(seed=st.integers(0, 1000))
+def test_equals_scikit_learn(kind: str, metric: str, seed: int) -> None:
+    rows = rows_of(kind, seed)
+    full = rows.toarray() if sp.issparse(rows) else rows
+    theirs = pairwise_distances(full.astype(np.float64), metric=metric)
+    points = Points(rows, metric)
+    np.testing.assert_allclose(points.distances(np.arange(40)), theirs, atol=2e-3 if metric == "euclidean" else 1e-5)
+    index, distance = points.nearest(points.take(np.array([3, 9, 20])))
+    np.testing.assert_allclose(distance, theirs[:, [3, 9, 20]].min(axis=1), atol=2e-3)
+    exact = points.exact_distances(points.take(np.array([3, 9, 20])), index)
+    np.testing.assert_allclose(exact, theirs[:, [3, 9, 20]].min(axis=1), atol=3e-5)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_gathered_piece_by_piece_they_are_the_same(kind: str, metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = Points(rows_of(kind, 0), metric)
+    some, others = np.array([5, 0, 17]), np.random.default_rng(0).permutation(40)[:33]
+    whole = points.distances(some)[:, others]
+    monkeypatch.setattr("featprop.compute.points.GATHERED_BYTES", 4 * points.width * 10)
+    np.testing.assert_allclose(points.distances_among(some, others), whole, atol=1e-3)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_rows_given_stay_as_they_are(kind: str, metric: str) -> None:
+    rows = rows_of(kind, 0)
+    before = rows.copy()
+    Points(rows, metric).distances(np.arange(3))
+    assert (abs(rows - before)).max() == 0
+
+
+def test_a_slice_says_which_points_as_positions_do() -> None:
+    points = Points(rows_of("dense", 0))
+    np.testing.assert_array_equal(points.distances(slice(5, 9)), points.distances(np.arange(5, 9)))
+    with pytest.raises(TypeError, match="both be dense"):
+        Points(rows_of("mostly empty", 0)).exact_distances(Points(np.ones((2, 400))), np.zeros(40, dtype=np.intp))
+
+
+def test_half_filled_rows_are_made_dense_and_mostly_empty_ones_are_not() -> None:
+    assert not sp.issparse(Points(rows_of("sparse", 0)).rows)
+    assert sp.issparse(Points(rows_of("mostly empty", 0)).rows)
+
+
+@given(seed=st.integers(0, 1000))
+def test_equal_rows_are_at_distance_zero(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    rows = np.repeat(generator.normal(size=(5, 300)).astype(np.float32), 4, axis=0)
+    distances = Points(rows).distances(np.arange(20))
+    same = np.arange(20)[:, None] // 4 == np.arange(20)[None, :] // 4
+    assert (distances[same] == 0).all()
+    assert (distances[~same] > 0).all()
+
+
+def test_a_projection_keeps_the_large_distances() -> None:
+    generator = np.random.default_rng(0)
+    flat = generator.normal(size=(200, 5)) @ generator.normal(size=(5, 120))
+    points = Points((flat + 0.01 * generator.normal(size=flat.shape)).astype(np.float32))
+    narrow = projected(points, 10, generator)
+    assert narrow.width == 18
+    everyone = np.arange(200)
+    np.testing.assert_allclose(narrow.distances(everyone), points.distances(everyone), rtol=0.02, atol=0.3)
+
+
+def test_narrow_rows_are_not_projected() -> None:
+    points = Points(np.ones((3, 4), dtype=np.float32))
+    assert projected(points, 10, np.random.default_rng(0)) is points
+
+
+def test_rows_of_zeros_have_no_angle() -> None:
+    with pytest.raises(ParameterError, match="rows must not be zero for the cosine metric; found 1 rows of zeros"):
+        Points(np.array([[1.0, 0.0], [0.0, 0.0]], dtype=np.float32), "cosine")
+
+
+def test_an_unknown_metric_lists_the_known_ones() -> None:
+    with pytest.raises(ParameterError, match="metric must be one of cosine, euclidean; found 'manhattan'"):
+        Points(np.eye(2, dtype=np.float32), "manhattan")
+
+
+@pytest.mark.parametrize("kind", ["dense", "mostly empty"])
+def test_what_points_keep_is_not_written_to(kind: str) -> None:
+    points = Points(rows_of(kind, 0))
+    held = points.rows.data if sp.issparse(points.rows) else points.rows
+    for kept in (held, points.squared_norms, points.matrix(np.arange(5)), points.matrix(np.arange(5))):
+        with pytest.raises(ValueError, match="read-only"):
+            kept[0] = 7
+
+
+def test_distances_are_kept_for_the_candidates_they_were_measured_for() -> None:
+    points, candidates = Points(rows_of("dense", 0)), np.array([1, 2, 3])
+    points.matrix(candidates)
+    candidates[:] = 7, 8, 9
+    np.testing.assert_array_equal(points.matrix(candidates), points.distances(np.array([7, 8, 9])))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(
+    "rows", [np.ones((1, 3)), np.full((4, 3), 5.0), sp.csr_array(np.full((4, 100), [0.0] * 99 + [5]))]
+)
+def test_one_row_or_equal_rows_are_at_distance_zero(rows: np.ndarray | sp.csr_array, metric: str) -> None:
+    points = Points(rows, metric)
+    n = rows.shape[0]
+    assert points.distances(slice(None)).tolist() == np.zeros((n, n)).tolist()
+    index, distances = points.nearest(points.take(slice(1)))
+    assert index.tolist() == [0] * n
+    assert distances.tolist() == [0.0] * n
+
+
+def test_rows_without_columns_are_all_alike() -> None:
+    points = Points(np.empty((3, 0), dtype=np.float32))
+    assert points.matrix(np.arange(3)).tolist() == np.zeros((3, 3)).tolist()
+    assert points.nearest(points.take(slice(2)))[1].tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("kind", ["list", "dense", "filled", "sparse"])
+@pytest.mark.parametrize("metric", METRICS)
+def test_whole_numbers_are_numbers(kind: str, metric: str) -> None:
+    rows = np.array([[3, 4], [4, 3], [1, 0]])
+    wide = sp.csr_array(rows)
+    wide.resize(3, 90)
+    given = {"list": rows.tolist(), "dense": rows, "filled": sp.csr_array(rows), "sparse": wide}[kind]
+    theirs = pairwise_distances(rows.astype(np.float64), metric=metric)
+    np.testing.assert_allclose(Points(given, metric).distances(slice(None)), theirs, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e20, 1e29])
+def test_the_cosine_and_the_distance_hold_at_any_size(scale: float) -> None:
+    rows = rows_of("dense", 0).astype(np.float64)
+    for metric, factor in (("euclidean", scale), ("cosine", 1.0)):
+        theirs = factor * Points(rows, metric).distances(slice(None)).astype(np.float64)
+        np.testing.assert_allclose(
+            Points(scale * rows, metric).distances(slice(None)), theirs, rtol=1e-4, atol=1e-6 * factor
+        )

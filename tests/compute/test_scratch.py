@@ -1,0 +1,100 @@
+"""Scratch folders go when they are not needed any more, however a run ends."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from featprop.compute.scratch import scratch_folder
+from featprop.errors import FileError
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from featprop.compute.scratch import scratch_folder
+try:
+    with scratch_folder(Path(sys.argv[1])) as folder:
+        (folder / "rows.bin").write_bytes(b"1")
+        print("ready", flush=True)
+        time.sleep(60)
+except KeyboardInterrupt:
+    pass
+"""
+
+
+def holding(parent: Path) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen([sys.executable, "-c", HOLD, str(parent)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    return process
+
+
+def test_it_goes_when_the_block_ends_well_or_not(tmp_path: Path) -> None:
+    with scratch_folder(tmp_path / "new") as folder:
+        (folder / "rows.bin").write_bytes(b"1")
+        assert folder.parent == tmp_path / "new"
+    assert not list((tmp_path / "new").iterdir())
+    with pytest.raises(KeyError), scratch_folder(tmp_path):
+        raise KeyError
+    assert [entry.name for entry in tmp_path.iterdir()] == ["new"]
+
+
+def test_it_goes_after_an_interrupt(tmp_path: Path) -> None:
+    process = holding(tmp_path)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=300)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_run_left_goes_with_the_next_start_and_what_is_in_use_stays(tmp_path: Path) -> None:
+    killed, at_work = holding(tmp_path), holding(tmp_path)
+    killed.kill()
+    killed.communicate(timeout=300)
+    (tmp_path / "mine").mkdir()
+    assert len(list(tmp_path.iterdir())) == 3
+    with scratch_folder(tmp_path) as folder:
+        assert len(list(tmp_path.iterdir())) == 3, "that of the killed run is gone, a new one is there"
+        assert folder.is_dir()
+    at_work.kill()
+    at_work.communicate(timeout=300)
+    with scratch_folder(tmp_path):
+        pass
+    assert [entry.name for entry in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(FileError, match="must be a folder to write to"), scratch_folder(tmp_path):
+        pass
+
+
+def test_a_file_in_the_place_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(FileError, match="choose another --scratch"), scratch_folder(tmp_path / "file"):
+        pass
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+MANY = """
+import sys
+from pathlib import Path
+from featprop.compute.scratch import scratch_folder
+for number in range(300):
+    with scratch_folder(Path(sys.argv[1])) as folder:
+        (folder / "rows.bin").write_bytes(b"1")
+        assert (folder / "rows.bin").read_bytes() == b"1"
+"""
+
+
+def test_those_that_begin_at_once_do_not_take_each_other_for_killed(tmp_path: Path) -> None:
+    all_of_them = [
+        subprocess.Popen([sys.executable, "-c", MANY, str(tmp_path)], stderr=subprocess.PIPE) for _ in range(4)
+    ]
+    for process in all_of_them:
+        _, told = process.communicate(timeout=300)
+        assert process.returncode == 0, told.decode()
+    assert not list(tmp_path.iterdir())

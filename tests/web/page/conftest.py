@@ -1,0 +1,197 @@
+"""A made graph of payments to label, the page on it in process, and the page on a real port."""
+
+import asyncio
+import random
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pytest
+import uvicorn
+
+from featprop.graph import Graph
+from featprop.labels import LabelLog
+from featprop.web.page.desk import Desk
+from featprop.web.page.security import Guard, Hosts, Tokens
+from featprop.web.page.server import application
+
+PORT = 8765
+CLASSES = ("ok", "review", "fraud")
+
+
+def payments(count: int = 60, **columns: list[Any]) -> Graph:
+    """Accounts of three kinds that pay each other, with what a person reads of them."""
+    chance = random.Random(1)
+    kinds = [place % 3 for place in range(count)]
+    nodes = {
+        "id": [f"n{place}" for place in range(count)],
+        "name": [f"Account {place}" for place in range(count)],
+        "about": [
+            f"{['Pays rent', 'Pays at night', 'Pays everybody'][kind]} since {place}"
+            for place, kind in enumerate(kinds)
+        ],
+        "amount": [round(100 * kind + chance.gauss(0, 20), 2) for kind in kinds],
+        "speed": [round(10 * (kind == 2) + chance.gauss(0, 2), 2) for kind in kinds],
+        **columns,
+    }
+    ends = [
+        (place, (place + step) % count) for place in range(count) for step in (3, 6, 1) if step > 1 or place % 5 == 0
+    ]
+    ids = nodes["id"]
+    edges = {"source": [ids[one] for one, _ in ends], "target": [ids[other] for _, other in ends]}
+    return Graph.from_pandas(pa.table(nodes), pa.table(edges))
+
+
+class Caller:
+    """Somebody who calls the application in process, with a token or with the cookie that a browser has."""
+
+    def __init__(self, app: Guard, headers: dict[str, str] | None = None, host: str = f"127.0.0.1:{PORT}") -> None:
+        self.app, self.host, self.headers = app, host, headers or {}
+        self.cookies = httpx.Cookies()
+
+    def __call__(self, method: str, path: str, **options: Any) -> httpx.Response:
+        async def send() -> httpx.Response:
+            transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(
+                transport=transport, base_url=f"http://{self.host}", cookies=self.cookies
+            ) as client:
+                answer = await client.request(
+                    method, path, headers={**self.headers, **options.pop("headers", {})}, **options
+                )
+                self.cookies = client.cookies
+                return answer
+
+        return asyncio.run(send())
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self("GET", path, **options)
+
+    def post(self, path: str, json: Any = None, **options: Any) -> httpx.Response:
+        return self("POST", path, **({} if json is None else {"json": json}), **options)
+
+
+class Page:
+    """A desk, its tokens and the application."""
+
+    def __init__(self, graph: Graph, path: Path | None = None, *, images: Path | None = None, **options: Any) -> None:
+        adding = options.pop("adding", None)
+        self.log = LabelLog(path)
+        self.desk = Desk(graph, self.log, **{"classes": CLASSES, **options})
+        self.tokens = Tokens(self.desk.annotators)
+        self.images, self.adding = images, adding
+        self.app = self.at("127.0.0.1", PORT)
+
+    def at(self, host: str, port: int) -> Guard:
+        """The application for a server that listens there."""
+        return application(
+            self.desk, self.tokens, hosts=Hosts.of(host), port=port, images=self.images, adding=self.adding
+        )
+
+    def stranger(self, headers: dict[str, str] | None = None) -> Caller:
+        """Somebody who sends just these headers."""
+        return Caller(self.app, headers)
+
+    def script(self, annotator: str = "") -> Caller:
+        """A program that has the token."""
+        return Caller(self.app, {"Authorization": f"Bearer {self.tokens.of(annotator)}"})
+
+    def browser(self, annotator: str = "") -> Caller:
+        """A browser that has opened its address: it sends the cookie, and says which site a request is from."""
+        caller = Caller(self.app, {"Sec-Fetch-Site": "same-origin"})
+        assert caller.get(f"/?token={self.tokens.of(annotator)}").status_code == 303
+        return caller
+
+    def close(self) -> None:
+        self.desk.close()
+        self.log.close()
+
+
+MakePage = Callable[..., Page]
+
+
+@pytest.fixture
+def make_page(tmp_path: Path) -> Iterator[MakePage]:
+    """Make the page on a graph, the payments unless another is given; nothing is trained unless it is started."""
+    made: list[Page] = []
+
+    def make(graph: Graph | None = None, path: Path | None = None, **options: Any) -> Page:
+        page = Page(graph if graph is not None else payments(), path or tmp_path / f"{len(made)}.labels", **options)
+        made.append(page)
+        return page
+
+    yield make
+    for page in made:
+        page.close()
+
+
+@pytest.fixture
+def page(make_page: MakePage) -> Page:
+    return make_page()
+
+
+@pytest.fixture
+def payments_of() -> Callable[..., Graph]:
+    return payments
+
+
+class Live:
+    """The page on a real port."""
+
+    def __init__(self, page: Page, host: str = "127.0.0.1", port: int = 0) -> None:
+        self.page, self.host = page, host
+        self.listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.listener.bind((host, port))
+        self.listener.listen(64)
+        self.port = self.listener.getsockname()[1]
+        self.root = f"http://{host}:{self.port}"
+        config = uvicorn.Config(page.at(host, self.port), log_level="error", access_log=False, lifespan="off")  # type: ignore[arg-type]
+        self.server = uvicorn.Server(config)
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
+        self.thread.start()
+
+    def address(self, annotator: str = "") -> str:
+        return f"{self.root}/?token={self.page.tokens.of(annotator)}"
+
+    def stop(self) -> None:
+        self.server.should_exit = True
+        self.thread.join()
+        self.listener.close()
+
+
+@pytest.fixture
+def make_live(make_page: MakePage) -> Iterator[Callable[..., Live]]:
+    """Make the page on a real port; the arguments are those of `make_page`, or a page that is there."""
+    made: list[Live] = []
+
+    def make(*given: Any, host: str = "127.0.0.1", port: int = 0, page: Page | None = None, **options: Any) -> Live:
+        made.append(Live(page or make_page(*given, **options), host, port))
+        return made[-1]
+
+    yield make
+    for live in made:
+        live.stop()
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """The browser of the system; tests that need it are skipped where there is none.
+
+    It ends with the file: as long as Playwright runs there is an event loop, and no other can be started beside it.
+    """
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()

@@ -1,0 +1,642 @@
+"""The page in a real browser: keys, forms without a script, failures on the way, and who sees what."""
+
+import json
+import re
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featprop.graph import Graph
+from featprop.web.page.classes import Classes
+
+EVIL = "<script>document.title='stolen'</script><img src=x onerror=\"document.title='stolen'\">"
+MakeLive = Callable[..., Any]
+Visit = Callable[..., Any]
+
+
+@pytest.fixture
+def visit(chromium: Any) -> Iterator[Visit]:
+    """Open the address of somebody in a browser of their own; whatever the page complains of is a failure."""
+    contexts, troubles = [], []
+
+    def open_page(live: Any, annotator: str = "", **options: Any) -> Any:
+        context = chromium.new_context(**options)
+        context.set_default_timeout(30_000)
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: troubles.append(str(error)))
+        tab.on("console", lambda said: said.type == "error" and troubles.append(said.text))
+        tab.goto(live.address(annotator))
+        return tab
+
+    open_page.troubles = troubles  # type: ignore[attr-defined]
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def intercept(tab: Any, pattern: str, handler: Callable[[Any], None]) -> None:
+    """Let requests of a page pass through our hands; what Chromium has loaded before may still send some past them."""
+    tab.route(pattern, handler)
+    tab.reload()
+
+
+def title(tab: Any) -> str:
+    return str(tab.locator("#title").inner_text())
+
+
+def press(tab: Any, key: str) -> None:
+    """Press a key that brings the next question, and wait for it."""
+    before = tab.locator("#question").get_attribute("data-node")
+    tab.keyboard.press(key)
+    tab.wait_for_function(
+        "before => document.querySelector('#question').dataset.node !== before && !document.querySelector('.busy')",
+        arg=before,
+    )
+
+
+def acts(live: Any) -> list[tuple[str, Any]]:
+    return [(act.kind, act.label) for act in live.page.log.acts() if act.kind != "class"]
+
+
+def test_the_address_becomes_a_clean_one_and_a_cookie_no_script_can_read(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    assert tab.url == f"{live.root}/"
+    assert tab.evaluate("document.cookie") == ""
+    (cookie,) = tab.context.cookies()
+    assert (cookie["name"], cookie["httpOnly"], cookie["sameSite"]) == (f"featprop-{live.port}", True, "Lax")
+
+
+def test_an_address_opened_from_another_site_lets_its_owner_in(make_live: MakeLive, chromium: Any) -> None:
+    live = make_live()
+    tab = chromium.new_page()
+    tab.route("http://mail.example/", lambda route: route.fulfill(body=f'<a href="{live.address()}">label</a>'))
+    tab.goto("http://mail.example/")
+    tab.click("a")
+    tab.wait_for_url(f"{live.root}/")
+    assert tab.locator("#title").count() == 1
+    tab.close()
+
+
+def test_twenty_nodes_by_keyboard(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live(budget=25)
+    tab = visit(live)
+    for place in range(20):
+        press(tab, "123"[place % 3])
+    assert acts(live) == [("label", ("ok", "review", "fraud")[place % 3]) for place in range(20)]
+    assert len(live.page.log.labels()) == 20
+    assert "20 of 25 labelled" in tab.locator("#status").inner_text()
+    assert "Saved:" in tab.locator("#live").inner_text()
+    assert tab.evaluate("document.activeElement.id") == "title"
+
+
+def test_the_label_is_on_the_disk_before_the_next_node_shows(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    node = json.loads(tab.locator("#question").get_attribute("data-node"))
+    press(tab, "2")
+    assert live.page.log.labels() == {node: "review"}
+
+
+def test_whole_numbers_beyond_what_a_browser_counts_are_labelled_as_they_are(make_live: MakeLive, visit: Visit) -> None:
+    ids = [2**53 + 1, 2**53 + 2, 2**53 + 3]
+    chain = sp.diags_array([np.ones(2), np.ones(2)], offsets=[-1, 1], format="csr")
+    live = make_live(Graph.from_scipy(chain, np.eye(3), ids=ids), classes=[2**53 + 5, 2**53 + 6])
+    tab = visit(live)
+    said = {}
+    for place in range(3):
+        said[int(tab.locator("#question").get_attribute("data-node") or "0")] = 2**53 + 5 + place % 2
+        press(tab, "12"[place % 2])
+    assert sorted(said) == ids
+    assert live.page.log.labels() == said
+
+
+def test_undo_brings_the_last_node_back_and_backspace_does_not(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    first = title(tab)
+    assert tab.locator("#undo").is_disabled()
+    press(tab, "1")
+    tab.keyboard.press("Backspace")
+    assert len(live.page.log.acts()) == 1
+    press(tab, "u")
+    assert title(tab) == first
+    assert [act.kind for act in live.page.log.acts()] == ["label", "undo"]
+
+
+def test_a_skip_asks_for_the_reason(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    tab.keyboard.press("s")
+    assert tab.locator("#skip .panel").is_visible()
+    assert live.page.log.acts() == []
+    press(tab, "2")
+    tab.keyboard.press("s")
+    tab.fill("#reason", "page 3 is missing")
+    press(tab, "Enter")
+    assert list(live.page.log.skips().values()) == ["bad data", "page 3 is missing"]
+    tab.keyboard.press("s")
+    tab.keyboard.press("Escape")
+    press(tab, "1")
+    assert list(live.page.log.labels().values()) == ["ok"]
+
+
+def test_a_note_is_typed_without_labelling(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    before = title(tab)
+    tab.keyboard.press("n")
+    tab.keyboard.type("1 or 2? unsure")
+    tab.keyboard.press("Control+Enter")
+    tab.wait_for_selector(".note")
+    assert title(tab) == before
+    assert [(act.kind, act.text) for act in live.page.log.acts()] == [("note", "1 or 2? unsure")]
+
+
+def test_a_note_that_was_typed_and_not_saved_goes_with_the_label(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    node = json.loads(tab.locator("#question").get_attribute("data-node"))
+    tab.keyboard.press("n")
+    tab.keyboard.type("look at page 3")
+    tab.keyboard.press("Escape")
+    press(tab, "1")
+    assert [(act.kind, act.node, act.text) for act in live.page.log.acts()] == [
+        ("note", node, "look at page 3"),
+        ("label", node, ""),
+    ]
+
+
+def test_a_second_tab_says_that_an_answer_takes_the_place_of_another(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    second = tab.context.new_page()
+    second.goto(live.root)
+    press(tab, "1")
+    press(second, "3")
+    assert "You had said ok; it is fraud now." in second.locator("#live").inner_text()
+    assert acts(live) == [("label", "ok"), ("correct", "fraud")]
+
+
+def test_a_class_like_another_is_that_one_and_it_is_said(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    tab.click("#add summary")
+    tab.fill("#class", "OK")
+    tab.click("#add button")
+    tab.wait_for_function("() => document.querySelector('#live').textContent.includes('There is the class ok already')")
+    assert tab.locator("#live").evaluate("element => element.getBoundingClientRect().height") > 10
+
+
+def test_keys_with_a_modifier_held_down_or_while_waiting_do_nothing(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    for keys in ("Control+1", "Alt+1", "Meta+1", "Shift+Digit1", "x", "Enter", " ", "Backspace"):
+        tab.keyboard.press(keys)
+    assert live.page.log.acts() == []
+    before = tab.locator("#question").get_attribute("data-node")
+    tab.keyboard.down("1")
+    for _ in range(5):
+        tab.keyboard.down("1")
+    tab.keyboard.up("1")
+    tab.wait_for_function("before => document.querySelector('#question').dataset.node !== before", arg=before)
+    assert acts(live) == [("label", "ok")]
+
+
+def test_two_presses_in_a_row_are_one_answer_until_the_next_node_shows(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    before = tab.locator("#question").get_attribute("data-node")
+    tab.evaluate("['1', '2', '3'].forEach(key => document.dispatchEvent(new KeyboardEvent('keydown', { key })))")
+    tab.wait_for_function("before => document.querySelector('#question').dataset.node !== before", arg=before)
+    assert acts(live) == [("label", "ok")]
+
+
+def test_shortcuts_are_switched_off_and_stay_off(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    tab.click("#keys")
+    assert tab.locator("#keys").inner_text() == "Shortcuts are off"
+    for key in "123sun?":
+        tab.keyboard.press(key)
+    tab.reload()
+    assert tab.locator("#keys").inner_text() == "Shortcuts are off"
+    tab.keyboard.press("1")
+    assert live.page.log.acts() == []
+    assert tab.locator("dialog").count() == 0
+    tab.click("#choices button >> nth=2")
+    tab.wait_for_selector(".last a")
+    assert tab.locator("#keys").inner_text() == "Shortcuts are off"
+    tab.click("#keys")
+    press(tab, "1")
+    assert acts(live) == [("label", "fraud"), ("label", "ok")]
+
+
+def test_help_opens_and_closes_with_a_key(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    tab.keyboard.press("?")
+    tab.wait_for_selector("dialog[open]")
+    tab.keyboard.press("1")
+    tab.keyboard.press("Escape")
+    tab.wait_for_selector("dialog[open]", state="hidden")
+    assert live.page.log.acts() == []
+    press(tab, "1")
+
+
+def test_a_reload_in_the_middle_shows_the_same_question(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    for _ in range(3):
+        press(tab, "1")
+    before = title(tab)
+    tab.reload()
+    assert title(tab) == before
+    press(tab, "2")
+    assert acts(live) == [("label", "ok")] * 3 + [("label", "review")]
+
+
+def test_two_annotators_side_by_side_get_different_nodes(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live(annotators=("ada", "grace"))
+    tabs = {name: visit(live, name) for name in ("ada", "grace")}
+    for _ in range(5):
+        assert title(tabs["ada"]) != title(tabs["grace"])
+        for tab in tabs.values():
+            press(tab, "1")
+    assert tabs["ada"].locator(".who").inner_text() == "ada"
+    answers = live.page.log.answers()
+    assert [act.annotator for act in answers].count("ada") == [act.annotator for act in answers].count("grace") == 5
+    assert len({act.node for act in answers}) == 10
+    press(tabs["ada"], "u")
+    assert len(live.page.desk.history("grace")) == 5
+
+
+def test_a_script_in_the_data_never_runs(make_live: MakeLive, visit: Visit, payments_of: Callable[..., Any]) -> None:
+    ids = [f"{EVIL}{place}" for place in range(60)]
+    graph = payments_of(id=ids, name=[f"{EVIL} {place}" for place in range(60)], about=[EVIL] * 60)
+    live = make_live(graph, classes=(EVIL, "ok"), annotators=(EVIL, "grace"))
+    tab = visit(live, EVIL)
+    press(tab, "1")
+    tab.keyboard.press("n")
+    tab.keyboard.type(EVIL)
+    tab.keyboard.press("Control+Enter")
+    tab.wait_for_selector(".note")
+    for path in ("/", "/history", "/progress", "/disagreements"):
+        tab.goto(live.root + path)
+        assert "stolen" not in re.sub(r"'stolen'", "", tab.title()), path
+        assert tab.locator("main script, main img").count() == 0
+    tab.goto(live.root)
+    tab.locator(".hood a").first.click()
+    assert tab.locator("main script, main img").count() == 0
+
+
+def test_an_inline_script_that_got_in_would_not_run(make_live: MakeLive, visit: Visit) -> None:
+    tab = visit(make_live())
+    tab.evaluate(
+        """() => {
+            const script = document.createElement("script");
+            script.textContent = "window.ran = true";
+            document.body.append(script);
+            const image = document.createElement("div");
+            image.innerHTML = '<img src="/nothing" onerror="window.ran = true">';
+            document.body.append(image);
+        }"""
+    )
+    time.sleep(0.3)
+    assert tab.evaluate("window.ran") is None
+    refused = visit.troubles  # type: ignore[attr-defined]
+    assert any("Content Security Policy" in said for said in refused)
+    refused.clear()
+
+
+def test_the_page_cannot_be_put_into_a_frame_of_another_site(make_live: MakeLive, chromium: Any) -> None:
+    live = make_live()
+    context = chromium.new_context()
+    tab = context.new_page()
+    tab.goto(live.address())
+    tab.route("http://evil.example/", lambda route: route.fulfill(body=f'<iframe src="{live.root}/"></iframe>'))
+    tab.goto("http://evil.example/")
+    assert tab.frames[1].locator("#title").count() == 0
+    context.close()
+
+
+@pytest.mark.parametrize("kind", ["form", "fetch"])
+def test_another_site_cannot_answer_for_somebody(make_live: MakeLive, chromium: Any, kind: str) -> None:
+    live = make_live()
+    context = chromium.new_context()
+    tab = context.new_page()
+    tab.goto(live.address())
+    evil = (
+        f'<form method="post" action="{live.root}/labels"><input name="node" value="&quot;n1&quot;">'
+        '<input name="label" value="&quot;ok&quot;"><input name="key" value="k"></form>'
+    )
+    tab.route("http://127.0.0.1:1/", lambda route: route.fulfill(body=evil, content_type="text/html"))
+    tab.goto("http://127.0.0.1:1/")
+    if kind == "form":
+        with tab.expect_response(f"{live.root}/labels") as answer:
+            tab.evaluate("document.forms[0].submit()")
+        assert answer.value.status == 403
+    else:
+        tab.evaluate(
+            "root => fetch(root + '/labels', { method: 'POST', mode: 'no-cors', credentials: 'include',"
+            " body: new URLSearchParams({ node: '\"n1\"', label: '\"ok\"', key: 'k' }) }).catch(() => null)",
+            live.root,
+        )
+    assert live.page.log.acts() == []
+    context.close()
+
+
+def test_without_javascript_everything_works(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live, java_script_enabled=False)
+    first = title(tab)
+    tab.click("#choices button >> nth=1")
+    assert title(tab) != first
+    tab.click("#skip summary")
+    tab.click("#skip button >> nth=0")
+    tab.click("#undo")
+    tab.click("#note summary")
+    tab.fill("#text", "by hand")
+    tab.click("#note button")
+    tab.click("#add summary")
+    tab.fill("#class", "mule")
+    tab.click("#add button")
+    tab.click("#choices button >> nth=3")
+    tab.click("text=Your answers")
+    tab.select_option("select >> nth=0", label="ok")
+    tab.click("tbody button >> nth=0")
+    kinds = [(act.kind, act.label or act.text) for act in live.page.log.acts() if act.kind != "class"]
+    assert kinds == [
+        ("label", "review"),
+        ("skip", "unsure"),
+        ("undo", ""),
+        ("note", "by hand"),
+        ("label", "mule"),
+        ("correct", "ok"),
+    ]
+    assert tab.locator("#keys").count() == 0
+
+
+def test_without_javascript_on_an_address_of_the_network(make_live: MakeLive, visit: Visit) -> None:
+    """There browsers do not send Sec-Fetch-Site, and `Referrer-Policy: no-referrer` would make Origin null."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            pytest.skip("this machine is on no network")
+        own = probe.getsockname()[0]
+    live = make_live(host=own)
+    tab = visit(live, java_script_enabled=False)
+    tab.click("#choices button >> nth=1")
+    assert tab.locator("#title").count() == 1
+    assert acts(live) == [("label", "review")]
+    visit.troubles.clear()  # type: ignore[attr-defined]
+
+
+def test_a_phone_has_one_column_and_large_targets(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live(classes=[f"class number {place}" for place in range(8)])
+    tab = visit(live, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+    card, around = tab.locator(".card").bounding_box(), tab.locator(".around").bounding_box()
+    assert around["y"] >= card["y"] + card["height"]
+    for place in range(8):
+        box = tab.locator("#choices button").nth(place).bounding_box()
+        assert box["height"] >= 44
+        assert box["width"] >= 44
+    for name in ("/history", "/progress", "/predictions", "/downloads", "/help", "/nodes/%22n1%22"):
+        tab.goto(live.root + name)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 360, name
+    tab.goto(live.root)
+    tab.tap("#choices button >> nth=3")
+    tab.wait_for_selector(".last a")
+    assert acts(live) == [("label", "class number 3")]
+
+
+def test_more_than_ten_classes_are_found_by_their_letters(make_live: MakeLive, visit: Visit) -> None:
+    names = [
+        "shop",
+        "bank",
+        "school",
+        "charity",
+        "museum",
+        "person",
+        "club",
+        "farm",
+        "hotel",
+        "port",
+        "small shop",
+        "ship",
+    ]
+    live = make_live(classes=names)
+    tab = visit(live)
+    tab.keyboard.press("/")
+    tab.keyboard.type("smp")
+    assert "small shop" in tab.locator("#found").inner_text()
+    assert tab.locator("#choices button:visible").count() == 1
+    press(tab, "Enter")
+    assert tab.evaluate("document.activeElement.id") == "title", "keys are keys again"
+    press(tab, "1")
+    tab.keyboard.press("/")
+    tab.keyboard.type("zz")
+    tab.keyboard.press("Enter")
+    assert tab.locator("#found").inner_text() == "None fits."
+    tab.keyboard.press("Escape")
+    press(tab, "0")
+    assert acts(live) == [("label", "small shop"), ("label", "shop"), ("label", "port")]
+
+
+def test_a_new_class_is_there_at_once(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live(classes=())
+    tab = visit(live)
+    tab.fill("#class", "mule")
+    tab.click("#add button")
+    tab.wait_for_selector("#choices button")
+    press(tab, "1")
+    assert acts(live) == [("label", "mule")]
+
+
+def test_what_the_model_thinks_is_hidden_until_asked_for(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live(blind=True)
+    tab = visit(live)
+    assert "Show what the model thinks" in tab.locator(".suggestion").inner_text()
+    tab.keyboard.press("m")
+    tab.wait_for_url("**/?suggestion=true")
+    assert "The model knows nothing yet" in tab.locator(".suggestion").inner_text()
+
+
+def test_an_answer_that_could_not_be_sent_is_shown_kept_and_sent_again_once(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    before = tab.locator("#question").get_attribute("data-node")
+    live.stop()
+    tab.keyboard.press("1")
+    tab.wait_for_selector("#trouble:not([hidden])")
+    assert "Not saved yet" in tab.locator("#trouble").inner_text()
+    tab.keyboard.press("2")
+    assert tab.locator("#question").get_attribute("data-node") == before
+    assert live.page.log.acts() == []
+    again = make_live(page=live.page, port=live.port)
+    tab.click("#trouble button")
+    tab.wait_for_function("before => document.querySelector('#question').dataset.node !== before", arg=before)
+    assert acts(again) == [("label", "ok")]
+    assert tab.locator("#trouble").is_hidden()
+    visit.troubles.clear()  # type: ignore[attr-defined]
+
+
+def test_a_lost_reply_is_no_second_label(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    lost: list[Any] = []
+
+    def lose(route: Any) -> None:
+        if lost:
+            route.continue_()
+            return
+        lost.append(route.fetch())
+        route.abort()
+
+    intercept(tab, "**/api/labels", lose)
+    press(tab, "3")
+    assert acts(live) == [("label", "fraud")]
+    assert lost[0].status == 200
+    visit.troubles.clear()  # type: ignore[attr-defined]
+
+
+def test_an_answer_under_way_survives_a_reload(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    tab.on("dialog", lambda dialog: dialog.accept())
+    intercept(tab, "**/api/labels", lambda route: route.abort())
+    tab.keyboard.press("1")
+    tab.wait_for_selector("#trouble:not([hidden])")
+    before = tab.locator("#question").get_attribute("data-node")
+    tab.unroute("**/api/labels")
+    tab.reload()
+    tab.wait_for_function("before => document.querySelector('#question').dataset.node !== before", arg=before)
+    assert acts(live) == [("label", "ok")]
+    visit.troubles.clear()  # type: ignore[attr-defined]
+
+
+def test_a_reload_between_an_answer_and_the_next_question_shows_the_next_one(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    tab.on("dialog", lambda dialog: dialog.accept())
+    before = tab.locator("#question").get_attribute("data-node")
+    asked_before = tab.request.get(live.root).text()
+    overtaken = []
+
+    def overtake(route: Any) -> None:
+        """Let the reload get the page of before the answer, and the page that asks for the next question nothing."""
+        if len(overtaken) > 1:
+            route.continue_()
+        elif route.request.resource_type == "document":
+            overtaken.append("document")
+            route.fulfill(body=asked_before, content_type="text/html")
+        else:
+            overtaken.append("next")
+
+    intercept(tab, "**/api/labels", lambda route: route.continue_())
+    tab.route(f"{live.root}/", overtake)
+    with tab.expect_request(f"{live.root}/"):  # for the next question: the answer is saved
+        tab.keyboard.press("1")
+    tab.reload()
+    tab.wait_for_function("before => document.querySelector('#question').dataset.node !== before", arg=before)
+    assert overtaken == ["next", "document"]
+    assert acts(live) == [("label", "ok")]
+
+
+def test_a_refused_answer_is_said_and_the_question_stays(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    live.page.desk.classes = Classes(["ok", "fraud"])
+    tab.keyboard.press("2")
+    tab.wait_for_selector("#trouble:not([hidden])")
+    assert "Not saved: label must be one of the classes" in tab.locator("#trouble").inner_text()
+    press(tab, "1")
+    assert acts(live) == [("label", "ok")]
+    visit.troubles.clear()  # type: ignore[attr-defined]
+
+
+def test_a_server_that_was_started_anew_is_said_and_the_answer_is_kept(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    tab.on("dialog", lambda dialog: dialog.accept())
+    live.stop()
+    page = live.page
+    page.tokens = type(page.tokens)(page.desk.annotators)
+    again = make_live(page=page, port=live.port)
+    tab.keyboard.press("1")
+    tab.wait_for_selector("#trouble:has-text('started anew')")
+    assert page.log.acts() == []
+    tab.goto(again.address())
+    tab.wait_for_selector(".last a")
+    assert acts(again) == [("label", "ok")]
+    visit.troubles.clear()  # type: ignore[attr-defined]
+
+
+def test_a_heartbeat_keeps_the_question(make_live: MakeLive, visit: Visit) -> None:
+    now = [0.0]
+    live = make_live(annotators=("ada", "grace"), clock=lambda: now[0])
+    tab = visit(live, "ada")
+    node = json.loads(tab.locator("#question").get_attribute("data-node"))
+    for _ in range(3):
+        now[0] += 500
+        tab.evaluate("beat()")
+        tab.wait_for_timeout(200)
+    assert live.page.desk._questions.leases.of("ada") == node
+
+
+def test_a_neighbour_leads_to_its_card_and_back(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    before = title(tab)
+    tab.locator(".hood a").first.click()
+    tab.wait_for_url("**/nodes/**")
+    assert title(tab) != before
+    tab.click("text=Back to your question")
+    assert title(tab) == before
+    tab.click("text=As a table")
+    tab.locator(".twin a").first.click()
+    tab.wait_for_url("**/nodes/**")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(make_live: MakeLive, visit: Visit, scheme: str) -> None:
+    live = make_live(annotators=("ada", "grace"))
+    live.page.desk.label("ada", "n1", "ok", "1")
+    tab = visit(live, "ada", color_scheme=scheme, reduced_motion="reduce")
+    for path in ("/", "/history", "/progress", "/help", "/downloads"):
+        tab.goto(live.root + path)
+        assert tab.evaluate(LOW_CONTRAST) == [], (scheme, path)
+
+
+LOW_CONTRAST = """() => {
+  const numbers = (colour) => (colour.match(/[0-9.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => {
+    const part = (v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
+    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  };
+  const ground = (element) => {
+    for (let each = element; each; each = each.parentElement) {
+      const colour = numbers(getComputedStyle(each).backgroundColor);
+      if (colour.length === 3 || colour[3] > 0.99) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const found = [];
+  for (const element of document.querySelectorAll("body *:not(svg *):not(script)")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !element.checkVisibility() || element.closest(".sr-only, .skip-link, :disabled")) continue;
+    const [one, other] = [light(numbers(getComputedStyle(element).color)), light(ground(element))];
+    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    if (contrast < 4.5) found.push([element.outerHTML.slice(0, 80), contrast.toFixed(2)]);
+  }
+  return found;
+}"""

@@ -1,0 +1,55 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from featprop.web.drawing.palette import DIGITS
+from featprop.web.page.class_marks import _contrast, abbreviations, class_style, style
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("classes", "marks"),
+    [
+        (["ok", "review", "fraud"], ["ok", "r", "f"]),
+        ([str(digit) for digit in range(11)], [*"0123456789", "10"]),
+        (["Rule_Learning", "Reinforcement", "Rule_Based"], ["R", "Re", "Ru"]),
+        (["aaa", "aaa", "aaa"], ["a", "aa", "3"]),
+        (["", " "], ["?", "2"]),
+        (["New York", "Newark", "New Yorker", "NY"], ["N", "Ne", "NY", "4"]),
+    ],
+)
+def test_a_letter_or_two(classes: list[str], marks: list[str]) -> None:
+    assert abbreviations(classes) == marks
+
+
+@given(st.lists(ANY_TEXT, max_size=40))
+def test_marks_are_short_and_differ_and_stay_when_a_class_is_added(classes: list[str]) -> None:
+    marks = abbreviations(classes)
+    assert len({mark.casefold() for mark in marks}) == len(classes)
+    assert all(1 <= len(mark) <= 4 for mark in marks)
+    assert abbreviations([*classes, "another"])[:-1] == marks
+
+
+def test_colours_come_round_with_another_outline() -> None:
+    assert class_style(3) == "hood-c3"
+    assert class_style(13) == "hood-c3 hood-again"
+    assert class_style(None) == "hood-none"
+
+
+def test_the_style_sheet_has_every_class_by_light_and_dark() -> None:
+    css = style()
+    for place in range(len(DIGITS)):
+        assert len(re.findall(rf"\.hood-c{place} {{", css)) == 2
+    assert "--digit-9:" in css
+    assert ".hood-labelled .hood-shape" in css
+    assert css.count("{") == css.count("}")
+
+
+def test_letters_can_be_read_on_every_colour() -> None:
+    for colour in DIGITS:
+        for shade in (colour.light, colour.dark):
+            assert max(_contrast(shade, "#000000"), _contrast(shade, "#ffffff")) >= 4.5
+    assert _contrast("#000000", "#ffffff") == pytest.approx(21)

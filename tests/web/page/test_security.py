@@ -1,0 +1,418 @@
+"""Nobody gets in who should not: each test is an attack as an attacker would write it."""
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from featprop.web.page.security import HEADERS, LARGEST, Hosts, Tokens, cookie_name, is_loopback, is_unspecified
+
+PORT = 8765
+ANSWER = {"node": "n1", "label": "fraud", "key": "k"}
+FORM = {"node": '"n1"', "label": '"fraud"', "key": "k"}
+
+
+def labels(page: Any) -> dict[object, object]:
+    return page.log.labels()
+
+
+# Without a token
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"),
+        ("GET", "/history"),
+        ("GET", "/progress"),
+        ("GET", "/downloads"),
+        ("GET", "/nodes/%22n1%22"),
+        ("GET", "/images/a.png"),
+        ("GET", "/api/next"),
+        ("GET", "/api/nodes/%22n1%22"),
+        ("GET", "/api/export?format=csv"),
+        ("GET", "/api/openapi.json"),
+        ("GET", "/nowhere"),
+        ("POST", "/labels"),
+        ("POST", "/api/labels"),
+        ("DELETE", "/api/labels"),
+    ],
+)
+def test_nothing_is_open_to_somebody_without_a_token(page: Any, method: str, path: str) -> None:
+    stranger = page.stranger({"Sec-Fetch-Site": "same-origin"})
+    answer = stranger(method, path)
+    assert answer.status_code == 401
+    assert "n1" not in answer.text.replace("%22n1%22", "")
+    if path.startswith("/api/"):
+        assert answer.json()["error"].startswith("A request must bring the token of an annotator; found none")
+
+
+@pytest.mark.parametrize("guess", ["", " ", "x", "é", "\u200b", "None", "0" * 43])
+def test_a_guessed_token_lets_nobody_in(page: Any, guess: str) -> None:
+    stranger = page.stranger()
+    assert stranger.get("/", params={"token": guess}).status_code == 401
+    assert stranger.get("/api/next", headers={"Authorization": f"Bearer {guess}".encode()}).status_code == 401
+    assert stranger.get("/", headers={"Cookie": f"{cookie_name(PORT)}={guess}".encode()}).status_code == 401
+    assert not stranger.cookies
+
+
+def test_a_token_cut_short_is_no_token(page: Any) -> None:
+    stranger = page.stranger()
+    for end in (-1, 10):
+        assert stranger.get(f"/?token={page.tokens.of('')[:end]}").status_code == 401
+
+
+def test_tokens_are_long_random_and_not_shown_by_accident() -> None:
+    tokens = Tokens(["ada", "grace"])
+    assert len(tokens.of("ada")) >= 43
+    assert tokens.of("ada") != tokens.of("grace") != Tokens(["grace"]).of("grace")
+    assert tokens.of("ada") not in repr(tokens)
+    assert tokens.annotator(tokens.of("grace")) == "grace"
+
+
+# The token becomes a cookie
+
+
+def test_the_address_is_exchanged_for_a_cookie_and_leads_to_a_clean_address(page: Any) -> None:
+    visitor = page.stranger()
+    answer = visitor.get(f"/?token={page.tokens.of('')}")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith(f"featprop-{PORT}=")
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert "Path=/" in cookie
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["cache-control"] == "no-store"
+    assert visitor.get("/").status_code == 200
+
+
+def test_two_servers_on_one_machine_do_not_take_each_others_cookies(page: Any) -> None:
+    other = page.stranger({"Cookie": f"featprop-{PORT + 1}={page.tokens.of('')}"})
+    assert other.get("/").status_code == 401
+    both = f"featprop-{PORT + 1}=another; broken; a=b=c; featprop-{PORT}={page.tokens.of('')}"
+    assert page.stranger({"Cookie": both}).get("/").status_code == 200
+
+
+def test_a_cookie_of_the_server_before_a_restart_lets_nobody_in(make_page: Callable[..., Any]) -> None:
+    before, after = make_page(), make_page()
+    browser = before.browser()
+    browser.app = after.app
+    assert browser.get("/").status_code == 401
+
+
+def test_the_token_is_who_you_are(make_page: Callable[..., Any]) -> None:
+    page = make_page(annotators=("ada", "grace"))
+    page.browser("ada").post("/labels", data=FORM)
+    page.script("grace").post("/api/labels", {**ANSWER, "node": "n2", "key": "other"})
+    assert [(act.annotator, act.node) for act in page.log.acts()] == [("ada", "n1"), ("grace", "n2")]
+
+
+def test_the_token_is_on_no_page(page: Any) -> None:
+    browser = page.browser()
+    for path in ("/", "/history", "/help", "/downloads", "/api/next", "/nodes/nobody", "/?token=wrong"):
+        assert page.tokens.of("") not in browser.get(path).text
+
+
+def test_the_token_is_in_no_log(page: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    page.browser().get("/")
+    page.stranger().get("/?token=guess-of-somebody")
+    ours = [record for record in caplog.records if not record.name.startswith(("httpx", "httpcore", "asyncio"))]
+    assert not [record for record in ours if page.tokens.of("") in record.getMessage()]
+    assert not [record for record in ours if "guess-of-somebody" in record.getMessage()]
+
+
+# DNS rebinding: evil.example points to 127.0.0.1, so the browser of a visitor sends its requests here
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        f"evil.example:{PORT}",
+        f"127.0.0.1.evil.example:{PORT}",
+        "localhost.evil.example",
+        f"evil.example#@127.0.0.1:{PORT}",
+        "127.0.0.1:8765:80",
+        "[::1",
+        "[::1]evil.example",
+        "192.168.1.7",
+        "0.0.0.0",
+        "2130706433",
+        "",
+    ],
+)
+def test_a_page_whose_name_points_here_gets_nothing(page: Any, host: str) -> None:
+    token = {"Authorization": f"Bearer {page.tokens.of('')}"}
+    rebound = page.stranger({"Host": host, **token})
+    answer = rebound.get("/api/next")
+    assert answer.status_code == 403
+    assert answer.json()["error"].startswith("The name of this server must be one that it is bound to; found")
+    assert rebound.post("/api/labels", ANSWER).status_code == 403
+    assert rebound.get(f"/?token={page.tokens.of('')}").status_code == 403
+    assert labels(page) == {}
+
+
+@pytest.mark.parametrize("host", [f"127.0.0.1:{PORT}", "LOCALHOST", "localhost:9000", "[::1]", f"[0:0::1]:{PORT}"])
+def test_the_names_of_this_machine_are_right_also_through_a_tunnel(page: Any, host: str) -> None:
+    caller = page.stranger({"Host": host, "Authorization": f"Bearer {page.tokens.of('')}"})
+    assert caller.get("/api/next").status_code == 200
+
+
+def test_names_are_those_the_server_is_bound_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "Desk")
+    everywhere = Hosts.of("0.0.0.0")
+    assert all(map(everywhere.hold, ["192.168.1.7:8765", "[fe80::1]", "desk:80", "desk.local", "localhost"]))
+    assert not everywhere.hold("evil.example")
+    assert Hosts.of("::").hold("10.0.0.1")
+    assert Hosts.of("127.0.0.2").hold("127.0.0.2:8765")
+    one = Hosts.of("192.168.1.7")
+    assert one.hold("192.168.1.7:8765")
+    assert not any(map(one.hold, ["192.168.1.8", "localhost", "evil.example"]))
+    assert Hosts.of("[2001:DB8::0:1]").hold("[2001:db8::1]:8765")
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_: [(2, 1, 6, "", ("10.1.2.3", 0))])
+    named = Hosts.of("Labels.Example")
+    assert named.hold("labels.example:80")
+    assert named.hold("10.1.2.3")
+    assert not named.hold("evil.example")
+
+
+def test_a_name_that_cannot_be_looked_up_is_still_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr("socket.getaddrinfo", fail)
+    assert Hosts.of("labels.example").names == {"labels.example"}
+
+
+@pytest.mark.parametrize(
+    ("host", "here"), [("127.0.0.1", True), ("localhost", True), ("[::1]", True), ("0.0.0.0", False)]
+)
+def test_loopback_is_this_machine_alone(host: str, here: bool) -> None:
+    assert is_loopback(host) == here
+    assert is_unspecified(host) == (not here)
+
+
+# Cross-site requests: a page on evil.example sends a form here, and the browser adds the cookie
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:9999"},
+        {"Sec-Fetch-Site": ""},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9999"},
+        {"Origin": f"https://127.0.0.1:{PORT}"},
+        {"Origin": f"http://127.0.0.1:{PORT}.evil.example"},
+        {"Referer": f"http://127.0.0.1:{PORT}/"},
+        {},
+    ],
+)
+@pytest.mark.parametrize("path", ["/labels", "/api/labels"])
+def test_another_site_cannot_change_anything(page: Any, headers: dict[str, str], path: str) -> None:
+    victim = page.browser()
+    victim.headers = {}
+    body = {"content": json.dumps(ANSWER), "headers": {**headers, "Content-Type": "application/json"}}
+    answer = victim.post(path, **(body if path == "/api/labels" else {"data": FORM, "headers": headers}))
+    assert answer.status_code == 403
+    assert labels(page) == {}
+
+
+@pytest.mark.parametrize("path", ["/undo", "/skips", "/notes", "/classes", "/adjudications"])
+def test_no_form_is_open_to_another_site(page: Any, path: str) -> None:
+    victim = page.browser()
+    victim.headers = {"Sec-Fetch-Site": "cross-site"}
+    for prefix in ("", "/api"):
+        assert victim.post(prefix + path, {}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "same-origin"},
+        {"Sec-Fetch-Site": "none"},
+        {"Origin": f"http://127.0.0.1:{PORT}"},
+        {"Origin": f"HTTP://127.0.0.1:{PORT}"},
+    ],
+)
+def test_the_page_itself_can(page: Any, headers: dict[str, str]) -> None:
+    own = page.browser()
+    own.headers = headers
+    assert own.post("/labels", data=FORM).status_code == 303
+    assert labels(page) == {"n1": "fraud"}
+
+
+def test_a_program_with_the_token_needs_no_origin(page: Any) -> None:
+    assert page.script().post("/api/labels", ANSWER).status_code == 200
+
+
+def test_reading_changes_nothing(page: Any) -> None:
+    browser = page.browser()
+    for path in ("/labels", "/api/labels", "/undo", "/skips"):
+        assert browser.get(path, params=FORM).status_code == 405
+    assert page.log.acts() == []
+
+
+# What a browser may do with an answer
+
+
+@pytest.mark.parametrize("path", ["/", "/help", "/api/next", "/nowhere", "/static/page.css", "/static/colours.css"])
+def test_every_answer_has_the_headers(page: Any, path: str) -> None:
+    answer = page.browser().get(path)
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'self';")
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert answer.headers["referrer-policy"] == "same-origin"
+    assert "access-control-allow-origin" not in answer.headers
+    assert "server" not in answer.headers
+
+
+def test_refusals_have_the_headers_too(page: Any) -> None:
+    for answer in (page.stranger().get("/"), page.stranger({"Host": "evil.example"}).get("/")):
+        assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+
+
+def test_pages_are_not_kept_by_anybody(page: Any) -> None:
+    for path in ("/", "/history", "/api/next", "/api/export?format=csv"):
+        assert page.browser().get(path).headers["cache-control"] == "no-store"
+
+
+def test_no_page_has_a_script_or_style_of_its_own(page: Any) -> None:
+    browser = page.browser()
+    for path in ("/", "/history", "/progress", "/predictions", "/downloads", "/help", "/nodes/%22n1%22", "/nowhere"):
+        text = browser.get(path).text
+        assert not re.search(r"<script(?![^>]* src=\"/static/)|<style|\sstyle=|\son[a-z]+=|javascript:", text), path
+        assert not re.search(r'(src|href)="(https?:)?//', text), path
+
+
+# Sizes
+
+
+def test_a_body_that_says_it_is_too_large_is_not_read(page: Any) -> None:
+    async def body():  # type: ignore[no-untyped-def]
+        yield b"{"
+        raise AssertionError("it was read")
+
+    length = {"Content-Length": str(LARGEST + 1)}
+    answer = page.script().post("/api/notes", content=body(), headers=length)
+    assert answer.status_code == 413
+    assert answer.json()["error"] == f"A request must have at most {LARGEST:,} bytes; found more: send less."
+
+
+def test_a_body_that_does_not_say_and_never_ends_is_cut(page: Any) -> None:
+    sent = 0
+
+    async def body():  # type: ignore[no-untyped-def]
+        nonlocal sent
+        while True:
+            sent += 10_000
+            yield b"x" * 10_000
+
+    assert page.script().post("/api/notes", content=body()).status_code == 413
+    assert sent <= LARGEST + 20_000
+
+
+def _cut_form(page: Any, *messages: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is answered to a form that says it has 60 bytes and comes as these messages."""
+    sent: list[dict[str, Any]] = []
+    coming = list(messages)
+
+    async def receive() -> dict[str, Any]:
+        return coming.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(dict(message))
+
+    headers = {
+        "host": f"127.0.0.1:{PORT}",
+        "authorization": f"Bearer {page.tokens.of('')}",
+        "content-type": "application/x-www-form-urlencoded",
+        "content-length": "60",
+    }
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/labels",
+        "raw_path": b"/labels",
+        "query_string": b"",
+        "scheme": "http",
+        "http_version": "1.1",
+        "root_path": "",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    asyncio.run(page.app(scope, receive, send))
+    return sent
+
+
+def test_a_form_that_was_cut_on_its_way_is_not_taken(make_page: Callable[..., Any]) -> None:
+    page = make_page(classes=[1, 12])
+    part = b"key=k&node=%22n1%22&label=1"
+    gone = [{"type": "http.request", "body": part, "more_body": True}, {"type": "http.disconnect"}]
+    assert _cut_form(page, *gone) == []
+    short = _cut_form(page, {"type": "http.request", "body": part, "more_body": False})
+    assert short[0]["status"] == 400
+    assert b"must have the 60 bytes it says" in short[1]["body"]
+    assert page.log.acts() == []
+
+
+@pytest.mark.parametrize("length", ["-1", "many", "1e3", "9" * 30])
+def test_a_length_that_is_none_is_refused(page: Any, length: str) -> None:
+    answer = page.script().post("/api/undo", content=b"{}", headers={"Content-Length": length})
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/notes", {"node": "n1", "text": "x" * 10_001, "key": "k"}),
+        ("/api/skips", {"node": "n1", "reason": "x" * 1001, "key": "k"}),
+        ("/api/labels", {"node": "n1", "label": "ok", "key": "k" * 101}),
+        ("/api/labels", {"node": "n1", "label": "ok", "key": ""}),
+        ("/api/labels", {"node": "n1", "label": "x" * 3000, "key": "k"}),
+        ("/api/classes", {"name": "x" * 201}),
+        ("/api/notes", {"node": "n1", "text": "half a letter: \ud800", "key": "k"}),
+    ],
+)
+def test_texts_are_bounded(page: Any, path: str, body: dict[str, str]) -> None:
+    sent = page.script().post(path, content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert sent.status_code == 422
+    assert (
+        page.script().post(path, content=json.dumps(body), headers={"Content-Type": "application/json"}).status_code
+        == 422
+    )
+    assert page.log.acts() == []
+
+
+def test_forms_are_bounded_as_well(page: Any) -> None:
+    answer = page.browser().post("/notes", data={"node": '"n1"', "text": "x" * 10_001, "key": "k"})
+    assert answer.status_code == 422
+    assert page.browser().post("/notes", data={"node": '"n1"', "text": "x" * LARGEST, "key": "k"}).status_code == 413
+
+
+def test_deep_json_is_an_error_and_no_crash(page: Any) -> None:
+    deep = "[" * 20_000 + "]" * 20_000
+    content = f'{{"node": {deep}, "label": "ok", "key": "k"}}'
+    answer = page.script().post("/api/labels", content=content, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (400, 422)
+    assert set(answer.json()) == {"error"}
+
+
+# Where a form leads on to
+
+
+@pytest.mark.parametrize("back", ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)"])
+def test_a_form_never_leads_to_an_address_that_was_sent(page: Any, back: str) -> None:
+    answer = page.browser().post("/labels", data={**FORM, "back": back[:20]})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
