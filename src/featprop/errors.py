@@ -1,20 +1,25 @@
-"""What a user can get wrong. Every message names the thing, the rule, the value found and the cure.
+"""The errors featprop raises when it is given something it cannot use.
 
 ::
 
     FeatpropError
     ├── ParameterError      an argument or option outside its range, or an unknown name
-    ├── FileError           a file that is missing, not what its name says, or not to be overwritten
+    ├── FileError           a file that is missing, damaged, of the wrong kind, or already there
     ├── GraphError          edges, features or ids that do not make a graph
     ├── LabelError          labels that do not fit the graph or cannot train a model
     ├── ModelError          a saved model that is damaged or does not fit the graph
-    └── MissingExtraError   a part of featprop whose optional dependency is not installed
+    └── MissingExtraError   an optional dependency that is not installed
+
+An error is a message written for its situation and a set of fields. The message names parameters in backquotes, as
+Python spells them: ``"`budget` must be at least 1, not 0."``. The command line spells them as options
+(`FeatpropError.spelled`).
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 __all__ = [
@@ -25,46 +30,78 @@ __all__ = [
     "MissingExtraError",
     "ModelError",
     "ParameterError",
+    "already_exists",
     "first_five",
     "overwriting",
-    "reason",
-    "shortened",
+    "quote_error",
+    "shorten",
     "unknown_choice",
 ]
 
-
-LONGEST = 1000
-"""Letters of each part of a message."""
+MAX_MESSAGE_CHARS = 2000
 
 
 class FeatpropError(Exception):
-    """Base of every error featprop raises on purpose.
+    """Base class of every error featprop raises on purpose.
 
     Parameters
     ----------
-    what
-        The parameter, file, column or node the error is about.
-    rule
-        What must hold, as it reads after `what`: ``"must be at least 1"``.
-    found
-        The value found instead.
-    cure
-        What to do about it.
+    message
+        What is wrong, in one sentence. Parameters are in backquotes.
+    hint
+        What to do about it, in one sentence.
+    parameter
+        Name of the parameter the error is about.
+    value
+        The value that was refused.
+    choices
+        The values that would have been accepted, if there are few.
+    path
+        The file or folder the error is about.
+    row
+        Row of a table, counted from 1, the header not counted.
+    column
+        Name of a column of a table.
+    node
+        Id of a node.
     """
 
-    def __init__(self, what: str, rule: str, found: object, cure: str) -> None:
-        super().__init__(what, rule, found, cure)
-        self.what, self.rule, self.found, self.cure = what, rule, found, cure
+    def __init__(
+        self,
+        message: str,
+        *legacy: Any,
+        hint: str = "",
+        parameter: str | None = None,
+        value: object = None,
+        choices: Iterable[str] = (),
+        path: object = None,
+        row: int | None = None,
+        column: str | None = None,
+        node: object = None,
+    ) -> None:
+        if legacy:
+            rule, found, cure = legacy
+            self.what, self.rule, self.found, self.cure = message, rule, found, cure
+            message = f"{message} {rule}; found {found}: {cure}{'' if str(cure).endswith('?') else '.'}"
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.parameter = parameter
+        self.value = value
+        self.choices = tuple(choices)
+        self.path = None if path is None else str(path)
+        self.row = row
+        self.column = column
+        self.node = node
 
     def __str__(self) -> str:
-        what, rule, found, cure = (_in_short(str(part)) for part in (self.what, self.rule, self.found, self.cure))
-        sentence = f"{what} {rule}; found {found}: {cure}{'' if cure.endswith('?') else '.'}"
-        return " ".join(sentence.splitlines())
+        text = " ".join(f"{self.message} {self.hint}".split())
+        half = MAX_MESSAGE_CHARS // 2
+        return text if len(text) <= MAX_MESSAGE_CHARS else f"{text[:half]} … {text[-half:]}"
 
-
-def _in_short(text: str) -> str:
-    """Leave out the middle of a text that nobody would read: names and values may be as long as a file."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+    def spelled(self, spell: Callable[[str], str]) -> str:
+        """Return the message with every name in backquotes replaced by ``spell(name)``."""
+        return re.sub(r"`([^`]+)`", lambda found: spell(found[1]), str(self))
 
 
 class ParameterError(FeatpropError, ValueError):
@@ -72,7 +109,7 @@ class ParameterError(FeatpropError, ValueError):
 
 
 class FileError(FeatpropError, ValueError):
-    """A file is missing, is not what its name says, or must not be overwritten."""
+    """A file is missing, damaged, of the wrong kind, or already there."""
 
 
 class GraphError(FeatpropError, ValueError):
@@ -88,44 +125,47 @@ class ModelError(FeatpropError, ValueError):
 
 
 class MissingExtraError(FeatpropError, ImportError):
-    """A part of featprop needs a package that is not installed.
+    """An optional dependency is not installed.
 
     Parameters
     ----------
-    part
+    feature
         What was asked for.
     extra
-        The extra of featprop that installs what it needs.
-    missing
-        The package that is not there.
+        The extra of featprop that installs the package.
+    package
+        The package that is missing.
     """
 
-    def __init__(self, part: str, extra: str, missing: str) -> None:
-        super().__init__(
-            part,
-            f"needs the package {missing}",
-            "no such package installed",
-            f"pip install 'featprop[{extra}]'",
-        )
-        self.part, self.extra, self.missing = part, extra, missing
+    def __init__(self, feature: str, extra: str, package: str) -> None:
+        super().__init__(f"{feature} needs the package {package}.", hint=f"Run: pip install 'featprop[{extra}]'")
+        self.feature, self.extra, self.package = feature, extra, package
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return MissingExtraError, (self.part, self.extra, self.missing)
+        return MissingExtraError, (self.feature, self.extra, self.package)
 
 
-def unknown_choice(what: str, name: object, choices: Iterable[str]) -> ParameterError:
-    """Return the error for a name that is not among `choices`, with the one or two that come closest."""
+def unknown_choice(parameter: str, value: object, choices: Iterable[str]) -> ParameterError:
+    """Return the error for a value that is not among `choices`, with the ones that come closest."""
     known = sorted(choices)
-    if not known:
-        return ParameterError(what, "must be left out, there is none", repr(name), "drop it")
-    close = difflib.get_close_matches(str(name).lower(), known, n=2)
-    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else "choose one of them"
-    return ParameterError(what, f"must be one of {', '.join(known)}", repr(name), hint)
+    close = difflib.get_close_matches(str(value).lower(), known, n=2)
+    if close:
+        hint = f"Did you mean {' or '.join(map(repr, close))}?"
+    else:
+        hint = f"Choose one of {', '.join(known)}." if known else "There is nothing to choose from."
+    return ParameterError(
+        f"Unknown value for `{parameter}`: {value!r}.", hint=hint, parameter=parameter, value=value, choices=known
+    )
+
+
+def already_exists(path: object) -> FileError:
+    """Return the error for an output file that exists already."""
+    return FileError(f"{path} already exists.", hint="Pass `force=True` to overwrite it.", path=path)
 
 
 def overwriting(path: object, found: str, rule: str = "must not be overwritten") -> FileError:
     """Return the error for a place that holds something not to be lost unasked."""
-    return FileError(f"{path}", rule, found, "choose another place or pass --force (force=True in Python)")
+    return FileError(f"{path}", rule, found, "choose another place or pass --force (force=True in Python)", path=path)
 
 
 def first_five(values: Sequence[object]) -> str:
@@ -134,12 +174,12 @@ def first_five(values: Sequence[object]) -> str:
     return f"{len(values):,} ({shown}{', …' if len(values) > 5 else ''})"
 
 
-def shortened(text: str, most: int) -> str:
-    """Return a text of no more than so many letters, the last of them an ellipsis if any were left out."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def shorten(text: str, max_chars: int) -> str:
+    """Cut a text to `max_chars` characters, the last of them an ellipsis."""
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
 
 
-def reason(error: Exception) -> str:
+def quote_error(error: Exception) -> str:
     """Return the first sentence of another library's error, to stand inside a message."""
     text = f"no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
     return text.split(". ")[0].rstrip(".:") or type(error).__name__

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
-from featprop.errors import ParameterError, reason, unknown_choice
+from featprop.errors import ParameterError, quote_error, unknown_choice
 from featprop.options import check_options, options_of, owner
 
 __all__ = ["Registry"]
@@ -110,7 +110,7 @@ class Registry(Generic[Base]):
         try:
             found = entry.load()
         except Exception as error:
-            told = f"{type(error).__name__}: {reason(error)}"
+            told = f"{type(error).__name__}: {quote_error(error)}"
             raise ParameterError(what, f"must load from {entry.value}", told, cure) from error
         if not (isinstance(found, type) and issubclass(found, self.base)):
             rule = f"must be a subclass of featprop.{self.base.__name__}"

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from featprop.errors import FeatpropError, FileError, reason
+from featprop.errors import FeatpropError, FileError, quote_error
 from featprop.graph import Graph
 from featprop.io.foreign import foreign_entries
 from featprop.io.locks import held_lock
@@ -140,7 +140,7 @@ def naming_damage(folder: Path) -> Iterator[None]:
     except FeatpropError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
-        rule, found = f"must be undamaged beside {LABELS}, which holds the labels", f"this: {reason(error)}"
+        rule, found = f"must be undamaged beside {LABELS}, which holds the labels", f"this: {quote_error(error)}"
         raise FileError(f"{folder / RECORD}", rule, found, "mend it, or start anew with those labels") from error
 
 

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 import featprop
 from featprop import interrupts
 from featprop.cli.usage import UsageError, is_help, usage_error
-from featprop.errors import FeatpropError, FileError, reason
+from featprop.errors import FeatpropError, FileError, quote_error
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
@@ -65,13 +65,13 @@ class Commands(TyperGroup):
             if error.errno == errno.EPIPE:
                 raise
             what, cure = str(error.filename or "A file"), "check the path, your rights there and the room on the disk"
-            told = FileError(what, "must be there to be read or written", error.strerror or reason(error), cure)
+            told = FileError(what, "must be there to be read or written", error.strerror or quote_error(error), cure)
         except MemoryError as error:
             rule, cure = (
                 "must have room in memory",
                 "ask for less, take --max-memory where there is, or a larger machine",
             )
-            told = FeatpropError("What was asked for", rule, f"no more ({reason(error)})", cure)
+            told = FeatpropError("What was asked for", rule, f"no more ({quote_error(error)})", cure)
         raise _stopped() if interrupts.is_asked() else _refused(told)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from featprop.cache import cache_folder
 from featprop.compute.scratch import remove_left_behind, scratch_folder
-from featprop.errors import FileError, MissingExtraError, reason
+from featprop.errors import FileError, MissingExtraError, quote_error
 from featprop.progress import tracked
 
 __all__ = ["address_of", "fetch_file", "is_address", "local_copy"]
@@ -84,7 +84,7 @@ def _fetching(above: Path) -> Iterator[Path]:
             yield folder
     except OSError as error:
         rule, cure = "must be a folder to keep a copy in", "free some space there or choose another FEATPROP_CACHE"
-        raise FileError(f"{above}", rule, error.strerror or f"this: {reason(error)}", cure) from error
+        raise FileError(f"{above}", rule, error.strerror or f"this: {quote_error(error)}", cure) from error
 
 
 def _files(address: str) -> tuple[dict[str, dict[str, Any]], Any]:
@@ -100,7 +100,7 @@ def _files(address: str) -> tuple[dict[str, dict[str, Any]], Any]:
         files = {name: system.info(files[name]["name"]) | files[name] for name in sorted(files)}
     except Exception as error:  # whatever the library of a store raises
         rule, cure = "must be a folder that can be read", "check the address, and that you may read it"
-        raise FileError(address, rule, f"this: {reason(error)}", cure) from error
+        raise FileError(address, rule, f"this: {quote_error(error)}", cure) from error
     if not files:
         raise FileError(address, "must be a converted graph", "no files", "check the address")
     return files, system
@@ -111,4 +111,4 @@ def _get(system: Any, there: str, here: Path, address: str) -> None:
         system.get_file(there, str(here))
     except Exception as error:  # whatever the library of a store raises
         rule, cure = "must be readable", "check that you may read it, and try again"
-        raise FileError(address, rule, f"this: {reason(error)}", cure) from error
+        raise FileError(address, rule, f"this: {quote_error(error)}", cure) from error

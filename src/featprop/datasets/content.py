@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from featprop.errors import FileError, reason
+from featprop.errors import FileError, quote_error
 from featprop.interop.raw import RawGraph
 
 __all__ = ["parts_of_content"]
@@ -29,7 +29,7 @@ def parts_of_content(files: Mapping[str, Path]) -> RawGraph:
         ends = np.array(cites.read_text(encoding="ascii").split(), dtype=np.int64).reshape(-1, 2)
     except (ValueError, OverflowError) as error:
         what = f"{content} and {cites.name}"
-        raise FileError(what, "must hold numbers", f"this: {reason(error)}", "get the files again") from error
+        raise FileError(what, "must hold numbers", f"this: {quote_error(error)}", "get the files again") from error
     order = np.argsort(ids)
     places = np.searchsorted(ids, ends, sorter=order)
     positions = order[np.minimum(places, len(ids) - 1)]

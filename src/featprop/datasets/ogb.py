@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.errors import FileError, reason
+from featprop.errors import FileError, quote_error
 from featprop.interop.raw import RawGraph
 from featprop.progress import tracked
 
@@ -36,7 +36,9 @@ def parts_of_ogb_zip(files: Mapping[str, Path]) -> RawGraph:
                 with archive.open(members[part]) as file:
                     arrays.append(_numbers(file, f"{part} in {path}"))
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
-        raise FileError(f"{path}", "must be a zip file", f"this: {reason(error)}", "get the archive again") from error
+        raise FileError(
+            f"{path}", "must be a zip file", f"this: {quote_error(error)}", "get the archive again"
+        ) from error
     return _parts(arrays)
 
 
@@ -74,5 +76,5 @@ def _numbers(file: IO[bytes], what: str) -> NDArray[Any]:
             pieces.append(np.column_stack(columns).astype(np.int64 if whole else np.float32))
         return np.concatenate(pieces)
     except (pa.ArrowException, OSError, ValueError) as error:
-        found = f"this: {reason(error)}"
+        found = f"this: {quote_error(error)}"
         raise FileError(what, "must be a compressed CSV file of numbers", found, "get it again") from error

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featprop.errors import FileError, reason
+from featprop.errors import FileError, quote_error
 from featprop.graph import UNKNOWN
 from featprop.interop.raw import RawGraph
 from featprop.io.unpickling import unpickled
@@ -73,7 +73,7 @@ def _test_index(path: Path) -> Any:
         return np.array(path.read_text(encoding="ascii").split(), dtype=np.int64)
     except (ValueError, OverflowError) as error:
         raise FileError(
-            f"{path}", "must hold one number a line", f"this: {reason(error)}", "get the file again"
+            f"{path}", "must hold one number a line", f"this: {quote_error(error)}", "get the file again"
         ) from error
 
 
@@ -84,7 +84,7 @@ def _edges(path: Path, n: int) -> tuple[Any, Any]:
         counts = [len(ends) for ends in neighbours.values()]
         target = np.array([end for ends in neighbours.values() for end in ends], dtype=np.int64)
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        found = f"this: {reason(error)}"
+        found = f"this: {quote_error(error)}"
         raise FileError(f"{path}", "must hold the neighbours of each node", found, "get the file again") from error
     if nodes.size and nodes.max() >= n:
         found = f"node {nodes.max():,} of {n:,}"

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from featprop.errors import FileError, reason
+from featprop.errors import FileError, quote_error
 from featprop.experiments.entrants import Entrant
 from featprop.io.atomic import replacing_file, sweep, unwritable
 from featprop.io.locks import held_lock
@@ -180,7 +180,7 @@ def read_results(folder: Path) -> list[Result]:
                 result = Result.from_json(text.decode("utf-8"))
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 cure = "remove that line; the next run makes its cell again"
-                raise FileError(f"Line {number} of {path}", "must be a result", reason(error), cure) from error
+                raise FileError(f"Line {number} of {path}", "must be a result", quote_error(error), cure) from error
             found.setdefault(result.cell, result)
     return list(found.values())
 
@@ -198,7 +198,9 @@ def read_statistics(folder: Path) -> dict[str, dict[str, Any]]:
                 raise ValueError(f"{odd[0]} of {name} that is no number")
         return found
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise FileError(f"{path}", "must be figures of data sets", reason(error), "remove it and run again") from error
+        raise FileError(
+            f"{path}", "must be figures of data sets", quote_error(error), "remove it and run again"
+        ) from error
 
 
 @dataclass

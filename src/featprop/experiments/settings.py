@@ -31,7 +31,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from featprop.errors import FileError, ParameterError, reason, unknown_choice
+from featprop.errors import FileError, ParameterError, quote_error, unknown_choice
 from featprop.experiments.entrants import Entrant
 from featprop.experiments.paper import BUDGETS
 from featprop.models import MODELS, model_class
@@ -157,7 +157,7 @@ def read_settings(path: Path) -> Settings:
     except FileNotFoundError as error:
         raise FileError(f"{path}", "must be a settings file", "no such file", "check the path") from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FileError(f"{path}", "must be TOML", reason(error), "mend it") from error
+        raise FileError(f"{path}", "must be TOML", quote_error(error), "mend it") from error
     kinds = {
         "title": str,
         "seeds": int,

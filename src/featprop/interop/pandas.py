@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from featprop.errors import FileError, GraphError, LabelError, first_five, reason
+from featprop.errors import FileError, GraphError, LabelError, first_five, quote_error
 from featprop.interop.plain import plain
 from featprop.interop.recognise import is_a
 
@@ -172,7 +172,7 @@ def _column(series: pd.Series[Any], name: str, what: str) -> pa.Array:
         column = pa.Array.from_pandas(series)
     except (pa.ArrowException, TypeError, ValueError) as error:
         if not all(isinstance(value, SCALARS) for value in series[series.notna()]):
-            found, cure = f"this: {reason(error)}", "convert it to numbers or text, or drop it"
+            found, cure = f"this: {quote_error(error)}", "convert it to numbers or text, or drop it"
             raise GraphError(f"Column {name!r} of {what}", "must hold values of one kind", found, cure) from error
         log.info("Column %r of %s holds values of several types and is read as text", name, what)
         return _as_text(series)

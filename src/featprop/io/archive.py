@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featprop.errors import FileError, reason
+from featprop.errors import FileError, quote_error
 from featprop.io.unpickling import unpickled
 from featprop.matrix import checked_csr
 
@@ -52,7 +52,7 @@ def opened_npz(path: Path, layout: str) -> Iterator[NpzArchive]:
     except FileError:
         raise
     except DAMAGE as error:
-        raise FileError(f"{path}", f"must be {layout}", f"this: {reason(error)}", AGAIN) from error
+        raise FileError(f"{path}", f"must be {layout}", f"this: {quote_error(error)}", AGAIN) from error
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def _naming(name: str) -> Iterator[None]:
     except FileError:
         raise
     except Exception as error:
-        raise ValueError(f"{name}.npy, {reason(error)}") from error
+        raise ValueError(f"{name}.npy, {quote_error(error)}") from error
 
 
 class NpzArchive:

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from featprop.errors import FileError, reason
+from featprop.errors import FileError, quote_error
 
 __all__ = ["read_whole", "replacing_file", "replacing_folder", "restore_interrupted", "sweep", "unwritable"]
 
@@ -138,7 +138,7 @@ def unwritable(path: Path, error: OSError) -> FileError:
     return FileError(
         f"{path}",
         "must have room on its disk" if is_full else "must be in a writable folder",
-        error.strerror or f"this: {reason(error)}",
+        error.strerror or f"this: {quote_error(error)}",
         "free some space there or choose another place" if is_full else "choose a place you may write to",
     )
 

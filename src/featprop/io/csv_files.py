@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from featprop.errors import FileError, shortened
+from featprop.errors import FileError, shorten
 from featprop.io.encodings import encoding_of
 from featprop.io.quotes import SHOWN, check_quotes
 from featprop.tables.missing import is_missing
@@ -145,7 +145,7 @@ def uneven_row(path: Path, error: Exception) -> FileError | None:
     row = f"row {int(told[1]) - 1 - layout.skip:,}" if told[1] else "a row"
     rule = f"must have {int(told[2]):,} columns in every row, as in its header"
     written = " ".join(str(found)[told.end() :].split())
-    shown = shortened(written, SHOWN)
+    shown = shorten(written, SHOWN)
     cure = f"quote the field if it holds {layout.delimiter!r}, or mend the row"
     return FileError(f"{path}", rule, f"{int(told[3]):,} in {row} ({shown})", cure)
 

@@ -32,7 +32,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.errors import FileError, first_five, overwriting, reason
+from featprop.errors import FileError, first_five, overwriting, quote_error
 from featprop.graph import Graph
 from featprop.interop.plain import as_array
 from featprop.io.atomic import read_whole, replacing_folder
@@ -199,7 +199,9 @@ def open_native(folder: Path) -> Graph:
         pa.ArrowException,
     ) as error:
         rule = f"must be a whole graph in format {VERSION} of featprop"
-        raise FileError(f"{folder}", rule, f"this: {reason(error)}", "write it again with featprop convert") from error
+        raise FileError(
+            f"{folder}", rule, f"this: {quote_error(error)}", "write it again with featprop convert"
+        ) from error
 
 
 def _opened(folder: Path) -> Graph:
@@ -303,7 +305,7 @@ def _array(folder: Path, name: str, dtypes: str, shape: tuple[int | None, ...]) 
             warnings.filterwarnings("ignore", "Reading `.npy`")  # of a header as Python 2 wrote it
             array: NDArray[Any] = np.lib.format.open_memmap(folder / f"{name}.npy", mode="r")
     except Exception as error:  # NumPy has Python parse the header, and a damaged one raises nearly anything
-        raise ValueError(f"{name}.npy, {reason(error)}") from error
+        raise ValueError(f"{name}.npy, {quote_error(error)}") from error
     fits = len(array.shape) == len(shape) and all(
         want in (None, got) for want, got in zip(shape, array.shape, strict=True)
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.errors import FileError, shortened
+from featprop.errors import FileError, shorten
 
 if TYPE_CHECKING:
     from featprop.io.csv_files import Layout
@@ -211,7 +211,7 @@ def _row(path: Path, layout: Layout, number: int, place: int) -> tuple[str, str]
     start = int(ends[-1]) if len(ends) else 0
     written = rows.text[start : start + 8 * SHOWN].decode(errors="replace").splitlines()
     line = next((line for line in written if line.strip()), "")
-    return f"row {row:,}" if row > 0 else "the header", shortened(line, SHOWN)
+    return f"row {row:,}" if row > 0 else "the header", shorten(line, SHOWN)
 
 
 def _row_ends(rows: _Rows, before: int) -> NDArray[np.int64]:

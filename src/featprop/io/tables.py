@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featprop.errors import FileError, ParameterError, reason
+from featprop.errors import FileError, ParameterError, quote_error
 from featprop.io.csv_files import read_csv, uneven_row
 from featprop.io.workbooks import read_sheet, sheet_names
 from featprop.tables.naming import check_distinct
@@ -89,7 +89,7 @@ def reading_file(path: Path) -> Iterator[None]:
             raise uneven from error
         kind = "a Parquet file" if path.suffix.lower() == ".parquet" else "a CSV file in UTF-8"
         cure = "save it again in that format"
-        raise FileError(f"{path}", f"must be {kind}", f"this: {reason(error)}", cure) from error
+        raise FileError(f"{path}", f"must be {kind}", f"this: {quote_error(error)}", cure) from error
 
 
 def titles_of(written: Sequence[str]) -> list[str]:
@@ -130,5 +130,5 @@ def check_text(table: pa.Table, path: Path) -> None:
         try:
             values.validate(full=True)
         except pa.ArrowInvalid as error:
-            what, found = f"Column {name!r} of {path}", f"this: {reason(error)}"
+            what, found = f"Column {name!r} of {path}", f"this: {quote_error(error)}"
             raise FileError(what, "must hold text in UTF-8", found, "write it again in that encoding") from error

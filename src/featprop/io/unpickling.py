@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.errors import FileError, reason
+from featprop.errors import FileError, quote_error
 from featprop.io.pickle_machine import Kept, PickleForbiddenError, ran
 from featprop.matrix import checked_csr
 
@@ -58,7 +58,7 @@ def unpickled(content: bytes, what: str) -> Any:
         rule = "must hold nothing but numbers, texts, arrays and CSR matrices"
         raise FileError(what, rule, f"{error}", cure) from error
     except Exception as error:  # a damaged pickle can raise anything
-        found = f"this: {reason(error)}"
+        found = f"this: {quote_error(error)}"
         raise FileError(what, "must be a whole pickle of arrays", found, "get the file again") from error
 
 

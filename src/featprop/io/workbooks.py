@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from featprop.errors import FeatpropError, FileError, MissingExtraError, reason
+from featprop.errors import FeatpropError, FileError, MissingExtraError, quote_error
 
 __all__ = ["read_sheet", "sheet_names"]
 
@@ -97,7 +97,7 @@ def _opened(path: Path) -> Iterator[Any]:
         except FeatpropError:
             raise
         except Exception as error:  # openpyxl raises whatever its parsers happen to meet
-            raise _damaged(path, reason(error)) from error
+            raise _damaged(path, quote_error(error)) from error
 
 
 def _check_size(path: Path) -> None:

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from featprop.errors import FileError, LabelError, reason
+from featprop.errors import FileError, LabelError, quote_error
 from featprop.labels.acts import Act, act_of
 from featprop.labels.schema import APPLICATION, COLUMNS, FORMAT, SCHEMA, own_schema, schema_of, statements
 
@@ -201,7 +201,7 @@ class ActFile:
             try:
                 self._connection.execute("ROLLBACK")
             except sqlite3.Error as error:
-                log.warning("%s: what failed could not be undone at once (%s)", self.path, reason(error))
+                log.warning("%s: what failed could not be undone at once (%s)", self.path, quote_error(error))
 
     def _damaged(self, error: Exception, path: str | os.PathLike[str] | None = None) -> FileError:
         """Return what to raise where this file, or another one that it is written to, is not what it must be."""
@@ -209,7 +209,7 @@ class ActFile:
             "must be a label log that can be read and written",
             "look at its disk and folder, then try again",
         )
-        return FileError(f"{path or self.path}", rule, reason(error), cure)
+        return FileError(f"{path or self.path}", rule, quote_error(error), cure)
 
 
 def file_system(path: Path) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
-from featprop.errors import FeatpropError, FileError, ModelError, ParameterError, reason
+from featprop.errors import FeatpropError, FileError, ModelError, ParameterError, quote_error
 from featprop.io.atomic import read_whole, replacing_folder, restore_interrupted
 from featprop.io.foreign import foreign_entries
 from featprop.models.base import NodeClassifier
@@ -91,7 +91,7 @@ def _read(folder: Path, device: str) -> NodeClassifier:
         OSError,
         SafetensorError,
     ) as error:
-        rule, found = "must be an undamaged model of this version", f"this: {reason(error)}"
+        rule, found = "must be an undamaged model of this version", f"this: {quote_error(error)}"
         raise ModelError(f"{folder}", rule, found, "train it again") from error
 
 

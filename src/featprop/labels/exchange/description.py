@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from featprop.errors import shortened
+from featprop.errors import shorten
 from featprop.graph import Graph
 from featprop.tables.naming import ID_NAMES
 
@@ -59,7 +59,7 @@ class Description:
     def _cell(self, name: str, node: Hashable) -> str:
         value = self._columns[name][self._position_of[node]].as_py()
         text = "" if value is None else str(value)
-        return shortened(text, LONGEST)
+        return shorten(text, LONGEST)
 
 
 def _is_text(values: pa.Array) -> bool:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from featprop.errors import FileError, first_five, reason
+from featprop.errors import FileError, first_five, quote_error
 
 __all__ = ["check_size", "read_objects"]
 
@@ -39,7 +39,7 @@ def read_objects(path: Path) -> list[dict[str, Any]]:
         return found
     except (ValueError, RecursionError) as error:
         rule = "must be JSON or JSON lines, undamaged"
-        raise FileError(f"{path}", rule, f"this: {reason(error)}", "export it again") from error
+        raise FileError(f"{path}", rule, f"this: {quote_error(error)}", "export it again") from error
 
 
 def _parsed(text: str) -> list[Any]:

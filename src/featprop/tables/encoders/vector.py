@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from featprop.errors import shortened
+from featprop.errors import shorten
 from featprop.matrix import Features
 from featprop.tables.encoders.base import Encoder, LeftOutError, counted, text_of
 from featprop.tables.missing import is_missing
@@ -177,5 +177,5 @@ class VectorEncoder(Encoder):
 
 
 def _in_short(value: object) -> str:
-    short = shortened(str(value), LONGEST)
+    short = shorten(str(value), LONGEST)
     return repr(short) if isinstance(value, str) else short

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from featprop import interrupts
-from featprop.errors import FeatpropError, reason
+from featprop.errors import FeatpropError, quote_error
 from featprop.evaluate import Advice, advise
 from featprop.graph import Graph
 from featprop.web.page.ranking import Ranking
@@ -230,7 +230,7 @@ def _learn(pipe: Connection, graph: Graph, strategy: str, model: str, seed: int)
             else:
                 answer = ranked(graph, strategy, model, seed, question)
         except Exception as error:  # told to the process that answers people, which goes on
-            answer = str(error) if isinstance(error, FeatpropError) else f"{type(error).__name__}: {reason(error)}"
+            answer = str(error) if isinstance(error, FeatpropError) else f"{type(error).__name__}: {quote_error(error)}"
         try:
             pipe.send(answer)
         except OSError:
