@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from featprop.clustering import KMedoids, Points, k_medoids
 from featprop.errors import ParameterError
+from tests.helpers import raises
 
 pytestmark = pytest.mark.filterwarnings("ignore:Skipping check", "ignore:Can't check dok sparse matrix")
 
@@ -45,5 +46,5 @@ def test_sample_weight() -> None:
 def test_points_are_for_the_function(method: str) -> None:
     rows = np.array([[0.0], [1.0], [2.0]])
     model = KMedoids(n_clusters=1).fit(rows)
-    with pytest.raises(ParameterError, match="X must be rows of numbers, dense or sparse; found Points: pass the rows"):
+    with raises(ParameterError, parameter="X"):
         getattr(model, method)(Points(rows))

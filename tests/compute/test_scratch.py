@@ -10,6 +10,7 @@ import pytest
 
 from featprop.compute.scratch import scratch_folder
 from featprop.errors import FileError
+from tests.helpers import raises
 
 HOLD = """
 import sys, time
@@ -68,13 +69,13 @@ def test_what_a_killed_run_left_goes_with_the_next_start_and_what_is_in_use_stay
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(FileError, match="must be a folder to write to"), scratch_folder(tmp_path):
+    with raises(FileError, parameter="scratch", path=tmp_path), scratch_folder(tmp_path):
         pass
 
 
 def test_a_file_in_the_place_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(FileError, match="choose another --scratch"), scratch_folder(tmp_path / "file"):
+    with raises(FileError, parameter="scratch", path=tmp_path / "file"), scratch_folder(tmp_path / "file"):
         pass
     assert (tmp_path / "file").read_text() == "mine"
 

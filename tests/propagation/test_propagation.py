@@ -29,6 +29,7 @@ from featprop.propagation import (
 )
 from featprop.propagation.feature_sets import feature_homophily
 from featprop.propagation.propagation import COMPARED_COLUMNS, FLAT_COLUMNS
+from tests.helpers import raises
 
 ByHand = Callable[..., np.ndarray]
 
@@ -119,7 +120,7 @@ def test_permuting_the_nodes_permutes_the_rows(seed: int) -> None:
 
 @pytest.mark.parametrize("layers", [-1, 1.5, "2", None])
 def test_layers_that_are_none(layers: Any) -> None:
-    with pytest.raises(ParameterError, match=f"layers must be a whole number at least 0; found {layers!r}"):
+    with raises(ParameterError, parameter="layers", value=layers):
         propagate(random_graph(5, 2, 0), layers)
 
 
@@ -160,7 +161,7 @@ def test_rows_have_unit_length_or_are_zero(name: str) -> None:
 
 
 def test_an_unknown_feature_set_lists_the_known_ones(line: Graph) -> None:
-    with pytest.raises(ParameterError, match="diffused, own, structure, two-hops"):
+    with raises(ParameterError, parameter="features", choices=("diffused", "own", "structure", "two-hops")):
         Propagation.of(line).features("three-hops")
 
 

@@ -116,8 +116,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _rows(self, X: Any, reset: bool) -> Any:
         if isinstance(X, Points):
-            cure = "pass the rows they were made from, or the points to k_medoids"
-            raise ParameterError("X", "must be rows of numbers, dense or sparse", "Points", cure)
+            hint = "Pass the rows they were made from, or pass the points to k_medoids."
+            raise ParameterError("`X` must be an array or a sparse matrix, not Points.", hint=hint, parameter="X")
         return validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=reset)
 
     def __sklearn_tags__(self) -> Any:

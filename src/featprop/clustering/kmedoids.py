@@ -98,18 +98,22 @@ def k_medoids(
         The same seed gives the same medoids, whatever the number of threads.
     """
     if isinstance(rows, Points) and metric not in ("euclidean", rows.metric):
-        raise ParameterError("metric", "must be that of the points given", metric, f"leave it out, it is {rows.metric}")
+        message = f"The points already have the metric {rows.metric!r}, so `metric` cannot be {metric!r}."
+        raise ParameterError(message, hint="Omit `metric`.", parameter="metric", value=metric)
     points = rows if isinstance(rows, Points) else Points(_checked_rows(rows), metric)
-    max_memory = _whole("max_memory", max_memory)
+    max_memory = _positive("max_memory", max_memory)
     if n_starts is not None:
-        n_starts = _whole("n_starts", n_starts)
+        n_starts = _positive("n_starts", n_starts)
     if plan is not None and plan not in PLANS:
         raise unknown_choice("plan", plan, PLANS)
     n = len(points)
     held = _checked_positions("fixed", fixed, n)
     allowed = _checked_candidates(candidates, held, n)
     counted = _checked_weights(weights, n)
-    n_medoids = _whole("n_medoids", n_medoids, len(allowed), ", the number of candidates")
+    n_medoids = _positive("n_medoids", n_medoids)
+    if n_medoids > len(allowed):
+        message = f"Cannot choose {n_medoids:,} medoids from {len(allowed):,} candidates."
+        raise ParameterError(message, parameter="n_medoids", value=n_medoids)
     generator = np.random.default_rng(seed)
     covered, nearest_fixed = np.full(n, np.inf, dtype=np.float32), np.zeros(n, dtype=np.intp)
     if held.size:
@@ -146,39 +150,43 @@ def _described(problem: Problem, found: Solution, plan: str) -> KMedoidsResult:
 def _checked_rows(rows: Any) -> Any:
     matrix = sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows)
     if matrix.dtype.kind not in "biuf":
-        raise ParameterError("rows", "must be numbers", f"the type {matrix.dtype}", "encode them as numbers")
+        message = f"`rows` must be numeric, not {matrix.dtype}."
+        raise ParameterError(message, parameter="rows", value=str(matrix.dtype))
     if matrix.dtype.kind != "f":
         matrix = matrix.astype(np.float64)
     if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ParameterError("rows", "must be a matrix with rows and columns", f"the shape {matrix.shape}", "pass one")
+        message = f"`rows` must be a non-empty matrix, not an array of shape {matrix.shape}."
+        raise ParameterError(message, parameter="rows", value=matrix.shape)
     values = matrix.data if sp.issparse(matrix) else matrix
     if not np.isfinite(values).all():
-        found = f"{np.count_nonzero(~np.isfinite(values)):,} NaN or infinite values"
-        raise ParameterError("rows", "must be finite numbers", found, "fill or drop them")
+        count = np.count_nonzero(~np.isfinite(values))
+        message = f"`rows` contains {count:,} NaN or infinite values."
+        raise ParameterError(message, hint="Fill them in or drop these rows.", parameter="rows", value=count)
     return matrix
 
 
-def _whole(what: str, value: Any, most: int | None = None, why: str = "") -> int:
-    rule = "must be a whole number of at least 1" if most is None else f"must be a whole number from 1 to {most:,}{why}"
+def _positive(name: str, value: Any) -> int:
     try:
         number = operator.index(value)
     except TypeError:
         number = 0
-    if number < 1 or (most is not None and number > most):
-        raise ParameterError(what, rule, repr(value), "choose a number in that range")
+    if number < 1:
+        raise ParameterError(f"`{name}` must be a positive integer, not {value!r}.", parameter=name, value=value)
     return number
 
 
-def _checked_positions(what: str, positions: Any, n: int) -> NDArray[np.intp]:
+def _checked_positions(name: str, positions: Any, n: int) -> NDArray[np.intp]:
     given = np.asarray(positions).ravel()
     if given.dtype == bool and given.shape == (n,):
         given = np.flatnonzero(given)
     if given.size and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n):
-        found = f"{given.min()} to {given.max()}" if given.dtype.kind in "iu" else f"values of the type {given.dtype}"
-        raise ParameterError(what, f"must be positions from 0 to {n - 1:,}", found, "pass positions of rows")
+        value = f"{given.min()} to {given.max()}" if given.dtype.kind in "iu" else str(given.dtype)
+        message = f"`{name}` must be row positions from 0 to {n - 1:,}, not {value}."
+        raise ParameterError(message, parameter=name, value=value)
     whole = given.astype(np.intp)
     if len(np.unique(whole)) < len(whole):
-        raise ParameterError(what, "must be distinct", f"{len(whole) - len(np.unique(whole)):,} repeats", "drop them")
+        repeats = len(whole) - len(np.unique(whole))
+        raise ParameterError(f"`{name}` contains {repeats:,} duplicates.", parameter=name, value=repeats)
     return whole
 
 
@@ -188,8 +196,8 @@ def _checked_candidates(candidates: Any, held: NDArray[np.intp], n: int) -> NDAr
     allowed = np.sort(_checked_positions("candidates", candidates, n))
     both = np.intersect1d(allowed, held)
     if both.size and np.asarray(candidates).dtype != bool:
-        found = f"{both.size:,} rows that are both, the first {both[0]:,}"
-        raise ParameterError("candidates", "must not be fixed medoids", found, "leave the fixed ones out")
+        message = f"{both.size:,} of the `candidates` are also in `fixed`, first row {both[0]}."
+        raise ParameterError(message, parameter="candidates", value=both.size, row=int(both[0]))
     return np.setdiff1d(allowed, held)
 
 
@@ -198,8 +206,10 @@ def _checked_weights(weights: Any, n: int) -> NDArray[np.float32]:
         return np.ones(n, dtype=np.float32)
     counted = np.asarray(weights, dtype=np.float32)
     if counted.shape != (n,):
-        raise ParameterError("weights", f"must be one for each of the {n:,} rows", counted.shape, "pass n weights")
+        message = f"`weights` must have one value for each of the {n:,} rows, not the shape {counted.shape}."
+        raise ParameterError(message, parameter="weights", value=counted.shape)
     if not (np.isfinite(counted).all() and (counted >= 0).all() and counted.sum() > 0):
-        rule = "must be finite, at least 0 and not all zero"
-        raise ParameterError("weights", rule, f"{counted.min()} to {counted.max()}", "mend them")
+        found = f"between {counted.min()} and {counted.max()}"
+        message = f"`weights` must be finite, non-negative and not all zero; the values are {found}."
+        raise ParameterError(message, parameter="weights", value=found)
     return counted

@@ -83,8 +83,9 @@ def _fetching(above: Path) -> Iterator[Path]:
         with scratch_folder(above) as folder:
             yield folder
     except OSError as error:
-        rule, cure = "must be a folder to keep a copy in", "free some space there or choose another FEATPROP_CACHE"
-        raise FileError(f"{above}", rule, error.strerror or f"this: {quote_error(error)}", cure) from error
+        message = f"Cannot keep a copy of the graph in {above}: {error.strerror or quote_error(error)}."
+        hint = "Free some space there or set FEATPROP_CACHE to another folder."
+        raise FileError(message, hint=hint, path=above) from error
 
 
 def _files(address: str) -> tuple[dict[str, dict[str, Any]], Any]:
@@ -92,17 +93,16 @@ def _files(address: str) -> tuple[dict[str, dict[str, Any]], Any]:
     try:
         import fsspec
     except ImportError as error:
-        raise MissingExtraError("A graph at an address", "cluster", "fsspec") from error
+        raise MissingExtraError("Reading a graph from a URL", "cluster", "fsspec") from error
     try:
         system, root = fsspec.core.url_to_fs(address)
         entries = system.ls(root, detail=True)
         files = {each["name"].rstrip("/").rsplit("/", 1)[-1]: each for each in entries if each["type"] == "file"}
         files = {name: system.info(files[name]["name"]) | files[name] for name in sorted(files)}
     except Exception as error:  # whatever the library of a store raises
-        rule, cure = "must be a folder that can be read", "check the address, and that you may read it"
-        raise FileError(address, rule, f"this: {quote_error(error)}", cure) from error
+        raise _unreadable(address, error) from error
     if not files:
-        raise FileError(address, "must be a converted graph", "no files", "check the address")
+        raise FileError(f"There are no files at {address}.", hint="Check the address.", path=address)
     return files, system
 
 
@@ -110,5 +110,9 @@ def _get(system: Any, there: str, here: Path, address: str) -> None:
     try:
         system.get_file(there, str(here))
     except Exception as error:  # whatever the library of a store raises
-        rule, cure = "must be readable", "check that you may read it, and try again"
-        raise FileError(address, rule, f"this: {quote_error(error)}", cure) from error
+        raise _unreadable(address, error) from error
+
+
+def _unreadable(address: str, error: Exception) -> FileError:
+    message, hint = f"Cannot read {address}: {quote_error(error)}.", "Check the address and your access rights."
+    return FileError(message, hint=hint, path=address)

@@ -24,7 +24,7 @@ from featprop.compute.leaf import LEAF
 from featprop.compute.on_disk import OnDisk
 from featprop.compute.places import Task
 from featprop.compute.stored import Stored, stored
-from featprop.errors import ParameterError
+from featprop.errors import ParameterError, quote_error
 from featprop.progress import tracked
 
 if TYPE_CHECKING:
@@ -107,8 +107,11 @@ class OnDask(OnDisk):
             while running:
                 yield running.popleft().result()
         except KilledWorker as error:
-            rule, cure = "must outlive their work", "give workers more memory, or more workers less each"
-            raise ParameterError("workers", rule, "a block that ended one after the other", cure) from error
+            raise ParameterError(
+                "The Dask workers died one after another while computing the same chunk.",
+                hint="Give each worker more memory.",
+                parameter="workers",
+            ) from error
         finally:
             if running:
                 self.client.cancel(list(running))
@@ -167,17 +170,20 @@ def _check_workers(client: Client, folder: Path) -> None:
     try:
         seen = client.run(_seen, str(folder))
     except Exception as error:  # whatever a worker without featprop, or with an older one, answers
-        rule, cure = "must have featprop installed", "install the same version on every worker"
-        raise ParameterError("workers", rule, f"{type(error).__name__}: {error}", cure) from error
+        message = f"The Dask workers cannot import featprop: {type(error).__name__}: {quote_error(error)}."
+        hint = "Install the same version of featprop on every worker."
+        raise ParameterError(message, hint=hint, parameter="workers") from error
     if not seen:
-        raise ParameterError("cluster", "must have workers", "none", "start some, or wait for them")
+        raise ParameterError("The Dask cluster has no workers.", hint="Start some workers.", parameter="cluster")
     for name, (theirs, there) in seen.items():
         if theirs != ours:
-            rule, cure = f"must have featprop {ours}, as here", "install it on every worker"
-            raise ParameterError("workers", rule, f"{theirs} on {name}", cure)
+            message = f"Dask worker {name} has featprop {theirs}, but this process has featprop {ours}."
+            hint = "Install the same version of featprop on every worker."
+            raise ParameterError(message, hint=hint, parameter="workers", value=theirs)
         if not there:
-            rule, cure = "must be a folder that every worker can write to", "name one on shared storage"
-            raise ParameterError("scratch", rule, f"{folder}, which {name} cannot", cure)
+            message = f"Dask worker {name} cannot write to the `scratch` folder {folder}."
+            hint = "Choose a folder on storage that all workers share."
+            raise ParameterError(message, hint=hint, parameter="scratch", value=str(folder), path=folder)
 
 
 def _seen(folder: str) -> tuple[str, bool]:

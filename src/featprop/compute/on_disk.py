@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from featprop.compute.places import Place
 from featprop.compute.stored import Stored
-from featprop.errors import FileError, ParameterError
+from featprop.errors import FileError, ParameterError, quote_error
 from featprop.memory import LEAST_MEMORY, bytes_text
 
 __all__ = ["OnDisk"]
@@ -38,8 +38,8 @@ class OnDisk(Place):
 
     def __init__(self, folder: Path, max_memory: int) -> None:
         if max_memory < LEAST_MEMORY:
-            rule, cure = f"must be at least {bytes_text(LEAST_MEMORY)}", "allow more"
-            raise ParameterError("max_memory", rule, bytes_text(max_memory), cure)
+            message = f"`max_memory` must be at least {bytes_text(LEAST_MEMORY)}, not {bytes_text(max_memory)}."
+            raise ParameterError(message, parameter="max_memory", value=max_memory)
         self.folder = folder
         self.max_memory = max_memory
         self._numbers = count()
@@ -64,8 +64,9 @@ class OnDisk(Place):
                 os.posix_fallocate(made.fileno(), 0, max(1, size))
         except OSError as error:
             path.unlink(missing_ok=True)
-            rule, cure = f"must have room for {bytes_text(size)} more", "choose another --scratch"
-            raise FileError(f"{self.folder}", rule, error.strerror or f"{error}", cure) from error
+            message = f"Cannot write {bytes_text(size)} to {self.folder}: {error.strerror or quote_error(error)}."
+            hint = "Free some space there or choose another `scratch` folder."
+            raise FileError(message, hint=hint, parameter="scratch", path=self.folder) from error
         return Stored(path, 0, kind.str, shape, writable=True).open()
 
     def working_rows(self, n: int, width: int) -> NDArray[np.float32]:

@@ -312,7 +312,8 @@ def _squared_norms(rows: Any) -> NDArray[np.float32]:
 def unit_of(largest: float, width: int) -> float:
     """Return the unit, a power of two, in which rows with values up to `largest` have squares that fit float32."""
     if not largest <= LARGEST:
-        raise ParameterError("rows", f"must be numbers up to {LARGEST:g} in size", f"{largest:g}", "scale them down")
+        message = f"`rows` contains values up to {largest:g} in size; the limit is {LARGEST:g}."
+        raise ParameterError(message, hint="Scale the rows down.", parameter="rows", value=largest)
     length = largest * math.sqrt(width)
     if length == 0 or 1 / UNSCALED <= length <= UNSCALED:
         return 1.0
@@ -334,8 +335,8 @@ def _unit_length(rows: Any, out: NDArray[Any] | None) -> Any:
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     empty = np.flatnonzero(norms == 0)
     if empty.size:
-        found = f"{empty.size:,} rows of zeros, the first at {empty[0]:,}"
-        raise ParameterError("rows", "must not be zero for the cosine metric", found, "use metric='euclidean'")
+        message = f"The cosine of a row of zeros is undefined: {empty.size:,} of `rows`, first row {empty[0]}."
+        raise ParameterError(message, hint="Use `metric='euclidean'`.", parameter="rows", row=int(empty[0]))
     if sp.issparse(rows):
         scaled = sp.csr_array(sp.dia_array((1.0 / norms[None, :], [0]), shape=(len(norms), len(norms))) @ rows)
         scaled.sort_indices()

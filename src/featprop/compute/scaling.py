@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from featprop.compute.on_disk import OnDisk
 from featprop.compute.places import Place, working_at
 from featprop.compute.scratch import scratch_folder
-from featprop.errors import MissingExtraError, ParameterError
+from featprop.errors import MissingExtraError, ParameterError, quote_error
 from featprop.interrupts import unheard
 from featprop.memory import half_of_free, parse_bytes
 
@@ -52,13 +52,14 @@ def working(
         The bytes this process may use, or text such as ``"4GB"``; half of what is free if not given.
     """
     if client is not None and not callable(getattr(client, "submit", None)):
-        rule, cure = "must be a distributed.Client", "make one: distributed.Client('tcp://host:8786')"
-        raise ParameterError("client", rule, f"{client!r} ({type(client).__name__})", cure)
+        message = f"`client` must be a distributed.Client, not {type(client).__name__}."
+        hint = "Create one with distributed.Client('tcp://host:8786')."
+        raise ParameterError(message, hint=hint, parameter="client", value=client)
     given = [name for name, value in (("client", client), ("cluster", cluster), ("workers", workers)) if value]
     if len(given) > 1:
-        raise ParameterError(given[0], f"must be given without {given[1]}", "both", "leave one out")
+        raise ParameterError(f"Pass either `{given[0]}` or `{given[1]}`, not both.", parameter=given[0])
     if workers is not None and workers < 1:
-        raise ParameterError("workers", "must be at least 1", workers, "start some, or leave it out")
+        raise ParameterError(f"`workers` must be at least 1, not {workers}.", parameter="workers", value=workers)
     bound = parse_bytes(max_memory, "max_memory") if isinstance(max_memory, str) else max_memory
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder(None if scratch is None else Path(scratch)))
@@ -100,9 +101,7 @@ def _client(cluster: str | None, workers: int | None, folder: Path) -> Iterator[
         try:
             client = Client(cluster, timeout=PATIENCE)
         except (OSError, ValueError, TimeoutError) as error:
-            rule, cure = (
-                "must be the address of a Dask scheduler",
-                "start one with dask scheduler, or check the address",
-            )
-            raise ParameterError("cluster", rule, f"{cluster}: {error}", cure) from error
+            message = f"No Dask scheduler answers at {cluster}: {quote_error(error)}."
+            hint = "Check the address, or start a scheduler with: dask scheduler"
+            raise ParameterError(message, hint=hint, parameter="cluster", value=cluster) from error
         yield stack.enter_context(client)

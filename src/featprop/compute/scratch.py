@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from featprop.errors import FileError
+from featprop.errors import FileError, quote_error
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -34,8 +34,9 @@ def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
         remove_left_behind(above)
         folder, lock = _made(above)
     except OSError as error:
-        rule, cure = "must be a folder to write to", "choose another --scratch"
-        raise FileError(f"{above}", rule, error.strerror or f"{error}", cure) from error
+        reason = error.strerror or quote_error(error)
+        message, hint = f"Cannot write to {above}: {reason}.", "Choose another `scratch` folder."
+        raise FileError(message, hint=hint, parameter="scratch", path=above) from error
     try:
         yield folder
     finally:

@@ -101,8 +101,8 @@ class Propagation:
     def rows(self, layers: int) -> Features:
         """Return S^K X for K = `layers`; sparse features stay sparse while that takes less memory."""
         if not isinstance(layers, int | np.integer) or layers < 0:
-            rule, cure = "must be a whole number at least 0", "use 2, as the paper does"
-            raise ParameterError("layers", rule, repr(layers), cure)
+            message = f"`layers` must be a non-negative integer, not {layers!r}."
+            raise ParameterError(message, parameter="layers", value=layers)
         return _handed_out(self.graph.once(("rows", layers), lambda: self._propagated(layers)))
 
     def _propagated(self, layers: int) -> Features:
@@ -177,7 +177,7 @@ class Propagation:
             graph that outlives many models does not keep the rows of all.
         """
         if name not in (*FEATURE_SETS, STRUCTURE):
-            raise unknown_choice("feature set", name, (*FEATURE_SETS, STRUCTURE))
+            raise unknown_choice("features", name, (*FEATURE_SETS, STRUCTURE))
         chosen = space or (self.structural_space if name == STRUCTURE else self.space)
         fingerprint, before = chosen.fingerprint(name), self._latest.get(name, [])
         self._latest[name] = [*(each for each in before if each != fingerprint), fingerprint][-KEPT_SPACES:]
