@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from featprop.clustering import KMedoids, k_medoids
     from featprop.errors import FeatpropError, FileError, GraphError, LabelError, MissingExtraError
     from featprop.errors import ModelError, ParameterError
-    from featprop.compute import working
+    from featprop.compute import compute_on
     from featprop.evaluate import Advice, AuditSample, AuditScore, Doubts, Estimate, LearningCurve
     from featprop.evaluate import advise, doubts, draw_audit, estimate, learning_curve, score_audit
     from featprop.graph import Graph
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _NAMES = {
-    "compute": "working",
+    "compute": "compute_on",
     "clustering": "KMedoids k_medoids",
     "errors": "FeatpropError FileError GraphError LabelError MissingExtraError ModelError ParameterError",
     "evaluate": "Advice AuditSample AuditScore Doubts Estimate LearningCurve "
@@ -65,10 +65,10 @@ __all__ = [
     "FeatpropError", "FileError", "Format", "Graph", "GraphError", "GraphRidge", "KMedoids", "LabelError", "LabelLog",
     "LearningCurve", "MissingExtraError", "ModelError", "NodeClassifier", "ParameterError", "Plan", "Preparation",
     "QueryContext", "Report", "ScoreStrategy", "Selection", "Strategy", "TableOptions", "advise", "available_models",
-    "available_strategies", "doubts", "draw_audit", "estimate", "export_labels", "get_model", "get_strategy",
-    "import_labels", "k_medoids", "learning_curve", "load_model", "plan", "propagate", "read_graph",
+    "available_strategies", "compute_on", "doubts", "draw_audit", "estimate", "export_labels", "get_model",
+    "get_strategy", "import_labels", "k_medoids", "learning_curve", "load_model", "plan", "propagate", "read_graph",
     "register_format", "register_model", "register_strategy", "report", "save_model", "score_audit", "select",
-    "working", "write_predictions",
+    "write_predictions",
 ]
 # fmt: on
 

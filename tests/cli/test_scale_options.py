@@ -75,7 +75,7 @@ def test_workers_of_this_machine_beside_those_of_others(graph: Path, tmp_path: P
 def test_invalid_options_are_usage_errors(
     graph: Path, tmp_path: Path, options: list[str], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("featprop.compute.scaling.PATIENCE", 1)
+    monkeypatch.setattr("featprop.compute.dask_backend.CONNECT_TIMEOUT_S", 1)
     code, output = run("select", graph, "--budget", 5, "--out", tmp_path / "picks.csv", *options)
     assert code == 2
     assert said in " ".join(output.split())

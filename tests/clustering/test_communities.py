@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.clustering import merging
-from featprop.clustering.communities import greedy_modularity
-from featprop.clustering.merging import merged_groups
+from featprop.clustering import communities
+from featprop.clustering.communities import greedy_modularity, merge_groups
 from featprop.graph import Graph
 
 
@@ -41,20 +40,20 @@ def test_merging_by_hand() -> None:
     """Means 0, 1, 10, sizes 2, 2, 1: joining the first two costs 1 · 4/4, 1 and 10 costs 9 · 2/3."""
     features = np.array([[0.0], [0.0], [1.0], [1.0], [10.0]])
     group = np.array([0, 0, 1, 1, 2])
-    assert merged_groups(features, group, 2).tolist() == [0, 0, 0, 0, 1]
-    assert merged_groups(features, group, 3).tolist() == [0, 0, 1, 1, 2]
-    assert merged_groups(features, group, 1).tolist() == [0] * 5
-    assert merged_groups(features, group, 9).tolist() == [0, 0, 1, 1, 2]
+    assert merge_groups(features, group, 2).tolist() == [0, 0, 0, 0, 1]
+    assert merge_groups(features, group, 3).tolist() == [0, 0, 1, 1, 2]
+    assert merge_groups(features, group, 1).tolist() == [0] * 5
+    assert merge_groups(features, group, 9).tolist() == [0, 0, 1, 1, 2]
 
 
 def test_a_small_group_is_joined_before_a_near_large_one() -> None:
     """1 · (8·8)/16 = 4 for the two large ones, 3 · (8·1)/9 = 2.7 for the single node: size counts."""
     features = np.repeat([[0.0], [1.0], [4.0]], [8, 8, 1], axis=0)
-    assert merged_groups(features, np.repeat([0, 1, 2], [8, 8, 1]), 2).tolist() == [1] * 8 + [0] * 9
+    assert merge_groups(features, np.repeat([0, 1, 2], [8, 8, 1]), 2).tolist() == [1] * 8 + [0] * 9
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_many_small_groups_join_the_nearest_large_one(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merging, "MAX_GROUPS", 2)
+    monkeypatch.setattr(communities, "MAX_GROUPS", 2)
     features = np.array([[0.0], [0.0], [0.0], [9.0], [9.0], [1.0], [8.0]], dtype=np.float32)
-    assert merged_groups(kind(features), np.array([0, 0, 0, 1, 1, 2, 3]), 2).tolist() == [0, 0, 0, 1, 1, 0, 1]
+    assert merge_groups(kind(features), np.array([0, 0, 0, 1, 1, 2, 3]), 2).tolist() == [0, 0, 0, 1, 1, 0, 1]

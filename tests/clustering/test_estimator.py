@@ -33,8 +33,8 @@ def test_fit_predict_transform(sparse: bool) -> None:
 
 def test_the_same_medoids_as_the_function() -> None:
     rows = np.random.default_rng(0).normal(size=(80, 3))
-    model = KMedoids(n_clusters=30, n_starts=1, random_state=0).fit(rows)
-    assert model.medoid_indices_.tolist() == k_medoids(rows, 30, n_starts=1).medoids.tolist()
+    model = KMedoids(n_clusters=30, n_init=1, random_state=0).fit(rows)
+    assert model.medoid_indices_.tolist() == k_medoids(rows, 30, n_init=1).medoids.tolist()
 
 
 def test_sample_weight() -> None:

@@ -22,7 +22,13 @@ def radius_of(rows: np.ndarray, centres: list[int], outliers: int = 0) -> float:
 
 
 def exact(rows: np.ndarray, count: int, **options: object) -> RobustKCenterResult:
-    settings = {"outliers": 0, "time_limit": 60.0, "most": 1000, "fixed": NOBODY, "candidates": np.arange(len(rows))}
+    settings = {
+        "outliers": 0,
+        "time_limit": 60.0,
+        "max_size": 1000,
+        "fixed": NOBODY,
+        "candidates": np.arange(len(rows)),
+    }
     settings |= options
     fixed, candidates = settings.pop("fixed"), settings.pop("candidates")
     return robust_k_center(Points(rows), count, fixed, candidates, np.random.default_rng(0), **settings)
@@ -65,7 +71,7 @@ def test_fixed_centres_and_candidates_are_respected(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_program_of_a_few_rows_still_bounds_all(seed: int) -> None:
     rows = rows_of(seed, 40)
-    whole, part = exact(rows, 4), exact(rows, 4, most=15)
+    whole, part = exact(rows, 4), exact(rows, 4, max_size=15)
     assert part.radius == pytest.approx(radius_of(rows, part.centres.tolist()), rel=1e-4)
     assert part.lower_bound <= whole.radius * (1 + 1e-5)
     assert part.radius <= part.greedy_radius

@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs
 
 from featprop.clustering import kmeans
 from featprop.clustering.kmeans import as_points, k_means, nearest_distinct, nearest_lists
-from featprop.compute.points import Points, blocks_of
+from featprop.compute.points import Points, split_by_bytes
 
 NONE = np.array([], dtype=np.intp)
 
@@ -57,7 +57,7 @@ def test_a_shared_nearest_row_goes_to_the_closer_centre() -> None:
 
 @pytest.mark.parametrize("block_bytes", [40, 2**20])
 def test_lists_of_the_nearest_as_sorting_gives_them(block_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kmeans, "blocks_of", lambda n, each: blocks_of(n, each, block_bytes))
+    monkeypatch.setattr(kmeans, "split_by_bytes", lambda n, each: split_by_bytes(n, each, block_bytes))
     rows = np.random.default_rng(0).integers(0, 4, size=(60, 2)).astype(np.float32)
     points = Points(rows)
     index, distance = nearest_lists(points.take(slice(0, 5)), points, 12)

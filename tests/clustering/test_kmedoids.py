@@ -16,8 +16,8 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 from threadpoolctl import threadpool_limits
 
-from featprop.clustering import KMedoidsResult, Points, k_medoids, search_by_size, swaps
-from featprop.clustering.search_by_size import PLANS
+from featprop.clustering import KMedoidsResult, Points, k_medoids, solver, swaps
+from featprop.clustering.solver import METHODS
 from featprop.clustering.swaps import Search
 from featprop.compute import threads
 from featprop.errors import ParameterError
@@ -55,7 +55,7 @@ def check_exchanges(distances: np.ndarray, result: KMedoidsResult, fixed: tuple[
 @settings(max_examples=40)
 def test_a_local_optimum_never_below_the_best_of_all_subsets(seed: int, count: int) -> None:
     rows, distances = tiny(seed)
-    result = k_medoids(rows, count, n_starts=4, seed=seed)
+    result = k_medoids(rows, count, n_init=4, random_state=seed)
     best = min(loss_of(distances, choice) for choice in combinations(range(len(rows)), count))
     assert best * (1 - 1e-5) <= result.loss
     assert result.loss == pytest.approx(loss_of(distances, result.medoids), rel=1e-5)
@@ -82,41 +82,41 @@ def test_the_search_ends_where_the_reference_package_cannot_improve(seed: int) -
     assert from_ours.loss == pytest.approx(search.loss, rel=1e-5)
 
 
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("width", [None, 200, 800], ids=["dense", "sparse", "nearly empty"])
-def test_every_plan_is_close_to_the_reference_on_blobs(plan: str, width: int | None) -> None:
+def test_every_plan_is_close_to_the_reference_on_blobs(method: str, width: int | None) -> None:
     rows = make_blobs(1200, n_features=12, centers=30, random_state=3)[0].astype(np.float32)
     distances = pairwise_distances(rows.astype(np.float64))
     theirs = min(reference.fasterpam(distances, 30, random_state=seed).loss for seed in range(3)) / len(rows)
-    result = k_medoids(rows if width is None else spread(rows, width), 30, plan=plan, seed=1)
-    assert result.plan == plan
+    result = k_medoids(rows if width is None else spread(rows, width), 30, method=method, random_state=1)
+    assert result.method == method
     assert len(set(result.medoids.tolist())) == 30
     assert result.loss <= 1.02 * theirs
     assert result.loss == pytest.approx(loss_of(distances, result.medoids), rel=1e-4)
 
 
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("method", METHODS)
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=10)
-def test_fixed_medoids_never_move_and_attract(plan: str, seed: int) -> None:
+def test_fixed_medoids_never_move_and_attract(method: str, seed: int) -> None:
     rows, distances = tiny(seed, n=60)
     fixed = (4, 17, 33)
-    result = k_medoids(rows, 3, fixed=fixed, plan=plan, seed=seed)
+    result = k_medoids(rows, 3, fixed=fixed, method=method, random_state=seed)
     assert not set(fixed) & set(result.medoids.tolist())
     assert result.loss == pytest.approx(loss_of(distances, [*result.medoids, *fixed]), rel=1e-4)
     centres = [*result.medoids, *fixed]
     np.testing.assert_allclose(distances[centres][result.labels, np.arange(60)], result.distances, atol=1e-4)
-    if plan == "exact":
+    if method == "exact":
         check_exchanges(distances, result, fixed)
 
 
-@pytest.mark.parametrize("plan", PLANS)
-def test_candidates_as_positions_or_mask(plan: str) -> None:
+@pytest.mark.parametrize("method", METHODS)
+def test_candidates_as_positions_or_mask(method: str) -> None:
     rows, _ = tiny(1, n=50)
     allowed = np.arange(0, 50, 3)
     mask = np.isin(np.arange(50), allowed)
-    by_position = k_medoids(rows, 5, candidates=allowed, plan=plan)
-    by_mask = k_medoids(rows, 5, candidates=mask, plan=plan)
+    by_position = k_medoids(rows, 5, candidates=allowed, method=method)
+    by_mask = k_medoids(rows, 5, candidates=mask, method=method)
     assert set(by_position.medoids.tolist()) <= set(allowed.tolist())
     assert by_position.medoids.tolist() == by_mask.medoids.tolist()
 
@@ -133,27 +133,27 @@ def test_weights_equal_repeated_rows(seed: int) -> None:
     rows, _ = tiny(seed, n=12)
     times = np.random.default_rng(seed).integers(1, 4, size=12)
     repeated = np.repeat(np.arange(12), times)
-    weighted = k_medoids(rows, 3, weights=times, n_starts=1)
+    weighted = k_medoids(rows, 3, sample_weight=times, n_init=1)
     first_copy = np.concatenate([[True], repeated[1:] != repeated[:-1]])
-    plain = k_medoids(rows[repeated], 3, candidates=first_copy, n_starts=1)
+    plain = k_medoids(rows[repeated], 3, candidates=first_copy, n_init=1)
     assert set(weighted.medoids.tolist()) == set(repeated[plain.medoids].tolist())
     assert weighted.loss == pytest.approx(plain.loss, rel=1e-5)
 
 
 def test_a_row_of_weight_zero_does_not_count() -> None:
     rows = np.array([[0.0], [1.0], [2.0], [1000.0]])
-    assert k_medoids(rows, 1, weights=[1, 1, 1, 0]).medoids.tolist() == [1]
+    assert k_medoids(rows, 1, sample_weight=[1, 1, 1, 0]).medoids.tolist() == [1]
 
 
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "rows",
     [np.zeros((30, 3)), np.repeat(np.eye(3), 10, axis=0), np.tile([[1.0, 2.0]], (30, 1))],
     ids=["zeros", "three groups", "all equal"],
 )
 @pytest.mark.parametrize("count", [1, 3, 7, 30])
-def test_exactly_as_many_distinct_medoids_as_asked_for(plan: str, rows: np.ndarray, count: int) -> None:
-    result = k_medoids(rows, count, plan=plan)
+def test_exactly_as_many_distinct_medoids_as_asked_for(method: str, rows: np.ndarray, count: int) -> None:
+    result = k_medoids(rows, count, method=method)
     assert len(set(result.medoids.tolist())) == count
     if len(np.unique(rows, axis=0)) <= count:
         assert result.loss == 0.0
@@ -180,28 +180,28 @@ def test_the_order_of_the_rows_does_not_matter(seed: int) -> None:
     generator = np.random.default_rng(seed)
     rows = generator.normal(size=(60, 3)).astype(np.float32)
     order = generator.permutation(60)
-    plain, permuted = k_medoids(rows, 6, n_starts=3), k_medoids(rows[order], 6, n_starts=3)
+    plain, permuted = k_medoids(rows, 6, n_init=3), k_medoids(rows[order], 6, n_init=3)
     assert order[permuted.medoids].tolist() == plain.medoids.tolist()
 
 
-@pytest.mark.parametrize("plan", PLANS)
-def test_the_same_whatever_the_number_of_threads(plan: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_whatever_the_number_of_threads(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four threads share even the smallest block here, on a machine of one core too."""
     rows = make_blobs(800, n_features=40, centers=50, random_state=1)[0].astype(np.float32)
     pool = CountingPool(4)
     monkeypatch.setattr(threads, "_pool", lambda count: pool)
-    monkeypatch.setattr(threads, "WORTH_SHARING", 1)
+    monkeypatch.setattr(threads, "MIN_SHARED_ENTRIES", 1)
     results = {}
     for count in (1, 4):
         monkeypatch.setattr(threads.numba, "get_num_threads", lambda count=count: count)
-        results[count] = k_medoids(rows, 40, plan=plan, seed=5)
+        results[count] = k_medoids(rows, 40, method=method, random_state=5)
         assert (len(pool.kernels) > 0) == (count > 1)
-    searched = {"_gains", "_all_two_nearest"} if plan != "sampled" else set()
-    assert {"nearest_dense", "to_distances_dense", "gaps_dense", *searched} <= pool.kernels
+    searched = {"_gains", "_all_two_nearest"} if method != "sampled" else set()
+    assert {"nearest_dense", "distances_dense", "pairwise_sq_diff_dense", *searched} <= pool.kernels
     assert results[1].medoids.tolist() == results[4].medoids.tolist()
     assert results[1].loss == results[4].loss
     with threadpool_limits(limits=1):
-        assert k_medoids(rows, 40, plan=plan, seed=5).medoids.tolist() == results[1].medoids.tolist()
+        assert k_medoids(rows, 40, method=method, random_state=5).medoids.tolist() == results[1].medoids.tolist()
 
 
 class CountingPool(ThreadPoolExecutor):
@@ -219,9 +219,9 @@ class CountingPool(ThreadPoolExecutor):
 
 def test_the_plan_follows_the_memory() -> None:
     rows = np.random.default_rng(0).normal(size=(2000, 4)).astype(np.float32)
-    assert k_medoids(rows, 5).plan == "exact"
-    assert k_medoids(rows, 5, max_memory=2**20).plan == "streamed"
-    assert k_medoids(rows, 5, max_memory=2**16).plan == "sampled"
+    assert k_medoids(rows, 5).method == "exact"
+    assert k_medoids(rows, 5, max_memory=2**20).method == "streamed"
+    assert k_medoids(rows, 5, max_memory=2**16).method == "sampled"
 
 
 def test_cosine_looks_at_the_angle_only() -> None:
@@ -230,11 +230,11 @@ def test_cosine_looks_at_the_angle_only() -> None:
     assert sorted(k_medoids(rows, 2, metric="cosine").medoids.tolist()) == [1, 4]
 
 
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(5))
-def test_equal_rows_with_weights_come_to_an_end(plan: str, seed: int) -> None:
+def test_equal_rows_with_weights_come_to_an_end(method: str, seed: int) -> None:
     weights = np.random.default_rng(seed).random(60)
-    result = k_medoids(np.repeat(np.eye(3), 20, axis=0), 3, weights=weights, plan=plan)
+    result = k_medoids(np.repeat(np.eye(3), 20, axis=0), 3, sample_weight=weights, method=method)
     assert result.loss == 0.0
 
 
@@ -260,36 +260,36 @@ def test_small_distances_survive_large_numbers(kind: str, sparse: bool) -> None:
     np.testing.assert_array_equal(result.labels, distances[result.medoids].argmin(axis=0))
 
 
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("exponent", [59, 90, -90])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_rows_may_be_of_any_size(plan: str, exponent: int, sparse: bool) -> None:
+def test_rows_may_be_of_any_size(method: str, exponent: int, sparse: bool) -> None:
     """Squares of 2⁵⁹ fit float32, the sum of 2,000 of them does not; squares of 2⁻⁹⁰ are zero there."""
     rows = np.where(np.random.default_rng(0).random((200, 2000)) < 0.5, -1.0, 1.0)
     rows = sp.csr_array(rows * (np.random.default_rng(1).random(rows.shape) < 0.01)) if sparse else rows
     assert sp.issparse(Points(rows).rows) == sparse
-    plain, scaled = k_medoids(rows, 6, plan=plan), k_medoids(rows * 2.0**exponent, 6, plan=plan)
+    plain, scaled = k_medoids(rows, 6, method=method), k_medoids(rows * 2.0**exponent, 6, method=method)
     assert scaled.medoids.tolist() == plain.medoids.tolist()
     assert scaled.loss == plain.loss * 2.0**exponent
     np.testing.assert_array_equal(scaled.distances, plain.distances * np.float32(2.0**exponent))
 
 
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("max_memory", [1, 1000])
 @pytest.mark.parametrize("count", [1, 7, 300])
-def test_a_memory_too_small_for_anything_is_enough(plan: str, max_memory: int, count: int) -> None:
+def test_a_memory_too_small_for_anything_is_enough(method: str, max_memory: int, count: int) -> None:
     rows, distances = tiny(3, n=300)
-    result = k_medoids(rows, count, plan=plan, max_memory=max_memory)
+    result = k_medoids(rows, count, method=method, max_memory=max_memory)
     assert len(set(result.medoids.tolist())) == count
     assert result.loss == pytest.approx(loss_of(distances, result.medoids), rel=1e-5)
     assert result.loss <= 1.1 * k_medoids(rows, count).loss
 
 
 def test_kept_distances_and_fresh_ones_meet_the_same_compiled_kernels() -> None:
-    """The exact plan searches in read-only distances, the streamed one in its own."""
+    """The exact method searches in read-only distances, the streamed one in its own."""
     rows, _ = tiny(0, n=200)
-    for plan in ("exact", "streamed"):
-        k_medoids(rows, 5, plan=plan)
+    for method in ("exact", "streamed"):
+        k_medoids(rows, 5, method=method)
     compiled = {name: kernel.signatures for name, kernel in vars(swaps).items() if hasattr(kernel, "signatures")}
     assert len(compiled["_gains"]) == 1
     assert all(len(signatures) <= 1 for signatures in compiled.values())
@@ -304,27 +304,27 @@ def test_repeated_entries_of_a_sparse_matrix_are_summed() -> None:
     assert k_medoids(stored_twice, 4).medoids.tolist() == k_medoids(twice, 4).medoids.tolist()
 
 
-@pytest.mark.parametrize("plan", ["streamed", "sampled"])
+@pytest.mark.parametrize("method", ["streamed", "sampled"])
 @pytest.mark.parametrize("seed", range(5))
-def test_one_medoid_is_found_without_the_matrix(plan: str, seed: int) -> None:
+def test_one_medoid_is_found_without_the_matrix(method: str, seed: int) -> None:
     rows = np.exp(np.random.default_rng(seed).normal(size=(400, 3)))
     distances = pairwise_distances(rows)
-    assert k_medoids(rows, 1, plan=plan).loss <= 1.0001 * distances.mean(axis=1).min()
+    assert k_medoids(rows, 1, method=method).loss <= 1.0001 * distances.mean(axis=1).min()
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_judged_in_a_projection_medoids_are_as_good(sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Noise in 400 columns that the projection to 64 leaves out, and more of it in some rows than in others."""
+    """Noise in 400 columns that the projection to 64 omits, and more of it in some rows than in others."""
     blobs, group = make_blobs(1500, n_features=400, centers=12, cluster_std=1.0, random_state=0)
     noise = blobs - np.stack([blobs[group == each].mean(axis=0) for each in range(12)])[group]
     rows = (blobs + noise * np.random.default_rng(0).uniform(-0.8, 2, size=(1500, 1))).astype(np.float32)
     points = spread(rows, 9000) if sparse else Points(rows)
     judged = []
-    seen = search_by_size._seen
-    monkeypatch.setattr(search_by_size, "_seen", lambda *args: judged.append(seen(*args)) or judged[-1])
-    narrow = k_medoids(points, 10, fixed=[7], plan="streamed")
-    monkeypatch.setattr(search_by_size, "WORTH_PROJECTING", 10_000)
-    plain = k_medoids(points, 10, fixed=[7], plan="streamed")
+    seen = solver._project_problem
+    monkeypatch.setattr(solver, "_project_problem", lambda *args: judged.append(seen(*args)) or judged[-1])
+    narrow = k_medoids(points, 10, fixed=[7], method="streamed")
+    monkeypatch.setattr(solver, "MIN_WIDTH_RATIO", 10_000)
+    plain = k_medoids(points, 10, fixed=[7], method="streamed")
     assert judged[0].points.width < 100
     assert judged[1].points is points
     np.testing.assert_array_equal(judged[0].points.squared_norms, points.squared_norms)
@@ -332,7 +332,8 @@ def test_judged_in_a_projection_medoids_are_as_good(sparse: bool, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    ("limits", "most"), [({"STREAMED_LIMIT": 600}, 1.03), ({"STREAMED_LIMIT": 0, "EACH_IN_MEANS": 30}, 1.2)]
+    ("limits", "most"),
+    [({"MAX_STREAMED_ROWS": 600}, 1.03), ({"MAX_STREAMED_ROWS": 0, "KMEANS_ROWS_PER_MEDOID": 30}, 1.2)],
 )
 def test_a_sample_is_searched_with_everything_that_was_asked_for(
     limits: dict[str, int], most: float, monkeypatch: pytest.MonkeyPatch
@@ -342,23 +343,23 @@ def test_a_sample_is_searched_with_everything_that_was_asked_for(
     Means alone may leave one of the twelve groups without a medoid; exchanges do not.
     """
     for name, value in limits.items():
-        monkeypatch.setattr(search_by_size, name, value)
+        monkeypatch.setattr(solver, name, value)
     rows = make_blobs(3000, n_features=5, centers=12, random_state=2)[0]
     distances = pairwise_distances(rows)
     weights = np.random.default_rng(0).random(3000) * (np.arange(3000) % 2)
     fixed, candidates = [7, 1200, 2500], np.arange(0, 3000, 3)
     candidates = np.setdiff1d(candidates, fixed)
-    arguments = {"fixed": fixed, "candidates": candidates, "weights": weights}
-    sampled, exact = (k_medoids(rows, 9, plan=plan, **arguments) for plan in ("sampled", "exact"))
+    arguments = {"fixed": fixed, "candidates": candidates, "sample_weight": weights}
+    sampled, exact = (k_medoids(rows, 9, method=method, **arguments) for method in ("sampled", "exact"))
     assert set(sampled.medoids.tolist()) <= set(candidates.tolist())
     assert sampled.loss <= most * exact.loss
     assert sampled.loss == pytest.approx(loss_of(distances, [*sampled.medoids, *fixed], weights), rel=1e-3)
 
 
 def test_more_medoids_cost_less_on_a_sample_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_by_size, "STREAMED_LIMIT", 1000)
+    monkeypatch.setattr(solver, "MAX_STREAMED_ROWS", 1000)
     rows = make_blobs(4000, n_features=5, centers=60, random_state=4)[0]
-    losses = [k_medoids(rows, count, plan="sampled").loss for count in (30, 51, 80, 99, 101, 120)]
+    losses = [k_medoids(rows, count, method="sampled").loss for count in (30, 51, 80, 99, 101, 120)]
     assert losses == sorted(losses, reverse=True)
 
 
@@ -388,15 +389,15 @@ ROWS = np.arange(12.0).reshape(6, 2)
         ({"n_medoids": 3, "candidates": [0, 1]}, {"parameter": "n_medoids", "value": 3}),
         ({"max_memory": -1}, {"parameter": "max_memory", "value": -1}),
         ({"max_memory": "1GB"}, {"parameter": "max_memory", "value": "1GB"}),
-        ({"weights": [1, 1, 1, 1, 1, -1]}, {"parameter": "weights"}),
-        ({"weights": [1, 1]}, {"parameter": "weights", "value": (2,)}),
+        ({"sample_weight": [1, 1, 1, 1, 1, -1]}, {"parameter": "sample_weight"}),
+        ({"sample_weight": [1, 1]}, {"parameter": "sample_weight", "value": (2,)}),
         ({"fixed": ["a"]}, {"parameter": "fixed", "value": "<U1"}),
         ({"fixed": [6]}, {"parameter": "fixed", "value": "6 to 6"}),
         ({"fixed": [1, 1]}, {"parameter": "fixed", "value": 1}),
         ({"fixed": [1], "candidates": [1, 2]}, {"parameter": "candidates", "row": 1}),
         ({"metric": "manhattan"}, {"parameter": "metric", "choices": ("cosine", "euclidean")}),
-        ({"plan": "magic"}, {"parameter": "plan", "choices": ("exact", "sampled", "streamed")}),
-        ({"n_starts": 0}, {"parameter": "n_starts", "value": 0}),
+        ({"method": "magic"}, {"parameter": "method", "choices": ("exact", "sampled", "streamed")}),
+        ({"n_init": 0}, {"parameter": "n_init", "value": 0}),
     ],
 )
 def test_invalid_arguments_are_refused(arguments: dict, fields: dict) -> None:
@@ -429,7 +430,7 @@ def test_points_are_clustered_as_their_rows_and_measured_once(metric: str, monke
         assert result.medoids.tolist() == expected.medoids.tolist()
         assert result.loss == expected.loss
     measured = []
-    whole = Points.matrix
+    whole = Points.distance_matrix
     monkeypatch.setattr(Points, "distances", lambda self, *rest: measured.append(rest))
     assert whole(points, np.arange(30)).shape == (30, 60)
     assert not measured

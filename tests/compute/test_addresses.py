@@ -14,7 +14,7 @@ import pytest
 import featprop as fp
 from featprop.cache import cache_folder
 from featprop.compute.addresses import address_of, is_address, local_copy
-from featprop.compute.stored import stored
+from featprop.compute.mapped_arrays import locate_array
 from featprop.errors import FileError
 from tests.helpers import raises
 
@@ -67,7 +67,7 @@ def test_it_is_fetched_once_and_again_when_it_changed(folder: Path) -> None:
 
 def test_a_worker_without_the_copy_fetches_the_file(folder: Path) -> None:
     graph = fp.read_graph(folder.as_uri())
-    where = stored(np.asarray(graph.features))
+    where = locate_array(np.asarray(graph.features))
     assert where is not None
     assert where.address == f"{folder.as_uri()}/features.npy"
     expected = np.array(graph.features)
@@ -77,7 +77,7 @@ def test_a_worker_without_the_copy_fetches_the_file(folder: Path) -> None:
 
 
 def test_a_copy_of_which_a_worker_has_one_file_is_completed(folder: Path) -> None:
-    where = stored(np.asarray(fp.read_graph(folder.as_uri()).features))
+    where = locate_array(np.asarray(fp.read_graph(folder.as_uri()).features))
     assert where is not None
     shutil.rmtree(where.path.parent)
     where.open()

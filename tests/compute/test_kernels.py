@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from featprop.compute.kernels import (
     STRETCH,
-    gaps_dense,
-    gaps_sparse,
+    distances_dense,
+    distances_sparse,
     nearest_dense,
     nearest_sparse,
-    to_distances_dense,
-    to_distances_sparse,
+    pairwise_sq_diff_dense,
+    pairwise_sq_diff_sparse,
 )
 
 NOTHING = np.empty((0, 0), dtype=np.float32)
@@ -51,11 +51,11 @@ def distances(kind: str, a: np.ndarray, b: np.ndarray, products: np.ndarray, cos
     found = products.astype(np.float32)
     arguments = 0, len(a), found, norms_of(a), norms_of(b)
     if kind == "dense":
-        to_distances_dense(*arguments, a, b, cosine)
+        distances_dense(*arguments, a, b, cosine)
     elif kind == "sparse":
-        to_distances_sparse(*arguments, *parts_of(a), *parts_of(b), cosine)
+        distances_sparse(*arguments, *parts_of(a), *parts_of(b), cosine)
     else:
-        to_distances_dense(*arguments, NOTHING, NOTHING, cosine)
+        distances_dense(*arguments, NOTHING, NOTHING, cosine)
     return found
 
 
@@ -162,7 +162,7 @@ def test_without_the_rows_a_distance_is_never_below_zero() -> None:
 def test_gaps_are_those_of_the_rows_named(kind: str, seed: int) -> None:
     a, b = sparse_rows(9, seed, 8), sparse_rows(4, seed + 1, 8)
     index, squared = np.random.default_rng(seed).integers(0, 4, 9), np.full(9, -1, dtype=np.float32)
-    kernel: Callable[..., None] = gaps_dense if kind == "dense" else gaps_sparse
+    kernel: Callable[..., None] = pairwise_sq_diff_dense if kind == "dense" else pairwise_sq_diff_sparse
     pair = (a, b) if kind == "dense" else (*parts_of(a), *parts_of(b))
     kernel(2, 7, *pair, index, squared)
     expected = np.square(a.astype(float) - b[index]).sum(axis=1)

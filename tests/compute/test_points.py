@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import pairwise_distances
 
-from featprop.clustering.projection import projected
+from featprop.clustering.solver import project
 from featprop.compute.points import METRICS, Points
 from featprop.errors import ParameterError
 from tests.helpers import raises
@@ -55,8 +55,8 @@ def test_gathered_piece_by_piece_they_are_the_same(kind: str, metric: str, monke
     points = Points(rows_of(kind, 0), metric)
     some, others = np.array([5, 0, 17]), np.random.default_rng(0).permutation(40)[:33]
     whole = points.distances(some)[:, others]
-    monkeypatch.setattr("featprop.compute.points.GATHERED_BYTES", 4 * points.width * 10)
-    np.testing.assert_allclose(points.distances_among(some, others), whole, atol=1e-3)
+    monkeypatch.setattr("featprop.compute.points.GATHER_BYTES", 4 * points.width * 10)
+    np.testing.assert_allclose(points.distances_between(some, others), whole, atol=1e-3)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -94,7 +94,7 @@ def test_a_projection_keeps_the_large_distances() -> None:
     generator = np.random.default_rng(0)
     flat = generator.normal(size=(200, 5)) @ generator.normal(size=(5, 120))
     points = Points((flat + 0.01 * generator.normal(size=flat.shape)).astype(np.float32))
-    narrow = projected(points, 10, generator)
+    narrow = project(points, 10, generator)
     assert narrow.width == 18
     everyone = np.arange(200)
     np.testing.assert_allclose(narrow.distances(everyone), points.distances(everyone), rtol=0.02, atol=0.3)
@@ -102,7 +102,7 @@ def test_a_projection_keeps_the_large_distances() -> None:
 
 def test_narrow_rows_are_not_projected() -> None:
     points = Points(np.ones((3, 4), dtype=np.float32))
-    assert projected(points, 10, np.random.default_rng(0)) is points
+    assert project(points, 10, np.random.default_rng(0)) is points
 
 
 def test_rows_of_zeros_have_no_angle() -> None:
@@ -119,16 +119,21 @@ def test_an_unknown_metric_lists_the_known_ones() -> None:
 def test_what_points_keep_is_not_written_to(kind: str) -> None:
     points = Points(rows_of(kind, 0))
     held = points.rows.data if sp.issparse(points.rows) else points.rows
-    for kept in (held, points.squared_norms, points.matrix(np.arange(5)), points.matrix(np.arange(5))):
+    for kept in (
+        held,
+        points.squared_norms,
+        points.distance_matrix(np.arange(5)),
+        points.distance_matrix(np.arange(5)),
+    ):
         with pytest.raises(ValueError, match="read-only"):
             kept[0] = 7
 
 
 def test_distances_are_kept_for_the_candidates_they_were_measured_for() -> None:
     points, candidates = Points(rows_of("dense", 0)), np.array([1, 2, 3])
-    points.matrix(candidates)
+    points.distance_matrix(candidates)
     candidates[:] = 7, 8, 9
-    np.testing.assert_array_equal(points.matrix(candidates), points.distances(np.array([7, 8, 9])))
+    np.testing.assert_array_equal(points.distance_matrix(candidates), points.distances(np.array([7, 8, 9])))
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -146,7 +151,7 @@ def test_one_row_or_equal_rows_are_at_distance_zero(rows: np.ndarray | sp.csr_ar
 
 def test_rows_without_columns_are_all_alike() -> None:
     points = Points(np.empty((3, 0), dtype=np.float32))
-    assert points.matrix(np.arange(3)).tolist() == np.zeros((3, 3)).tolist()
+    assert points.distance_matrix(np.arange(3)).tolist() == np.zeros((3, 3)).tolist()
     assert points.nearest(points.take(slice(2)))[1].tolist() == [0.0, 0.0, 0.0]
 
 

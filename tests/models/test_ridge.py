@@ -28,7 +28,7 @@ from featprop.models.calibration import inverse_temperature, label_smoothing, mo
 from featprop.models.folds import stratified_folds
 from featprop.models.ridge import PRIOR
 from featprop.propagation import FEATURE_SETS
-from featprop.propagation.reduction import WIDE
+from featprop.propagation.reduction import MAX_COLUMNS
 
 ByHand = Callable[..., np.ndarray]
 Damage = Callable[[dict[str, np.ndarray]], object]
@@ -258,7 +258,7 @@ def test_the_order_of_the_labels_does_not_matter() -> None:
     np.testing.assert_allclose(model.predict_proba(graph), turned.predict_proba(graph), atol=1e-5)
 
 
-@pytest.mark.parametrize("columns", [40, WIDE + 88])
+@pytest.mark.parametrize("columns", [40, MAX_COLUMNS + 88])
 def test_sparse_features_give_what_dense_ones_do(columns: int) -> None:
     generator = np.random.default_rng(0)
     graph = made()
@@ -273,8 +273,8 @@ def test_sparse_features_give_what_dense_ones_do(columns: int) -> None:
 def test_wide_features_lose_nothing_that_few_nodes_can_hold(features_by_hand: ByHand) -> None:
     """Wide features of 90 nodes have 90 directions, and all are kept."""
     graph = made()
-    mixing = np.random.default_rng(0).normal(size=(6, WIDE + 88))
-    noise = 0.3 * np.random.default_rng(1).normal(size=(90, WIDE + 88))
+    mixing = np.random.default_rng(0).normal(size=(6, MAX_COLUMNS + 88))
+    noise = 0.3 * np.random.default_rng(1).normal(size=(90, MAX_COLUMNS + 88))
     wide = Graph.from_scipy(graph.adjacency, graph.features @ mixing + noise, labels=graph.class_names())
     rows = fp.propagation.Propagation.of(wide).features("diffused").astype(float)
     expected = features_by_hand(wide, "diffused")
@@ -444,7 +444,7 @@ def test_a_graph_that_has_grown() -> None:
 
 def test_wide_features_of_a_graph_that_has_grown() -> None:
     graph = made(others=0.0, told=2.0)
-    mixing = np.random.default_rng(0).normal(size=(6, WIDE + 88)).astype(np.float32)
+    mixing = np.random.default_rng(0).normal(size=(6, MAX_COLUMNS + 88)).astype(np.float32)
     larger = grown(graph, 20, 1)
     old, new = (replace(each, features=np.asarray(each.features @ mixing)) for each in (graph, larger))
     model = fitted(old)
@@ -528,7 +528,7 @@ def test_a_damaged_model_is_refused(damage: Damage, found: str, tmp_path: Path) 
 
 def test_a_wide_model_comes_back(tmp_path: Path) -> None:
     graph = made()
-    mixing = np.random.default_rng(0).normal(size=(6, WIDE + 88)).astype(np.float32)
+    mixing = np.random.default_rng(0).normal(size=(6, MAX_COLUMNS + 88)).astype(np.float32)
     wide = replace(graph, features=np.asarray(graph.features @ mixing))
     model = fitted(wide)
     save_model(model, tmp_path / "model")

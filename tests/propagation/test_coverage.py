@@ -12,7 +12,7 @@ from featprop.propagation.coverage import coverage_curve
 
 
 def alone(rows: np.ndarray) -> Graph:
-    """Nodes without an edge: features are what propagation leaves them."""
+    """Make a graph without edges, where propagation does not change the features."""
     return Graph.from_scipy(sp.csr_array((len(rows), len(rows))), rows)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from featprop.compute.stored import Stored, let_go, stored
+from featprop.compute.mapped_arrays import ArrayLocation, locate_array, release_pages
 
 
 @pytest.fixture
@@ -16,41 +16,41 @@ def mapped(tmp_path: Path) -> np.ndarray:
 
 def test_an_array_in_memory_is_nowhere() -> None:
     rows = np.ones((4, 2), dtype=np.float32)
-    assert stored(rows) is None
-    let_go(rows, slice(0, 2))
+    assert locate_array(rows) is None
+    release_pages(rows, slice(0, 2))
     assert rows.all()
 
 
 def test_a_mapped_array_is_found_again(mapped: np.ndarray) -> None:
     for array in (mapped, np.asarray(mapped), mapped[100:7000], np.asarray(mapped)[5:].view()):
-        found = stored(array)
+        found = locate_array(array)
         assert found is not None
         assert not found.writable
         np.testing.assert_array_equal(found.open(), array)
 
 
 def test_what_is_not_one_run_of_bytes_is_nowhere(mapped: np.ndarray) -> None:
-    assert stored(mapped[:, 1:3]) is None
-    assert stored(mapped[::2]) is None
+    assert locate_array(mapped[:, 1:3]) is None
+    assert locate_array(mapped[::2]) is None
 
 
 def test_a_file_that_is_gone_is_nowhere_but_its_numbers_are_there(mapped: np.ndarray) -> None:
     Path(mapped.filename).unlink()  # type: ignore[attr-defined]
-    assert stored(mapped) is None
+    assert locate_array(mapped) is None
     assert mapped[9_999, 5] == 59_999
 
 
 def test_a_written_array_is_written_for_all(tmp_path: Path) -> None:
     (tmp_path / "rows.bin").write_bytes(bytes(4 * 50_000))
-    where = Stored(tmp_path / "rows.bin", 0, "<f4", (10_000, 5), writable=True)
+    where = ArrayLocation(tmp_path / "rows.bin", 0, "<f4", (10_000, 5), writable=True)
     ours, theirs = where.open(), where.open()
     ours[20:30] = 7
-    let_go(ours, slice(0, 5000))
+    release_pages(ours, slice(0, 5000))
     assert (theirs[20:30] == 7).all()
-    assert stored(ours) == where
+    assert locate_array(ours) == where
     locked = ours.view()
     locked.flags.writeable = False
-    found = stored(locked)
+    found = locate_array(locked)
     assert found is not None
     assert not found.writable
 
@@ -58,17 +58,17 @@ def test_a_written_array_is_written_for_all(tmp_path: Path) -> None:
 def test_pages_are_let_go_of_and_read_again(mapped: np.ndarray) -> None:
     before = float(mapped.sum(dtype=np.float64))
     for part in (slice(None), slice(0, 10), slice(9_990, 10_000), slice(5, 5), slice(333, 7777)):
-        let_go(mapped, part)
-    let_go(mapped[50:60])
+        release_pages(mapped, part)
+    release_pages(mapped[50:60])
     assert float(mapped.sum(dtype=np.float64)) == before
-    assert stored(np.empty((0, 3), dtype=np.float32)) is None
+    assert locate_array(np.empty((0, 3), dtype=np.float32)) is None
 
 
 def test_what_was_written_to_a_copy_on_write_is_kept(mapped: np.ndarray) -> None:
     """Its pages are not those of the file: letting go of them would bring back what was there before."""
     own = np.memmap(mapped.filename, np.float32, "c", offset=mapped.offset, shape=mapped.shape)  # type: ignore[attr-defined]
     own[:] = -1
-    let_go(own)
-    let_go(np.asarray(own)[100:200], slice(0, 50))
+    release_pages(own)
+    release_pages(np.asarray(own)[100:200], slice(0, 50))
     assert (own == -1).all()
-    assert stored(own) is None, "another process would map the file"
+    assert locate_array(own) is None, "another process would map the file"
