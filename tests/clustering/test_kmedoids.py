@@ -34,7 +34,7 @@ def tiny(seed: int, n: int = 10) -> tuple[np.ndarray, np.ndarray]:
 
 
 def spread(rows: np.ndarray, width: int) -> Points:
-    """The same distances in so many columns, most of them empty: points that stay sparse."""
+    """Spread rows over `width` columns, which keeps their distances and makes them sparse."""
     entries = sp.coo_array(rows)
     columns = entries.coords[1] * (width // rows.shape[1])
     points = Points(sp.csr_array((entries.data, (entries.coords[0], columns)), shape=(len(rows), width)))
@@ -42,8 +42,8 @@ def spread(rows: np.ndarray, width: int) -> Points:
     return points
 
 
-def check_exchanges(distances: np.ndarray, result: KMedoidsResult, fixed: tuple[int, ...] = ()) -> None:
-    """No single exchange of a chosen medoid for another row lowers the loss."""
+def check_swaps(distances: np.ndarray, result: KMedoidsResult, fixed: tuple[int, ...] = ()) -> None:
+    """Assert that no single swap lowers the loss."""
     chosen = result.medoids.tolist()
     for out in chosen:
         for other in set(range(len(distances))) - set(chosen) - set(fixed):
@@ -53,19 +53,19 @@ def check_exchanges(distances: np.ndarray, result: KMedoidsResult, fixed: tuple[
 
 @given(seed=st.integers(0, 10_000), count=st.integers(1, 4))
 @settings(max_examples=40)
-def test_a_local_optimum_never_below_the_best_of_all_subsets(seed: int, count: int) -> None:
+def test_result_is_a_local_optimum(seed: int, count: int) -> None:
     rows, distances = tiny(seed)
     result = k_medoids(rows, count, n_init=4, random_state=seed)
     best = min(loss_of(distances, choice) for choice in combinations(range(len(rows)), count))
     assert best * (1 - 1e-5) <= result.loss
     assert result.loss == pytest.approx(loss_of(distances, result.medoids), rel=1e-5)
-    check_exchanges(distances, result)
+    check_swaps(distances, result)
 
 
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=25)
-def test_the_search_ends_where_the_reference_package_cannot_improve(seed: int) -> None:
-    """From our answer `kmedoids` finds no better exchange; nor from where we end when both start from the same rows."""
+def test_reference_package_cannot_improve_the_result(seed: int) -> None:
+    """Starting from our result, `kmedoids` finds no better swap; neither from our swap search on its own start."""
     rows, distances = tiny(seed, n=40)
     result = k_medoids(rows, 5)
     again = reference.fasterpam(distances, result.medoids.copy())
@@ -84,7 +84,7 @@ def test_the_search_ends_where_the_reference_package_cannot_improve(seed: int) -
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("width", [None, 200, 800], ids=["dense", "sparse", "nearly empty"])
-def test_every_plan_is_close_to_the_reference_on_blobs(method: str, width: int | None) -> None:
+def test_every_method_is_close_to_the_reference_on_blobs(method: str, width: int | None) -> None:
     rows = make_blobs(1200, n_features=12, centers=30, random_state=3)[0].astype(np.float32)
     distances = pairwise_distances(rows.astype(np.float64))
     theirs = min(reference.fasterpam(distances, 30, random_state=seed).loss for seed in range(3)) / len(rows)
@@ -107,7 +107,7 @@ def test_fixed_medoids_never_move_and_attract(method: str, seed: int) -> None:
     centres = [*result.medoids, *fixed]
     np.testing.assert_allclose(distances[centres][result.labels, np.arange(60)], result.distances, atol=1e-4)
     if method == "exact":
-        check_exchanges(distances, result, fixed)
+        check_swaps(distances, result, fixed)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -121,7 +121,7 @@ def test_candidates_as_positions_or_mask(method: str) -> None:
     assert by_position.medoids.tolist() == by_mask.medoids.tolist()
 
 
-def test_a_mask_may_cover_fixed_medoids() -> None:
+def test_mask_may_include_fixed_medoids() -> None:
     rows, _ = tiny(1)
     result = k_medoids(rows, 9, fixed=[3], candidates=np.ones(10, dtype=bool))
     assert 3 not in result.medoids
@@ -140,7 +140,7 @@ def test_weights_equal_repeated_rows(seed: int) -> None:
     assert weighted.loss == pytest.approx(plain.loss, rel=1e-5)
 
 
-def test_a_row_of_weight_zero_does_not_count() -> None:
+def test_row_of_weight_zero_is_ignored() -> None:
     rows = np.array([[0.0], [1.0], [2.0], [1000.0]])
     assert k_medoids(rows, 1, sample_weight=[1, 1, 1, 0]).medoids.tolist() == [1]
 
@@ -152,7 +152,7 @@ def test_a_row_of_weight_zero_does_not_count() -> None:
     ids=["zeros", "three groups", "all equal"],
 )
 @pytest.mark.parametrize("count", [1, 3, 7, 30])
-def test_exactly_as_many_distinct_medoids_as_asked_for(method: str, rows: np.ndarray, count: int) -> None:
+def test_medoids_are_distinct(method: str, rows: np.ndarray, count: int) -> None:
     result = k_medoids(rows, count, method=method)
     assert len(set(result.medoids.tolist())) == count
     if len(np.unique(rows, axis=0)) <= count:
@@ -176,7 +176,7 @@ def test_every_prefix_is_a_good_smaller_choice() -> None:
 
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=20)
-def test_the_order_of_the_rows_does_not_matter(seed: int) -> None:
+def test_order_of_the_rows_does_not_matter(seed: int) -> None:
     generator = np.random.default_rng(seed)
     rows = generator.normal(size=(60, 3)).astype(np.float32)
     order = generator.permutation(60)
@@ -185,8 +185,8 @@ def test_the_order_of_the_rows_does_not_matter(seed: int) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_same_whatever_the_number_of_threads(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four threads share even the smallest block here, on a machine of one core too."""
+def test_result_does_not_depend_on_the_number_of_threads(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four threads share even the smallest block, also on a machine with one core."""
     rows = make_blobs(800, n_features=40, centers=50, random_state=1)[0].astype(np.float32)
     pool = CountingPool(4)
     monkeypatch.setattr(threads, "_pool", lambda count: pool)
@@ -205,7 +205,7 @@ def test_the_same_whatever_the_number_of_threads(method: str, monkeypatch: pytes
 
 
 class CountingPool(ThreadPoolExecutor):
-    """A pool that keeps the names of the kernels of which it was given a part that is not empty."""
+    """A pool that records the names of the kernels it ran in several parts."""
 
     def __init__(self, n_threads: int) -> None:
         super().__init__(n_threads)
@@ -217,14 +217,14 @@ class CountingPool(ThreadPoolExecutor):
         return super().submit(kernel, start, stop, *rest)
 
 
-def test_the_plan_follows_the_memory() -> None:
+def test_method_depends_on_the_memory() -> None:
     rows = np.random.default_rng(0).normal(size=(2000, 4)).astype(np.float32)
     assert k_medoids(rows, 5).method == "exact"
     assert k_medoids(rows, 5, max_memory=2**20).method == "streamed"
     assert k_medoids(rows, 5, max_memory=2**16).method == "sampled"
 
 
-def test_cosine_looks_at_the_angle_only() -> None:
+def test_cosine_depends_on_the_angle_only() -> None:
     angles = np.array([0.0, 0.1, 0.2, 2.0, 2.1, 2.2])
     rows = np.stack([np.cos(angles), np.sin(angles)], axis=1) * np.array([[1], [50], [3], [9], [0.1], [4]])
     assert sorted(k_medoids(rows, 2, metric="cosine").medoids.tolist()) == [1, 4]
@@ -232,7 +232,7 @@ def test_cosine_looks_at_the_angle_only() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(5))
-def test_equal_rows_with_weights_come_to_an_end(method: str, seed: int) -> None:
+def test_weighted_equal_rows_terminate(method: str, seed: int) -> None:
     weights = np.random.default_rng(seed).random(60)
     result = k_medoids(np.repeat(np.eye(3), 20, axis=0), 3, sample_weight=weights, method=method)
     assert result.loss == 0.0
@@ -250,7 +250,7 @@ SPOILT = {
     ("kind", "sparse"), [*((kind, False) for kind in SPOILT), *((kind, True) for kind in list(SPOILT)[:-1])]
 )
 def test_small_distances_survive_large_numbers(kind: str, sparse: bool) -> None:
-    """An offset is taken off dense rows only: off sparse ones they would not be sparse."""
+    """Only dense rows are shifted, so a large offset is not tested for sparse rows."""
     rows = SPOILT[kind](np.random.default_rng(0).normal(size=(300, 4)))
     distances = pairwise_distances(rows - rows.mean(axis=0))
     theirs = min(reference.fasterpam(distances, 10, random_state=seed).loss for seed in range(3)) / len(rows)
@@ -263,8 +263,8 @@ def test_small_distances_survive_large_numbers(kind: str, sparse: bool) -> None:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("exponent", [59, 90, -90])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_rows_may_be_of_any_size(method: str, exponent: int, sparse: bool) -> None:
-    """Squares of 2⁵⁹ fit float32, the sum of 2,000 of them does not; squares of 2⁻⁹⁰ are zero there."""
+def test_scale_of_the_rows_does_not_matter(method: str, exponent: int, sparse: bool) -> None:
+    """Squares of 2⁵⁹ fit float32 but the sum of 2,000 of them does not; squares of 2⁻⁹⁰ underflow."""
     rows = np.where(np.random.default_rng(0).random((200, 2000)) < 0.5, -1.0, 1.0)
     rows = sp.csr_array(rows * (np.random.default_rng(1).random(rows.shape) < 0.01)) if sparse else rows
     assert sp.issparse(Points(rows).rows) == sparse
@@ -277,7 +277,7 @@ def test_rows_may_be_of_any_size(method: str, exponent: int, sparse: bool) -> No
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("max_memory", [1, 1000])
 @pytest.mark.parametrize("count", [1, 7, 300])
-def test_a_memory_too_small_for_anything_is_enough(method: str, max_memory: int, count: int) -> None:
+def test_tiny_memory_limit_still_works(method: str, max_memory: int, count: int) -> None:
     rows, distances = tiny(3, n=300)
     result = k_medoids(rows, count, method=method, max_memory=max_memory)
     assert len(set(result.medoids.tolist())) == count
@@ -285,8 +285,8 @@ def test_a_memory_too_small_for_anything_is_enough(method: str, max_memory: int,
     assert result.loss <= 1.1 * k_medoids(rows, count).loss
 
 
-def test_kept_distances_and_fresh_ones_meet_the_same_compiled_kernels() -> None:
-    """The exact method searches in read-only distances, the streamed one in its own."""
+def test_kernels_are_compiled_once_for_kept_and_new_distances() -> None:
+    """The exact method uses read-only distances, the streamed method writable ones."""
     rows, _ = tiny(0, n=200)
     for method in ("exact", "streamed"):
         k_medoids(rows, 5, method=method)
@@ -295,7 +295,7 @@ def test_kept_distances_and_fresh_ones_meet_the_same_compiled_kernels() -> None:
     assert all(len(signatures) <= 1 for signatures in compiled.values())
 
 
-def test_repeated_entries_of_a_sparse_matrix_are_summed() -> None:
+def test_duplicate_sparse_entries_are_summed() -> None:
     rows, _ = tiny(0, n=30)
     halves = sp.coo_array(np.hstack([rows, rows]) / 2)
     twice = sp.csr_array((halves.data, (halves.coords[0], halves.coords[1] % 2)), shape=rows.shape)
@@ -313,21 +313,21 @@ def test_one_medoid_is_found_without_the_matrix(method: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_judged_in_a_projection_medoids_are_as_good(sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Noise in 400 columns that the projection to 64 omits, and more of it in some rows than in others."""
+def test_ranking_in_a_projection_finds_equally_good_medoids(sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise in 400 columns, with a different amount in each row, that the projection to 64 omits."""
     blobs, group = make_blobs(1500, n_features=400, centers=12, cluster_std=1.0, random_state=0)
     noise = blobs - np.stack([blobs[group == each].mean(axis=0) for each in range(12)])[group]
     rows = (blobs + noise * np.random.default_rng(0).uniform(-0.8, 2, size=(1500, 1))).astype(np.float32)
     points = spread(rows, 9000) if sparse else Points(rows)
-    judged = []
+    problems = []
     seen = solver._project_problem
-    monkeypatch.setattr(solver, "_project_problem", lambda *args: judged.append(seen(*args)) or judged[-1])
+    monkeypatch.setattr(solver, "_project_problem", lambda *args: problems.append(seen(*args)) or problems[-1])
     narrow = k_medoids(points, 10, fixed=[7], method="streamed")
     monkeypatch.setattr(solver, "MIN_WIDTH_RATIO", 10_000)
     plain = k_medoids(points, 10, fixed=[7], method="streamed")
-    assert judged[0].points.width < 100
-    assert judged[1].points is points
-    np.testing.assert_array_equal(judged[0].points.squared_norms, points.squared_norms)
+    assert problems[0].points.width < 100
+    assert problems[1].points is points
+    np.testing.assert_array_equal(problems[0].points.squared_norms, points.squared_norms)
     assert narrow.loss <= 1.001 * plain.loss
 
 
@@ -335,12 +335,12 @@ def test_judged_in_a_projection_medoids_are_as_good(sparse: bool, monkeypatch: p
     ("limits", "most"),
     [({"MAX_STREAMED_ROWS": 600}, 1.03), ({"MAX_STREAMED_ROWS": 0, "KMEANS_ROWS_PER_MEDOID": 30}, 1.2)],
 )
-def test_a_sample_is_searched_with_everything_that_was_asked_for(
+def test_sampled_method_respects_fixed_weights_and_candidates(
     limits: dict[str, int], most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Small limits make the sample smaller than the rows: fixed medoids, weights and candidates must still count.
+    """Small limits make the sample smaller than the rows; fixed medoids, weights and candidates still count.
 
-    Means alone may leave one of the twelve groups without a medoid; exchanges do not.
+    Means alone may leave one of the twelve groups without a medoid; swaps do not.
     """
     for name, value in limits.items():
         monkeypatch.setattr(solver, name, value)
@@ -356,15 +356,15 @@ def test_a_sample_is_searched_with_everything_that_was_asked_for(
     assert sampled.loss == pytest.approx(loss_of(distances, [*sampled.medoids, *fixed], weights), rel=1e-3)
 
 
-def test_more_medoids_cost_less_on_a_sample_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_medoids_lower_the_loss_on_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver, "MAX_STREAMED_ROWS", 1000)
     rows = make_blobs(4000, n_features=5, centers=60, random_state=4)[0]
     losses = [k_medoids(rows, count, method="sampled").loss for count in (30, 51, 80, 99, 101, 120)]
     assert losses == sorted(losses, reverse=True)
 
 
-def test_forked_workers_answer() -> None:
-    """Threads do not survive a fork, so a worker starts its own; tried in a process without those of PyTorch."""
+def test_forked_workers_start_their_own_threads() -> None:
+    """Threads do not survive a fork. The test runs in a process without the threads of PyTorch."""
     program = """
 import multiprocessing, numpy as np
 from featprop.clustering import k_medoids
@@ -421,7 +421,7 @@ def test_invalid_rows_are_refused(rows: np.ndarray, value: object) -> None:
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_points_are_clustered_as_their_rows_and_measured_once(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_are_clustered_as_rows_and_keep_distances(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(0).normal(size=(60, 5)).astype(np.float32)
     points = Points(rows, metric)
     for count, some in ((3, None), (5, None), (4, np.arange(30))):
@@ -436,7 +436,7 @@ def test_points_are_clustered_as_their_rows_and_measured_once(metric: str, monke
     assert not measured
 
 
-def test_points_have_a_metric_of_their_own() -> None:
+def test_points_keep_their_metric() -> None:
     rows = np.random.default_rng(0).normal(size=(20, 3))
     with raises(ParameterError, parameter="metric", value="cosine"):
         k_medoids(Points(rows), 3, metric="cosine")

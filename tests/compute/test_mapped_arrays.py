@@ -1,4 +1,4 @@
-"""Mapped arrays can be found again by another process, and their pages let go of."""
+"""Locations of mapped arrays, and releasing their pages."""
 
 from pathlib import Path
 
@@ -14,14 +14,14 @@ def mapped(tmp_path: Path) -> np.ndarray:
     return np.lib.format.open_memmap(tmp_path / "rows.npy", mode="r")
 
 
-def test_an_array_in_memory_is_nowhere() -> None:
+def test_array_in_memory_has_no_location() -> None:
     rows = np.ones((4, 2), dtype=np.float32)
     assert locate_array(rows) is None
     release_pages(rows, slice(0, 2))
     assert rows.all()
 
 
-def test_a_mapped_array_is_found_again(mapped: np.ndarray) -> None:
+def test_location_of_a_mapped_array_opens_it(mapped: np.ndarray) -> None:
     for array in (mapped, np.asarray(mapped), mapped[100:7000], np.asarray(mapped)[5:].view()):
         found = locate_array(array)
         assert found is not None
@@ -29,18 +29,18 @@ def test_a_mapped_array_is_found_again(mapped: np.ndarray) -> None:
         np.testing.assert_array_equal(found.open(), array)
 
 
-def test_what_is_not_one_run_of_bytes_is_nowhere(mapped: np.ndarray) -> None:
+def test_noncontiguous_view_has_no_location(mapped: np.ndarray) -> None:
     assert locate_array(mapped[:, 1:3]) is None
     assert locate_array(mapped[::2]) is None
 
 
-def test_a_file_that_is_gone_is_nowhere_but_its_numbers_are_there(mapped: np.ndarray) -> None:
+def test_removed_file_has_no_location_but_keeps_its_values(mapped: np.ndarray) -> None:
     Path(mapped.filename).unlink()  # type: ignore[attr-defined]
     assert locate_array(mapped) is None
     assert mapped[9_999, 5] == 59_999
 
 
-def test_a_written_array_is_written_for_all(tmp_path: Path) -> None:
+def test_writes_are_visible_in_every_mapping(tmp_path: Path) -> None:
     (tmp_path / "rows.bin").write_bytes(bytes(4 * 50_000))
     where = ArrayLocation(tmp_path / "rows.bin", 0, "<f4", (10_000, 5), writable=True)
     ours, theirs = where.open(), where.open()
@@ -55,7 +55,7 @@ def test_a_written_array_is_written_for_all(tmp_path: Path) -> None:
     assert not found.writable
 
 
-def test_pages_are_let_go_of_and_read_again(mapped: np.ndarray) -> None:
+def test_released_pages_are_read_again(mapped: np.ndarray) -> None:
     before = float(mapped.sum(dtype=np.float64))
     for part in (slice(None), slice(0, 10), slice(9_990, 10_000), slice(5, 5), slice(333, 7777)):
         release_pages(mapped, part)
@@ -64,8 +64,8 @@ def test_pages_are_let_go_of_and_read_again(mapped: np.ndarray) -> None:
     assert locate_array(np.empty((0, 3), dtype=np.float32)) is None
 
 
-def test_what_was_written_to_a_copy_on_write_is_kept(mapped: np.ndarray) -> None:
-    """Its pages are not those of the file: letting go of them would bring back what was there before."""
+def test_copy_on_write_mapping_keeps_its_values(mapped: np.ndarray) -> None:
+    """Its pages differ from the file: releasing them would restore the old values."""
     own = np.memmap(mapped.filename, np.float32, "c", offset=mapped.offset, shape=mapped.shape)  # type: ignore[attr-defined]
     own[:] = -1
     release_pages(own)

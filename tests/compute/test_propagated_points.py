@@ -1,4 +1,4 @@
-"""Distances through the operator are those of the rows of S^K X, made whole here to compare."""
+"""Distances through the operator equal those between the computed rows of S^K X."""
 
 import pickle
 
@@ -21,7 +21,7 @@ N, D = 60, 90
 
 
 def words(seed: int, n: int = N, d: int = D, groups: int = 4, order: np.ndarray | None = None) -> Graph:
-    """A graph of groups that share words; the last nodes are alone, two of them alike and one without a word."""
+    """Make a graph of groups that share words; the last nodes are isolated, two of them equal and one without words."""
     generator = np.random.default_rng(seed)
     group = np.arange(n) % groups
     near = generator.random((n, n)) < np.where(group[:, None] == group, 12 / n, 1 / n)
@@ -78,7 +78,7 @@ def test_distances_equal_scikit_learn(layers: int, unit: bool, seed: int) -> Non
     np.testing.assert_allclose(points.multiply_transposed(points.multiply(matrix)), rows.T @ (rows @ matrix), atol=1e-3)
 
 
-def test_rows_that_are_alike_are_at_distance_zero() -> None:
+def test_equal_propagated_rows_are_at_distance_zero() -> None:
     points = points_of(words(3))
     assert points.distances(np.array([N - 3]))[0, N - 2] == 0
     assert points.exact_distances(points.take(np.array([N - 3])), np.zeros(N, dtype=np.intp))[N - 2] == 0
@@ -86,7 +86,7 @@ def test_rows_that_are_alike_are_at_distance_zero() -> None:
 
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=10)
-def test_the_order_of_nodes_and_columns_does_not_matter(seed: int) -> None:
+def test_order_of_nodes_and_columns_does_not_matter(seed: int) -> None:
     generator = np.random.default_rng(seed)
     order, columns = generator.permutation(N), generator.permutation(D)
     graph, moved = words(seed), words(seed, order=order)
@@ -99,7 +99,7 @@ def test_the_order_of_nodes_and_columns_does_not_matter(seed: int) -> None:
 
 @pytest.mark.parametrize("method", ["exact", "streamed", "sampled"])
 @pytest.mark.parametrize("unit", [False, True])
-def test_medoids_are_as_good_as_those_of_the_rows(method: str, unit: bool) -> None:
+def test_medoids_are_as_good_as_with_computed_rows(method: str, unit: bool) -> None:
     graph = words(1, n=800, d=600, groups=8)
     points, whole = points_of(graph, unit=unit), Points(rows_of(graph, unit=unit))
     fixed = [3, 500]
@@ -111,7 +111,7 @@ def test_medoids_are_as_good_as_those_of_the_rows(method: str, unit: bool) -> No
     assert not set(fixed) & set(ours.medoids.tolist())
 
 
-def test_the_same_whatever_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_result_does_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = words(2, n=500, d=600)
     monkeypatch.setattr(threads, "MIN_SHARED_ENTRIES", 1)
     found = set()
@@ -123,7 +123,7 @@ def test_the_same_whatever_the_number_of_threads(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("strategy", ["featprop", "featprop-cosine", "featprop-kcenter", "herding", "graphpart"])
-def test_strategies_choose_as_well_without_the_rows(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strategies_select_as_well_without_the_rows(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = fp.select(words(5, n=400, d=300), 10, strategy=strategy)
     monkeypatch.setattr(propagation, "MIN_OPERATOR_NODES", 100)
     monkeypatch.setattr(propagation, "MIN_OPERATOR_COLUMNS", 100)
@@ -133,7 +133,7 @@ def test_strategies_choose_as_well_without_the_rows(strategy: str, monkeypatch: 
     assert picks.mean_distance <= 1.02 * plain.mean_distance
 
 
-def test_neither_choosing_nor_describing_makes_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_selection_and_coverage_do_not_compute_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(propagation, "MIN_OPERATOR_NODES", 100)
     monkeypatch.setattr(propagation, "MIN_OPERATOR_COLUMNS", 100)
     monkeypatch.setattr(Propagation, "rows", lambda self, layers: pytest.fail(f"made S^{layers} X"))
@@ -142,7 +142,7 @@ def test_neither_choosing_nor_describing_makes_the_rows(monkeypatch: pytest.Monk
         assert picks.represents.sum() == 400
 
 
-def test_which_features_are_not_propagated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_operator_is_used_for_sparse_features_of_few_hops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(propagation, "MIN_OPERATOR_NODES", 50)
     monkeypatch.setattr(propagation, "MIN_OPERATOR_COLUMNS", D)
     graph = words(0)
@@ -174,7 +174,7 @@ def test_which_features_are_not_propagated(monkeypatch: pytest.MonkeyPatch) -> N
         ("MAX_OPERATOR_VALUE", 2.9, False),
     ],
 )
-def test_how_many_nodes_and_columns_are_worth_it(
+def test_operator_is_used_within_its_limits(
     limit: str, value: float, without: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, usual in {
@@ -187,7 +187,7 @@ def test_how_many_nodes_and_columns_are_worth_it(
     assert isinstance(Propagation.of(words(0)).points(2), PropagatedPoints) == without
 
 
-def test_points_go_to_other_processes() -> None:
+def test_points_can_be_pickled() -> None:
     graph = words(0)
     whole = Propagation.of(graph)
     points = PropagatedPoints(whole.adjacency, whole.rows(0), 2, False, dict)
