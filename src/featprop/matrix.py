@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Features",
+    "Floats",
+    "Positions",
     "as_dense",
     "dense",
     "is_sparse_smaller",
@@ -23,6 +25,8 @@ __all__ = [
 ]
 
 Features: TypeAlias = "sp.csr_array | NDArray[np.float32]"
+Floats: TypeAlias = "NDArray[np.float32]"
+Positions: TypeAlias = "NDArray[np.intp]"
 
 LEAST_SQUARE = 2.0**-100
 """Squared lengths of rows from which on no part of one that counts has vanished in single precision."""

@@ -20,7 +20,7 @@ from featprop.compute import get_backend, split_into_chunks, sum_in_order
 from featprop.compute.points import Points, split_by_bytes
 from featprop.compute.row_kernels import add_to_groups
 from featprop.compute.threads import run_by_rows
-from featprop.matrix import as_dense
+from featprop.matrix import Floats, Positions, as_dense
 from featprop.progress import tracked
 
 MAX_ROUNDS = 6
@@ -35,29 +35,15 @@ MAX_MEDIAN_CANDIDATES = 512
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Medoids and their cells.
+    """Medoids and their cells."""
 
-    Attributes
-    ----------
-    medoids
-        Positions of the medoids.
-    labels
-        Nearest medoid of each row; -1 if a fixed medoid is nearer.
-    loss
-        Weighted sum of the distances to the nearest medoid, chosen or fixed.
-    """
-
-    medoids: NDArray[np.intp]
-    labels: NDArray[np.int32]
-    loss: float
+    medoids: Positions  # positions of the medoids
+    labels: NDArray[np.int32]  # nearest medoid of each row; -1 if a fixed medoid is nearer
+    loss: float  # weighted sum of the distances to the nearest medoid, chosen or fixed
 
 
 def alternate(
-    points: Points,
-    medoids: NDArray[np.intp],
-    candidates: NDArray[np.intp],
-    covered: NDArray[np.float32],
-    weights: NDArray[np.float32],
+    points: Points, medoids: Positions, candidates: Positions, covered: Floats, weights: Floats
 ) -> tuple[Cells, int]:
     """Move medoids within their cells while the loss falls; return the cells and the number of moves."""
     allowed = np.zeros(len(points), dtype=bool)
@@ -74,7 +60,7 @@ def alternate(
     return cells, moves
 
 
-def find_one_medoid(points: Points, candidates: NDArray[np.intp], weights: NDArray[np.float32]) -> NDArray[np.intp]:
+def find_one_medoid(points: Points, candidates: Positions, weights: Floats) -> Positions:
     """Return the best single medoid among the candidates nearest to the geometric median (Weiszfeld's algorithm)."""
     labels = np.zeros(len(points), dtype=np.int32)
     pull = weights.copy()
@@ -88,9 +74,7 @@ def find_one_medoid(points: Points, candidates: NDArray[np.intp], weights: NDArr
     return shortlist[[losses[0].argmin()]]
 
 
-def _assign(
-    points: Points, medoids: NDArray[np.intp], covered: NDArray[np.float32], weights: NDArray[np.float32]
-) -> Cells:
+def _assign(points: Points, medoids: Positions, covered: Floats, weights: Floats) -> Cells:
     """Assign each row to its nearest medoid."""
     centres, own = points.take(medoids), np.full(len(points), -1, dtype=np.int32)
     own[medoids] = np.arange(len(medoids))
@@ -105,12 +89,7 @@ def _assign(
 
 
 def _assign_block(
-    block: slice,
-    points: Points,
-    centres: Points,
-    own: NDArray[np.int32],
-    covered: NDArray[np.float32],
-    weights: NDArray[np.float32],
+    block: slice, points: Points, centres: Points, own: NDArray[np.int32], covered: Floats, weights: Floats
 ) -> tuple[NDArray[np.int32], list[NDArray[np.float64]]]:
     """Return the nearest medoid of each row, a medoid being nearest to itself, and the loss of each chunk."""
     rows = points.block(block)
@@ -123,8 +102,8 @@ def _assign_block(
 
 
 def _best_in_cells(
-    points: Points, cells: Cells, allowed: NDArray[np.bool_], weights: NDArray[np.float32]
-) -> tuple[NDArray[np.intp], float]:
+    points: Points, cells: Cells, allowed: NDArray[np.bool_], weights: Floats
+) -> tuple[Positions, float]:
     """Return the row of each cell with the smallest sum of distances, and a lower bound of the improvement."""
     count, labels = len(cells.medoids), cells.labels
     means = cell_means(points, labels, weights, count)
@@ -145,16 +124,14 @@ def _best_in_cells(
     return np.where(gains > 0, shortlist[np.arange(count), best], cells.medoids), float(gains.sum())
 
 
-def cell_means(
-    points: Points, labels: NDArray[np.int32], weights: NDArray[np.float32], count: int
-) -> NDArray[np.float32]:
+def cell_means(points: Points, labels: NDArray[np.int32], weights: Floats, count: int) -> Floats:
     """Return the weighted mean of each cell; zero if the weights of a cell are zero."""
     sums = sum_in_order(get_backend().map(_sum_cells, len(points), points, labels, weights, count))
     return np.asarray(sums[:, :-1] / np.maximum(sums[:, -1:], np.finfo(np.float64).tiny), dtype=np.float32)
 
 
 def _sum_cells(
-    block: slice, points: Points, labels: NDArray[np.int32], weights: NDArray[np.float32], count: int
+    block: slice, points: Points, labels: NDArray[np.int32], weights: Floats, count: int
 ) -> list[NDArray[np.float64]]:
     """Return for each chunk the weighted sum of the rows of each cell, with the sum of weights as last column."""
     found = []
@@ -166,9 +143,7 @@ def _sum_cells(
     return found
 
 
-def _sq_distances_to_means(
-    block: slice, points: Points, labels: NDArray[np.int32], means: NDArray[np.float32]
-) -> NDArray[np.float32]:
+def _sq_distances_to_means(block: slice, points: Points, labels: NDArray[np.int32], means: Floats) -> Floats:
     """Return the squared distance of each row to the mean of its cell."""
     squared = np.empty(block.stop - block.start, dtype=np.float32)
     for part, rows in _dense_parts(points, block):
@@ -178,7 +153,7 @@ def _sq_distances_to_means(
 
 
 def _candidate_losses(
-    points: Points, labels: NDArray[np.int32], weights: NDArray[np.float32], shortlist: NDArray[np.intp]
+    points: Points, labels: NDArray[np.int32], weights: Floats, shortlist: Positions
 ) -> NDArray[np.float64]:
     """Return the weighted sum of distances from the rows of each cell to each of its shortlisted rows."""
     count, each = shortlist.shape
@@ -191,11 +166,7 @@ def _candidate_losses(
 
 
 def _candidate_losses_of_block(
-    block: slice,
-    points: Points,
-    labels: NDArray[np.int32],
-    weights: NDArray[np.float32],
-    shortlist: NDArray[np.float32],
+    block: slice, points: Points, labels: NDArray[np.int32], weights: Floats, shortlist: Floats
 ) -> list[NDArray[np.float64]]:
     found = []
     for chunk in split_into_chunks(block):
@@ -209,14 +180,14 @@ def _candidate_losses_of_block(
     return found
 
 
-def _dense_parts(points: Points, block: slice) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+def _dense_parts(points: Points, block: slice) -> Iterator[tuple[slice, Floats]]:
     """Yield parts of a block that take little memory as dense rows, and these rows."""
     for part in split_by_bytes(block.stop - block.start, 4 * points.width):
         here = slice(block.start + part.start, block.start + part.stop)
         yield here, as_dense(points.block(here).rows)
 
 
-def _smallest(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:
+def _smallest(values: Floats, count: int) -> Positions:
     """Return the positions of the `count` smallest values."""
     count = min(count, len(values))
     return np.argpartition(values, count - 1)[:count]

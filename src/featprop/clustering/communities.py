@@ -21,13 +21,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from featprop.compute.points import Points
-from featprop.matrix import Features, dense
+from featprop.matrix import Features, Positions, dense
 
 MAX_GROUPS = 1000
 """Smaller groups beyond this number first join the large group with the nearest mean, to limit the number of pairs."""
 
 
-def greedy_modularity(adjacency: sp.csr_array) -> NDArray[np.intp]:
+def greedy_modularity(adjacency: sp.csr_array) -> Positions:
     """Return the community of each node; communities are numbered in the order of their first nodes.
 
     Parameters
@@ -47,7 +47,7 @@ def greedy_modularity(adjacency: sp.csr_array) -> NDArray[np.intp]:
     return np.argsort(np.argsort(first))[community]
 
 
-def merge_groups(features: Features, group: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+def merge_groups(features: Features, group: Positions, count: int) -> Positions:
     """Merge groups until `count` are left; return the group of each row, the largest group first.
 
     The two groups with the lowest cost ‖x̄_i - x̄_j‖ · n_i n_j / (n_i + n_j) are merged next, with means x̄ and sizes n
@@ -63,7 +63,7 @@ def merge_groups(features: Features, group: NDArray[np.intp], count: int) -> NDA
     return _renumber_by_size(_merge_closest(means, np.bincount(group).astype(np.float64), count)[group])
 
 
-def _merge_closest(means: NDArray[np.float64], sizes: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+def _merge_closest(means: NDArray[np.float64], sizes: NDArray[np.float64], count: int) -> Positions:
     """Return the final group of each group; both arguments are overwritten."""
     part = np.arange(len(sizes))
     costs = np.stack([_merge_costs(means, sizes, i) for i in range(len(sizes))])
@@ -86,12 +86,12 @@ def _merge_costs(means: NDArray[np.float64], sizes: NDArray[np.float64], i: int)
     return np.asarray(costs)
 
 
-def _group_means(features: Features, group: NDArray[np.intp]) -> Features:
+def _group_means(features: Features, group: Positions) -> Features:
     shares = (1.0 / np.bincount(group))[group].astype(np.float32)
     return sp.csr_array((shares, (group, np.arange(len(group))))) @ features
 
 
-def _renumber_by_size(group: NDArray[np.intp]) -> NDArray[np.intp]:
+def _renumber_by_size(group: Positions) -> Positions:
     """Renumber groups by decreasing size, and groups of equal size by their first row."""
     _, first, group, sizes = np.unique(group, return_index=True, return_inverse=True, return_counts=True)
     return np.argsort(np.lexsort([first, -sizes]))[group]

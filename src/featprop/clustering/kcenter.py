@@ -17,18 +17,10 @@ from featprop.progress import tracked
 
 @dataclass(frozen=True)
 class KCenterResult:
-    """Centres and the distances to them.
+    """Centres and the distances to them."""
 
-    Attributes
-    ----------
-    centres
-        Positions of the chosen rows, in the order of choice.
-    distances
-        Distance of each row to the nearest centre, chosen or fixed.
-    """
-
-    centres: NDArray[np.intp]
-    distances: NDArray[np.float32]
+    centres: NDArray[np.intp]  # positions of the chosen rows, in the order of choice
+    distances: NDArray[np.float32]  # distance of each row to the nearest centre, chosen or fixed
 
     @property
     def radius(self) -> float:
@@ -37,11 +29,7 @@ class KCenterResult:
 
 
 def k_center(
-    points: Points,
-    count: int,
-    fixed: NDArray[np.intp],
-    candidates: NDArray[np.intp],
-    generator: np.random.Generator,
+    points: Points, count: int, fixed: NDArray[np.intp], candidates: NDArray[np.intp], generator: np.random.Generator
 ) -> KCenterResult:
     """Choose `count` of the `candidates`, each the farthest from the `fixed` rows and those chosen before.
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from featprop.compute.points import Points, first_minimum, split_by_bytes
 from featprop.compute.threads import run_by_rows
-from featprop.matrix import dense, read_only
+from featprop.matrix import Floats, Positions, dense, read_only
 from featprop.progress import tracked
 
 SEEDING_ROUNDS = 4
@@ -29,18 +29,18 @@ MIN_IMPROVEMENT = 1e-4
 def k_means(
     points: Points,
     n_centres: int,
-    fixed: NDArray[np.intp],
-    weights: NDArray[np.float32],
+    fixed: Positions,
+    weights: Floats,
     generator: np.random.Generator,
     converge_within: int | None = None,
-) -> NDArray[np.float32]:
+) -> Floats:
     """Return `n_centres` centres, each the mean of the rows nearest to it; the `fixed` rows are further centres.
 
     With `converge_within`, iterate until no row changes its centre, at most that many times; else until an iteration is
     no longer worth its time.
     """
     max_iterations = converge_within or MAX_ITERATIONS
-    last: NDArray[np.intp] | None = None
+    last: Positions | None = None
     centres = dense(points.rows[_draw_seeds(points, n_centres, fixed, weights, generator)])
     held = points.nearest(points.take(fixed)) if fixed.size else None
     before = np.inf
@@ -62,7 +62,7 @@ def k_means(
     return centres
 
 
-def nearest_distinct(points: Points, centres: NDArray[np.float32], candidates: NDArray[np.intp]) -> NDArray[np.intp]:
+def nearest_distinct(points: Points, centres: Floats, candidates: Positions) -> Positions:
     """Return a nearby candidate for each centre, all distinct: a candidate goes to the centre closest to it."""
     wrapped, pool = as_points(points, centres), points.take(candidates)
     lists, distances = nearest_lists(wrapped, pool, LISTED_CANDIDATES)
@@ -79,7 +79,7 @@ def nearest_distinct(points: Points, centres: NDArray[np.float32], candidates: N
     return candidates[chosen]
 
 
-def nearest_lists(centres: Points, pool: Points, count: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+def nearest_lists(centres: Points, pool: Points, count: int) -> tuple[Positions, Floats]:
     """Return the `count` nearest points of the pool for each centre, the nearest first, and their distances."""
     everyone, count = np.arange(len(centres)), min(count, len(pool))
     index = np.zeros((len(centres), count), dtype=np.intp)
@@ -90,14 +90,12 @@ def nearest_lists(centres: Points, pool: Points, count: int) -> tuple[NDArray[np
     return index, distance
 
 
-def as_points(points: Points, centres: NDArray[np.float32]) -> Points:
+def as_points(points: Points, centres: Floats) -> Points:
     """Return centres, shifted and scaled as `points` are, as points."""
     return Points.wrap(centres, points.metric, points.scale)
 
 
-def _assign(
-    points: Points, centres: NDArray[np.float32], held: tuple[NDArray[np.intp], NDArray[np.float32]] | None
-) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+def _assign(points: Points, centres: Floats, held: tuple[Positions, Floats] | None) -> tuple[Positions, Floats]:
     """Return the nearest centre of each row and its distance; `held` is the same for the fixed centres."""
     nearest, distance = points.nearest(as_points(points, centres))
     if held is None:
@@ -108,12 +106,8 @@ def _assign(
 
 
 def _draw_seeds(
-    points: Points,
-    count: int,
-    fixed: NDArray[np.intp],
-    weights: NDArray[np.float32],
-    generator: np.random.Generator,
-) -> NDArray[np.intp]:
+    points: Points, count: int, fixed: Positions, weights: Floats, generator: np.random.Generator
+) -> Positions:
     """Draw `count` rows, far from each other and from the fixed ones."""
     n = len(points)
     drawn = fixed if fixed.size else generator.choice(n, size=1, p=_probabilities(weights.astype(np.float64)))
@@ -135,7 +129,7 @@ def _draw_seeds(
 
 def _draw_by_kmeans_plus_plus(
     points: Points, weights: NDArray[Any], count: int, generator: np.random.Generator
-) -> NDArray[np.intp]:
+) -> Positions:
     """Draw points with odds proportional to their weight times their squared distance to those drawn before."""
     left = np.ones(len(points), dtype=bool)
     odds = weights.copy()
@@ -158,9 +152,7 @@ def _probabilities(odds: NDArray[Any], allowed: NDArray[np.bool_] | None = None)
     return np.asarray(flat / flat.sum())
 
 
-def _refill_empty(
-    centres: NDArray[np.float32], empty: NDArray[np.intp], points: Points, contributions: NDArray[np.float32]
-) -> None:
+def _refill_empty(centres: Floats, empty: Positions, points: Points, contributions: Floats) -> None:
     """Move centres without rows to the rows with the largest contributions to the loss."""
     if empty.size:
         costly = np.argsort(-contributions, kind="stable")[: len(empty)]

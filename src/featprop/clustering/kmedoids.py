@@ -20,6 +20,7 @@ from featprop.clustering.solver import METHODS, Problem, Solution, choose_method
 from featprop.clustering.swaps import greedy_order
 from featprop.compute.points import Points
 from featprop.errors import ParameterError, unknown_choice
+from featprop.matrix import Floats, Positions
 
 log = logging.getLogger(__name__)
 
@@ -48,9 +49,9 @@ class KMedoidsResult:
         Method used: ``"exact"``, ``"streamed"`` or ``"sampled"`` (`featprop.clustering.solver`).
     """
 
-    medoids: NDArray[np.intp]
-    labels: NDArray[np.intp]
-    distances: NDArray[np.float32]
+    medoids: Positions
+    labels: Positions
+    distances: Floats
     loss: float
     n_swaps: int
     method: str
@@ -173,7 +174,7 @@ def _check_positive(name: str, value: Any) -> int:
     return number
 
 
-def _check_positions(name: str, positions: Any, n: int) -> NDArray[np.intp]:
+def _check_positions(name: str, positions: Any, n: int) -> Positions:
     given = np.asarray(positions).ravel()
     if given.dtype == bool and given.shape == (n,):
         given = np.flatnonzero(given)
@@ -188,7 +189,7 @@ def _check_positions(name: str, positions: Any, n: int) -> NDArray[np.intp]:
     return whole
 
 
-def _check_candidates(candidates: Any, held: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+def _check_candidates(candidates: Any, held: Positions, n: int) -> Positions:
     if candidates is None:
         return np.setdiff1d(np.arange(n), held)
     allowed = np.sort(_check_positions("candidates", candidates, n))
@@ -199,7 +200,7 @@ def _check_candidates(candidates: Any, held: NDArray[np.intp], n: int) -> NDArra
     return np.setdiff1d(allowed, held)
 
 
-def _check_weights(sample_weight: Any, n: int) -> NDArray[np.float32]:
+def _check_weights(sample_weight: Any, n: int) -> Floats:
     if sample_weight is None:
         return np.ones(n, dtype=np.float32)
     counted = np.asarray(sample_weight, dtype=np.float32)

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from featprop.clustering.kcenter import k_center
 from featprop.compute.points import Points
+from featprop.matrix import Floats, Positions
 
 INFEASIBLE = 2
 """Status of `scipy.optimize.milp` when it proves that there is no solution."""
@@ -27,27 +27,13 @@ INFEASIBLE = 2
 
 @dataclass(frozen=True)
 class RobustKCenterResult:
-    """Centres and their radius.
+    """Centres and their radius."""
 
-    Attributes
-    ----------
-    centres
-        Positions of the chosen rows, in the order of greedy K-Center.
-    radius
-        Largest distance of a row to its centre, without the outliers.
-    lower_bound
-        Proven lower bound of the radius of any choice, for all rows and candidates.
-    greedy_radius
-        Radius of greedy K-Center.
-    n_problems
-        Number of integer programs solved.
-    """
-
-    centres: NDArray[np.intp]
-    radius: float
-    lower_bound: float
-    greedy_radius: float
-    n_problems: int
+    centres: Positions  # positions of the chosen rows, in the order of greedy K-Center
+    radius: float  # largest distance of a row to its centre, without the outliers
+    lower_bound: float  # proven lower bound of the radius of any choice, for all rows and candidates
+    greedy_radius: float  # radius of greedy K-Center
+    n_problems: int  # number of integer programs solved
 
     @property
     def gap(self) -> float:
@@ -58,8 +44,8 @@ class RobustKCenterResult:
 def robust_k_center(
     points: Points,
     count: int,
-    fixed: NDArray[np.intp],
-    candidates: NDArray[np.intp],
+    fixed: Positions,
+    candidates: Positions,
     generator: np.random.Generator,
     *,
     outliers: int,
@@ -117,8 +103,8 @@ class _Program:
         self,
         points: Points,
         count: int,
-        fixed: NDArray[np.intp],
-        candidates: NDArray[np.intp],
+        fixed: Positions,
+        candidates: Positions,
         generator: np.random.Generator,
         outliers: int,
         max_size: int,
@@ -139,7 +125,7 @@ class _Program:
         if fixed.size:
             self.covered = points.take(rows).nearest(points.take(fixed))[1]
 
-    def solve(self, radius: float, time_limit: float) -> tuple[int, NDArray[np.intp] | None]:
+    def solve(self, radius: float, time_limit: float) -> tuple[int, Positions | None]:
         """Return the status of the solver, and centres within the radius of all but the outliers if it found any."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -167,12 +153,12 @@ class _Program:
 
 def _fill_up(
     points: Points,
-    chosen: NDArray[np.intp],
+    chosen: Positions,
     count: int,
-    fixed: NDArray[np.intp],
-    candidates: NDArray[np.intp],
+    fixed: Positions,
+    candidates: Positions,
     generator: np.random.Generator,
-) -> NDArray[np.intp]:
+) -> Positions:
     """Add the farthest candidates if the program needed fewer centres than `count`."""
     if len(chosen) == count:
         return chosen
@@ -180,14 +166,14 @@ def _fill_up(
     return np.concatenate([chosen, k_center(points, count - len(chosen), held, rest, generator).centres])
 
 
-def _distances(points: Points, centres: NDArray[np.intp], fixed: NDArray[np.intp]) -> NDArray[np.float32]:
+def _distances(points: Points, centres: Positions, fixed: Positions) -> Floats:
     every = np.concatenate([centres, fixed])
     distances = points.nearest(points.take(every))[1]
     distances[every] = 0.0
     return distances
 
 
-def _robust_radius(distances: NDArray[np.float32], outliers: int) -> float:
+def _robust_radius(distances: Floats, outliers: int) -> float:
     """Return the largest distance without the `outliers` largest."""
     place = max(0, len(distances) - 1 - outliers)
     return float(np.partition(distances, place)[place])

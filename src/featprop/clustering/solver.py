@@ -21,7 +21,7 @@ from featprop.clustering.alternating import alternate, cell_means, find_one_medo
 from featprop.clustering.kmeans import as_points, k_means, nearest_distinct, nearest_lists
 from featprop.clustering.swaps import Search, greedy_order, total_distances
 from featprop.compute.points import Points
-from featprop.matrix import as_dense
+from featprop.matrix import Floats, Positions, as_dense
 from featprop.progress import tracked
 
 METHODS = ("exact", "streamed", "sampled")
@@ -50,36 +50,16 @@ NEAREST_ROWS_PER_MEDOID = 256
 
 @dataclass(frozen=True)
 class Problem:
-    """A K-Medoids problem.
+    """A K-Medoids problem."""
 
-    Attributes
-    ----------
-    points
-        All rows.
-    count
-        Number of medoids to choose.
-    candidates
-        Positions of the rows that may become medoids.
-    fixed
-        Positions of the fixed medoids.
-    nearest_fixed
-        Nearest fixed medoid of each row, as an index into `fixed`.
-    covered
-        Distance of each row to the nearest fixed medoid; infinite without fixed medoids.
-    weights
-        Weight of each row.
-    max_memory
-        Memory limit of the search in bytes, in addition to the rows.
-    """
-
-    points: Points
-    count: int
-    candidates: NDArray[np.intp]
-    fixed: NDArray[np.intp]
-    nearest_fixed: NDArray[np.intp]
-    covered: NDArray[np.float32]
-    weights: NDArray[np.float32]
-    max_memory: int
+    points: Points  # all rows
+    count: int  # number of medoids to choose
+    candidates: Positions  # positions of the rows that may become medoids
+    fixed: Positions  # positions of the fixed medoids
+    nearest_fixed: Positions  # nearest fixed medoid of each row, as an index into `fixed`
+    covered: Floats  # distance of each row to the nearest fixed medoid; infinite without fixed medoids
+    weights: Floats  # weight of each row
+    max_memory: int  # memory limit of the search in bytes, in addition to the rows
 
 
 def choose_method(problem: Problem) -> str:
@@ -94,21 +74,12 @@ def choose_method(problem: Problem) -> str:
 
 @dataclass(frozen=True)
 class Solution:
-    """Result of a solver.
+    """Result of a solver."""
 
-    Attributes
-    ----------
-    medoids
-        Positions of the chosen rows.
-    n_swaps
-        Number of swaps.
-    labels
-        Nearest medoid of each row, -1 if a fixed medoid is nearer; None if not computed.
-    """
-
-    medoids: NDArray[np.intp]
-    n_swaps: int
+    medoids: Positions  # positions of the chosen rows
+    n_swaps: int  # number of swaps
     labels: NDArray[np.int32] | None = None
+    """Nearest medoid of each row, -1 if a fixed medoid is nearer; None if not computed."""
 
 
 def solve(problem: Problem, method: str, n_init: int, generator: np.random.Generator) -> Solution:
@@ -200,7 +171,7 @@ def _streamed_search(problem: Problem, narrow: Points, ranking: Problem, generat
     return search
 
 
-def _find_promising(problem: Problem, search: Search, generator: np.random.Generator) -> NDArray[np.intp]:
+def _find_promising(problem: Problem, search: Search, generator: np.random.Generator) -> Positions:
     """Return the candidates with the largest gains, computed from nearby rows only.
 
     An omitted row could only add to the gain, so the gain is a lower bound. Nearby rows are those of the candidate's
@@ -233,7 +204,7 @@ def _find_promising(problem: Problem, search: Search, generator: np.random.Gener
     return best[gains[best] > 0]
 
 
-def _select_ranked(cell: Points, rows: NDArray[np.intp], each: int, generator: np.random.Generator) -> NDArray[np.intp]:
+def _select_ranked(cell: Points, rows: Positions, each: int, generator: np.random.Generator) -> Positions:
     """Return the rows of a cell to rank: half of them the nearest to the mean, half random."""
     if len(rows) <= each:
         return rows
@@ -251,7 +222,7 @@ def _solve_sampled(problem: Problem, n_init: int, generator: np.random.Generator
     return Solution(cells.medoids, n_swaps + moves, cells.labels)
 
 
-def _solve_sample(problem: Problem, n_init: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], int]:
+def _solve_sample(problem: Problem, n_init: int, generator: np.random.Generator) -> tuple[Positions, int]:
     """Solve a sample: by swaps if it has enough rows for every medoid, else by K-Means."""
     room = min(MAX_STREAMED_ROWS, problem.max_memory // (8 * problem.count))
     by_swaps = room >= MIN_ROWS_PER_MEDOID * problem.count
@@ -263,7 +234,7 @@ def _solve_sample(problem: Problem, n_init: int, generator: np.random.Generator)
     return sample[_solve_by_means(part, generator)], 0
 
 
-def _solve_by_means(problem: Problem, generator: np.random.Generator) -> NDArray[np.intp]:
+def _solve_by_means(problem: Problem, generator: np.random.Generator) -> Positions:
     """Return the candidates nearest to the means of cells found by K-Means on a projected sample.
 
     The nearest candidates are searched among all rows without projection, which could hide that a row is near the mean
@@ -278,7 +249,7 @@ def _solve_by_means(problem: Problem, generator: np.random.Generator) -> NDArray
     return nearest_distinct(problem.points, means, problem.candidates)
 
 
-def _restrict(problem: Problem, rows: NDArray[np.intp]) -> Problem:
+def _restrict(problem: Problem, rows: Positions) -> Problem:
     """Restrict the problem to some rows, in order, that include all fixed medoids."""
     return Problem(
         points=problem.points.take(rows),
@@ -292,7 +263,7 @@ def _restrict(problem: Problem, rows: NDArray[np.intp]) -> Problem:
     )
 
 
-def _draw_sample(problem: Problem, size: int, generator: np.random.Generator) -> NDArray[np.intp]:
+def _draw_sample(problem: Problem, size: int, generator: np.random.Generator) -> Positions:
     """Draw rows with positive weight and enough candidates; always include the fixed medoids."""
     counting = np.flatnonzero(problem.weights > 0)
     drawn = generator.choice(counting, size=min(size, len(counting)), replace=False)

@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from featprop.compute.threads import run_by_rows
-from featprop.matrix import read_only
+from featprop.matrix import Floats, Positions, read_only
 
 RELATIVE_GAIN = 1e-7
 """A swap must lower the loss by more than this share; gains that differ by less are ties."""
@@ -40,13 +40,7 @@ class Search:
         Weight of each reference.
     """
 
-    def __init__(
-        self,
-        medoids: NDArray[np.intp],
-        distances: NDArray[np.float32],
-        covered: NDArray[np.float32],
-        weights: NDArray[np.float32],
-    ) -> None:
+    def __init__(self, medoids: Positions, distances: Floats, covered: Floats, weights: Floats) -> None:
         n = distances.shape[1]
         self.medoids = np.array(medoids, dtype=np.intp)
         self.distances = distances
@@ -81,36 +75,21 @@ class Search:
         return RELATIVE_GAIN * self.loss + ROUNDING * float(finite @ self.weights.astype(np.float64)) + 1e-300
 
     def gains(
-        self,
-        block: NDArray[np.float32],
-        references: NDArray[np.intp] | slice = slice(None),
-        removal: NDArray[np.float64] | None = None,
+        self, block: Floats, references: Positions | slice = slice(None), removal: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
         """Return by how much the best swap of each candidate of a block lowers the loss.
 
         With `references`, the block has the distances to those only, and the result is a lower bound.
         """
         gains = np.empty(len(block))
-        run_by_rows(
-            _gains,
-            len(block),
-            block.size,
-            read_only(block),
-            self.near[references],
-            self.near_distance[references],
-            self.second_distance[references],
-            self.weights[references],
-            self.removal_losses() if removal is None else removal,
-            gains,
-        )
+        state = self.near, self.near_distance, self.second_distance, self.weights
+        parts = [array[references] for array in state]
+        removal = self.removal_losses() if removal is None else removal
+        run_by_rows(_gains, len(block), block.size, read_only(block), *parts, removal, gains)
         return gains
 
     def improve(
-        self,
-        candidates: NDArray[np.intp],
-        block: NDArray[np.float32],
-        gains: NDArray[np.float64],
-        rank: NDArray[np.intp] | None = None,
+        self, candidates: Positions, block: Floats, gains: NDArray[np.float64], rank: Positions | None = None
     ) -> int:
         """Swap medoids for `candidates` with distances `block`; return the number of swaps.
 
@@ -121,25 +100,15 @@ class Search:
         if not worth.size:
             return 0
         ties = worth if rank is None else rank[worth]
-        made = _swap(
-            read_only(block),
-            worth[np.lexsort((ties, -np.round(gains[worth] / unit)))],
-            unit,
-            candidates,
-            self.medoids,
-            self.distances,
-            self.covered,
-            self.near,
-            self.second,
-            self.near_distance,
-            self.second_distance,
-            self.weights,
-        )
+        order = worth[np.lexsort((ties, -np.round(gains[worth] / unit)))]
+        nearest = self.near, self.second, self.near_distance, self.second_distance
+        arrays = candidates, self.medoids, self.distances, self.covered, *nearest, self.weights
+        made = _swap(read_only(block), order, unit, *arrays)
         self.n_swaps += made
         return int(made)
 
 
-def total_distances(distances: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float64]:
+def total_distances(distances: Floats, weights: Floats) -> NDArray[np.float64]:
     """Return the weighted sum of the distances of each candidate to all references."""
     totals = np.empty(len(distances))
     run_by_rows(_totals, len(distances), distances.size, read_only(distances), weights.astype(np.float64), totals)
@@ -147,12 +116,8 @@ def total_distances(distances: NDArray[np.float32], weights: NDArray[np.float32]
 
 
 def greedy_order(
-    distances: NDArray[np.float32],
-    covered: NDArray[np.float32],
-    weights: NDArray[np.float32],
-    count: int,
-    order: NDArray[np.intp] | None = None,
-) -> NDArray[np.intp]:
+    distances: Floats, covered: Floats, weights: Floats, count: int, order: Positions | None = None
+) -> Positions:
     """Choose `count` distinct candidates one by one, each lowering the loss most (PAM's BUILD).
 
     `distances` has shape (candidates, references). The gain of a candidate only shrinks as others are chosen, so an
@@ -199,18 +164,7 @@ def _changes(row, near, near_distance, second_distance, weights, change):  # typ
 
 @njit(cache=True)
 def _swap(  # type: ignore[no-untyped-def]
-    block,
-    order,
-    min_gain,
-    candidates,
-    medoids,
-    distances,
-    covered,
-    near,
-    second,
-    near_distance,
-    second_distance,
-    weights,
+    block, order, limit, candidates, medoids, distances, covered, near, second, near_distance, second_distance, weights
 ):
     k = len(medoids)
     removal = _removal_losses(k, near, near_distance, second_distance, weights)
@@ -220,7 +174,7 @@ def _swap(  # type: ignore[no-untyped-def]
         change = removal.copy()
         shared = _changes(row, near, near_distance, second_distance, weights, change)
         out = np.argmin(change[:-1])
-        if -(shared + change[out]) <= min_gain:
+        if -(shared + change[out]) <= limit:
             continue
         medoids[out] = candidates[c]
         distances[out] = row

@@ -19,28 +19,14 @@ from featprop.compute.addresses import address_of, fetch_file
 
 @dataclass(frozen=True)
 class ArrayLocation:
-    """Location of a mapped array, sent to other processes instead of the array.
+    """Location of a mapped array, sent to other processes instead of the array."""
 
-    Attributes
-    ----------
-    path
-        The file.
-    offset
-        Position of the first value in the file, in bytes.
-    dtype, shape
-        Type and shape of the C-contiguous array.
-    writable
-        Whether it may be written to.
-    address
-        URL of the file if it is a local copy; a machine without the copy downloads it.
-    """
-
-    path: Path
-    offset: int
+    path: Path  # the file
+    offset: int  # position of the first value in the file, in bytes
     dtype: str
-    shape: tuple[int, ...]
-    writable: bool
-    address: str | None = None
+    shape: tuple[int, ...]  # of the C-contiguous array
+    writable: bool  # whether it may be written to
+    address: str | None = None  # URL of the file if it is a local copy; a machine without the copy downloads it
 
     def open(self) -> NDArray[Any]:
         """Map the array."""

@@ -28,7 +28,7 @@ from featprop.compute.kernels import (
 from featprop.compute.mapped_arrays import is_mapped, release_pages
 from featprop.compute.threads import run_by_rows
 from featprop.errors import ParameterError, unknown_choice
-from featprop.matrix import Features, as_dense, read_only
+from featprop.matrix import Features, Floats, Positions, as_dense, read_only
 from featprop.progress import tracked
 
 METRICS = ("euclidean", "cosine")
@@ -92,9 +92,7 @@ class Points:
         self._set(rows.astype(np.float32, copy=False), metric, scale)
 
     @classmethod
-    def wrap(
-        cls, rows: Any, metric: str, scale: float = 1.0, squared_norms: NDArray[np.float32] | None = None
-    ) -> Points:
+    def wrap(cls, rows: Any, metric: str, scale: float = 1.0, squared_norms: Floats | None = None) -> Points:
         """Return points of rows that are already shifted and scaled."""
         points = cls.__new__(cls)
         points._set(rows, metric, scale, squared_norms)
@@ -107,13 +105,13 @@ class Points:
             return cls(sp.vstack(parts, format="csr"), metric)
         return cls(np.concatenate(parts), metric)
 
-    def _set(self, rows: Any, metric: str, scale: float, norms: NDArray[np.float32] | None = None) -> None:
+    def _set(self, rows: Any, metric: str, scale: float, norms: Floats | None = None) -> None:
         self._rows = rows
         self.metric = metric
         self.scale = scale
         self._is_mapped = is_mapped(rows)
         self._norms = norms
-        self._matrix: tuple[NDArray[np.intp], NDArray[np.float32]] | None = None
+        self._matrix: tuple[Positions, Floats] | None = None
 
     def __len__(self) -> int:
         return int(self._rows.shape[0])
@@ -124,7 +122,7 @@ class Points:
         return read_only(self._rows)
 
     @property
-    def squared_norms(self) -> NDArray[np.float32]:
+    def squared_norms(self) -> Floats:
         """The squared length of each of `rows`, read-only."""
         if self._norms is None:
             norms = self._map(_norms_of) if self._is_mapped else _squared_norms(self._rows)
@@ -154,7 +152,7 @@ class Points:
         others = len(self) if n_others is None else n_others
         return split_by_bytes(count, 4 * max(others, self.width))
 
-    def distances(self, indices: NDArray[Any] | slice, to: Points | None = None) -> NDArray[np.float32]:
+    def distances(self, indices: NDArray[Any] | slice, to: Points | None = None) -> Floats:
         """Return the distance of each point at `indices` to all points, or to those of `to`, prepared alike."""
         own = self.take(indices)
         if to is not None:
@@ -167,7 +165,7 @@ class Points:
         found[np.arange(len(own)), np.arange(len(self))[indices]] = 0.0
         return found
 
-    def _distances_to(self, others: Points) -> NDArray[np.float32]:
+    def _distances_to(self, others: Points) -> Floats:
         block = _products(self._rows, others._rows)
         norms = self.squared_norms, others.squared_norms
         sparse, pair = _pair(self._rows, others._rows)
@@ -177,7 +175,7 @@ class Points:
             block *= np.float32(self.scale)
         return block
 
-    def distances_between(self, indices: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float32]:
+    def distances_between(self, indices: Positions, others: Positions) -> Floats:
         """Return the distance of each point at `indices`, which are few, to each point at `others`."""
         own = self.take(indices)
         block = np.empty((len(indices), len(others)), dtype=np.float32)
@@ -185,7 +183,7 @@ class Points:
             block[:, piece] = own.distances(slice(None), to=self.take(others[piece]))
         return block
 
-    def distances_to_subset(self, indices: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float32]:
+    def distances_to_subset(self, indices: Positions, others: Positions) -> Floats:
         """Return the distance of each point at `indices` to each point at `others`, which are few."""
         subset = self.take(others)
         matrix = np.empty((len(indices), len(others)), dtype=np.float32)
@@ -194,7 +192,7 @@ class Points:
             matrix[block] = self.distances(indices[block], to=subset)
         return matrix
 
-    def distance_matrix(self, candidates: NDArray[np.intp]) -> NDArray[np.float32]:
+    def distance_matrix(self, candidates: Positions) -> Floats:
         """Return the distances of all `candidates` to all points, read-only; a small matrix is kept."""
         if self._matrix is not None and np.array_equal(self._matrix[0], candidates):
             return self._matrix[1]
@@ -209,7 +207,7 @@ class Points:
         self._matrix = (candidates.copy(), matrix) if matrix.nbytes <= MAX_KEPT_BYTES else None
         return matrix
 
-    def _first_equal_rows(self) -> NDArray[np.intp]:
+    def _first_equal_rows(self) -> Positions:
         """Return for each row the first row equal to it up to rounding.
 
         Equal rows must have equal distances, or rounding, which depends on the processor, would choose between them.
@@ -229,7 +227,7 @@ class Points:
                 left = left[~equal]
         return first
 
-    def nearest(self, centres: Points) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    def nearest(self, centres: Points) -> tuple[Positions, Floats]:
         """Return the nearest of `centres` for each point, the first of equal ones, and its distance."""
         if self._is_mapped:
             found = list(get_backend().map(_nearest_of, len(self), self, centres, stage="measuring distances"))
@@ -244,27 +242,27 @@ class Points:
             run_by_rows(kernel, len(products), products.size, products, *norms, *pair, index[block], squared[block])
         return index, self._from_squared(squared)
 
-    def multiply(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    def multiply(self, matrix: Floats) -> Floats:
         """Return the product of `rows` and a matrix."""
         product = np.empty((len(self), matrix.shape[1]), dtype=np.float32)
         for block in split_by_bytes(len(self), 4 * self.width):
             product[block] = as_dense(self._read(block)) @ matrix
         return product
 
-    def multiply_transposed(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    def multiply_transposed(self, matrix: Floats) -> Floats:
         """Return the product of the transpose of `rows` and a matrix."""
         product = np.zeros((self.width, matrix.shape[1]), dtype=np.float32)
         for block in split_by_bytes(len(self), 4 * self.width):
             product += as_dense(self._read(block)).T @ matrix[block]
         return product
 
-    def relative_sq_distances(self, centre: NDArray[np.float32]) -> NDArray[np.float32]:
+    def relative_sq_distances(self, centre: Floats) -> Floats:
         """Return the squared distance of each of `rows` to `centre`, minus |centre|²."""
         if self._is_mapped:
             return self._map(_relative_sq_distances_of, centre)
         return np.asarray(self.squared_norms - 2 * np.asarray(self._rows @ centre))
 
-    def exact_distances(self, centres: Points, index: NDArray[np.intp]) -> NDArray[np.float32]:
+    def exact_distances(self, centres: Points, index: Positions) -> Floats:
         """Return the distance of each point to centre `index` of it, from the difference of the two rows.
 
         The centres must be dense or sparse as the points are, such as a part of them.
@@ -275,14 +273,14 @@ class Points:
             raise TypeError("points and centres must both be dense or both be sparse")
         return self._from_squared(self._pairwise_sq_diff(centres, index))
 
-    def _pairwise_sq_diff(self, centres: Points, index: NDArray[np.intp]) -> NDArray[np.float32]:
+    def _pairwise_sq_diff(self, centres: Points, index: Positions) -> Floats:
         squared = np.empty(len(self), dtype=np.float32)
         sparse, pair = _pair(self._rows, centres._rows)
         kernel = pairwise_sq_diff_sparse if sparse else pairwise_sq_diff_dense
         run_by_rows(kernel, len(self), self._rows.size, *pair, index, squared)
         return squared
 
-    def _from_squared(self, squared: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _from_squared(self, squared: Floats) -> Floats:
         """Return distances under the metric from squared distances between `rows`."""
         return squared / np.float32(2) if self.metric == "cosine" else np.sqrt(squared) * np.float32(self.scale)
 
@@ -295,28 +293,28 @@ class Points:
         release_pages(self._rows, indices if is_range else slice(None))  # type: ignore[arg-type]
         return rows
 
-    def _map(self, task: Callable[..., Any], *arguments: Any) -> NDArray[np.float32]:
+    def _map(self, task: Callable[..., Any], *arguments: Any) -> Floats:
         """Return the concatenated results of a task over blocks of mapped rows, computed by the backend."""
         return np.concatenate(list(get_backend().map(task, len(self), self, *arguments)))
 
 
-def _norms_of(block: slice, points: Points) -> NDArray[np.float32]:
+def _norms_of(block: slice, points: Points) -> Floats:
     return points.block(block).squared_norms
 
 
-def _nearest_of(block: slice, points: Points, centres: Points) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+def _nearest_of(block: slice, points: Points, centres: Points) -> tuple[Positions, Floats]:
     return points.block(block).nearest(centres)
 
 
-def _exact_distances_of(block: slice, points: Points, centres: Points, index: NDArray[np.intp]) -> NDArray[np.float32]:
+def _exact_distances_of(block: slice, points: Points, centres: Points, index: Positions) -> Floats:
     return points.block(block).exact_distances(centres, index[block])
 
 
-def _relative_sq_distances_of(block: slice, points: Points, centre: NDArray[np.float32]) -> NDArray[np.float32]:
+def _relative_sq_distances_of(block: slice, points: Points, centre: Floats) -> Floats:
     return points.block(block).relative_sq_distances(centre)
 
 
-def first_minimum(distances: NDArray[np.float32], largest: float) -> int:
+def first_minimum(distances: Floats, largest: float) -> int:
     """Return the position of the first minimum; distances within rounding error of `largest` are equal."""
     return int(np.flatnonzero(distances <= distances.min() + DISTANCE_ROUNDING * largest)[0])
 
@@ -335,7 +333,7 @@ def _is_better_dense(rows: Any) -> bool:
     return bool(is_small or dense_bytes <= MAX_DENSE_GROWTH * 8 * rows.nnz)
 
 
-def _products(a: Any, b: Any) -> NDArray[np.float32]:
+def _products(a: Any, b: Any) -> Floats:
     """Return a bᵀ; sparse rows are made dense in blocks unless they are almost empty."""
     if sp.issparse(b) and b.nnz < MAX_SPARSE_SHARE * math.prod(b.shape):
         if sp.issparse(a):
@@ -360,7 +358,7 @@ def _pair(a: Any, b: Any) -> tuple[bool, tuple[Any, ...]]:
     return False, (a, b)
 
 
-def _squared_norms(rows: Any) -> NDArray[np.float32]:
+def _squared_norms(rows: Any) -> Floats:
     if sp.issparse(rows):
         return np.asarray(sp.csr_array((rows.data**2, rows.indices, rows.indptr), shape=rows.shape).sum(axis=1))
     return np.asarray(np.einsum("ij,ij->i", rows, rows))

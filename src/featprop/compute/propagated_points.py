@@ -25,7 +25,7 @@ from featprop.compute.kernels import CLOSE, distances_dense, nearest_dense
 from featprop.compute.points import Points, split_by_bytes
 from featprop.compute.row_kernels import multiply_sparse
 from featprop.compute.threads import run_by_rows
-from featprop.matrix import Features, unit_rows
+from featprop.matrix import Features, Floats, Positions, unit_rows
 
 NOTHING = np.empty((0, 0), dtype=np.float32)
 
@@ -74,7 +74,7 @@ class PropagatedPoints(Points):
             self._row_factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
             squared = (squared > 0).astype(np.float64)
         self._squared = squared
-        self._norms: NDArray[np.float32] = squared.astype(np.float32)
+        self._norms: Floats = squared.astype(np.float32)
 
     def __len__(self) -> int:
         return int(self.features.shape[0])
@@ -116,14 +116,14 @@ class PropagatedPoints(Points):
             product *= self._row_factors[:, None].astype(product.dtype)
         return product
 
-    def multiply_transposed(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    def multiply_transposed(self, matrix: Floats) -> Floats:
         """Return the product of the transpose of `rows` and a matrix."""
         product = matrix if self._row_factors is None else matrix * self._row_factors[:, None].astype(np.float32)
         for _ in range(self.layers):
             product = multiply_sparse(self.adjacency, product)
         return multiply_sparse(self._transposed_features, product)
 
-    def distances(self, indices: NDArray[Any] | slice, to: Points | None = None) -> NDArray[np.float32]:
+    def distances(self, indices: NDArray[Any] | slice, to: Points | None = None) -> Floats:
         """Return the distance of each point at `indices` to all points, or to those of `to`."""
         own = self.take(indices)
         if to is not None and to is not self:
@@ -137,7 +137,7 @@ class PropagatedPoints(Points):
         self._correct_small_distances(block, own, *np.nonzero(close))
         return block
 
-    def nearest(self, centres: Points) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    def nearest(self, centres: Points) -> tuple[Positions, Floats]:
         """Return the nearest of `centres` for each point, the first of equal ones, and its distance."""
         index, squared = np.empty(len(self), dtype=np.intp), np.empty(len(self), dtype=np.float32)
         products = self.multiply(centres.rows.T)
@@ -145,7 +145,7 @@ class PropagatedPoints(Points):
         run_by_rows(nearest_dense, len(self), products.size, products, *norms, NOTHING, NOTHING, index, squared)
         return index, np.sqrt(squared)
 
-    def exact_distances(self, centres: Points, index: NDArray[np.intp]) -> NDArray[np.float32]:
+    def exact_distances(self, centres: Points, index: Positions) -> Floats:
         """Return the distance of each point to centre `index` of it, from products in float64."""
         rows = centres.rows.astype(np.float64)
         lengths = np.einsum("ij,ij->i", rows, rows)
@@ -158,13 +158,11 @@ class PropagatedPoints(Points):
             distances[here] = self.take(here).exact_distances(centres, index[here])
         return np.asarray(distances)
 
-    def relative_sq_distances(self, centre: NDArray[np.float32]) -> NDArray[np.float32]:
+    def relative_sq_distances(self, centre: Floats) -> Floats:
         """Return the squared distance of each of `rows` to `centre`, minus |centre|²."""
         return np.asarray(self._norms - 2 * self.multiply(centre[:, None])[:, 0])
 
-    def _correct_small_distances(
-        self, block: NDArray[np.float32], own: Points, which: NDArray[np.intp], nodes: NDArray[np.intp]
-    ) -> None:
+    def _correct_small_distances(self, block: Floats, own: Points, which: Positions, nodes: Positions) -> None:
         """Recompute distances that rounding would spoil from the difference of the rows."""
         for piece in split_by_bytes(len(nodes), 4 * self.width):
             here = self.take(nodes[piece])

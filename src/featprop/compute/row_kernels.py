@@ -10,6 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from featprop.compute.threads import run_by_rows
+from featprop.matrix import Floats
 
 
 def multiply_sparse(matrix: sp.csr_array, dense: NDArray[Any]) -> NDArray[Any]:
@@ -21,18 +22,14 @@ def multiply_sparse(matrix: sp.csr_array, dense: NDArray[Any]) -> NDArray[Any]:
     return product
 
 
-def normalize_rows(
-    rows: NDArray[np.float32], min_length: float = 0.0, scale: NDArray[np.float32] | None = None
-) -> NDArray[np.float32]:
+def normalize_rows(rows: Floats, min_length: float = 0.0, scale: Floats | None = None) -> Floats:
     """Scale rows to unit length in place; rows no longer than `min_length` (times their `scale`) become zero."""
     limits = np.full(len(rows), min_length) if scale is None else min_length * scale.astype(np.float64)
     run_by_rows(_normalize, len(rows), rows.size, rows, limits)
     return rows
 
 
-def add_to_groups(
-    rows: NDArray[np.float32], groups: NDArray[np.int32], weights: NDArray[np.float32], sums: NDArray[np.float64]
-) -> None:
+def add_to_groups(rows: Floats, groups: NDArray[np.int32], weights: Floats, sums: NDArray[np.float64]) -> None:
     """Add each weighted row to the sum of its group, and its weight to the last column; skip negative groups.
 
     Threads share the columns, so rows are always added in their order.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from featprop.compute.points import Points
 from featprop.graph import Graph
+from featprop.matrix import Floats, Positions
 from featprop.propagation.propagation import Propagation
 
 __all__ = ["BOUND_LAYERS", "Coverage", "coverage", "coverage_curve", "covered"]
@@ -38,13 +39,13 @@ class Coverage:
         The term of Theorem 2.
     """
 
-    nearest: NDArray[np.intp]
-    distances: NDArray[np.float32]
+    nearest: Positions
+    distances: Floats
     mean_distance: float
     max_distance: float
 
 
-def coverage(graph: Graph, chosen: NDArray[np.intp], layers: int = BOUND_LAYERS) -> Coverage:
+def coverage(graph: Graph, chosen: Positions, layers: int = BOUND_LAYERS) -> Coverage:
     """Measure the distance of every row of S^K X to the nearest of the rows at the `chosen` positions.
 
     A chosen row counts as nearest to itself, also where an equal row is chosen too.
@@ -52,7 +53,7 @@ def coverage(graph: Graph, chosen: NDArray[np.intp], layers: int = BOUND_LAYERS)
     return covered(Propagation.of(graph).points(layers), chosen)
 
 
-def covered(points: Points, chosen: NDArray[np.intp]) -> Coverage:
+def covered(points: Points, chosen: Positions) -> Coverage:
     """Measure the distance of every point to the nearest of the chosen ones, as `coverage` does."""
     centres = points.take(chosen)
     nearest, _ = points.nearest(centres)
@@ -61,7 +62,7 @@ def covered(points: Points, chosen: NDArray[np.intp]) -> Coverage:
     return Coverage(nearest, distances, float(distances.mean(dtype=np.float64)), float(distances.max()))
 
 
-def coverage_curve(points: Points, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
+def coverage_curve(points: Points, chosen: Positions) -> NDArray[np.float64]:
     """Return the mean distance of all points to the nearest of the first, the first two, … of the `chosen`.
 
     One pass over the points; the last value is the mean distance to the nearest of all of the chosen.

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from featprop.compute import get_backend, release_pages, split_into_chunks, sum_in_order
 from featprop.compute.row_kernels import normalize_rows
 from featprop.graph import Graph
-from featprop.matrix import read_only
+from featprop.matrix import Floats, read_only
 from featprop.names import name_to_text
 from featprop.propagation.message_passing import Edges, smooth_rows
 from featprop.propagation.reduction import Reduction
@@ -38,8 +38,6 @@ MIN_CENTRED_LENGTH = 1e-6
 MAX_SAMPLED_EDGES = 20_000
 """Number of edges that `feature_homophily` samples."""
 
-Rows = NDArray[np.float32]
-
 
 @dataclass(frozen=True, eq=False)
 class FeatureSpace:
@@ -54,7 +52,7 @@ class FeatureSpace:
     """
 
     reduction: Reduction
-    centres: Mapping[str, NDArray[np.float32]]
+    centres: Mapping[str, Floats]
 
     def fingerprint(self, name: str) -> str:
         """Return a digest that is equal for spaces that give the same rows of a set."""
@@ -68,8 +66,8 @@ def make_feature_sets(
     edges: Edges,
     reduction: Reduction,
     names: Collection[str],
-    centres: Mapping[str, NDArray[np.float32]] | None = None,
-) -> tuple[dict[str, Rows], dict[str, NDArray[np.float32]]]:
+    centres: Mapping[str, Floats] | None = None,
+) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """Compute the rows of some feature sets; return them and the centres that were subtracted.
 
     Parameters
@@ -81,7 +79,7 @@ def make_feature_sets(
     centres
         Centres to subtract; the means of the rows if None.
     """
-    found: dict[str, Rows] = {}
+    found: dict[str, Floats] = {}
     if wanted := [name for name in FEATURE_SETS if name in names]:
         own = reduction.transform(graph.features)
         found = {"own": own, **smooth_rows(edges, own, [name for name in wanted if name != "own"])}
@@ -94,7 +92,7 @@ def make_feature_sets(
     return {name: np.asarray(read_only(rows)) for name, rows in found.items()}, used
 
 
-def feature_homophily(graph: Graph, own: Rows) -> float:
+def feature_homophily(graph: Graph, own: Floats) -> float:
     """Return how much more similar neighbours are than random pairs, in standard deviations of the latter.
 
     It needs no labels. It is above 0.8 on citation and co-author graphs and below 0.2 on heterophilous graphs. Random
@@ -115,14 +113,14 @@ def feature_homophily(graph: Graph, own: Rows) -> float:
     return float(alike.mean() - random.mean()) / spread if spread > MIN_CENTRED_LENGTH else 0.0
 
 
-def _make_signatures(graph: Graph) -> Rows:
+def _make_signatures(graph: Graph) -> Floats:
     """Return random signs for each node, derived from its id."""
     rows = get_backend().allocate_rows(graph.n_nodes, SIGNATURE_SIGNS)
     get_backend().run(_write_signs, graph.n_nodes, graph.ids, rows)
     return rows
 
 
-def _write_signs(block: slice, ids: NDArray[Any], rows: Rows) -> None:
+def _write_signs(block: slice, ids: NDArray[Any], rows: Floats) -> None:
     size = SIGNATURE_SIGNS // 8
     for chunk in split_into_chunks(block):
         digests = [
@@ -133,13 +131,13 @@ def _write_signs(block: slice, ids: NDArray[Any], rows: Rows) -> None:
         release_pages(rows, chunk)
 
 
-def _mean_row(rows: Rows) -> NDArray[np.float32]:
+def _mean_row(rows: Floats) -> Floats:
     """Return the mean of the non-zero rows."""
     sums = sum_in_order(get_backend().map(_sum_chunks, len(rows), rows))
     return np.asarray(sums[:-1] / max(1.0, sums[-1]), dtype=np.float32)
 
 
-def _sum_chunks(block: slice, rows: Rows) -> list[NDArray[np.float64]]:
+def _sum_chunks(block: slice, rows: Floats) -> list[NDArray[np.float64]]:
     """Return the sum of the rows of each chunk, followed by the number of non-zero rows."""
     found = []
     for chunk in split_into_chunks(block):
@@ -149,7 +147,7 @@ def _sum_chunks(block: slice, rows: Rows) -> list[NDArray[np.float64]]:
     return found
 
 
-def _centre(block: slice, rows: Rows, centre: NDArray[np.float32]) -> None:
+def _centre(block: slice, rows: Floats, centre: Floats) -> None:
     for chunk in split_into_chunks(block):
         part = rows[chunk]
         part -= np.where(part.any(axis=1, keepdims=True), centre, np.float32(0))

@@ -24,7 +24,7 @@ from featprop.compute.backend import split_evenly
 from featprop.compute.row_kernels import normalize_rows
 from featprop.compute.threads import run_by_rows
 from featprop.graph import Graph
-from featprop.matrix import read_only
+from featprop.matrix import Floats, read_only
 from featprop.progress import tracked
 
 TELEPORT = 0.1
@@ -36,27 +36,15 @@ MIN_LENGTH = 1e-6
 
 ONE = np.float32(1)
 
-Rows = NDArray[np.float32]
-
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Edges in the form that tasks need.
-
-    Attributes
-    ----------
-    indptr, indices
-        CSR arrays of the adjacency.
-    weights
-        Edge weights; empty if all are 1.
-    scale
-        The diagonal of D.
-    """
+    """Edges in the form that tasks need."""
 
     indptr: NDArray[Any]
-    indices: NDArray[Any]
-    weights: NDArray[np.float32]
-    scale: NDArray[np.float32]
+    indices: NDArray[Any]  # both as in the adjacency
+    weights: Floats  # edge weights; empty if all are 1
+    scale: Floats  # the diagonal of D
 
     @classmethod
     def of(cls, graph: Graph) -> Edges:
@@ -74,7 +62,7 @@ class Edges:
         return cls(matrix.indptr, matrix.indices, weights, scale)
 
 
-def propagate_rows(edges: Edges, rows: Rows, hops: int) -> Rows:
+def propagate_rows(edges: Edges, rows: Floats, hops: int) -> Floats:
     """Return S^K rows for K = `hops`, at least 1."""
     backend, (n, width) = get_backend(), rows.shape
     result = backend.allocate_rows(n, width)
@@ -88,7 +76,7 @@ def propagate_rows(edges: Edges, rows: Rows, hops: int) -> Rows:
     return result
 
 
-def smooth_rows(edges: Edges, own: Rows, names: Collection[str]) -> dict[str, Rows]:
+def smooth_rows(edges: Edges, own: Floats, names: Collection[str]) -> dict[str, Floats]:
     """Return the ``"two-hops"`` and ``"diffused"`` rows in `names`, each of unit length."""
     backend, (n, width) = get_backend(), own.shape
     pieces = split_evenly(width, backend.max_columns(n, width))
@@ -102,7 +90,9 @@ def smooth_rows(edges: Edges, own: Rows, names: Collection[str]) -> dict[str, Ro
     return joined
 
 
-def _smooth_columns(edges: Edges, own: Rows, columns: slice, names: Collection[str], *, whole: bool) -> dict[str, Rows]:
+def _smooth_columns(
+    edges: Edges, own: Floats, columns: slice, names: Collection[str], *, whole: bool
+) -> dict[str, Floats]:
     """Smooth some columns; normalize the rows if these are all columns."""
     backend, n = get_backend(), len(own)
     width = columns.stop - columns.start
@@ -122,7 +112,7 @@ def _smooth_columns(edges: Edges, own: Rows, columns: slice, names: Collection[s
     return result
 
 
-def _sum_weights(block: slice, indptr: NDArray[Any], weights: NDArray[np.float32]) -> tuple[NDArray[np.float64], bool]:
+def _sum_weights(block: slice, indptr: NDArray[Any], weights: Floats) -> tuple[NDArray[np.float64], bool]:
     """Return the sum of the weights of each row, and whether all weights are 1."""
     ends = np.asarray(indptr[block.start : block.stop + 1], dtype=np.int64)
     entries = slice(int(ends[0]), int(ends[-1]))
@@ -135,24 +125,31 @@ def _sum_weights(block: slice, indptr: NDArray[Any], weights: NDArray[np.float32
     return sums, all_ones
 
 
-def _scale(block: slice, rows: Rows, columns: slice, scale: NDArray[np.float32], out: Rows) -> None:
+def _scale(block: slice, rows: Floats, columns: slice, scale: Floats, out: Floats) -> None:
     np.multiply(rows[block, columns], scale[block, None], out=out[block])
     release_pages(rows, block)
     release_pages(out, block)
 
 
-def _unscale(block: slice, rows: Rows, columns: slice, scale: NDArray[np.float32], out: Rows) -> None:
+def _unscale(block: slice, rows: Floats, columns: slice, scale: Floats, out: Floats) -> None:
     np.divide(rows[block], scale[block, None], out=out[block, columns])
     release_pages(out, block)
 
 
-def _hop(block: slice, edges: Edges, source: Rows, out: Rows) -> None:
+def _hop(block: slice, edges: Edges, source: Floats, out: Floats) -> None:
     _sum_neighbours(block, edges, source, out[block])
     release_pages(out, block)
 
 
 def _second_hop(
-    block: slice, edges: Edges, source: Rows, own: Rows, columns: slice, out: Rows, unit: Rows | None, whole: bool
+    block: slice,
+    edges: Edges,
+    source: Floats,
+    own: Floats,
+    columns: slice,
+    out: Floats,
+    unit: Floats | None,
+    whole: bool,
 ) -> None:
     """Compute the second hop from the first, and write the first three terms of the diffusion to `out`."""
     summed = np.empty((block.stop - block.start, source.shape[1]), dtype=np.float32)
@@ -167,7 +164,14 @@ def _second_hop(
 
 
 def _diffuse(
-    block: slice, edges: Edges, source: Rows, own: Rows, columns: slice, out: Rows, unit: Rows | None, whole: bool
+    block: slice,
+    edges: Edges,
+    source: Floats,
+    own: Floats,
+    columns: slice,
+    out: Floats,
+    unit: Floats | None,
+    whole: bool,
 ) -> None:
     _sum_neighbours(block, edges, source, out[block], own[block, columns], np.float32(1 - TELEPORT))
     _write_unit(block, edges, out[block], unit, whole)
@@ -175,7 +179,7 @@ def _diffuse(
     release_pages(out, block)
 
 
-def _write_unit(block: slice, edges: Edges, rows: Rows, out: Rows | None, whole: bool) -> None:
+def _write_unit(block: slice, edges: Edges, rows: Floats, out: Floats | None, whole: bool) -> None:
     """Write rows to `out`, if given, and normalize them if they have all columns."""
     if out is not None:
         out[block] = rows
@@ -184,14 +188,14 @@ def _write_unit(block: slice, edges: Edges, rows: Rows, out: Rows | None, whole:
         release_pages(out, block)
 
 
-def _join(block: slice, parts: list[Rows], scale: NDArray[np.float32], out: Rows) -> None:
+def _join(block: slice, parts: list[Floats], scale: Floats, out: Floats) -> None:
     out[block] = normalize_rows(np.hstack([part[block] for part in parts]), MIN_LENGTH, scale[block])
     for each in (*parts, out):
         release_pages(each, block)
 
 
 def _sum_neighbours(
-    block: slice, edges: Edges, source: Rows, out: Rows, first: Rows | None = None, share: np.float32 = ONE
+    block: slice, edges: Edges, source: Floats, out: Floats, first: Floats | None = None, share: np.float32 = ONE
 ) -> None:
     """Write `share` D² (z + A z) for the rows of a block, plus D `first` if given."""
     ends = np.asarray(edges.indptr[block.start : block.stop + 1], dtype=np.int64)

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from featprop.compute import get_backend, release_pages
 from featprop.compute.points import Points
@@ -27,7 +26,7 @@ from featprop.compute.row_kernels import normalize_rows
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
 from featprop.io.given import GraphLike, as_graph
-from featprop.matrix import Features, read_only, unit_rows
+from featprop.matrix import Features, Floats, Positions, read_only, unit_rows
 from featprop.progress import tracked
 from featprop.propagation.feature_sets import (
     FEATURE_SETS,
@@ -117,7 +116,7 @@ class Propagation:
         self._rows[layers] = read_only(rows)
         return self._rows[layers]
 
-    def rows_at(self, layers: int, nodes: NDArray[np.intp]) -> Features:
+    def rows_at(self, layers: int, nodes: Positions) -> Features:
         """Return some rows of S^K X, bit by bit as in `rows`.
 
         If S^K X is not known yet, only the neighbourhoods of these nodes are computed for sparse features.
@@ -161,7 +160,7 @@ class Propagation:
             self.graph.once(("features", name, space.fingerprint(name)), partial(np.asarray, made))
         return space
 
-    def features(self, name: str, space: FeatureSpace | None = None) -> NDArray[np.float32]:
+    def features(self, name: str, space: FeatureSpace | None = None) -> Floats:
         """Return the rows of one of the `FEATURE_SETS` or of ``"structure"``, centred and of unit length.
 
         Parameters
@@ -181,7 +180,7 @@ class Propagation:
         if gone:
             self.graph.forget(gone.__contains__)
 
-        def make() -> NDArray[np.float32]:
+        def make() -> Floats:
             return make_feature_sets(self.graph, self.edges, chosen.reduction, (name,), chosen.centres)[0][name]
 
         return np.asarray(self.graph.once(("features", name, fingerprint), make))
@@ -249,7 +248,7 @@ class Propagation:
         return MIN_OPERATOR_NODES < features.shape[0] <= MAX_OPERATOR_NODES and has_usual_values
 
 
-def _join(parts: list[tuple[NDArray[np.float32], np.float32]], nodes: slice) -> NDArray[np.float32]:
+def _join(parts: list[tuple[Floats, np.float32]], nodes: slice) -> Floats:
     """Concatenate the weighted feature sets of some nodes."""
     joined = np.hstack([rows[nodes] * factor for rows, factor in parts])
     for rows, _ in parts:
@@ -257,12 +256,7 @@ def _join(parts: list[tuple[NDArray[np.float32], np.float32]], nodes: slice) -> 
     return joined
 
 
-def _compare(
-    block: slice,
-    parts: list[tuple[NDArray[np.float32], np.float32]],
-    directions: NDArray[np.float32] | None,
-    out: NDArray[np.float32],
-) -> None:
+def _compare(block: slice, parts: list[tuple[Floats, np.float32]], directions: Floats | None, out: Floats) -> None:
     """Write concatenated feature sets, multiplied by `directions` if given and scaled to unit length."""
     joined = _join(parts, block)
     out[block] = joined if directions is None else joined @ directions

@@ -25,7 +25,7 @@ from featprop.compute import get_backend, release_pages, split_into_chunks, sum_
 from featprop.compute.backend import CHUNK_ROWS
 from featprop.compute.row_kernels import multiply_sparse, normalize_rows
 from featprop.compute.threads import run_by_rows
-from featprop.matrix import Features, as_dense, read_only
+from featprop.matrix import Features, Floats, as_dense, read_only
 from featprop.progress import tracked
 
 MAX_COLUMNS, REDUCED_COLUMNS = 1024, 512
@@ -57,8 +57,8 @@ class Reduction:
         Factor that makes the squares of the features fit float32, and the value of the last column.
     """
 
-    directions: NDArray[np.float32] | None
-    centre: NDArray[np.float32]
+    directions: Floats | None
+    centre: Floats
     sizes: NDArray[np.float64]
 
     @classmethod
@@ -83,7 +83,7 @@ class Reduction:
         """The number of columns of the rows."""
         return len(self.centre) + 1
 
-    def transform(self, features: Features) -> NDArray[np.float32]:
+    def transform(self, features: Features) -> Floats:
         """Return centred rows of unit length; nodes without any feature get rows of zeros."""
         rows = get_backend().allocate_rows(features.shape[0], self.width)
         arrays = features, self.directions, self.centre, self.sizes
@@ -100,7 +100,7 @@ class Reduction:
         return digest.hexdigest()
 
 
-def truncated_svd(features: Features, width: int) -> NDArray[np.float32]:
+def truncated_svd(features: Features, width: int) -> Floats:
     """Return the leading right singular vectors of the features as columns; constant features have no part in them.
 
     The result does not depend on the order of up to 20,000 rows; of more rows, a random sample is used.
@@ -125,7 +125,7 @@ def truncated_svd(features: Features, width: int) -> NDArray[np.float32]:
     return directions
 
 
-def effective_dimension(rows: NDArray[np.float32]) -> float:
+def effective_dimension(rows: Floats) -> float:
     """Return the effective dimension of unit rows: one over the mean squared cosine of two of them.
 
     This is the participation ratio (Σ λ)² / Σ λ² of the eigenvalues λ of the covariance. A sample of many rows is used.
@@ -162,11 +162,7 @@ def _largest(block: slice, features: Features) -> float:
 
 
 def _chunk_moments(
-    block: slice,
-    features: Features,
-    directions: NDArray[np.float32] | None,
-    scale: float,
-    near: NDArray[np.float64],
+    block: slice, features: Features, directions: Floats | None, scale: float, near: NDArray[np.float64]
 ) -> list[NDArray[np.float64]]:
     """Return the sums of (column - near) and of its square for each chunk."""
     found = []
@@ -180,12 +176,7 @@ def _chunk_moments(
 
 
 def _transform_block(
-    block: slice,
-    features: Features,
-    directions: NDArray[np.float32] | None,
-    centre: NDArray[np.float32],
-    sizes: NDArray[np.float64],
-    out: NDArray[np.float32],
+    block: slice, features: Features, directions: Floats | None, centre: Floats, sizes: NDArray[np.float64], out: Floats
 ) -> None:
     scale, last = sizes.tolist()
     for chunk in split_into_chunks(block):
@@ -209,13 +200,13 @@ def _release(features: Features, rows: slice) -> None:
         release_pages(np.asarray(features), rows)
 
 
-def _columns(features: Features, directions: NDArray[np.float32] | None, scale: float) -> NDArray[np.float32]:
+def _columns(features: Features, directions: Floats | None, scale: float) -> Floats:
     if directions is None:
         return as_dense(features) * np.float32(scale)
     return _product(features * np.float32(scale), directions)
 
 
-def _product(rows: Features, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+def _product(rows: Features, columns: Floats) -> Floats:
     product = multiply_sparse(rows, columns) if sp.issparse(rows) else rows @ columns
     return np.asarray(product, dtype=np.float32)
 
