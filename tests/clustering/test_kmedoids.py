@@ -394,7 +394,7 @@ ROWS = np.arange(12.0).reshape(6, 2)
         ({"fixed": ["a"]}, {"parameter": "fixed", "value": "<U1"}),
         ({"fixed": [6]}, {"parameter": "fixed", "value": "6 to 6"}),
         ({"fixed": [1, 1]}, {"parameter": "fixed", "value": 1}),
-        ({"fixed": [1], "candidates": [1, 2]}, {"parameter": "candidates", "row": 1}),
+        ({"fixed": [1], "candidates": [1, 2]}, {"parameter": "candidates", "value": 1}),
         ({"metric": "manhattan"}, {"parameter": "metric", "choices": ("cosine", "euclidean")}),
         ({"method": "magic"}, {"parameter": "method", "choices": ("exact", "sampled", "streamed")}),
         ({"n_init": 0}, {"parameter": "n_init", "value": 0}),

@@ -106,7 +106,7 @@ def test_narrow_rows_are_not_projected() -> None:
 
 
 def test_cosine_of_zero_rows_is_refused() -> None:
-    with raises(ParameterError, parameter="rows", row=1):
+    with raises(ParameterError, parameter="rows", value=1):
         Points(np.array([[1.0, 0.0], [0.0, 0.0]], dtype=np.float32), "cosine")
 
 

@@ -114,8 +114,11 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _rows(self, X: Any, reset: bool) -> Any:
         if isinstance(X, Points):
-            hint = "Pass the rows they were made from, or pass the points to k_medoids."
-            raise ParameterError("`X` must be an array or a sparse matrix, not Points.", hint=hint, parameter="X")
+            raise ParameterError(
+                "`X` must be an array or a sparse matrix, not Points.",
+                hint="Pass the rows they were made from, or pass the points to k_medoids.",
+                parameter="X",
+            )
         return validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=reset)
 
     def __sklearn_tags__(self) -> Any:

@@ -97,8 +97,12 @@ def k_medoids(
         Seed or generator. The same seed gives the same medoids, whatever the number of threads.
     """
     if isinstance(rows, Points) and metric not in ("euclidean", rows.metric):
-        message = f"The points already have the metric {rows.metric!r}, so `metric` cannot be {metric!r}."
-        raise ParameterError(message, hint="Omit `metric`.", parameter="metric", value=metric)
+        raise ParameterError(
+            f"The points already have the metric {rows.metric!r}, so `metric` cannot be {metric!r}.",
+            hint="Omit `metric`.",
+            parameter="metric",
+            value=metric,
+        )
     points = rows if isinstance(rows, Points) else Points(_check_rows(rows), metric)
     max_memory = _check_positive("max_memory", max_memory)
     if n_init is not None:
@@ -111,8 +115,11 @@ def k_medoids(
     counted = _check_weights(sample_weight, n)
     n_medoids = _check_positive("n_medoids", n_medoids)
     if n_medoids > len(allowed):
-        message = f"Cannot choose {n_medoids:,} medoids from {len(allowed):,} candidates."
-        raise ParameterError(message, parameter="n_medoids", value=n_medoids)
+        raise ParameterError(
+            f"Cannot choose {n_medoids:,} medoids from {len(allowed):,} candidates.",
+            parameter="n_medoids",
+            value=n_medoids,
+        )
     generator = np.random.default_rng(random_state)
     covered, nearest_fixed = np.full(n, np.inf, dtype=np.float32), np.zeros(n, dtype=np.intp)
     if held.size:
@@ -149,18 +156,24 @@ def _describe(problem: Problem, solution: Solution, method: str) -> KMedoidsResu
 def _check_rows(rows: Any) -> Any:
     matrix = sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows)
     if matrix.dtype.kind not in "biuf":
-        message = f"`rows` must be numeric, not {matrix.dtype}."
-        raise ParameterError(message, parameter="rows", value=str(matrix.dtype))
+        raise ParameterError(f"`rows` must be numeric, not {matrix.dtype}.", parameter="rows", value=str(matrix.dtype))
     if matrix.dtype.kind != "f":
         matrix = matrix.astype(np.float64)
     if matrix.ndim != 2 or 0 in matrix.shape:
-        message = f"`rows` must be a non-empty matrix, not an array of shape {matrix.shape}."
-        raise ParameterError(message, parameter="rows", value=matrix.shape)
+        raise ParameterError(
+            f"`rows` must be a non-empty matrix, not an array of shape {matrix.shape}.",
+            parameter="rows",
+            value=matrix.shape,
+        )
     values = matrix.data if sp.issparse(matrix) else matrix
     if not np.isfinite(values).all():
         count = np.count_nonzero(~np.isfinite(values))
-        message = f"`rows` contains {count:,} NaN or infinite values."
-        raise ParameterError(message, hint="Fill them in or drop these rows.", parameter="rows", value=count)
+        raise ParameterError(
+            f"`rows` contains {count:,} NaN or infinite values.",
+            hint="Fill them in or drop these rows.",
+            parameter="rows",
+            value=count,
+        )
     return matrix
 
 
@@ -180,8 +193,9 @@ def _check_positions(name: str, positions: Any, n: int) -> Positions:
         given = np.flatnonzero(given)
     if given.size and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n):
         value = f"{given.min()} to {given.max()}" if given.dtype.kind in "iu" else str(given.dtype)
-        message = f"`{name}` must be row positions from 0 to {n - 1:,}, not {value}."
-        raise ParameterError(message, parameter=name, value=value)
+        raise ParameterError(
+            f"`{name}` must be row positions from 0 to {n - 1:,}, not {value}.", parameter=name, value=value
+        )
     whole = given.astype(np.intp)
     if len(np.unique(whole)) < len(whole):
         repeats = len(whole) - len(np.unique(whole))
@@ -195,8 +209,11 @@ def _check_candidates(candidates: Any, held: Positions, n: int) -> Positions:
     allowed = np.sort(_check_positions("candidates", candidates, n))
     both = np.intersect1d(allowed, held)
     if both.size and np.asarray(candidates).dtype != bool:
-        message = f"{both.size:,} of the `candidates` are also in `fixed`, first row {both[0]}."
-        raise ParameterError(message, parameter="candidates", value=both.size, row=int(both[0]))
+        raise ParameterError(
+            f"{both.size:,} of the `candidates` are also in `fixed`, for example {both[0]}.",
+            parameter="candidates",
+            value=both.size,
+        )
     return np.setdiff1d(allowed, held)
 
 
@@ -205,10 +222,16 @@ def _check_weights(sample_weight: Any, n: int) -> Floats:
         return np.ones(n, dtype=np.float32)
     counted = np.asarray(sample_weight, dtype=np.float32)
     if counted.shape != (n,):
-        message = f"`sample_weight` must have one value for each of the {n:,} rows, not the shape {counted.shape}."
-        raise ParameterError(message, parameter="sample_weight", value=counted.shape)
+        raise ParameterError(
+            f"`sample_weight` must have one value for each of the {n:,} rows, not the shape {counted.shape}.",
+            parameter="sample_weight",
+            value=counted.shape,
+        )
     if not (np.isfinite(counted).all() and (counted >= 0).all() and counted.sum() > 0):
         found = f"between {counted.min()} and {counted.max()}"
-        message = f"`sample_weight` must be finite, non-negative and not all zero; the values are {found}."
-        raise ParameterError(message, parameter="sample_weight", value=found)
+        raise ParameterError(
+            f"`sample_weight` must be finite, non-negative and not all zero; the values are {found}.",
+            parameter="sample_weight",
+            value=found,
+        )
     return counted

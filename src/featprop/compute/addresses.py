@@ -84,9 +84,11 @@ def _download_folder(above: Path) -> Iterator[Path]:
         with scratch_folder(above) as folder:
             yield folder
     except OSError as error:
-        message = f"Cannot keep a copy of the graph in {above}: {error.strerror or quote_error(error)}."
-        hint = "Free some space there or set FEATPROP_CACHE to another folder."
-        raise FileError(message, hint=hint, path=above) from error
+        raise FileError(
+            f"Cannot keep a copy of the graph in {above}: {error.strerror or quote_error(error)}.",
+            hint="Free some space there or set FEATPROP_CACHE to another folder.",
+            path=above,
+        ) from error
 
 
 def _files(address: str) -> tuple[dict[str, dict[str, Any]], Any]:
@@ -115,5 +117,6 @@ def _download(system: Any, there: str, here: Path, address: str) -> None:
 
 
 def _unreadable(address: str, error: Exception) -> FileError:
-    message, hint = f"Cannot read {address}: {quote_error(error)}.", "Check the address and your access rights."
-    return FileError(message, hint=hint, path=address)
+    return FileError(
+        f"Cannot read {address}: {quote_error(error)}.", hint="Check the address and your access rights.", path=address
+    )

@@ -162,8 +162,11 @@ class DiskBackend(Backend):
 
     def __init__(self, folder: Path, max_memory: int) -> None:
         if max_memory < LEAST_MEMORY:
-            message = f"`max_memory` must be at least {bytes_text(LEAST_MEMORY)}, not {bytes_text(max_memory)}."
-            raise ParameterError(message, parameter="max_memory", value=max_memory)
+            raise ParameterError(
+                f"`max_memory` must be at least {bytes_text(LEAST_MEMORY)}, not {bytes_text(max_memory)}.",
+                parameter="max_memory",
+                value=max_memory,
+            )
         self.folder = folder
         self.max_memory = max_memory
         self._file_numbers = count()
@@ -188,9 +191,12 @@ class DiskBackend(Backend):
                 os.posix_fallocate(file.fileno(), 0, max(1, size))
         except OSError as error:
             path.unlink(missing_ok=True)
-            message = f"Cannot write {bytes_text(size)} to {self.folder}: {error.strerror or quote_error(error)}."
-            hint = "Free some space there or choose another `scratch` folder."
-            raise FileError(message, hint=hint, parameter="scratch", path=self.folder) from error
+            raise FileError(
+                f"Cannot write {bytes_text(size)} to {self.folder}: {error.strerror or quote_error(error)}.",
+                hint="Free some space there or choose another `scratch` folder.",
+                parameter="scratch",
+                path=self.folder,
+            ) from error
         return ArrayLocation(path, 0, kind.str, shape, writable=True).open()
 
     def max_columns(self, n: int, width: int) -> int:
@@ -253,9 +259,12 @@ def compute_on(
         Memory limit of this process in bytes, or text such as ``"4GB"``; half of the free memory by default.
     """
     if client is not None and not callable(getattr(client, "submit", None)):
-        message = f"`client` must be a distributed.Client, not {type(client).__name__}."
-        hint = "Create one with distributed.Client('tcp://host:8786')."
-        raise ParameterError(message, hint=hint, parameter="client", value=client)
+        raise ParameterError(
+            f"`client` must be a distributed.Client, not {type(client).__name__}.",
+            hint="Create one with distributed.Client('tcp://host:8786').",
+            parameter="client",
+            value=client,
+        )
     chosen = [name for name, value in (("client", client), ("cluster", cluster), ("workers", workers)) if value]
     if len(chosen) > 1:
         raise ParameterError(f"Pass either `{chosen[0]}` or `{chosen[1]}`, not both.", parameter=chosen[0])

@@ -170,7 +170,7 @@ def connect(cluster: str | None, workers: int | None, folder: Path) -> Iterator[
         from dask import config
         from distributed import Client, LocalCluster
     except ImportError as error:
-        raise MissingExtraError("A cluster", "cluster", "distributed") from error
+        raise MissingExtraError("Computing on a Dask cluster", "cluster", "distributed") from error
     with ExitStack() as stack:
         if workers is not None:
             with unheard(), config.set(temporary_directory=str(folder)):
@@ -189,9 +189,12 @@ def connect(cluster: str | None, workers: int | None, folder: Path) -> Iterator[
         try:
             client = Client(cluster, timeout=CONNECT_TIMEOUT_S)
         except (OSError, ValueError, TimeoutError) as error:
-            message = f"No Dask scheduler answers at {cluster}: {quote_error(error)}."
-            hint = "Check the address, or start a scheduler with: dask scheduler"
-            raise ParameterError(message, hint=hint, parameter="cluster", value=cluster) from error
+            raise ParameterError(
+                f"No Dask scheduler answers at {cluster}: {quote_error(error)}.",
+                hint="Check the address, or start a scheduler with: dask scheduler",
+                parameter="cluster",
+                value=cluster,
+            ) from error
         yield stack.enter_context(client)
 
 
@@ -201,20 +204,29 @@ def _check_workers(client: Client, folder: Path) -> None:
     try:
         answers = client.run(_inspect_worker, str(folder))
     except Exception as error:  # any error of a worker without featprop
-        message = f"The Dask workers cannot import featprop: {type(error).__name__}: {quote_error(error)}."
-        hint = "Install the same version of featprop on every worker."
-        raise ParameterError(message, hint=hint, parameter="workers") from error
+        raise ParameterError(
+            f"The Dask workers cannot import featprop: {type(error).__name__}: {quote_error(error)}.",
+            hint="Install the same version of featprop on every worker.",
+            parameter="workers",
+        ) from error
     if not answers:
         raise ParameterError("The Dask cluster has no workers.", hint="Start some workers.", parameter="cluster")
     for name, (theirs, can_write) in answers.items():
         if theirs != ours:
-            message = f"Dask worker {name} has featprop {theirs}, but this process has featprop {ours}."
-            hint = "Install the same version of featprop on every worker."
-            raise ParameterError(message, hint=hint, parameter="workers", value=theirs)
+            raise ParameterError(
+                f"Dask worker {name} has featprop {theirs}, but this process has featprop {ours}.",
+                hint="Install the same version of featprop on every worker.",
+                parameter="workers",
+                value=theirs,
+            )
         if not can_write:
-            message = f"Dask worker {name} cannot write to the `scratch` folder {folder}."
-            hint = "Choose a folder on storage that all workers share."
-            raise ParameterError(message, hint=hint, parameter="scratch", value=str(folder), path=folder)
+            raise ParameterError(
+                f"Dask worker {name} cannot write to the `scratch` folder {folder}.",
+                hint="Choose a folder on storage that all workers share.",
+                parameter="scratch",
+                value=str(folder),
+                path=folder,
+            )
 
 
 def _inspect_worker(folder: str) -> tuple[str, bool]:

@@ -386,8 +386,12 @@ def _rescale(rows: Any) -> tuple[Any, float]:
         largest = float(np.max([largest, part.max(initial=0.0), -part.min(initial=0.0)]))  # NaN if any value is
         release_pages(values, chunk)
     if not largest <= MAX_VALUE:
-        message = f"`rows` contains values up to {largest:g} in size; the limit is {MAX_VALUE:g}."
-        raise ParameterError(message, hint="Scale the rows down.", parameter="rows", value=largest)
+        raise ParameterError(
+            f"`rows` contains values up to {largest:g} in size; the limit is {MAX_VALUE:g}.",
+            hint="Scale the rows down.",
+            parameter="rows",
+            value=largest,
+        )
     length = largest * math.sqrt(rows.shape[1])
     if length == 0 or 1 / MAX_UNSCALED_LENGTH <= length <= MAX_UNSCALED_LENGTH:
         return rows, 1.0
@@ -403,8 +407,12 @@ def _to_unit_length(rows: Any, out: NDArray[Any] | None) -> Any:
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     empty = np.flatnonzero(norms == 0)
     if empty.size:
-        message = f"The cosine of a row of zeros is undefined: {empty.size:,} of `rows`, first row {empty[0]}."
-        raise ParameterError(message, hint="Use `metric='euclidean'`.", parameter="rows", row=int(empty[0]))
+        raise ParameterError(
+            f"The cosine metric is undefined for rows of zeros: {empty.size:,} of `rows`, the first at position {empty[0]}.",
+            hint="Use `metric='euclidean'`.",
+            parameter="rows",
+            value=empty.size,
+        )
     if sp.issparse(rows):
         scaled = sp.csr_array(sp.dia_array((1.0 / norms[None, :], [0]), shape=(len(norms), len(norms))) @ rows)
         scaled.sort_indices()

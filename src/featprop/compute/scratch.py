@@ -33,8 +33,12 @@ def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
         folder, lock = _create_locked(above)
     except OSError as error:
         reason = error.strerror or quote_error(error)
-        message, hint = f"Cannot write to {above}: {reason}.", "Choose another `scratch` folder."
-        raise FileError(message, hint=hint, parameter="scratch", path=above) from error
+        raise FileError(
+            f"Cannot write to {above}: {reason}.",
+            hint="Choose another `scratch` folder.",
+            parameter="scratch",
+            path=above,
+        ) from error
     try:
         yield folder
     finally:

@@ -93,8 +93,9 @@ class Propagation:
     def rows(self, layers: int) -> Features:
         """Return S^K X for K = `layers`; sparse features stay sparse while that takes less memory."""
         if not isinstance(layers, int | np.integer) or layers < 0:
-            message = f"`layers` must be a non-negative integer, not {layers!r}."
-            raise ParameterError(message, parameter="layers", value=layers)
+            raise ParameterError(
+                f"`layers` must be a non-negative integer, not {layers!r}.", parameter="layers", value=layers
+            )
         rows: Features = self.graph.once(("rows", layers), lambda: self._propagate(layers))
         return read_only(rows) if sp.issparse(rows) else rows  # a caller cannot replace the arrays of the shared matrix
 
