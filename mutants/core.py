@@ -1,4 +1,4 @@
-"""The numerical core, and the tests that belong to each file of it.
+"""The numerical core, and the tests of each of its files.
 
 Propagation and coverage, distances, K-Medoids and its swaps, ridge regression with leave-one-out, and the protocol that
 compares strategies. The effort spent on large graphs (`clustering/solver.py`), drawing and files are not part of it.
@@ -42,7 +42,7 @@ CORE: dict[str, tuple[str, ...]] = {
 """Files of `src/featprop` and of `tests`."""
 
 LEFT_OUT = {"experiments/theory.py": ("error_against_loss", "correlation_table")}
-"""Functions that draw and typeset."""
+"""Functions without mutants: they draw and typeset."""
 
 
 def source_of(module: str) -> str:

@@ -408,7 +408,7 @@ def _to_unit_length(rows: Any, out: NDArray[Any] | None) -> Any:
     empty = np.flatnonzero(norms == 0)
     if empty.size:
         raise ParameterError(
-            f"The cosine metric is undefined for rows of zeros: {empty.size:,} of `rows`, the first at position {empty[0]}.",
+            f"The cosine is undefined for rows of zeros: {empty.size:,} of `rows`, the first at position {empty[0]}.",
             hint="Use `metric='euclidean'`.",
             parameter="rows",
             value=empty.size,
