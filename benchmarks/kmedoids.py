@@ -22,7 +22,7 @@ import scipy.sparse as sp
 import featprop as fp
 from featprop.clustering import Points, k_medoids
 from featprop.errors import FeatpropError
-from featprop.propagation import covered, normalised_adjacency
+from featprop.propagation import measure_coverage, normalised_adjacency
 
 sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).parent]  # not this kmedoids
 
@@ -42,7 +42,7 @@ def dense(rows: np.ndarray | sp.csr_array) -> np.ndarray:
 
 
 def loss_of(rows: np.ndarray, medoids: np.ndarray) -> float:
-    return covered(Points(rows), np.unique(medoids)).mean_distance
+    return measure_coverage(Points(rows), np.unique(medoids)).mean_distance
 
 
 def timed(call: Callable[[], np.ndarray]) -> tuple[np.ndarray, float]:

@@ -15,7 +15,7 @@ from featprop.compute import threads
 from featprop.compute.propagated_points import PropagatedPoints
 from featprop.graph import Graph
 from featprop.matrix import dense
-from featprop.propagation import Propagation, covered, propagation
+from featprop.propagation import Propagation, measure_coverage, propagation
 
 N, D = 60, 90
 
@@ -105,7 +105,7 @@ def test_medoids_are_as_good_as_with_computed_rows(method: str, unit: bool) -> N
     fixed = [3, 500]
     ours = k_medoids(points, 12, fixed=fixed, method=method)
     theirs = k_medoids(whole, 12, fixed=fixed, method=method)
-    measured = covered(whole, np.concatenate([ours.medoids, fixed])).mean_distance
+    measured = measure_coverage(whole, np.concatenate([ours.medoids, fixed])).mean_distance
     assert ours.loss == pytest.approx(measured, rel=1e-5)
     assert ours.loss <= 1.005 * theirs.loss
     assert not set(fixed) & set(ours.medoids.tolist())

@@ -327,7 +327,7 @@ def split_by_bytes(n: int, row_bytes: int, block_bytes: int = BLOCK_BYTES) -> It
 
 
 def _is_better_dense(rows: Any) -> bool:
-    """Return whether sparse rows have so many non-zeros that they should be made dense once."""
+    """Return whether sparse rows have enough non-zeros to make them dense."""
     dense_bytes = 4 * math.prod(rows.shape)
     is_small = dense_bytes <= BLOCK_BYTES and rows.nnz > MIN_DENSE_SHARE * math.prod(rows.shape)
     return bool(is_small or dense_bytes <= MAX_DENSE_GROWTH * 8 * rows.nnz)

@@ -1,4 +1,4 @@
-"""How well chosen nodes cover a graph: the two loss bounds of the paper as figures.
+"""Coverage: the loss bounds of the paper for a set of chosen nodes.
 
 Theorem 1 bounds the classification loss by the **mean**, Theorem 2 by the **maximum**, over all nodes, of the
 distance ‖(S^K X)_i - (S^K X)_j‖ to the nearest labelled node j (up to a constant and a term that vanishes with n).
@@ -17,26 +17,24 @@ from featprop.graph import Graph
 from featprop.matrix import Floats, Positions
 from featprop.propagation.propagation import Propagation
 
-__all__ = ["BOUND_LAYERS", "Coverage", "coverage", "coverage_curve", "covered"]
-
 BOUND_LAYERS = 2
-"""K, the layers of the models that are trained: distances are measured on S²X whatever the strategy."""
+"""K: coverage is measured on S²X for every strategy, because the models have two layers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """How well a set of nodes covers all of them.
+    """Distances of all nodes to the nearest chosen node.
 
     Attributes
     ----------
     nearest
-        For each node, the nearest of the chosen ones: an index into them.
+        Nearest chosen node of each node, as an index into the chosen nodes.
     distances
-        For each node, how far that is.
+        Distance of each node to it.
     mean_distance
-        The term of Theorem 1.
+        Mean of the distances, the term of Theorem 1.
     max_distance
-        The term of Theorem 2.
+        Maximum of the distances, the term of Theorem 2.
     """
 
     nearest: Positions
@@ -46,15 +44,15 @@ class Coverage:
 
 
 def coverage(graph: Graph, chosen: Positions, layers: int = BOUND_LAYERS) -> Coverage:
-    """Measure the distance of every row of S^K X to the nearest of the rows at the `chosen` positions.
+    """Measure the distance of every row of S^K X to the nearest of the `chosen` rows.
 
-    A chosen row counts as nearest to itself, also where an equal row is chosen too.
+    A chosen row is nearest to itself, even if an equal row is chosen too.
     """
-    return covered(Propagation.of(graph).points(layers), chosen)
+    return measure_coverage(Propagation.of(graph).points(layers), chosen)
 
 
-def covered(points: Points, chosen: Positions) -> Coverage:
-    """Measure the distance of every point to the nearest of the chosen ones, as `coverage` does."""
+def measure_coverage(points: Points, chosen: Positions) -> Coverage:
+    """Measure the distance of every point to the nearest chosen point, as `coverage` does."""
     centres = points.take(chosen)
     nearest, _ = points.nearest(centres)
     nearest[chosen] = np.arange(len(chosen))
@@ -63,10 +61,7 @@ def covered(points: Points, chosen: Positions) -> Coverage:
 
 
 def coverage_curve(points: Points, chosen: Positions) -> NDArray[np.float64]:
-    """Return the mean distance of all points to the nearest of the first, the first two, … of the `chosen`.
-
-    One pass over the points; the last value is the mean distance to the nearest of all of the chosen.
-    """
+    """Return the mean distance of all points to the nearest chosen point, for every prefix of `chosen`."""
     centres = points.take(chosen)
     totals = np.zeros(len(chosen))
     for block in points.split(len(points), len(chosen)):
