@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: demo test paper check crash dist docs fuzz mutants versions bench bench-default bench-estimates bench-kmedoids bench-labelling bench-scale bench-strategies clean
+.PHONY: demo test paper check crash dist docs fuzz messages mutants versions bench bench-default bench-estimates bench-kmedoids bench-labelling bench-scale bench-strategies clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo
@@ -43,6 +43,9 @@ bench-default: $(INSTALLED)  ## the default beside others, from where the last r
 	$(BIN)/python benchmarks/robustness.py --run --into docs/default.md
 	$(BIN)/python benchmarks/constants.py --run --into docs/default.md
 	$(BIN)/python benchmarks/rounds.py
+
+messages: $(INSTALLED)  ## write every user-visible message to tests/messages.txt, for review
+	$(BIN)/python tests/messages.py
 
 check: $(INSTALLED)  ## style and types
 	$(BIN)/ruff format --check .
