@@ -1,6 +1,8 @@
-"""Figures that a page quotes are those of the page it quotes."""
+"""A figure quoted on one page equals the figure on the page, or in the results, it comes from."""
 
+import json
 import re
+import statistics
 from pathlib import Path
 
 from featprop.experiments.paper import printed
@@ -83,3 +85,15 @@ def test_the_readme_quotes_the_page_of_the_default() -> None:
     (theirs,) = {name for name, *_ in quoted} - {*rows, ""}
     cells = [printed("macro_f1", "gcn", "paper", "featprop", graph) for graph in ("cora", "citeseer", "pubmed")]
     assert row(quoted, theirs) == [f"{cell.mean:.1f}" for cell in cells if cell is not None]
+
+
+def test_readme_quotes_the_accuracy_on_cora() -> None:
+    lines = map(json.loads, (ROOT / "experiments/default/robustness.jsonl").read_text(encoding="utf-8").splitlines())
+    found = [line for line in lines if (line["graph"], line["how"], line["budget"]) == ("cora", "rounds", 20)]
+    assert len(found) == 5
+    assert f"**{100 * statistics.mean(line['accuracy'] for line in found):.1f} %**" in README
+    results = (ROOT / "experiments/default/results/cora.jsonl").read_text(encoding="utf-8").splitlines()
+    wanted = {"strategy": "featprop-diffused", "model": "ridge", "budget": 20, "protocol": "unlabelled"}
+    lines = [line for line in map(json.loads, results) if wanted.items() <= line.items()]
+    assert {f"{100 * line['accuracy']:.1f} %" for line in lines} == {"82.4 %"}
+    assert "82.4 %" in README
