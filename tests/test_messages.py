@@ -33,11 +33,7 @@ NOT_REWRITTEN_PACKAGES: set[str] = {
     "web",
 }
 """Packages whose messages are not in plain English yet."""
-NOT_REWRITTEN_PAGES: set[str] = {
-    "default.md",
-    "experiments.md",
-    "reproduction.md",
-}
+NOT_REWRITTEN_PAGES: set[str] = {"default.md", "experiments.md", "reproduction.md"}
 """Pages that are not in plain English yet."""
 
 TICS = re.compile(
