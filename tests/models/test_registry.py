@@ -149,7 +149,7 @@ def test_a_name_is_registered_once() -> None:
 
 
 def test_naming_models_does_not_load_torch() -> None:
-    code = "import sys, featprop as fp; fp.available_models(); fp.GCN(hidden=3); print('torch' in sys.modules)"
+    code = "import sys, featprop as fp; fp.models.available_models(); fp.GCN(hidden=3); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
@@ -174,4 +174,4 @@ def test_training_that_runs_away_is_told(line: fp.Graph) -> None:
 
 def test_only_models_can_be_registered() -> None:
     with pytest.raises(TypeError, match="model 'zzz' must be a subclass of NodeClassifier"):
-        fp.register_model("zzz")(dict)
+        fp.models.register_model("zzz")(dict)

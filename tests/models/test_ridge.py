@@ -476,7 +476,7 @@ def test_choosing_loading_and_predicting_need_no_torch(graph_folder: Path, tmp_p
     graph = fp.read_graph(graph_folder)
     picks = fp.select(graph, 12).nodes
     labels = labels_of(graph, picks)
-    model = fp.get_model("ridge").fit(graph, picks, labels)
+    model = fp.models.get_model("ridge").fit(graph, picks, labels)
     save_model(model, tmp_path / "model")
     more = fp.select(graph, 6, labelled=picks, labels=labels).nodes
     line = [sys.executable, "-c", WITHOUT_TORCH]

@@ -73,7 +73,10 @@ def test_a_strategy_of_another_package_is_listed_and_loaded_when_asked_for(
             "Strategy broken of the package some-package must load from no_such_module:Lost; "
             "found ModuleNotFoundError: No module named 'no_such_module': update or uninstall that package.",
         ),
-        ("some_package:helper", "Strategy broken of the package some-package must be a subclass of featprop.Strategy"),
+        (
+            "some_package:helper",
+            "Strategy broken of the package some-package must be a subclass of featprop.strategies.Strategy",
+        ),
     ],
 )
 def test_a_broken_one_is_named_and_harms_no_other(

@@ -259,15 +259,15 @@ class ActiveLearner:
         return self.model.predict_proba(self.graph)
 
     def estimate(self) -> Estimate:
-        """Say how good the predictions are, as the labels tell (`featprop.estimate`)."""
+        """Say how good the predictions are, as the labels tell (`featprop.evaluate.estimate`)."""
         return estimate(self.graph, self.model)
 
     def advice(self) -> Advice:
-        """Say whether more labels are worth it (`featprop.advise`)."""
+        """Say whether more labels are worth it (`featprop.evaluate.advise`)."""
         return advise(self.graph, self.model, self.score_audit().accuracy if self.audited else None)
 
     def doubts(self, limit: int = 20) -> Doubts:
-        """Return what to distrust in the labels and predictions as they are now (`featprop.doubts`)."""
+        """Return what to distrust in the labels and predictions as they are now (`featprop.evaluate.doubts`)."""
         return doubts(self.graph, self.model, limit)
 
     def write_labels(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
