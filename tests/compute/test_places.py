@@ -63,7 +63,7 @@ def test_rows_are_the_same_to_the_last_bit(tmp_path: Path, seed: int, kind: str)
             found["rows"] = np.asarray(propagate(graph, 0).shape)
             for name, rows in found.items():
                 np.testing.assert_array_equal(rows, first.setdefault(name, np.array(rows)))
-            ours.graph.forget(lambda key: True)
+            ours.graph.cache.drop(lambda key: True)
 
 
 @pytest.mark.usefixtures("many_leaves")

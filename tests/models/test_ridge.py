@@ -578,6 +578,6 @@ def test_graphs_of_other_models_do_not_pile_up() -> None:
     first = own.predict_proba(graph)
     for seed in range(3):
         fitted(made(seed=seed + 1)).predict_proba(graph)
-    kept = [key for key in graph._computed if key[0] == "features"]
+    kept = [key for key in graph.cache.values if key[0] == "features"]
     assert 0 < len(kept) <= 2 * len(FEATURE_SETS)
     np.testing.assert_array_equal(own.predict_proba(graph), first)

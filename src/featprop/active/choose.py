@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from featprop.active.picks import Selection
 from featprop.compute import working
 from featprop.errors import LabelError, ParameterError
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike, as_graph
+from featprop.ids import sorted_classes
 from featprop.interop.pandas import labels_in_order
-from featprop.interop.plain import sorted_classes
-from featprop.io.given import GraphLike, as_graph
 from featprop.models import NodeClassifier, model_of_seed
 from featprop.options import check_options, describe_class
 from featprop.strategies import DEFAULT_STRATEGY, QueryContext, Strategy, get_strategy

@@ -27,7 +27,7 @@ def list_all(registry: Registry[Any], titles: Sequence[str], facts: Callable[[An
         try:
             kind = registry.find(name)
         except ParameterError as error:
-            rows.append([name, f"does not load: {error.found}"])
+            rows.append([name, f"does not load: {error}"])
         else:
             summary = (kind.__doc__ or "").strip().split("\n", 1)[0].rstrip(".")
             rows.append([name, summary, *facts(kind)])

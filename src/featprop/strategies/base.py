@@ -85,7 +85,7 @@ class ScoreStrategy(Strategy):
                 f"The {describe_class(type(self))} returned scores that are not finite for {odd.size:,} candidates, "
                 f"such as {scores[odd[0]]}.",
                 parameter="strategy",
-                value=self.name,
+                value=self.name or type(self).__name__,
             )
         return context.candidates[best_first(scores, generator)[:budget]]
 
