@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.adjacency import symmetric_adjacency
-from featprop.errors import GraphError, first_five
+from featprop.errors import GraphError, ParameterError, first_five
 from featprop.html import bars, card
 from featprop.ids import as_array, closest, is_a, is_missing, name_to_text, package_of, plain, sorted_classes
 from featprop.matrix import Features, dense, smaller
@@ -226,7 +226,7 @@ class Graph:
         for name in options:
             if name not in known:
                 message = f"`Graph.from_pandas` has no option {name!r}."
-                raise GraphError(message, hint=f"It takes {', '.join(known)}.", parameter=name, choices=known)
+                raise ParameterError(message, hint=f"It takes {', '.join(known)}.", parameter=name, choices=known)
         chosen = TableOptions(**options)
         node_table = table_of(nodes, "nodes", ID_NAMES if chosen.id is None else (chosen.id,))
         edge_table = table_of(edges, "edges")
