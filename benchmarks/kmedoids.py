@@ -22,7 +22,7 @@ import scipy.sparse as sp
 import featprop as fp
 from featprop.clustering import Points, k_medoids
 from featprop.errors import FeatpropError
-from featprop.propagation import covered, normalised_adjacency
+from featprop.propagation import covered, normalised_adjacency, propagate
 
 sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).parent]  # not this kmedoids
 
@@ -34,7 +34,7 @@ SMALL, MIDDLE, WIDE = ("cora", "citeseer", "cora-ml"), ("pubmed", "dblp"), ("coa
 
 
 def rows_of(name: str) -> np.ndarray | sp.csr_array:
-    return fp.propagate(fp.datasets.load(name), 2)
+    return propagate(fp.datasets.load(name), 2)
 
 
 def dense(rows: np.ndarray | sp.csr_array) -> np.ndarray:
@@ -239,7 +239,8 @@ import time
 import numpy as np
 import featprop as fp
 from featprop.clustering import k_medoids
-rows = fp.propagate(fp.datasets.load("cora"), 2)
+from featprop.propagation import propagate
+rows = propagate(fp.datasets.load("cora"), 2)
 for _ in range(2):
     started = time.perf_counter()
     k_medoids(rows, 10)
@@ -249,8 +250,9 @@ FIRST_THEIRS = """
 import time
 import featprop as fp
 import kmedoids
+from featprop.propagation import propagate
 from sklearn.metrics import pairwise_distances
-rows = fp.propagate(fp.datasets.load("cora"), 2)
+rows = propagate(fp.datasets.load("cora"), 2)
 full = rows.toarray() if hasattr(rows, "toarray") else rows
 started = time.perf_counter()
 kmedoids.fasterpam(pairwise_distances(full).astype("float32"), 10, random_state=0)

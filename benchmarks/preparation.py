@@ -242,7 +242,7 @@ def main():
             line["by hand"] = accuracy(by_hand(frame, steps, edges, given.nodes), classes, labelled)
             try:
                 line["raw"] = accuracy(fp.Graph.from_pandas(frame, edges, raw=True), classes, labelled)
-            except fp.FeatpropError:
+            except fp.errors.FeatpropError:
                 line["raw"] = None
             lines.append(line)
     table = as_markdown(lines)

@@ -65,14 +65,14 @@ def scored(graph, classes, chosen, model):
         "weights": {name: round(weight, 3) for name, weight in model.weights_.items()},
     }
     if len(labels) >= MIN_LABELS:
-        interval = fp.estimate(graph, model).accuracy
+        interval = fp.evaluate.estimate(graph, model).accuracy
         line["interval"] = [interval.low, interval.high]
     return line
 
 
 def rounds(graph, classes, barred, budget):
     """Yield the nodes that the default asks for in rounds, at each of the budgets."""
-    strategy = fp.get_strategy("featprop-diffused")
+    strategy = fp.strategies.get_strategy("featprop-diffused")
     chosen = np.empty(0, dtype=np.intp)
     for size in sorted({*strategy.steps(0, budget), *(each for each in BUDGETS if each <= budget)}):
         ids = graph.ids[chosen].tolist()

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch_geometric.data import Data
-from torch_geometric.transforms import BaseTransform
 
 from featprop.active import select
-from featprop.errors import GraphError, ParameterError
+from featprop.errors import GraphError, MissingExtraError, ParameterError
 from featprop.graph import Graph
 from featprop.interop.pyg import check_is_data
 from featprop.strategies import DEFAULT_STRATEGY, Strategy
+
+try:
+    import torch
+    from torch_geometric.data import Data
+    from torch_geometric.transforms import BaseTransform
+except ModuleNotFoundError as error:
+    if error.name not in ("torch", "torch_geometric"):
+        raise
+    raise MissingExtraError("featprop.FeatPropSplit", "pyg", error.name) from error
 
 __all__ = ["FeatPropSplit"]
 

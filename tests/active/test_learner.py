@@ -441,7 +441,7 @@ def test_the_model_given_is_left_alone(graph: fp.Graph) -> None:
 
 
 def test_a_subclass_without_a_name_is_not_saved_as_its_parent(graph: fp.Graph, tmp_path: Path) -> None:
-    class Mine(type(fp.get_strategy("featprop"))):
+    class Mine(type(fp.strategies.get_strategy("featprop"))):
         pass
 
     with pytest.raises(ParameterError, match="must be registered under a name of its own to be saved; found Mine"):
@@ -471,7 +471,7 @@ def test_three_questions_propagate_once(graph: fp.Graph, monkeypatch: pytest.Mon
 
 
 def test_a_strategy_without_a_name_cannot_be_saved(graph: fp.Graph, tmp_path: Path) -> None:
-    class Mine(fp.Strategy):
+    class Mine(fp.strategies.Strategy):
         def select(self, context: Any, budget: int, generator: np.random.Generator) -> Any:
             return context.candidates[:budget]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import featprop as fp
+from featprop.active import write_predictions
 from featprop.errors import LabelError
 from featprop.graph import Graph
 from featprop.models import NodeClassifier
@@ -41,7 +41,7 @@ def graph_of(firsts: list[int]) -> Graph:
 
 def rows_of(model: NodeClassifier, graph: Graph) -> list[dict[str, str]]:
     stream = io.BytesIO()
-    fp.write_predictions(stream, model, graph)
+    write_predictions(stream, model, graph)
     return list(csv.DictReader(io.StringIO(stream.getvalue().decode())))
 
 
@@ -55,7 +55,7 @@ def test_classes_that_a_table_cannot_tell_apart(one: Hashable, other: Hashable, 
     model = fitted(graph, {0: "a", 1: "b"})
     model.classes_ = (one, other)
     with pytest.raises(LabelError) as told:
-        fp.write_predictions(tmp_path / "predictions.csv", model, graph)
+        write_predictions(tmp_path / "predictions.csv", model, graph)
     assert str(told.value) == (
         f"Classes in a table must be written differently; found {one!r} and {other!r}: "
         "rename one of them and train again."

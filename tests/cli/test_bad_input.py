@@ -249,7 +249,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("trained")
     put(folder, GRAPH)
     graph = featprop.read_graph(folder / "graph")
-    featprop.save_model(featprop.GCN(epochs=1).fit(graph, ["a", "c"], ["left", "right"]), folder / "model")
+    featprop.models.save_model(featprop.GCN(epochs=1).fit(graph, ["a", "c"], ["left", "right"]), folder / "model")
     return {f"model/{path.name}": path.read_bytes() for path in sorted((folder / "model").iterdir())}
 
 

@@ -217,10 +217,10 @@ def test_repairs_are_told(run: Run, write_folder: WriteFolder) -> None:
     write_folder(edges="source,target,weight\na,b,1\na,b,1\nb,a,1\nc,c,1\nd,e,0\nb,c,2\n")
     result = ok(run("select", "graph", "--budget", 1))
     for message in (
-        "1 self loops dropped",
-        "1 edges of weight 0 dropped",
-        "1 repeated edges dropped, the largest weight of each counts",
-        "1 edges given in one direction only made to run both ways",
+        "dropped 1 self-loop",
+        "dropped 1 edge of weight 0",
+        "merged 1 duplicate edge, keeping the largest weight",
+        "added the reverse of 1 edge given in one direction only",
         "Read 5 nodes, 2 edges, 2 features from graph",
     ):
         assert f"{message}\n" in result.stderr

@@ -45,7 +45,7 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("ready")
     graph = digits()
     write_native(graph, folder / "graph")
-    featprop.save_model(featprop.GraphRidge().fit(graph, range(50), graph.class_names()[:50]), folder / "model")
+    featprop.models.save_model(featprop.GraphRidge().fit(graph, range(50), graph.class_names()[:50]), folder / "model")
     return {"graph": folder / "graph", "model": folder / "model"}
 
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import featprop as fp
-from featprop.compute import place
+from featprop.compute import place, working
 from featprop.compute.block_points import _norms_of
 from featprop.errors import ParameterError
 from featprop.graph import Graph
@@ -56,7 +56,7 @@ def _same(ours: tuple[list[object], np.ndarray, float], theirs: tuple[list[objec
 def test_a_cluster_answers_as_memory_does(
     dask_client: object, graph_folder: Path, in_memory: tuple[list[object], np.ndarray, float], tmp_path: Path
 ) -> None:
-    with fp.working(client=dask_client, scratch=tmp_path):  # type: ignore[arg-type]
+    with working(client=dask_client, scratch=tmp_path):  # type: ignore[arg-type]
         assert len(place().blocks(NODES)) > 2
         _same(_answer(fp.read_graph(graph_folder)), in_memory)
     assert not list(tmp_path.iterdir())
@@ -90,18 +90,18 @@ def test_a_graph_that_is_in_memory_here_is_written_for_the_workers(dask_client: 
 
 
 def test_an_error_of_a_task_comes_back(dask_client: object) -> None:
-    with fp.working(client=dask_client) as at, pytest.raises(AttributeError, match="'str' object"):  # type: ignore[arg-type]
+    with working(client=dask_client) as at, pytest.raises(AttributeError, match="'str' object"):  # type: ignore[arg-type]
         at.run(_norms_of, 100_000, "no points")
 
 
 def test_an_address_where_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("featprop.compute.scaling.PATIENCE", 1)
     said = "cluster must be the address of a Dask scheduler"
-    with pytest.raises(ParameterError, match=said), fp.working(cluster="tcp://127.0.0.1:9"):
+    with pytest.raises(ParameterError, match=said), working(cluster="tcp://127.0.0.1:9"):
         pass
 
 
 @pytest.mark.parametrize("options", [{"workers": 1, "cluster": "tcp://127.0.0.1:9"}, {"workers": 0}, {"client": 3}])
 def test_odd_options_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(ParameterError, match=r"^(client|cluster|workers) must be"), fp.working(**options):  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=r"^(client|cluster|workers) must be"), working(**options):  # type: ignore[arg-type]
         pass

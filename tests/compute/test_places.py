@@ -12,7 +12,7 @@ from featprop.compute.block_points import BlockPoints
 from featprop.compute.points import Points
 from featprop.errors import ParameterError
 from featprop.graph import Graph
-from featprop.propagation import FEATURE_SETS, Propagation
+from featprop.propagation import FEATURE_SETS, Propagation, propagate
 
 SMALL_LEAF = 64
 """So few rows that a small graph has many leaves."""
@@ -60,10 +60,10 @@ def test_rows_are_the_same_to_the_last_bit(tmp_path: Path, seed: int, kind: str)
         with working_at(at):
             ours = Propagation(fp.read_graph(tmp_path / "graph-0"))
             found = {name: ours.features(name) for name in FEATURE_SETS}
-            found["rows"] = np.asarray(fp.propagate(graph, 0).shape)
+            found["rows"] = np.asarray(propagate(graph, 0).shape)
             for name, rows in found.items():
                 np.testing.assert_array_equal(rows, first.setdefault(name, np.array(rows)))
-            ours.graph.forget(lambda key: True)
+            ours.graph.cache.drop(lambda key: True)
 
 
 @pytest.mark.usefixtures("many_leaves")

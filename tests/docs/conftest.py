@@ -127,14 +127,14 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, chosen in ("picks.csv", picks), ("first.csv", picks), ("more.csv", others), ("second.csv", others):
         chosen.write(place / name)
         accounts().fill(place / name)
-    write_audit(place / "audit.csv", fp.draw_audit(graph, 30, exclude=[*picks, *others]), graph)
+    write_audit(place / "audit.csv", fp.evaluate.draw_audit(graph, 30, exclude=[*picks, *others]), graph)
     accounts().fill(place / "audit.csv")
-    fp.save_model(fp.GraphRidge().fit(graph, picks, [truth[node] for node in picks]), place / "model")
+    fp.models.save_model(fp.GraphRidge().fit(graph, picks, [truth[node] for node in picks]), place / "model")
     for name, chosen in ("my-graph.labels", picks), ("other.labels", others):
         with LabelLog(place / name) as log:
             log.tell({node: truth[node] for node in chosen})
     with LabelLog(place / "other.labels") as log:
-        (place / "results.json").write_bytes(fp.export_labels(log, graph, "label-studio"))
+        (place / "results.json").write_bytes(fp.labels.export_labels(log, graph, "label-studio"))
     for name in ("cora.npz", "ms_academic_cs.npz", "ind.cora.x", "arxiv.zip"):
         (place / name).touch()
     draw = np.random.default_rng(0)

@@ -187,7 +187,7 @@ def test_leave_one_out_is_asked_for_where_the_model_has_it(tmp_path: Path) -> No
     model = fp.GraphRidge().fit(graph, list(three_each(0, 1, 2)), list(three_each(0, 1, 2).values()))
     assert model.left_out_ is not None
     np.testing.assert_array_equal(left_out_probabilities(graph, model), model.left_out_)
-    fp.save_model(model, tmp_path / "model")
+    fp.models.save_model(model, tmp_path / "model")
     loaded = fp.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.left_out_, model.left_out_)
     assert doubts(graph, loaded).wrong_labels == doubts(graph, model).wrong_labels
@@ -294,4 +294,4 @@ def test_a_learner_says_what_to_distrust() -> None:
     learner = fp.ActiveLearner(graph)
     learner.tell(three_each(0, 1) | {5: "b"})
     assert learner.doubts(limit=3).wrong_labels[0].node == 5
-    assert repr(learner.doubts(limit=3)) == repr(fp.doubts(graph, learner.model, limit=3))
+    assert repr(learner.doubts(limit=3)) == repr(fp.evaluate.doubts(graph, learner.model, limit=3))

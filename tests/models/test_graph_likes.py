@@ -11,6 +11,7 @@ from torch_geometric.data import HeteroData
 
 import featprop as fp
 from featprop.errors import GraphError, LabelError
+from featprop.propagation import propagate
 
 
 @pytest.fixture(params=["graph", "path", "networkx"])
@@ -30,7 +31,7 @@ def test_fit_predict_and_all_that(given: Any) -> None:
     np.testing.assert_array_equal(model.representation(given), model.representation(graph))
     assert fp.GraphRidge().fit_or_start(given, ["a"], ["left"]).predict(given).tolist() == ["left"] * 5
     assert fp.select(given, 2).nodes.tolist() == fp.select(graph, 2).nodes.tolist()
-    np.testing.assert_array_equal(fp.propagate(given), fp.propagate(graph))
+    np.testing.assert_array_equal(propagate(given), propagate(graph))
 
 
 def test_a_learner_of_whatever_is_a_graph(given: Any, tmp_path: Any) -> None:
@@ -120,5 +121,5 @@ def test_what_a_notebook_shows(line: fp.Graph, tmp_path: Any) -> None:
     assert "labels by class" in shown
     assert "&lt;b&gt;" in shown
     assert "<b>" not in shown
-    fp.save_model(model, tmp_path / "model")
+    fp.models.save_model(model, tmp_path / "model")
     assert "&lt;b&gt;" in fp.load_model(tmp_path / "model")._repr_html_()

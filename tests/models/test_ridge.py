@@ -476,7 +476,7 @@ def test_choosing_loading_and_predicting_need_no_torch(graph_folder: Path, tmp_p
     graph = fp.read_graph(graph_folder)
     picks = fp.select(graph, 12).nodes
     labels = labels_of(graph, picks)
-    model = fp.get_model("ridge").fit(graph, picks, labels)
+    model = fp.models.get_model("ridge").fit(graph, picks, labels)
     save_model(model, tmp_path / "model")
     more = fp.select(graph, 6, labelled=picks, labels=labels).nodes
     line = [sys.executable, "-c", WITHOUT_TORCH]
@@ -578,6 +578,6 @@ def test_graphs_of_other_models_do_not_pile_up() -> None:
     first = own.predict_proba(graph)
     for seed in range(3):
         fitted(made(seed=seed + 1)).predict_proba(graph)
-    kept = [key for key in graph._computed if key[0] == "features"]
+    kept = [key for key in graph.cache.values if key[0] == "features"]
     assert 0 < len(kept) <= 2 * len(FEATURE_SETS)
     np.testing.assert_array_equal(own.predict_proba(graph), first)

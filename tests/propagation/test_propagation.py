@@ -329,7 +329,7 @@ def test_the_arrays_refuse_writes(line: Graph, sparse: bool) -> None:
 def test_only_what_was_asked_for_is_kept(line: Graph) -> None:
     graph = replace(line)
     propagate(graph, 5)
-    assert {key for key in graph._computed if isinstance(key, tuple)} == {("rows", 5)}
+    assert {key for key in graph.cache.values if isinstance(key, tuple)} == {("rows", 5)}
     np.testing.assert_array_equal(dense(propagate(graph, 3)), dense(propagate(replace(line), 3)))
 
 

@@ -63,7 +63,7 @@ def test_a_list_that_cannot_be_read_costs_itself_only(bad: str, caplog: pytest.L
     assert [column.kind for column in learnt.columns] == ["number", "vector"]
     assert dense(features).shape == ours.shape
     assert f"Column v: {told} ({named} in row {N})" in caplog.text
-    with pytest.raises(fp.FeatpropError, match=f"'v' of nodes must be usable as it is; found 1 .* in row {N}"):
+    with pytest.raises(fp.errors.FeatpropError, match=f"'v' of nodes must be usable as it is; found 1 .* in row {N}"):
         Preparation.learn(pa.table({"v": [*lists[:-1], bad]}), TableOptions(raw=True))
 
 

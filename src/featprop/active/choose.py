@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 from featprop.active.picks import Selection
 from featprop.compute import working
 from featprop.errors import LabelError, ParameterError
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike, as_graph
+from featprop.ids import sorted_classes
 from featprop.interop.pandas import labels_in_order
-from featprop.interop.plain import sorted_classes
-from featprop.io.given import GraphLike, as_graph
 from featprop.models import NodeClassifier, model_of_seed
-from featprop.options import check_options, owner
+from featprop.options import check_options, describe_class
 from featprop.strategies import DEFAULT_STRATEGY, QueryContext, Strategy, get_strategy
 
 if TYPE_CHECKING:
@@ -91,11 +90,11 @@ def select(
         The same seed gives the same nodes.
     client, scratch, max_memory
         Of a Dask cluster to compute on, the folder for what memory has no room for, and how much may be used, as in
-        `featprop.working`; in memory, here, if none is given. The nodes are the same.
+        `featprop.compute.working`; in memory, here, if none is given. The nodes are the same.
     """
     chooser: Any = get_strategy(strategy) if isinstance(strategy, str) else strategy
     if not isinstance(chooser, Strategy):
-        cure = "pass a name such as 'featprop', or featprop.get_strategy(name, option=value)"
+        cure = "pass a name such as 'featprop', or featprop.strategies.get_strategy(name, option=value)"
         raise ParameterError("strategy", "must be the name of a strategy, or one", repr(strategy), cure)
     whole = as_graph(graph)
     elsewhere = client is not None or scratch is not None or max_memory is not None
@@ -146,7 +145,7 @@ def choose(strategy: Strategy, context: QueryContext, budget: int, seed: int) ->
     generator = np.random.default_rng([seed, len(context.labelled) + int(budget)])
     fresh = _state(generator)
     picks = np.asarray(strategy.select(context, int(budget), generator))
-    what, rule = owner(type(strategy)), f"must return {budget:,} different candidates"
+    what, rule = f"The {describe_class(type(strategy))}", f"must return {budget:,} different candidates"
     if picks.ndim != 1 or picks.dtype.kind not in "iu":
         found = f"an array of shape {picks.shape} and type {picks.dtype}"
         raise ParameterError(what, rule, found, "mend the strategy")
@@ -198,6 +197,6 @@ def _model_of(
         rule = "must have labels to train a model on"
         found = "labelled nodes without their labels" if known.size else "none"
         cure = f"label a few nodes first, chosen with the strategy {DEFAULT_STRATEGY}"
-        raise LabelError(owner(type(strategy)), rule, found, cure)
+        raise LabelError(f"The {describe_class(type(strategy))}", rule, found, cure)
     fresh = model_of_seed(seed) if model is None else model.fresh()
     return fresh.fit_or_start(graph, graph.ids[known].tolist(), labels)

@@ -35,16 +35,14 @@ from featprop.active.saved_learner import (
 from featprop.errors import LabelError
 from featprop.evaluate import Advice, AuditSample, AuditScore, Doubts, Estimate, advise, doubts, estimate, score_audit
 from featprop.evaluate.audit import add_to_audit
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import bars, card
+from featprop.ids import from_jsonable, plain, to_jsonable
 from featprop.interop.pandas import is_series, known_of
-from featprop.interop.plain import plain
 from featprop.io.atomic import replacing_file, restore_interrupted
-from featprop.io.given import GraphLike, as_graph
 from featprop.io.sheets import write_labels
 from featprop.labels import LabelLog
 from featprop.models import MODELS, NodeClassifier, get_model, load_model, model_of_seed, save_model
-from featprop.names import from_jsonable, to_jsonable
 from featprop.options import settings_of
 from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_strategy
 
@@ -259,15 +257,15 @@ class ActiveLearner:
         return self.model.predict_proba(self.graph)
 
     def estimate(self) -> Estimate:
-        """Say how good the predictions are, as the labels tell (`featprop.estimate`)."""
+        """Say how good the predictions are, as the labels tell (`featprop.evaluate.estimate`)."""
         return estimate(self.graph, self.model)
 
     def advice(self) -> Advice:
-        """Say whether more labels are worth it (`featprop.advise`)."""
+        """Say whether more labels are worth it (`featprop.evaluate.advise`)."""
         return advise(self.graph, self.model, self.score_audit().accuracy if self.audited else None)
 
     def doubts(self, limit: int = 20) -> Doubts:
-        """Return what to distrust in the labels and predictions as they are now (`featprop.doubts`)."""
+        """Return what to distrust in the labels and predictions as they are now (`featprop.evaluate.doubts`)."""
         return doubts(self.graph, self.model, limit)
 
     def write_labels(self, path: str | os.PathLike[str], *, force: bool = False) -> None:

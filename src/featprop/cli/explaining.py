@@ -44,7 +44,7 @@ def explain(registry: Registry[Any], name: str, facts: Callable[[Any], dict[str,
     for title, fact in facts(kind).items():
         print_text(f"{title:<10} {fact}", hang=11)
     typer.echo("", nl=bool(facts(kind)))
-    options = [[option.name, str(option.default), option.demand] for option in options_of(kind).values()]
+    options = [[option.name, str(option.default), option.accepts] for option in options_of(kind).values()]
     if options:
         print_table(["--set", "default", "value"], options, left={"--set", "default", "value"})
         for names, meaning in PARAMETER_DOCS.findall(parameters.partition("\n\n")[0]):

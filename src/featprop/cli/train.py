@@ -72,7 +72,7 @@ def train(
             fitted = chosen.fit(whole, sheet.nodes, sheet.labels)
             score = score_audit(whole, fitted, sheet.audited, sheet.audit) if sheet.audited else None
         before = n_labels_in(out)
-        featprop.save_model(fitted, out)
+        featprop.models.save_model(fitted, out)
     if use_audit:
         typer.echo("The labels of the audit are among them: it checks this model no more.", err=True)
     counts = Counter(sheet.labels)

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import ModelError, ParameterError
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import card, grid
-from featprop.io.given import GraphLike, as_graph
 from featprop.labels import LabelLog
 from featprop.models import NodeClassifier
 

@@ -14,9 +14,8 @@ from featprop.evaluate.unreached import unreached_components
 from featprop.evaluate.unseen import UnseenGroup, classes_apart, holes
 from featprop.evaluate.unsure import contradiction, neighbours_say, unsureness_of
 from featprop.evaluate.wrong_labels import wrong_labels
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike
 from featprop.html import card, grid
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 from featprop.propagation import Coverage, Propagation, covered
 

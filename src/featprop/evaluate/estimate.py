@@ -19,9 +19,8 @@ from featprop.errors import LabelError, ParameterError
 from featprop.evaluate.held_out import HeldOut, held_out
 from featprop.evaluate.intervals import LEVEL, Interval
 from featprop.evaluate.left_out import left_out_probabilities
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike
 from featprop.html import card
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 from featprop.models.calibration import inverse_temperature
 from featprop.propagation import Propagation

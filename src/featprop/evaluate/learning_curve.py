@@ -16,8 +16,8 @@ from scipy.special import ndtri
 from featprop.evaluate.change import STEPS, Change, change_between, earlier_models
 from featprop.evaluate.estimate import LEAST, Estimate, estimate
 from featprop.evaluate.intervals import LEVEL, Interval
+from featprop.graph import GraphLike
 from featprop.html import card, grid
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 
 __all__ = ["Forecast", "LearningCurve", "forecast", "learning_curve"]

@@ -124,7 +124,7 @@ class Settings:
     def trained(self) -> list[Entrant]:
         """Return the models with their settings; seed and device are not for an experiment to set."""
         chosen = {name: dict(values) for name, values in self.settings.items()}
-        for name in MODELS.classes if self.epochs is not None else ():
+        for name in {*MODELS.built_in, *MODELS.classes} if self.epochs is not None else ():
             if "epochs" in options_of(model_class(name)):
                 chosen[name] = {"epochs": self.epochs, **chosen.get(name, {})}
         entrants = [Entrant.of(MODELS, written, chosen) for written in self.models]

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from featprop.errors import FileError, GraphError, LabelError, first_five, quote_error
-from featprop.interop.plain import plain
-from featprop.interop.recognise import is_a
+from featprop.ids import is_a, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +59,8 @@ def naming_arguments() -> Iterator[None]:
     try:
         yield
     except (FileError, GraphError) as error:
+        if not hasattr(error, "rule"):
+            raise
         parts = (error.rule, str(error.found), error.cure)
         raise type(error)(error.what, *(_with_arguments(part) for part in parts)) from error
 

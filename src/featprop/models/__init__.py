@@ -1,14 +1,10 @@
-"""Models that learn from a few labelled nodes: one file each, all behind `NodeClassifier`.
+"""Models that learn from a few labelled nodes: one file per model, imported on first use."""
 
-Every file here is imported but `featprop.models.networks`, which needs PyTorch.
-"""
-
-from importlib import import_module
-from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
 
 from featprop.models.base import NodeClassifier
-from featprop.models.gcn import GCN
 from featprop.models.registry import (
+    BUILT_IN,
     DEFAULT_MODEL,
     MODELS,
     available_models,
@@ -17,26 +13,40 @@ from featprop.models.registry import (
     model_of_seed,
     register_model,
 )
-from featprop.models.ridge import GraphRidge
-from featprop.models.saved import load_model, save_model
-from featprop.models.sgc import SGC
+
+if TYPE_CHECKING:
+    from featprop.models.gcn import GCN as GCN
+    from featprop.models.ridge import GraphRidge as GraphRidge
+    from featprop.models.saved import load_model as load_model
+    from featprop.models.saved import save_model as save_model
+    from featprop.models.sgc import SGC as SGC
+
+_NAME_OF = {kind: name for name, kind in BUILT_IN.items()}
+_SAVING = ("load_model", "save_model")
 
 __all__ = [
     "DEFAULT_MODEL",
-    "GCN",
     "MODELS",
-    "SGC",
-    "GraphRidge",
     "NodeClassifier",
     "available_models",
     "get_model",
-    "load_model",
     "model_class",
     "model_of_seed",
     "register_model",
-    "save_model",
+    *_NAME_OF,
+    *_SAVING,
 ]
 
-for found in iter_modules(__path__):
-    if found.name != "networks":
-        import_module(f"{__name__}.{found.name}")
+
+def __getattr__(name: str) -> Any:
+    if name in _NAME_OF:
+        return model_class(_NAME_OF[name])
+    if name in _SAVING:
+        from featprop.models import saved
+
+        return getattr(saved, name)
+    raise AttributeError(f"module 'featprop.models' has no attribute {name!r}", name=name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from featprop.errors import LabelError, ModelError, first_five, unknown_choice
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import bars, card
+from featprop.ids import as_array, is_missing, sorted_classes
 from featprop.interop.pandas import labels_in_order
-from featprop.interop.plain import as_array, is_missing, sorted_classes
-from featprop.io.given import GraphLike, as_graph
 from featprop.matrix import Features, as_dense
-from featprop.options import check_options, options_of
+from featprop.options import check_options, options_of, unknown_option
 from featprop.propagation import Propagation
 from featprop.tables import Preparation
 
@@ -264,7 +263,7 @@ class NodeClassifier(ABC):
         known = options_of(type(self))
         for name, value in settings.items():
             if name not in known:
-                raise unknown_choice(f"Setting of model {self.name or type(self).__name__}", name, known)
+                raise unknown_option(type(self), name)
             setattr(self, name, value)
         return self
 

@@ -14,11 +14,11 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from featprop.errors import FeatpropError, FileError, ModelError, ParameterError, quote_error
+from featprop.ids import from_jsonable, to_jsonable
 from featprop.io.atomic import read_whole, replacing_folder, restore_interrupted
 from featprop.io.foreign import foreign_entries
 from featprop.models.base import NodeClassifier
 from featprop.models.registry import MODELS, get_model, model_class
-from featprop.names import from_jsonable, to_jsonable
 from featprop.options import options_of, settings_of
 from featprop.tables import Preparation
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from featprop.compute import leaves, let_go, place, sum_in_order
 from featprop.graph import Graph
+from featprop.ids import name_to_text
 from featprop.matrix import read_only
-from featprop.names import name_to_text
 from featprop.propagation.lengths import unit_length
 from featprop.propagation.passing import Edges, smoothed_rows
 from featprop.propagation.reduction import Reduction

@@ -24,8 +24,7 @@ from featprop.compute import let_go, place
 from featprop.compute.block_points import BlockPoints
 from featprop.compute.points import Points
 from featprop.errors import ParameterError, unknown_choice
-from featprop.graph import Graph
-from featprop.io.given import GraphLike, as_graph
+from featprop.graph import Graph, GraphLike, as_graph
 from featprop.matrix import Features, read_only, unit_rows
 from featprop.progress import tracked
 from featprop.propagation.feature_sets import (
@@ -84,18 +83,18 @@ class Propagation:
     @classmethod
     def of(cls, graph: Graph) -> Propagation:
         """Return the propagation of a graph: the same one each time, also for the graph without its labels."""
-        found: Propagation = graph.once("propagation", lambda: cls(graph))
+        found: Propagation = graph.cache.get("propagation", lambda: cls(graph))
         return found
 
     @property
     def adjacency(self) -> sp.csr_array:
         """S, the normalised adjacency."""
-        return read_only(self.graph.once("S", lambda: read_only(normalised_adjacency(self.graph))))
+        return read_only(self.graph.cache.get("S", lambda: read_only(normalised_adjacency(self.graph))))
 
     @property
     def edges(self) -> Edges:
         """Who is next to whom, as rows are passed on."""
-        found: Edges = self.graph.once("edges", lambda: Edges.of(self.graph))
+        found: Edges = self.graph.cache.get("edges", lambda: Edges.of(self.graph))
         return found
 
     def rows(self, layers: int) -> Features:
@@ -103,7 +102,7 @@ class Propagation:
         if not isinstance(layers, int | np.integer) or layers < 0:
             rule, cure = "must be a whole number at least 0", "use 2, as the paper does"
             raise ParameterError("layers", rule, repr(layers), cure)
-        return _handed_out(self.graph.once(("rows", layers), lambda: self._propagated(layers)))
+        return _handed_out(self.graph.cache.get(("rows", layers), lambda: self._propagated(layers)))
 
     def _propagated(self, layers: int) -> Features:
         """Return S^K X to the last bit whatever was asked for before.
@@ -136,7 +135,7 @@ class Propagation:
     @property
     def reduction(self) -> Reduction:
         """How the features of this graph are centred and, if there are many, reduced to few columns."""
-        found: Reduction = self.graph.once("reduction", lambda: Reduction.of(self.graph.features))
+        found: Reduction = self.graph.cache.get("reduction", lambda: Reduction.of(self.graph.features))
         return found
 
     @property
@@ -146,23 +145,23 @@ class Propagation:
         def make() -> FeatureSpace:
             rows, centres = make_feature_sets(self.graph, self.edges, self.reduction, (STRUCTURE,))
             space = FeatureSpace(self.reduction, {**self.space.centres, **centres})
-            self.graph.once(("features", STRUCTURE, space.fingerprint(STRUCTURE)), lambda: rows[STRUCTURE])
+            self.graph.cache.get(("features", STRUCTURE, space.fingerprint(STRUCTURE)), lambda: rows[STRUCTURE])
             return space
 
-        found: FeatureSpace = self.graph.once("structural space", make)
+        found: FeatureSpace = self.graph.cache.get("structural space", make)
         return found
 
     @property
     def space(self) -> FeatureSpace:
         """How the features of this graph become feature sets."""
-        found: FeatureSpace = self.graph.once("space", self._make_space)
+        found: FeatureSpace = self.graph.cache.get("space", self._make_space)
         return found
 
     def _make_space(self) -> FeatureSpace:
         rows, centres = make_feature_sets(self.graph, self.edges, self.reduction, FEATURE_SETS)
         space = FeatureSpace(self.reduction, centres)
         for name, made in rows.items():
-            self.graph.once(("features", name, space.fingerprint(name)), partial(np.asarray, made))
+            self.graph.cache.get(("features", name, space.fingerprint(name)), partial(np.asarray, made))
         return space
 
     def features(self, name: str, space: FeatureSpace | None = None) -> NDArray[np.float32]:
@@ -183,12 +182,12 @@ class Propagation:
         self._latest[name] = [*(each for each in before if each != fingerprint), fingerprint][-KEPT_SPACES:]
         gone = {("features", name, each) for each in before if each not in self._latest[name]}
         if gone:
-            self.graph.forget(gone.__contains__)
+            self.graph.cache.drop(gone.__contains__)
 
         def make() -> NDArray[np.float32]:
             return make_feature_sets(self.graph, self.edges, chosen.reduction, (name,), chosen.centres)[0][name]
 
-        return np.asarray(self.graph.once(("features", name, fingerprint), make))
+        return np.asarray(self.graph.cache.get(("features", name, fingerprint), make))
 
     @property
     def compared_shares(self) -> dict[str, float]:
@@ -203,7 +202,7 @@ class Propagation:
             own = OWN_SHARE * (1 - alike)
             return {name: own if name == "own" else (1 - own) / 2 for name in FEATURE_SETS if name != "own" or own > 0}
 
-        found: dict[str, float] = self.graph.once("compared shares", make)
+        found: dict[str, float] = self.graph.cache.get("compared shares", make)
         return found
 
     @property
@@ -224,7 +223,7 @@ class Propagation:
             place().run(_compare, n, parts, directions, rows)
             return Points.prepared(rows, "cosine") if n <= IN_BLOCKS else BlockPoints([rows], metric="cosine")
 
-        found: Points = self.graph.once("compared", make)
+        found: Points = self.graph.cache.get("compared", make)
         return found
 
     def points(self, layers: int, unit: bool = False) -> Points:
@@ -239,7 +238,7 @@ class Propagation:
                 return BlockPoints.of(np.asarray(rows))
             return Points(unit_rows(rows) if unit else rows)
 
-        found: Points = self.graph.once(("points", layers, unit), made)
+        found: Points = self.graph.cache.get(("points", layers, unit), made)
         return found
 
     def _as_operator(self, layers: int) -> bool:

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from featprop.errors import LabelError, MissingExtraError, first_five
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import card
 from featprop.interop.pandas import is_series, known_of
-from featprop.io.given import GraphLike, as_graph
 from featprop.models import NodeClassifier, model_of_seed
 from featprop.web.report.commands import Files
 from featprop.web.report.files import check_replaceable, write_page

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.graph import UNKNOWN, Graph
-from featprop.interop.plain import sorted_classes
+from featprop.ids import sorted_classes
 from featprop.models import NodeClassifier
 from featprop.propagation import Coverage, Propagation, coverage_curve, covered
 from featprop.web.page.card import title_of

@@ -1,4 +1,4 @@
-"""Names as JSON keep value and type."""
+"""Ids and class names: JSON keeps value and type, and spellings of one name are recognised."""
 
 import datetime as dt
 import json
@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from featprop.errors import ParameterError
-from featprop.names import from_jsonable, name_from_text, name_to_text, to_jsonable
+from featprop.ids import closest, form_of, from_jsonable, name_from_text, name_to_text, to_jsonable
+from tests.helpers import raises
 
 PLAIN = st.one_of(
     st.text(),
@@ -25,30 +26,56 @@ NAMES = st.recursive(PLAIN, lambda names: st.one_of(st.tuples(names, names), st.
 
 
 @given(NAMES)
-def test_what_goes_in_comes_back(name: object) -> None:
+def test_json_round_trip(name: object) -> None:
     again = name_from_text(name_to_text(name))
     assert again == name
     assert type(again) is type(name)
     assert name_to_text(again) == name_to_text(name)
 
 
-def test_names_that_are_equal_in_python_and_differ_in_type_have_other_texts() -> None:
+def test_equal_names_of_different_types_have_different_texts() -> None:
     assert len({name_to_text(name) for name in (1, 1.0, True, "1", (1,))}) == 5
 
 
-def test_what_json_has_is_itself() -> None:
+def test_json_types_stand_for_themselves() -> None:
     assert [to_jsonable(name) for name in ("a", 1, 1.5, None)] == ["a", 1, 1.5, None]
     assert [to_jsonable(name) for name in (np.int64(3), np.str_("x"), np.float32(0.5))] == [3, "x", 0.5]
     assert to_jsonable((dt.date(2026, 11, 16), 1)) == {"tuple": [{"date": "2026-11-16"}, 1]}
 
 
 @pytest.mark.parametrize("name", [object(), [1], {"a": 1}, 1j])
-def test_other_things_are_no_names(name: object) -> None:
-    with pytest.raises(ParameterError, match="must be text, numbers, dates or tuples; found"):
+def test_other_types_are_refused(name: object) -> None:
+    with raises(ParameterError, value=name):
         to_jsonable(name)
 
 
 @pytest.mark.parametrize("text", ['{"list": [1]}', "[1]", '{"tuple": [1], "date": 2}', '{"date": "no"}', "{}"])
-def test_damaged_names(text: str) -> None:
+def test_damaged_json(text: str) -> None:
     with pytest.raises((ValueError, KeyError, TypeError)):
         from_jsonable(json.loads(text))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("OK", " ok "),
+        (1, "1.0"),
+        ("1.50", "1.5"),
+        ("Don’t  know", "don't know"),
+        ("-2.00", -2),
+        ("pru\u0308fen", "PRÜFEN"),
+    ],
+)
+def test_spellings_of_one_name(one: object, other: object) -> None:
+    assert form_of(one) == form_of(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("007", 7), ("007", "7.0"), ("1.05", "1.5"), ("10", "1.0"), ("a b", "ab")])
+def test_different_names(one: object, other: object) -> None:
+    assert form_of(one) != form_of(other)
+
+
+def test_closest_name() -> None:
+    assert closest("FRUED", ["ok", "fraud"]) == "fraud"
+    assert closest("spam!", ["spam", "fraud"]) == "spam"
+    assert closest("zebra", ["ok", "fraud"]) is None
