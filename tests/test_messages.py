@@ -8,7 +8,7 @@ import pytest
 from tests.messages import GOLDEN, ROOT, SOURCES, all_messages, messages_by_package
 
 MESSAGES = messages_by_package([SOURCES])
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 NOT_REWRITTEN_PACKAGES: set[str] = {
     "active",
