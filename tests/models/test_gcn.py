@@ -33,7 +33,7 @@ def inputs_of(model: GCN, graph: Graph, nodes: np.ndarray | None = None) -> Inpu
     return Inputs.of(model.matrices(Propagation.of(graph), nodes), CPU)
 
 
-@pytest.mark.parametrize("model", [GCN(seed=3), SGC(seed=3), GraphRidge()])
+@pytest.mark.parametrize("model", [GCN(random_state=3), SGC(random_state=3), GraphRidge()])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_two_groups_are_told_apart(model: NodeClassifier, sparse: bool) -> None:
     graph = two_groups(sparse=sparse)
@@ -42,8 +42,8 @@ def test_two_groups_are_told_apart(model: NodeClassifier, sparse: bool) -> None:
     assert (model.predict(graph) == truth).mean() > 0.85
     probabilities = model.predict_proba(graph)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-5)
-    assert model.classes_ == ("left", "right")
-    np.testing.assert_array_equal(np.array(model.classes_)[probabilities.argmax(axis=1)], model.predict(graph))
+    assert model.class_names_ == ("left", "right")
+    np.testing.assert_array_equal(np.array(model.class_names_)[probabilities.argmax(axis=1)], model.predict(graph))
 
 
 @given(seed=st.integers(0, 1000), sparse=st.booleans())
@@ -80,7 +80,7 @@ def test_training_on_the_receptive_field_equals_training_pyg_on_the_whole_graph(
     graph = two_groups(sparse=sparse)
     data = graph.to_pyg()
     nodes, labels = [0, 1, 2, 3, 8], ["left", "right", "left", "right", "left"]
-    model = GCN(dropout=0.0, seed=5)
+    model = GCN(dropout=0.0, random_state=5)
     start = model.build(graph.n_features, 2, torch.Generator().manual_seed(5))
     assert isinstance(start, TwoLayers)
     plain = PlainGCN(start)
@@ -112,9 +112,9 @@ def test_dropout_is_on_the_hidden_layer_while_training_only() -> None:
 def test_the_same_seed_gives_the_same_model_and_leaves_the_global_generator_alone() -> None:
     graph = two_groups()
     before = torch.random.get_rng_state()
-    first = GCN(seed=1).fit(graph, [0, 1, 2, 3], [0, 1, 0, 1]).predict_proba(graph)
-    again = GCN(seed=1).fit(graph, [0, 1, 2, 3], [0, 1, 0, 1]).predict_proba(graph)
-    other = GCN(seed=2).fit(graph, [0, 1, 2, 3], [0, 1, 0, 1]).predict_proba(graph)
+    first = GCN(random_state=1).fit(graph, [0, 1, 2, 3], [0, 1, 0, 1]).predict_proba(graph)
+    again = GCN(random_state=1).fit(graph, [0, 1, 2, 3], [0, 1, 0, 1]).predict_proba(graph)
+    other = GCN(random_state=2).fit(graph, [0, 1, 2, 3], [0, 1, 0, 1]).predict_proba(graph)
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
     assert torch.equal(before, torch.random.get_rng_state())
@@ -150,7 +150,7 @@ def test_bad_settings(settings: dict, message: str) -> None:
 
 
 def test_the_largest_seed() -> None:
-    assert GCN(seed=2**64 - 1, epochs=1).fit(two_groups(), [0, 1], ["left", "right"]).is_fitted
+    assert GCN(random_state=2**64 - 1, epochs=1).fit(two_groups(), [0, 1], ["left", "right"]).is_fitted
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_graph_of_another_width_is_refused() -> None:
 
 def test_the_representation_is_the_hidden_layer(line: Graph) -> None:
     model = GCN(hidden=3, epochs=5).fit(line, ["a", "c"], ["left", "right"])
-    weights = model.tensors()
+    weights = model.state_dict()
     S = normalised_adjacency(line)
     hidden = np.maximum(S @ line.features @ weights["weight1"].T + weights["bias1"], 0)
     np.testing.assert_allclose(model.representation(line), hidden, atol=1e-6)
@@ -190,7 +190,7 @@ def test_the_representation_is_the_hidden_layer(line: Graph) -> None:
 
 
 def test_with_one_class_the_weights_are_fresh_and_the_answer_is_sure(line: Graph) -> None:
-    model = GCN(hidden=3, seed=5).fit_or_start(line, ["a", "c"], ["left", "left"])
+    model = GCN(hidden=3, random_state=5).fit(line, ["a", "c"], ["left", "left"], cold_start=True)
     fresh = model.build(2, 1, torch.Generator().manual_seed(5))
     hidden = np.maximum(normalised_adjacency(line) @ line.features @ fresh.weight1.detach().numpy(), 0)
     np.testing.assert_allclose(model.representation(line), hidden, atol=1e-6)

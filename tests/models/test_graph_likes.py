@@ -29,7 +29,7 @@ def test_fit_predict_and_all_that(given: Any) -> None:
     np.testing.assert_array_equal(model.predict_proba(given), model.predict_proba(graph))
     np.testing.assert_array_equal(model.decision_function(given), model.decision_function(graph))
     np.testing.assert_array_equal(model.representation(given), model.representation(graph))
-    assert fp.GraphRidge().fit_or_start(given, ["a"], ["left"]).predict(given).tolist() == ["left"] * 5
+    assert fp.GraphRidge().fit(given, ["a"], ["left"], cold_start=True).predict(given).tolist() == ["left"] * 5
     assert fp.select(given, 2).nodes.tolist() == fp.select(graph, 2).nodes.tolist()
     np.testing.assert_array_equal(propagate(given), propagate(graph))
 
@@ -71,7 +71,7 @@ def test_what_is_no_graph_is_told_everywhere(call: Any) -> None:
 def test_nodes_and_labels_of_pandas_and_arrow(line: fp.Graph, nodes: Any, labels: Any) -> None:
     expected = fp.GraphRidge().fit(line, ["a", "c"], ["left", "right"])
     model = fp.GraphRidge().fit(line, nodes, labels)
-    assert model.classes_ == ("left", "right")
+    assert model.class_names_ == ("left", "right")
     np.testing.assert_array_equal(model.predict_proba(line), expected.predict_proba(line))
     chosen = fp.select(line, 1, labelled=nodes, labels=labels).nodes.tolist()
     assert chosen == fp.select(line, 1, labelled=["a", "c"], labels=["left", "right"]).nodes.tolist()

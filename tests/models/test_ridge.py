@@ -130,7 +130,7 @@ def test_one_feature_set_is_kernel_ridge_calibrated_on_held_out_labels(
     np.testing.assert_allclose(model.predict_proba(graph), expected, atol=2e-3)
     np.testing.assert_allclose(np.exp(model.decision_function(graph)), model.predict_proba(graph), atol=1e-6)
     expected = (1 - smoothing) * softmax(tau * held_out, axis=1) + smoothing / 3
-    np.testing.assert_allclose(model.left_out_, expected, atol=2e-3)
+    np.testing.assert_allclose(model.held_out_proba_, expected, atol=2e-3)
 
 
 @pytest.mark.parametrize("alike", [0.03, 0.2])
@@ -336,7 +336,7 @@ def test_odd_graphs_get_finite_answers(kind: str, classes: int, n_labels: int) -
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
     assert np.isfinite(model.decision_function(graph)).all()
     assert np.isfinite(model.representation(graph)).all()
-    assert set(model.predict(graph)) <= set(model.classes_)
+    assert set(model.predict(graph)) <= set(model.class_names_)
     assert len(set(fp.select(graph, 4).nodes.tolist())) == 4
     if n_labels < graph.n_nodes:
         nodes, labels = list(model.labelled_), list(model.labelled_.values())
@@ -354,7 +354,7 @@ def test_a_node_without_features_or_neighbours_gets_the_answer_of_no_row() -> No
     graph = Graph.from_scipy(adjacency, features)
     model = GraphRidge().fit(graph, range(4), ["a", "a", "a", "b"])
     assert not model.representation(graph)[29].any()
-    saved, expected = model.tensors(), model.label_smoothing_ / 2
+    saved, expected = model.state_dict(), model.label_smoothing_ / 2
     for name, weight in model.weights_.items():
         constant = np.sqrt(0.1) * saved[f"{name}.coefficients"][-1] * model.inverse_temperatures_[name]
         expected = expected + (1 - model.label_smoothing_) * weight * softmax(constant)
@@ -401,7 +401,7 @@ def test_two_classes(line: Graph) -> None:
 
 
 def test_one_class_is_predicted_everywhere_and_can_be_saved(line: Graph, tmp_path: Path) -> None:
-    model = GraphRidge().fit_or_start(line, ["a", "c"], ["left", "left"])
+    model = GraphRidge().fit(line, ["a", "c"], ["left", "left"], cold_start=True)
     save_model(model, tmp_path / "model")
     for each in (model, load_model(tmp_path / "model")):
         assert each.predict(line).tolist() == ["left"] * 5
