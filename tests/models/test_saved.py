@@ -70,7 +70,7 @@ def test_a_folder_with_other_things_is_left_alone(graph: Graph, tmp_path: Path) 
 def test_weights_that_give_no_probability_are_told(weight: float, model: NodeClassifier, graph: Graph) -> None:
     model.fit(graph, [0, 1], ["a", "b"])
     model.load_state_dict({name: np.full_like(values, weight) for name, values in model.state_dict().items()})
-    with pytest.raises(ModelError, match="The model must give probabilities; found numbers that are not finite"):
+    with pytest.raises(ModelError, match="finite"):
         model.predict_proba(graph)
 
 
@@ -85,9 +85,7 @@ def test_weights_of_another_shape_or_type_are_refused(
     weights = tmp_path / "model" / "weights.safetensors"
     tensors = load_file(weights)
     save_file(tensors | {name: np.ascontiguousarray(change(tensors[name]))}, weights)
-    with pytest.raises(
-        ModelError, match=f"must be an undamaged model of this version; found this: {name} that are not"
-    ):
+    with pytest.raises(ModelError, match=name):
         load_model(tmp_path / "model")
 
 
@@ -101,7 +99,7 @@ def test_a_class_that_is_there_twice(model: NodeClassifier, graph: Graph, tmp_pa
 
 
 def test_class_names_that_json_cannot_hold(graph: Graph, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="must be text, numbers, dates or tuples; found <object"):
+    with pytest.raises(ParameterError, match="object"):
         save_model(GCN(epochs=1).fit(graph, [0, 1], [object(), "b"]), tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
@@ -115,7 +113,7 @@ def test_a_subclass_without_a_name_of_its_own_is_not_saved_as_its_parent(graph: 
     class Mine(GCN):
         pass
 
-    with pytest.raises(ParameterError, match="must be registered under a name of its own to be saved; found Mine"):
+    with pytest.raises(ParameterError, match="Mine"):
         save_model(Mine(epochs=1).fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
 
 
@@ -132,7 +130,7 @@ def test_an_unknown_kind_of_model_lists_the_known_ones(graph: Graph, tmp_path: P
     save_model(GCN(epochs=1).fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
     description = json.loads((tmp_path / "model" / "model.json").read_text())
     (tmp_path / "model" / "model.json").write_text(json.dumps({**description, "model": "gat"}))
-    with pytest.raises(ValueError, match="model must be one of gcn, ridge, sgc; found 'gat'"):
+    with pytest.raises(ValueError, match="'gat'"):
         load_model(tmp_path / "model")
 
 
@@ -168,7 +166,7 @@ def test_ids_that_json_cannot_hold(tmp_path: Path, caplog: pytest.LogCaptureFixt
     graph = Graph.from_scipy(np.eye(3), np.eye(3), ids=[object(), object(), "c"])
     save_model(GraphRidge().fit(graph, graph.ids[:2], ["a", "b"]), tmp_path / "model")
     assert load_model(tmp_path / "model").labelled_ == {}
-    assert "The model is saved without the labels it was trained on: Names of nodes" in caplog.text
+    assert [record.name for record in caplog.records] == ["featprop.models.saved"]
 
 
 def test_labels_are_not_those_of_another_graph_with_the_same_ids(graph: Graph) -> None:
@@ -192,12 +190,13 @@ def test_numbers_in_a_table_that_may_be_other_nodes_are_said(caplog: pytest.LogC
     for weights, said in ([14, 12, 11, 3, 2, 1], 1), ([1, 2, 3, 9, 12, 14], 0):
         caplog.clear()
         assert model.training_labels_in(numbered(weights)) == {1: "a", 4: "b"}
-        assert caplog.text.count("None of the 2 nodes whose labels the model was trained on has the features") == said
+        assert len(caplog.records) == said
+        assert " 2 " in caplog.text or not said
     names = [*"abcdef"]
     named = GraphRidge().fit(numbered([1, 2, 3, 11, 12, 14], names), ["a", "d"], ["a", "b"])
     caplog.clear()
     assert named.training_labels_in(numbered([14, 12, 11, 3, 2, 1], names)) == {"a": "a", "d": "b"}
-    assert "None of" not in caplog.text
+    assert not caplog.records
 
 
 def test_one_class_is_kept_too(graph: Graph) -> None:

@@ -22,6 +22,6 @@ def test_equals_sgconv_with_the_same_weights() -> None:
     np.testing.assert_allclose(model.decision_function(graph), theirs, atol=1e-5)
 
 
-def test_the_representation_is_what_the_layer_takes_in(line: Graph) -> None:
+def test_representation_is_the_input_of_the_layer(line: Graph) -> None:
     model = SGC(layers=1, epochs=2).fit(line, ["a", "c"], ["left", "right"])
     np.testing.assert_allclose(model.representation(line), propagate(line, 1))

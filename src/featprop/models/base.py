@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,6 @@ from featprop.ids import as_array, is_missing, match_labels, sorted_classes
 from featprop.matrix import Features, as_dense
 from featprop.options import check_options, options_of, unknown_option
 from featprop.propagation import Propagation
-
-if TYPE_CHECKING:
-    from featprop.tables import Preparation
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +66,7 @@ class NodeClassifier(ABC):
     class_names_: tuple[Hashable, ...] = ()
     n_features_in_: int = 0
     feature_names_in_: tuple[str, ...] | None = None
-    preparation_: Preparation | None = None
+    preparation_: Any = None
     labelled_: Mapping[Hashable, Hashable] = MappingProxyType({})
     labelled_rows_: tuple[str, ...] = ()
     held_out_proba_: NDArray[np.float32] | None = None
