@@ -57,7 +57,7 @@ def ours(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
 
 def picked(name: str, seed: int) -> np.ndarray:
     """Choose as `featprop select` does, of a graph of which nothing is known yet."""
-    return fp.select(fp.datasets.load(name), PICKS, strategy="featprop", seed=seed).positions
+    return fp.select(fp.datasets.load(name), PICKS, strategy="featprop", random_state=seed).positions
 
 
 def sklearn_kmeans(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
@@ -83,7 +83,7 @@ def bandit(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
 
     banditpam.set_num_threads(2)
     model = banditpam.KMedoids(n_medoids=count, algorithm="BanditPAM")
-    model.seed = seed
+    model.random_state = seed
     model.fit(dense(rows).astype(np.float64), "L2")
     return np.asarray(model.medoids)
 

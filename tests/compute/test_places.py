@@ -80,16 +80,16 @@ def test_picks_scores_and_coverage_are_the_same(
     for at in places(tmp_path):
         with working_at(at):
             fresh = fp.read_graph(tmp_path / "graph-0")
-            picks = fp.select(fresh, 20, seed=seed)
+            picks = fp.select(fresh, 20, random_state=seed)
             told = [labels[position] for position in picks.positions]
-            more = fp.select(fresh, 10, labelled=picks.nodes, labels=told, seed=seed)
+            more = fp.select(fresh, 10, labelled=picks.nodes, labels=told, random_state=seed)
             model = fp.GraphRidge().fit(fresh, picks, told)
             seen.add(
                 (
                     tuple(picks),
                     tuple(more),
                     model.predict_proba(fresh).tobytes(),
-                    model.left_out_.tobytes() if model.left_out_ is not None else b"",
+                    model.held_out_proba_.tobytes() if model.held_out_proba_ is not None else b"",
                     picks.represents.tobytes(),
                     picks.mean_distance,
                 )

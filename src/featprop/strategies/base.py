@@ -61,11 +61,11 @@ class Strategy(ABC):
         """Return over which numbers of labels it goes on from `labelled` to `budget` if it may ask in between."""
         return [budget]
 
-    def state(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Return what must live on to the next round, ready for JSON; most strategies keep nothing."""
         return {}
 
-    def restore(self, state: dict[str, Any]) -> None:  # noqa: B027
+    def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027
         """Take up what `state` returned in an earlier round; does nothing where nothing is kept."""
 
 
