@@ -1,4 +1,4 @@
-"""Ties are broken alike on every processor: OpenBLAS multiplies with other kernels, the choice is the same."""
+"""Ties are broken alike on every processor: the medoids are the same with other OpenBLAS kernels."""
 
 import os
 import platform
@@ -29,7 +29,7 @@ print(kernels, product, told, sep="|")
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="other kernels to choose from")
-def test_the_choice_does_not_depend_on_how_a_product_is_rounded() -> None:
+def test_medoids_do_not_depend_on_the_rounding_of_products() -> None:
     answers = {}
     for kernel in ("Haswell", "Sandybridge", "Prescott"):
         environment = {**os.environ, "OPENBLAS_CORETYPE": kernel}
