@@ -1,4 +1,4 @@
-"""What the lists of `fp.doubts` are worth: labels made wrong on purpose, predictions that are wrong, classes hidden.
+"""What the lists of `fp.evaluate.doubts` are worth: labels made wrong, predictions that are wrong, classes hidden.
 
     python benchmarks/doubts.py [--into docs/how-good-measured.md]      # the tables, from the lines that are kept
     python benchmarks/doubts.py --run [--graphs cora acm] [--parts wrong lists unseen]
@@ -84,7 +84,7 @@ def listed(graph, classes, sets):
         positions = graph.positions(nodes)
         model = fp.GraphRidge().fit(graph, nodes, classes[positions].tolist())
         wrong = model.predict(graph) != classes
-        found = fp.doubts(graph, model)
+        found = fp.evaluate.doubts(graph, model)
         of_list = {name: [int(wrong[doubt.position]) for doubt in getattr(found, name)] for name in LISTS}
         yield {
             "seed": seed,
@@ -102,7 +102,7 @@ def hidden(graph, classes, sets):
             if len(set(told[kept])) < 2:
                 continue
             ids = [node for node, stays in zip(nodes, kept, strict=True) if stays]
-            found = fp.doubts(graph, fp.GraphRidge().fit(graph, ids, told[kept].tolist())).unseen
+            found = fp.evaluate.doubts(graph, fp.GraphRidge().fit(graph, ids, told[kept].tolist())).unseen
             groups = [
                 {"size": each.size, "score": each.score, "of it": int((classes[each.positions] == name).sum())}
                 for each in found

@@ -6,10 +6,10 @@
 The nodes are those of the committed experiments (`experiments/default/results`, model ridge); a seed whose nodes are
 those of another seed is left out. The truth is the accuracy on all nodes without a label.
 
-estimate  `fp.estimate` beside the truth, eight strategies, budgets 10 to 160.
-advice    the first 40, 60, 80, 120 of the 160 nodes of the default and of random choice: what `fp.advise` says, what
-          the model is worth, and what it is worth with all 160. Accuracy is on the nodes outside the 160, so that all
-          budgets are compared on the same ones.
+estimate  `fp.evaluate.estimate` beside the truth, eight strategies, budgets 10 to 160.
+advice    the first 40, 60, 80, 120 of the 160 nodes of the default and of random choice: what `fp.evaluate.advise`
+          says, what the model is worth, and what it is worth with all 160. Accuracy is on the nodes outside the 160,
+          so that all budgets are compared on the same ones.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def estimated(name, graph, classes, known):
                 model = fp.GraphRidge().fit(graph, nodes, told)
                 others = np.setdiff1d(known, positions)
                 predicted = model.predict(graph)[others]
-                found = fp.estimate(graph, model)
+                found = fp.evaluate.estimate(graph, model)
                 yield {
                     "strategy": strategy,
                     "budget": budget,
@@ -71,7 +71,7 @@ def advised(name, graph, classes, known):
             for budget in STEPS:
                 told = classes[graph.positions(nodes[:budget])].tolist()
                 model = fp.GraphRidge().fit(graph, nodes[:budget], told)
-                found = fp.advise(graph, model)
+                found = fp.evaluate.advise(graph, model)
                 change = found.curve.change
                 yield {
                     "strategy": strategy,

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 import featprop as fp
 from featprop.clustering import Points, k_medoids
 from featprop.errors import FeatpropError
-from featprop.propagation import measure_coverage, normalised_adjacency
+from featprop.propagation import measure_coverage, normalised_adjacency, propagate
 
 sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).parent]  # not this kmedoids
 
@@ -34,7 +34,7 @@ SMALL, MIDDLE, WIDE = ("cora", "citeseer", "cora-ml"), ("pubmed", "dblp"), ("coa
 
 
 def rows_of(name: str) -> np.ndarray | sp.csr_array:
-    return fp.propagate(fp.datasets.load(name), 2)
+    return propagate(fp.datasets.load(name), 2)
 
 
 def dense(rows: np.ndarray | sp.csr_array) -> np.ndarray:
@@ -57,7 +57,7 @@ def ours(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
 
 def picked(name: str, seed: int) -> np.ndarray:
     """Select as `featprop select` does, from a newly loaded graph."""
-    return fp.select(fp.datasets.load(name), PICKS, strategy="featprop", seed=seed).positions
+    return fp.select(fp.datasets.load(name), PICKS, strategy="featprop", random_state=seed).positions
 
 
 def sklearn_kmeans(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
@@ -83,7 +83,7 @@ def bandit(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
 
     banditpam.set_num_threads(2)
     model = banditpam.KMedoids(n_medoids=count, algorithm="BanditPAM")
-    model.seed = seed
+    model.random_state = seed
     model.fit(dense(rows).astype(np.float64), "L2")
     return np.asarray(model.medoids)
 
@@ -237,7 +237,8 @@ import time
 import numpy as np
 import featprop as fp
 from featprop.clustering import k_medoids
-rows = fp.propagate(fp.datasets.load("cora"), 2)
+from featprop.propagation import propagate
+rows = propagate(fp.datasets.load("cora"), 2)
 for _ in range(2):
     started = time.perf_counter()
     k_medoids(rows, 10)
@@ -247,8 +248,9 @@ FIRST_THEIRS = """
 import time
 import featprop as fp
 import kmedoids
+from featprop.propagation import propagate
 from sklearn.metrics import pairwise_distances
-rows = fp.propagate(fp.datasets.load("cora"), 2)
+rows = propagate(fp.datasets.load("cora"), 2)
 full = rows.toarray() if hasattr(rows, "toarray") else rows
 started = time.perf_counter()
 kmedoids.fasterpam(pairwise_distances(full).astype("float32"), 10, random_state=0)

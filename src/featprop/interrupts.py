@@ -1,9 +1,8 @@
-"""Ctrl-C ends a command wherever it is, and what it had begun is taken back.
+"""Make Ctrl-C stop a command reliably.
 
-Python raises ``KeyboardInterrupt`` where it happens to be, and some places drop it: a callback of compiled code, an
-import that compiled code asked for, a library that catches everything. The command would go on as if nothing had been
-asked. So it is raised again until the command ends. It is not while one is on its way up: what removes scratch files
-and puts folders back then runs to its end.
+Python raises ``KeyboardInterrupt`` wherever it happens to be, and some code swallows it: a callback from compiled code,
+an import triggered by compiled code, a library that catches everything. So it is raised again until the command ends,
+except while an earlier one is propagating, so that cleanup code can remove temporary files and restore folders.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ if TYPE_CHECKING:
 __all__ = ["INTERRUPTED", "answered", "is_asked", "run", "unheard"]
 
 INTERRUPTED = 130
-"""The exit code of a command stopped from the keyboard."""
-AGAIN = 0.25
-"""Seconds until it is raised again."""
+"""Exit code of a command stopped with Ctrl-C."""
+REPEAT_S = 0.25
+"""Seconds until the interrupt is raised again."""
 
 _asked = False
 
 
 def run(command: Callable[[], object]) -> None:
-    """Run a command and end the process with its exit code: 130, and a line about that, if Ctrl-C was pressed.
+    """Run a command and exit with its code, or with 130 and a message after Ctrl-C.
 
-    Where the process was started with Ctrl-C ignored, as behind ``nohup``, it stays so.
+    A process that was started with Ctrl-C ignored, for example by ``nohup``, keeps ignoring it.
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         command()
@@ -44,7 +43,7 @@ def run(command: Callable[[], object]) -> None:
         command()
     except SystemExit as end:
         code = end.code
-    except BaseException:  # whatever an import or a file cut short has come to
+    except BaseException:  # an interrupted import or file can fail in any way
         if not _asked:
             raise
     finally:
@@ -57,12 +56,12 @@ def run(command: Callable[[], object]) -> None:
 
 
 def is_asked() -> bool:
-    """Say whether Ctrl-C was pressed and the command has not ended yet."""
+    """Return whether Ctrl-C was pressed and not handled yet."""
     return _asked
 
 
 def answered() -> None:
-    """Say that what Ctrl-C was pressed for is done, and that the command ends as it would without it."""
+    """Mark Ctrl-C as handled, so that the command ends normally."""
     global _asked
     if _asked:
         _asked = False
@@ -71,9 +70,9 @@ def answered() -> None:
 
 @contextmanager
 def unheard() -> Iterator[None]:
-    """Start processes inside the block that do not hear Ctrl-C, which goes to every process of a terminal.
+    """Shield processes started inside the block from Ctrl-C, which a terminal sends to all of them.
 
-    Multiprocessing's tracker of resources is started before: its start would end the deafness.
+    Multiprocessing's resource tracker is started first, because starting it resets the signal mask.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -89,10 +88,10 @@ def unheard() -> Iterator[None]:
 
 
 def _leave() -> None:
-    """End the process here if Ctrl-C was pressed, as the last thing that is done at its exit.
+    """Exit at once if Ctrl-C was pressed, as the last exit handler.
 
-    Python would take apart modules whose import was cut short, which some of compiled code do not survive, and where it
-    was raised inside an `exec` the process would end by the signal and not with the code.
+    Otherwise Python would tear down half-imported modules, which can crash compiled code, and an interrupt raised
+    inside `exec` would end the process by signal instead of with the exit code.
     """
     if _asked:
         for stream in (sys.stdout, sys.stderr):
@@ -104,35 +103,35 @@ def _leave() -> None:
 def _ask(*_: Any) -> None:
     global _asked
     _asked = True
-    _repeat(AGAIN)
+    _repeat(REPEAT_S)
     _raise()
 
 
 def _repeat(seconds: float) -> None:
-    """Raise it every so many seconds, or no more for 0; where there is no such clock it is raised once."""
+    """Raise the interrupt at this interval, or stop for 0; without a timer (Windows) it is raised once."""
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, _raise)
         signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
 
 
 def _raise(*_: Any) -> None:
-    if _asked and not _is_on_its_way():
+    if _asked and not _is_propagating():
         raise KeyboardInterrupt
 
 
-def _is_on_its_way() -> bool:
-    """Say whether what runs now is the end of a block that is left because of Ctrl-C."""
+def _is_propagating() -> bool:
+    """Return whether the code runs while an interrupt propagates."""
     error = sys.exception()
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
     return error is not None
 
 
-def _unless_asked(tell: Callable[..., object]) -> Callable[..., None]:
-    """Return what tells of errors that nobody can catch, and is silent about what Ctrl-C has come to."""
+def _unless_asked(hook: Callable[..., object]) -> Callable[..., None]:
+    """Wrap a hook for uncaught errors so that it is silent after Ctrl-C."""
 
-    def told(*error: Any) -> None:
+    def silenced(*error: Any) -> None:
         if not _asked:
-            tell(*error)
+            hook(*error)
 
-    return told
+    return silenced

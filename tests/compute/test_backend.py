@@ -69,7 +69,7 @@ def test_feature_sets_are_bit_identical(tmp_path: Path, seed: int, kind: str) ->
             found["rows"] = np.asarray(fp.propagate(graph, 0).shape)
             for name, rows in found.items():
                 np.testing.assert_array_equal(rows, first.setdefault(name, np.array(rows)))
-            ours.graph.forget(lambda key: True)
+            ours.graph.cache.drop(lambda key: True)
 
 
 @pytest.mark.usefixtures("small_chunks")

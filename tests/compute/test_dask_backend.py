@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import featprop as fp
-from featprop.compute import get_backend
+from featprop.compute import compute_on, get_backend
 from featprop.compute.points import _norms_of
 from featprop.errors import ParameterError
 from featprop.graph import Graph
@@ -57,7 +57,7 @@ def _same(ours: tuple[list[object], np.ndarray, float], theirs: tuple[list[objec
 def test_cluster_gives_the_results_of_memory(
     dask_client: object, graph_folder: Path, in_memory: tuple[list[object], np.ndarray, float], tmp_path: Path
 ) -> None:
-    with fp.compute_on(client=dask_client, scratch=tmp_path):  # type: ignore[arg-type]
+    with compute_on(client=dask_client, scratch=tmp_path):  # type: ignore[arg-type]
         assert len(get_backend().split_rows(NODES)) > 2
         _same(_answer(fp.read_graph(graph_folder)), in_memory)
     assert not list(tmp_path.iterdir())
@@ -91,14 +91,14 @@ def test_graph_in_memory_is_sent_to_the_workers(dask_client: object, tmp_path: P
 
 
 def test_error_of_a_task_reaches_the_caller(dask_client: object) -> None:
-    with fp.compute_on(client=dask_client) as backend, pytest.raises(AttributeError):  # type: ignore[arg-type]
+    with compute_on(client=dask_client) as backend, pytest.raises(AttributeError):  # type: ignore[arg-type]
         backend.run(_norms_of, 100_000, "no points")
 
 
 def test_unreachable_scheduler_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("featprop.compute.dask_backend.CONNECT_TIMEOUT_S", 1)
     address = "tcp://127.0.0.1:9"
-    with raises(ParameterError, parameter="cluster", value=address), fp.compute_on(cluster=address):
+    with raises(ParameterError, parameter="cluster", value=address), compute_on(cluster=address):
         pass
 
 
@@ -111,5 +111,5 @@ def test_unreachable_scheduler_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_invalid_options_are_refused(options: dict[str, object], fields: dict[str, object]) -> None:
-    with raises(ParameterError, **fields), fp.compute_on(**options):  # type: ignore[arg-type]
+    with raises(ParameterError, **fields), compute_on(**options):  # type: ignore[arg-type]
         pass

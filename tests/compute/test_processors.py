@@ -20,7 +20,8 @@ rows = np.concatenate([rows, rows[:60], rows[:60] + np.float32(3e-8), rows[:30]]
 graph = fp.Graph.from_scipy(np.zeros((len(rows), len(rows))), rows)
 told = [k_medoids(rows, count, seed=seed, metric=metric).medoids.tolist()
         for count in (5, 40, 100) for seed in range(3) for metric in ("euclidean", "cosine")]
-told += [fp.select(graph, 60, strategy=name, seed=1).nodes.tolist() for name in ("graphpart", "featprop-cosine")]
+told += [fp.select(graph, 60, strategy=name, random_state=1).nodes.tolist()
+         for name in ("graphpart", "featprop-cosine")]
 kernels = sorted(each.get("architecture", "") for each in threadpool_info() if each["internal_api"] == "openblas")
 product = hashlib.sha256((rows @ rows.T).tobytes()).hexdigest()
 print(kernels, product, told, sep="|")

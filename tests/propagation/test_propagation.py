@@ -328,7 +328,7 @@ def test_arrays_are_read_only(line: Graph, sparse: bool) -> None:
 def test_only_requested_results_are_kept(line: Graph) -> None:
     graph = replace(line)
     propagate(graph, 5)
-    assert {key for key in graph._computed if isinstance(key, tuple)} == {("rows", 5)}
+    assert {key for key in graph.cache.values if isinstance(key, tuple)} == {("rows", 5)}
     np.testing.assert_array_equal(dense(propagate(graph, 3)), dense(propagate(replace(line), 3)))
 
 

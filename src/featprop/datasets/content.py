@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from featprop.errors import FileError, quote_error
-from featprop.interop.raw import RawGraph
+from featprop.graph import RawGraph
 
 __all__ = ["parts_of_content"]
 

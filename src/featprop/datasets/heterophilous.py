@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from featprop.interop.raw import RawGraph
+from featprop.graph import RawGraph
 from featprop.io.archive import opened_npz
 
 __all__ = ["parts_of_heterophilous"]

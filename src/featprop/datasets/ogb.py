@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import FileError, quote_error
-from featprop.interop.raw import RawGraph
+from featprop.graph import RawGraph
 from featprop.progress import tracked
 
 __all__ = ["parts_of_ogb_files", "parts_of_ogb_zip"]

@@ -16,8 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from featprop.errors import FileError, quote_error
-from featprop.graph import UNKNOWN
-from featprop.interop.raw import RawGraph
+from featprop.graph import UNKNOWN, RawGraph
 from featprop.io.unpickling import unpickled
 
 __all__ = ["parts_of_planetoid"]

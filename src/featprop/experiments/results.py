@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 from featprop.errors import FileError, quote_error
 from featprop.experiments.entrants import Entrant
+from featprop.ids import from_jsonable, to_jsonable
 from featprop.io.atomic import replacing_file, sweep, unwritable
 from featprop.io.locks import held_lock
-from featprop.names import from_jsonable, to_jsonable
 
 __all__ = ["FIGURES", "Appender", "Cell", "Result", "appending", "read_results", "read_statistics"]
 

@@ -179,7 +179,7 @@ def _load_once(name: str, figures: dict[str, dict[str, Any]], failed: dict[str, 
 
 def _to_convert(name: str, error: FeatpropError) -> FeatpropError:
     """Return an error about tables with a cure that is to be had here: converting takes the options that it names."""
-    options = re.findall(r"--[a-z]+", error.cure)
+    options = re.findall(r"--[a-z]+", getattr(error, "cure", ""))
     if not options:
         return error
     words = " ".join(f"{option} …" for option in options)

@@ -124,12 +124,12 @@ class Settings:
     def trained(self) -> list[Entrant]:
         """Return the models with their settings; seed and device are not for an experiment to set."""
         chosen = {name: dict(values) for name, values in self.settings.items()}
-        for name in MODELS.classes if self.epochs is not None else ():
+        for name in {*MODELS.built_in, *MODELS.classes} if self.epochs is not None else ():
             if "epochs" in options_of(model_class(name)):
                 chosen[name] = {"epochs": self.epochs, **chosen.get(name, {})}
         entrants = [Entrant.of(MODELS, written, chosen) for written in self.models]
         for entrant in entrants:
-            for name in {"seed", "device"} & set(entrant.options):
+            for name in {"random_state", "device"} & set(entrant.options):
                 rule, cure = "must be left to the experiments", "drop it: each run has its own seed, on the CPU"
                 raise ParameterError(f"{name} of model {entrant.name}", rule, entrant.options[name], cure)
         return entrants

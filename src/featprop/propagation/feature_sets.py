@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from featprop.compute import get_backend, release_pages, split_into_chunks, sum_in_order
 from featprop.compute.row_kernels import normalize_rows
 from featprop.graph import Graph
+from featprop.ids import name_to_text
 from featprop.matrix import Floats, read_only
-from featprop.names import name_to_text
 from featprop.propagation.message_passing import Edges, smooth_rows
 from featprop.propagation.reduction import Reduction
 

@@ -24,8 +24,7 @@ from featprop.compute.points import Points
 from featprop.compute.propagated_points import PropagatedPoints
 from featprop.compute.row_kernels import normalize_rows
 from featprop.errors import ParameterError, unknown_choice
-from featprop.graph import Graph
-from featprop.io.given import GraphLike, as_graph
+from featprop.graph import Graph, GraphLike, as_graph
 from featprop.matrix import Features, Floats, Positions, read_only, unit_rows
 from featprop.progress import tracked
 from featprop.propagation.feature_sets import (
@@ -76,18 +75,18 @@ class Propagation:
     @classmethod
     def of(cls, graph: Graph) -> Propagation:
         """Return the propagation of a graph, the same instance every time and also for a copy without labels."""
-        found: Propagation = graph.once("propagation", lambda: cls(graph))
+        found: Propagation = graph.cache.get("propagation", lambda: cls(graph))
         return found
 
     @property
     def adjacency(self) -> sp.csr_array:
         """S, the normalised adjacency."""
-        return read_only(self.graph.once("S", lambda: read_only(normalised_adjacency(self.graph))))
+        return read_only(self.graph.cache.get("S", lambda: read_only(normalised_adjacency(self.graph))))
 
     @property
     def edges(self) -> Edges:
         """The edges, prepared for message passing."""
-        found: Edges = self.graph.once("edges", lambda: Edges.of(self.graph))
+        found: Edges = self.graph.cache.get("edges", lambda: Edges.of(self.graph))
         return found
 
     def rows(self, layers: int) -> Features:
@@ -96,7 +95,7 @@ class Propagation:
             raise ParameterError(
                 f"`layers` must be a non-negative integer, not {layers!r}.", parameter="layers", value=layers
             )
-        rows: Features = self.graph.once(("rows", layers), lambda: self._propagate(layers))
+        rows: Features = self.graph.cache.get(("rows", layers), lambda: self._propagate(layers))
         return read_only(rows) if sp.issparse(rows) else rows  # a caller cannot replace the arrays of the shared matrix
 
     def _propagate(self, layers: int) -> Features:
@@ -132,7 +131,7 @@ class Propagation:
     @property
     def reduction(self) -> Reduction:
         """Centring and truncated SVD of the features."""
-        found: Reduction = self.graph.once("reduction", lambda: Reduction.fit(self.graph.features))
+        found: Reduction = self.graph.cache.get("reduction", lambda: Reduction.fit(self.graph.features))
         return found
 
     @property
@@ -142,23 +141,23 @@ class Propagation:
         def make() -> FeatureSpace:
             rows, centres = make_feature_sets(self.graph, self.edges, self.reduction, (STRUCTURE,))
             space = FeatureSpace(self.reduction, {**self.space.centres, **centres})
-            self.graph.once(("features", STRUCTURE, space.fingerprint(STRUCTURE)), lambda: rows[STRUCTURE])
+            self.graph.cache.get(("features", STRUCTURE, space.fingerprint(STRUCTURE)), lambda: rows[STRUCTURE])
             return space
 
-        found: FeatureSpace = self.graph.once("structural space", make)
+        found: FeatureSpace = self.graph.cache.get("structural space", make)
         return found
 
     @property
     def space(self) -> FeatureSpace:
         """Transformation of the features into feature sets."""
-        found: FeatureSpace = self.graph.once("space", self._make_space)
+        found: FeatureSpace = self.graph.cache.get("space", self._make_space)
         return found
 
     def _make_space(self) -> FeatureSpace:
         rows, centres = make_feature_sets(self.graph, self.edges, self.reduction, FEATURE_SETS)
         space = FeatureSpace(self.reduction, centres)
         for name, made in rows.items():
-            self.graph.once(("features", name, space.fingerprint(name)), partial(np.asarray, made))
+            self.graph.cache.get(("features", name, space.fingerprint(name)), partial(np.asarray, made))
         return space
 
     def features(self, name: str, space: FeatureSpace | None = None) -> Floats:
@@ -179,12 +178,12 @@ class Propagation:
         self._latest[name] = [*(each for each in before if each != fingerprint), fingerprint][-MAX_KEPT_SPACES:]
         gone = {("features", name, each) for each in before if each not in self._latest[name]}
         if gone:
-            self.graph.forget(gone.__contains__)
+            self.graph.cache.drop(gone.__contains__)
 
         def make() -> Floats:
             return make_feature_sets(self.graph, self.edges, chosen.reduction, (name,), chosen.centres)[0][name]
 
-        return np.asarray(self.graph.once(("features", name, fingerprint), make))
+        return np.asarray(self.graph.cache.get(("features", name, fingerprint), make))
 
     @property
     def compared_shares(self) -> dict[str, float]:
@@ -199,7 +198,7 @@ class Propagation:
             own = OWN_SHARE * (1 - alike)
             return {name: own if name == "own" else (1 - own) / 2 for name in FEATURE_SETS if name != "own" or own > 0}
 
-        found: dict[str, float] = self.graph.once("compared shares", make)
+        found: dict[str, float] = self.graph.cache.get("compared shares", make)
         return found
 
     @property
@@ -220,7 +219,7 @@ class Propagation:
             get_backend().run(_compare, n, parts, directions, rows)
             return Points.wrap(rows, "cosine")
 
-        found: Points = self.graph.once("compared", make)
+        found: Points = self.graph.cache.get("compared", make)
         return found
 
     def points(self, layers: int, unit: bool = False) -> Points:
@@ -232,7 +231,7 @@ class Propagation:
             rows = self.rows(layers)
             return Points(unit_rows(rows) if unit else rows)
 
-        found: Points = self.graph.once(("points", layers, unit), make)
+        found: Points = self.graph.cache.get(("points", layers, unit), make)
         return found
 
     def _uses_operator(self, layers: int) -> bool:

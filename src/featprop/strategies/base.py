@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import ParameterError
-from featprop.options import owner
+from featprop.options import describe_class
 from featprop.strategies.context import QueryContext
 
 __all__ = ["ScoreStrategy", "Strategy", "best_first"]
@@ -61,11 +61,11 @@ class Strategy(ABC):
         """Return over which numbers of labels it goes on from `labelled` to `budget` if it may ask in between."""
         return [budget]
 
-    def state(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Return what must live on to the next round, ready for JSON; most strategies keep nothing."""
         return {}
 
-    def restore(self, state: dict[str, Any]) -> None:  # noqa: B027
+    def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027
         """Take up what `state` returned in an earlier round; does nothing where nothing is kept."""
 
 
@@ -81,9 +81,12 @@ class ScoreStrategy(Strategy):
         scores = self.scores(context, generator)[context.candidates]
         odd = np.flatnonzero(~np.isfinite(scores))
         if odd.size:
-            found = f"{odd.size:,} that are not, such as {scores[odd[0]]}"
-            rule = "must give every candidate a finite score"
-            raise ParameterError(owner(type(self)), rule, found, "mend the strategy")
+            raise ParameterError(
+                f"The {describe_class(type(self))} returned scores that are not finite for {odd.size:,} candidates, "
+                f"such as {scores[odd[0]]}.",
+                parameter="strategy",
+                value=self.name or type(self).__name__,
+            )
         return context.candidates[best_first(scores, generator)[:budget]]
 
 

@@ -29,7 +29,7 @@ from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import clustered
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["FeatPropDiffused", "unsureness"]
+__all__ = ["FeatPropDiffused", "uncertainty_weights"]
 
 SUREST = 0.9
 """The share of the nodes whose margins are below the one that the others are measured by."""
@@ -78,12 +78,12 @@ class FeatPropDiffused(Strategy):
         found = context.outputs.get("probabilities")
         weights = None
         if found is not None and found.shape[1] > 1:
-            weights = unsureness(np.asarray(found), len(context.labelled))
+            weights = uncertainty_weights(np.asarray(found), len(context.labelled))
         n_init = 1 if context.labelled.size else None
         return clustered(points, context, budget, generator, weights, n_init)
 
 
-def unsureness(scores: NDArray[np.float32], n_labels: int) -> NDArray[np.float32]:
+def uncertainty_weights(scores: NDArray[np.float32], n_labels: int) -> NDArray[np.float32]:
     """Return how much each node counts: more the less a model can tell its class.
 
     Parameters

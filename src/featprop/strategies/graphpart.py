@@ -52,7 +52,7 @@ class GraphPart(Strategy):
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return a node for each centre, part by part, the largest part first."""
         graph = context.graph
-        part = graph.once(("graphpart", self.parts), lambda: _parts(graph, self.parts))
+        part = graph.cache.get(("graphpart", self.parts), lambda: _parts(graph, self.parts))
         points = context.points(self.layers)
         taken = Taken(points, context.labelled)
         for own, share in enumerate(_shares(part, context, budget)):
