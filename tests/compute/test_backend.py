@@ -20,7 +20,7 @@ from featprop.compute.mapped_arrays import is_mapped
 from featprop.compute.points import Points
 from featprop.errors import ParameterError
 from featprop.graph import Graph
-from featprop.propagation import FEATURE_SETS, Propagation
+from featprop.propagation import FEATURE_SETS, Propagation, propagate
 from tests.helpers import raises
 
 
@@ -45,7 +45,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make_graph(tmp_path: Path, seed: int, **options: object) -> Graph:
-    about = {"nodes": 1000, "edges": 4000, "features": 12, "classes": 4, "seed": seed} | options
+    about = {"nodes": 1000, "edges": 4000, "features": 12, "classes": 4, "random_state": seed} | options
     return fp.datasets.make(tmp_path / f"graph-{len(list(tmp_path.iterdir()))}", **about)  # type: ignore[arg-type]
 
 
@@ -66,7 +66,7 @@ def test_feature_sets_are_bit_identical(tmp_path: Path, seed: int, kind: str) ->
         with use_backend(backend):
             ours = Propagation(fp.read_graph(tmp_path / "graph-0"))
             found = {name: ours.features(name) for name in FEATURE_SETS}
-            found["rows"] = np.asarray(fp.propagate(graph, 0).shape)
+            found["rows"] = np.asarray(propagate(graph, 0).shape)
             for name, rows in found.items():
                 np.testing.assert_array_equal(rows, first.setdefault(name, np.array(rows)))
             ours.graph.cache.drop(lambda key: True)
