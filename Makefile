@@ -6,7 +6,7 @@ INSTALLED := .venv/installed
 .PHONY: demo test paper check crash dist docs fuzz mutants versions bench bench-default bench-estimates bench-kmedoids bench-labelling bench-scale bench-strategies clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
-	$(BIN)/featprop demo --out demo
+	$(BIN)/featprop demo --out demo --force
 
 test: check  ## every check and every test, and that tests reach 95 % of src/
 	$(BIN)/python -m pytest -n auto --dist loadfile --cov
@@ -33,13 +33,13 @@ versions: $(INSTALLED)  ## every test with the oldest versions of what featprop 
 
 paper: $(INSTALLED)  ## the paper's experiments, from where the last run stopped, and report/report.html
 	$(BIN)/featprop experiments run $(patsubst %,--settings %,$(wildcard experiments/*.toml)) --out experiments/results
-	$(BIN)/featprop experiments report experiments/results --out report
+	$(BIN)/featprop experiments report experiments/results --out report --force
 
-bench-default: $(INSTALLED)  ## the default beside others, from where the last run stopped, and docs/default.md
+bench-default: $(INSTALLED)  ## the default compared with others, from where the last run stopped, and docs/default.md
 	$(BIN)/python benchmarks/made_graphs.py --out experiments/default/graphs
-	$(BIN)/featprop experiments run --settings experiments/default/default.toml --beside experiments/results --out experiments/default/results
+	$(BIN)/featprop experiments run --settings experiments/default/default.toml --reuse experiments/results --out experiments/default/results
 	$(BIN)/featprop experiments run --settings experiments/default/made.toml --settings experiments/default/made-cosine.toml --out experiments/default/made
-	$(BIN)/featprop experiments report experiments/default/results experiments/default/made experiments/results --out report/default --into docs/default.md
+	$(BIN)/featprop experiments report experiments/default/results experiments/default/made experiments/results --out report/default --force --into docs/default.md
 	$(BIN)/python benchmarks/robustness.py --run --into docs/default.md
 	$(BIN)/python benchmarks/constants.py --run --into docs/default.md
 	$(BIN)/python benchmarks/rounds.py

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from featprop.experiments.paper import printed
+from featprop.experiments.paper import printed_score
 
 ROOT = Path(__file__).parents[2]
 WHICH, DEFAULT, README = (
@@ -81,5 +81,5 @@ def test_the_readme_quotes_the_page_of_the_default() -> None:
     for name, source in rows.items():
         assert row(quoted, name) == [cell.split(" ± ")[0] for cell in row(table, *source)[:3]]
     (theirs,) = {name for name, *_ in quoted} - {*rows, ""}
-    cells = [printed("macro_f1", "gcn", "paper", "featprop", graph) for graph in ("cora", "citeseer", "pubmed")]
+    cells = [printed_score("macro_f1", "gcn", "paper", "featprop", graph) for graph in ("cora", "citeseer", "pubmed")]
     assert row(quoted, theirs) == [f"{cell.mean:.1f}" for cell in cells if cell is not None]

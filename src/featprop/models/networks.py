@@ -2,7 +2,7 @@
 
 A network holds the weights of one model or of several side by side: those of several are joined along the first
 dimension, and what they need of the graph stands on the diagonal of one block matrix, so none sees another's. There is
-one forward pass for both. (Training several seeds at once is what `featprop.experiments.seed_batches` does with it.)
+one forward pass for both. (Training several seeds at once is what `featprop.experiments.training` does with it.)
 """
 
 from __future__ import annotations
