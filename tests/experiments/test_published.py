@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from featprop.datasets import find, resolve, whereabouts
+from featprop.datasets import Status, find, resolve, status
 from featprop.experiments.protocol import Protocol
 from featprop.experiments.results import Result, read_results
 from featprop.experiments.settings import INITIAL_POOL_SIZE, Spec
@@ -63,7 +63,7 @@ def test_command_line_selects_the_nodes_of_an_experiment(name: str, model: str, 
 
 
 def is_here(dataset: str) -> bool:
-    return whereabouts(find(dataset)) in ("cache", "placed")
+    return status(find(dataset)) in (Status.CACHED, Status.PLACED)
 
 
 @pytest.mark.parametrize("dataset", SMALL)

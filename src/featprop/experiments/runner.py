@@ -299,12 +299,12 @@ def _run_trial(number: int, trial: Trial, known: list[Result]) -> None:
 def _load_protocol(dataset: str) -> Protocol:
     import torch
 
-    from featprop.datasets import CATALOGUE, kept_form
+    from featprop.datasets import CATALOGUE, cached_form
     from featprop.experiments.protocol import Protocol
 
     weight = torch.nn.Parameter(torch.zeros(1))  # PyTorch's imports at the first step are no part of a training time
     weight.sum().backward()  # type: ignore[no-untyped-call]
     torch.optim.Adam([weight], fused=True).step()
     torch.set_num_threads(int(os.environ.get(THREAD_VARIABLES[0], "1")))
-    form = kept_form(CATALOGUE[dataset]) if dataset in CATALOGUE else None
+    form = cached_form(CATALOGUE[dataset]) if dataset in CATALOGUE else None
     return Protocol(resolve(dataset), form)
