@@ -51,7 +51,7 @@ def test_figures_side_by_side_stand_in_one_row_or_column_of_the_section_linked_t
 
 def test_the_means_of_the_models_are_those_of_the_default() -> None:
     (quoted,) = tables(section(WHICH, "which-model"))
-    table, _ = tables(section(DEFAULT, "beside-others"))
+    table, _ = tables(section(DEFAULT, "compared-with-other-strategies"))
     for start, strategy in (
         ("mean Macro-F1 on the nodes the default", "featprop-diffused (ours)"),
         ("on nodes", "Random"),
@@ -61,7 +61,7 @@ def test_the_means_of_the_models_are_those_of_the_default() -> None:
 
 
 def test_confidences_are_nearer_in_as_many_cells_as_two_pages_say() -> None:
-    *_, table = tables(section(DEFAULT, "do-confidences-mean-something"))
+    *_, table = tables(section(DEFAULT, "calibration"))
     published = [name for name, model, *_ in table if model == "gcn"]
     ridge, gcn = ([cell for name in published for cell in row(table, name, model)] for model in ("ridge", "gcn"))
     nearer = sum(float(ours) < float(theirs) for ours, theirs in zip(ridge, gcn, strict=True))
@@ -71,7 +71,7 @@ def test_confidences_are_nearer_in_as_many_cells_as_two_pages_say() -> None:
 
 def test_the_readme_quotes_the_page_of_the_default() -> None:
     (quoted,) = tables(section(README, "you-compare-strategies"))
-    table, _ = tables(section(DEFAULT, "beside-others"))
+    table, _ = tables(section(DEFAULT, "compared-with-other-strategies"))
     rows = {
         "`featprop` and `gcn`": ("FeatProp", "gcn"),
         "`featprop-cosine` and `gcn`, the best before": ("FeatProp (cosine)", "gcn"),
