@@ -6,7 +6,7 @@ INSTALLED := .venv/installed
 .PHONY: demo test paper check crash dist docs fuzz messages mutants versions bench bench-default bench-estimates bench-kmedoids bench-labelling bench-scale bench-strategies clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
-	$(BIN)/featprop demo --out demo
+	$(BIN)/featprop demo --out demo --force
 
 test: check  ## linters, type checks and all tests, with at least 95 % coverage of src/
 	$(BIN)/python -m pytest -n auto --dist loadfile --cov
@@ -33,13 +33,13 @@ versions: $(INSTALLED)  ## run all tests with the oldest and newest dependencies
 
 paper: $(INSTALLED)  ## run the paper's experiments and write report/report.html; resumes where it stopped
 	$(BIN)/featprop experiments run $(patsubst %,--settings %,$(wildcard experiments/*.toml)) --out experiments/results
-	$(BIN)/featprop experiments report experiments/results --out report
+	$(BIN)/featprop experiments report experiments/results --out report --force
 
 bench-default: $(INSTALLED)  ## compare the default with other strategies and update docs/default.md; resumes where it stopped
 	$(BIN)/python benchmarks/made_graphs.py --out experiments/default/graphs
-	$(BIN)/featprop experiments run --settings experiments/default/default.toml --beside experiments/results --out experiments/default/results
+	$(BIN)/featprop experiments run --settings experiments/default/default.toml --reuse experiments/results --out experiments/default/results
 	$(BIN)/featprop experiments run --settings experiments/default/made.toml --settings experiments/default/made-cosine.toml --out experiments/default/made
-	$(BIN)/featprop experiments report experiments/default/results experiments/default/made experiments/results --out report/default --into docs/default.md
+	$(BIN)/featprop experiments report experiments/default/results experiments/default/made experiments/results --out report/default --force --into docs/default.md
 	$(BIN)/python benchmarks/robustness.py --run --into docs/default.md
 	$(BIN)/python benchmarks/constants.py --run --into docs/default.md
 	$(BIN)/python benchmarks/rounds.py

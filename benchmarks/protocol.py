@@ -26,9 +26,9 @@ import numpy as np
 import torch
 
 from featprop.datasets import load
-from featprop.experiments.entrants import Entrant
 from featprop.experiments.protocol import Protocol
-from featprop.experiments.seed_batches import fit_seeds
+from featprop.experiments.settings import Spec
+from featprop.experiments.training import fit_seeds
 from featprop.experiments.trials import Trial
 from featprop.graph import Graph
 from featprop.models import GCN, SGC, NodeClassifier
@@ -67,10 +67,10 @@ def fresh(graph: Graph) -> Graph:
 
 
 def rounds(graph: Graph, beside: float | None) -> None:
-    trial = Trial("cora", graph.fingerprint, Entrant("featprop"), (Entrant("gcn"),), BUDGETS, SEEDS)
+    trial = Trial("cora", graph.fingerprint, Spec("featprop"), (Spec("gcn"),), BUDGETS, SEEDS)
     for repeat in range(3):
         started = time.perf_counter()
-        lines = [line for lines in Protocol(fresh(graph)).walk(trial) for line in lines if line.protocol == "paper"]
+        lines = [line for lines in Protocol(fresh(graph)).run(trial) for line in lines if line.protocol == "paper"]
         each = (time.perf_counter() - started) / len(SEEDS)
         macro = 100 * np.mean([line.macro_f1 for line in lines])
         training = sum(line.seconds_train for line in lines)

@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from featprop.cli import app
 from featprop.datasets import digits
-from featprop.experiments.demo_folder import DemoFolder
+from featprop.experiments.demo import write_graph_folder
 from featprop.graph import Graph
 from featprop.matrix import as_dense
 from featprop.models import MODELS, get_model, load_model, save_model
@@ -34,9 +34,7 @@ def blocks(text: str, language: str) -> list[str]:
 def my_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     """The digits in ``my-graph/`` of the current folder, as a user would have them: without labels."""
     graph = digits()
-    outputs = DemoFolder(tmp_path)
-    outputs.write_graph(graph)
-    outputs.graph.rename(tmp_path / "my-graph")
+    write_graph_folder(graph, tmp_path / "my-graph", tmp_path / "graph-labels.csv")
     monkeypatch.chdir(tmp_path)
     return graph
 

@@ -94,7 +94,7 @@ def test_picks_scores_and_coverage_are_identical(
                     tuple(picks),
                     tuple(more),
                     model.predict_proba(fresh).tobytes(),
-                    model.left_out_.tobytes() if model.left_out_ is not None else b"",
+                    model.held_out_proba_.tobytes() if model.held_out_proba_ is not None else b"",
                     picks.represents.tobytes(),
                     picks.mean_distance,
                 )

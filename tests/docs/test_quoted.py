@@ -5,7 +5,7 @@ import re
 import statistics
 from pathlib import Path
 
-from featprop.experiments.paper import printed
+from featprop.experiments.paper import printed_score
 
 ROOT = Path(__file__).parents[2]
 WHICH, DEFAULT, README = (
@@ -63,7 +63,7 @@ def test_which_quotes_the_means_of_the_models() -> None:
 
 
 def test_which_quotes_the_calibration_counts() -> None:
-    *_, table = tables(section(DEFAULT, "do-confidences-mean-something"))
+    *_, table = tables(section(DEFAULT, "calibration"))
     published = [name for name, model, *_ in table if model == "gcn"]
     ridge, gcn = ([cell for name in published for cell in row(table, name, model)] for model in ("ridge", "gcn"))
     nearer = sum(float(ours) < float(theirs) for ours, theirs in zip(ridge, gcn, strict=True))
@@ -83,7 +83,7 @@ def test_readme_quotes_the_table_of_the_default() -> None:
     for name, source in rows.items():
         assert row(quoted, name) == [cell.split(" ± ")[0] for cell in row(table, *source)[:3]]
     (theirs,) = {name for name, *_ in quoted} - {*rows, ""}
-    cells = [printed("macro_f1", "gcn", "paper", "featprop", graph) for graph in ("cora", "citeseer", "pubmed")]
+    cells = [printed_score("macro_f1", "gcn", "paper", "featprop", graph) for graph in ("cora", "citeseer", "pubmed")]
     assert row(quoted, theirs) == [f"{cell.mean:.1f}" for cell in cells if cell is not None]
 
 
