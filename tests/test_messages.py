@@ -27,7 +27,6 @@ NOT_REWRITTEN_PACKAGES: set[str] = {
     "names",
     "options",
     "propagation",
-    "strategies",
     "tables",
     "transforms",
     "web",
