@@ -52,12 +52,12 @@ def timed(call: Callable[[], np.ndarray]) -> tuple[np.ndarray, float]:
 
 
 def ours(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
-    return k_medoids(rows, count, seed=seed).medoids
+    return k_medoids(rows, count, random_state=seed).medoids
 
 
 def picked(name: str, seed: int) -> np.ndarray:
     """Choose as `featprop select` does, of a graph of which nothing is known yet."""
-    return fp.select(fp.datasets.load(name), PICKS, strategy="featprop", seed=seed).positions
+    return fp.select(fp.datasets.load(name), PICKS, strategy="featprop", random_state=seed).positions
 
 
 def sklearn_kmeans(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
@@ -83,7 +83,7 @@ def bandit(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
 
     banditpam.set_num_threads(2)
     model = banditpam.KMedoids(n_medoids=count, algorithm="BanditPAM")
-    model.seed = seed
+    model.random_state = seed
     model.fit(dense(rows).astype(np.float64), "L2")
     return np.asarray(model.medoids)
 
@@ -104,19 +104,19 @@ def compare(name: str, seeds: range = SEEDS) -> None:
     distances, matrix_time = timed(lambda: pairwise_distances(full).astype(np.float32))
     for count in BUDGETS:
         theirs, theirs_time = [], []
-        own, own_time, plan = [], [], ""
+        own, own_time, method = [], [], ""
         for seed in seeds:
             found, spent = timed(lambda s=seed, b=count: kmedoids.fasterpam(distances, b, random_state=s).medoids)
             theirs.append(loss_of(rows, found))
             theirs_time.append(matrix_time + spent)
             started = time.perf_counter()
-            result = k_medoids(rows, count, seed=seed)
+            result = k_medoids(rows, count, random_state=seed)
             own_time.append(time.perf_counter() - started)
             own.append(loss_of(rows, result.medoids))
-            plan = result.plan
+            method = result.method
         loss, spent = np.mean(theirs), np.median(theirs_time)
         print(
-            f"  b = {count}: featprop ({plan}) loss {np.mean(own):.6f} = {np.mean(own) / loss:.5f} x FasterPAM, "
+            f"  b = {count}: featprop ({method}) loss {np.mean(own):.6f} = {np.mean(own) / loss:.5f} x FasterPAM, "
             f"{np.median(own_time):.2f} s = {np.median(own_time) / spent:.3f} x FasterPAM ({spent:.2f} s, "
             f"{matrix_time:.2f} of it distances)"
         )
@@ -151,7 +151,7 @@ def memory_of(rows_from: Callable[..., np.ndarray], argument: object, count: int
 
 def _memory(rows_from: Callable[..., np.ndarray], argument: object, count: int) -> float:
     rows = rows_from(argument)
-    k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, plan="streamed")
+    k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, method="streamed")
     Path("/proc/self/clear_refs").write_text("5")
     before = resident("VmRSS")
     k_medoids(rows, count)
@@ -179,7 +179,7 @@ def large() -> None:
     print("\n1,000,000 x 32 mixture, b = 1,000")
     result, spent = timed(lambda: k_medoids(rows, 1000))
     found, theirs = timed(lambda: faiss_kmeans(rows, 1000, 0))
-    print(f"  featprop ({result.plan}): loss {result.loss:.5f}, {spent:.1f} s")
+    print(f"  featprop ({result.method}): loss {result.loss:.5f}, {spent:.1f} s")
     loss = loss_of(rows, found)
     print(f"  faiss K-Means + nearest: loss {loss:.5f} = {loss / result.loss:.4f} x ours, {theirs:.1f} s")
     print(f"  peak memory above the rows: {memory_of(mixture, 1_000_000, 1000):.0f} MB (target: within 1 GB)")
@@ -192,7 +192,7 @@ def growth() -> None:
         rows = mixture(n)
         result, seconds = timed(lambda r=rows: k_medoids(r, 100))
         spent.append(seconds)
-        print(f"  {n:>9,}: {seconds:.2f} s ({result.plan})")
+        print(f"  {n:>9,}: {seconds:.2f} s ({result.method})")
     exponent = np.polyfit(np.log(sizes), np.log(spent), 1)[0]
     print(f"  exponent {exponent:.2f} (target: at most 1.1)")
 
@@ -280,7 +280,7 @@ def main() -> None:
     parts = ["small", "middle", "wide", "made-wide", "first-call", "bandit", "memory", "large", "growth"]
     parser.add_argument("--only", choices=parts)
     only = parser.parse_args().only
-    k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, plan="streamed")
+    k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, method="streamed")
     k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5)
     for part, names, seeds in (("small", SMALL, SEEDS), ("middle", MIDDLE, SEEDS), ("wide", WIDE, range(2))):
         if only in (None, part):

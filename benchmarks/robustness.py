@@ -53,7 +53,7 @@ def scored(graph, classes, chosen, model):
     known = np.flatnonzero(classes != "")
     labels = classes[chosen].tolist()
     others = np.setdiff1d(known, chosen)
-    model = model.fit_or_start(graph, graph.ids[chosen].tolist(), labels)
+    model = model.fit(graph, graph.ids[chosen].tolist(), labels, cold_start=True)
     predicted = np.array([str(each) for each in model.predict(graph)], dtype=object)
     right = predicted[others] == classes[others]
     confidence = model.predict_proba(graph)[others].max(axis=1)

@@ -1,6 +1,6 @@
 """A run over a sample of all mutants, from where the last one stopped, and a table of what was found.
 
-    python -m mutants [--count 400] [--seed 0] [--module propagation/passing.py …] [--seconds 7200] [--jobs 2] [--anew]
+    python -m mutants [--count 400] [--seed 0] [--module compute/kernels.py …] [--seconds 7200] [--jobs 2] [--anew]
 
 What was found is kept in `mutants/found/`: a mutant that was noticed is not tried again as long as its file is as it
 was, one that was not is tried again when its tests have changed, after all others. `--anew` tries every one again.

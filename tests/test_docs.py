@@ -122,7 +122,7 @@ def test_model_of_the_guide(monkeypatch: pytest.MonkeyPatch, make: Callable[[], 
     assert sp.issparse(rows) == (make is words_graph)
     assert np.mean(model.predict(graph) == names) > 0.7
     near = cdist(as_dense(rows), model.means).argmin(axis=1)
-    assert model.predict(graph).tolist() == [model.classes_[code] for code in near]
+    assert model.predict(graph).tolist() == [model.class_names_[code] for code in near]
     save_model(model, tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict(graph), model.predict(graph))
 

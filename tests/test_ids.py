@@ -4,12 +4,13 @@ import datetime as dt
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featprop.errors import ParameterError
-from featprop.ids import closest, form_of, from_jsonable, name_from_text, name_to_text, to_jsonable
+from featprop.errors import LabelError, ParameterError
+from featprop.ids import closest, form_of, from_jsonable, match_labels, name_from_text, name_to_text, to_jsonable
 from tests.helpers import raises
 
 PLAIN = st.one_of(
@@ -79,3 +80,23 @@ def test_closest_name() -> None:
     assert closest("FRUED", ["ok", "fraud"]) == "fraud"
     assert closest("spam!", ["spam", "fraud"]) == "spam"
     assert closest("zebra", ["ok", "fraud"]) is None
+
+
+def test_labels_are_matched_by_position() -> None:
+    assert match_labels(["b", "a"], ["x", "y"], ["b", "a"]) == ["x", "y"]
+    labels = pd.Series(["x", "y"], index=["a", "b"])
+    assert match_labels(["a", "b"], labels, ["a", "b"]) == ["x", "y"]
+    assert match_labels(["p", "q"], labels, ["p", "q"]) == ["x", "y"]
+    assert match_labels(pd.Series(["b", "a"], index=["a", "b"]), labels, ["b", "a"]) == ["x", "y"]
+
+
+def test_series_in_another_order_than_the_nodes_is_refused() -> None:
+    with raises(LabelError, parameter="labels"):
+        match_labels(["b", "a"], pd.Series(["x", "y"], index=["a", "b"]), ["b", "a"])
+
+
+def test_labels_of_a_mapping_are_matched_by_node() -> None:
+    labels = {"a": "x", "b": np.int64(7), "c": "z"}
+    assert match_labels([True, True], labels, np.array(["b", "a"], dtype=object)) == [7, "x"]
+    with raises(LabelError, parameter="labels", node="q"):
+        match_labels(["a", "q"], labels, ["a", "q"])

@@ -19,9 +19,9 @@ def data() -> Data:
 
 
 def test_it_composes_and_marks_the_picks() -> None:
-    transform = T.Compose([T.NormalizeFeatures(), fp.FeatPropSplit(budget=7, seed=1)])
+    transform = T.Compose([T.NormalizeFeatures(), fp.FeatPropSplit(budget=7, random_state=1)])
     marked = transform(data())
-    picks = fp.select(fp.Graph.from_pyg(T.NormalizeFeatures()(data())), budget=7, seed=1)
+    picks = fp.select(fp.Graph.from_pyg(T.NormalizeFeatures()(data())), budget=7, random_state=1)
     assert marked.train_mask.dtype == torch.bool
     assert marked.train_mask.nonzero().ravel().tolist() == sorted(picks.nodes.tolist())
 

@@ -16,7 +16,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from featprop.errors import GraphError, ParameterError
+from featprop.errors import GraphError, LabelError, ParameterError, first_five
 
 DECIMAL = re.compile(r"(-?(?:0|[1-9][0-9]*))\.([0-9]+)")
 MIN_SIMILARITY = 0.75
@@ -79,6 +79,35 @@ def as_array(values: Sequence[Hashable]) -> NDArray[Any]:
         with contextlib.suppress(OverflowError):
             return np.array(values, dtype=np.int64)
     return np.fromiter(values, dtype=object, count=len(values))
+
+
+def match_labels(nodes: Any, labels: Any, ids: Any) -> list[Any]:
+    """Return the label of each node as a plain Python object: those of a mapping by node, all others by position.
+
+    A pandas series is matched by position, so one whose index names the same nodes in another order is an error.
+
+    Parameters
+    ----------
+    nodes
+        The nodes as the user passed them.
+    labels
+        Their labels.
+    ids
+        Their ids.
+    """
+    if isinstance(labels, Mapping):
+        wanted = plain(ids)
+        missing = [node for node in wanted if node not in labels]
+        if missing:
+            message = f"`labels` has no entry for {first_five(list(map(repr, missing)))} of the nodes."
+            raise LabelError(message, parameter="labels", node=missing[0])
+        return plain([labels[node] for node in wanted])
+    if is_a(labels, "pandas", "Series") and not (is_a(nodes, "pandas", "Series") and nodes.index.equals(labels.index)):
+        index, wanted = labels.index.tolist(), plain(ids)
+        if len(index) == len(wanted) and index != wanted and set(index) == set(wanted):
+            message = "The index of `labels` names the nodes in another order than `nodes`."
+            raise LabelError(message, hint="Pass labels.loc[nodes].", parameter="labels")
+    return plain(labels)
 
 
 def is_missing(name: object) -> bool:

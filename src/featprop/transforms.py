@@ -35,7 +35,7 @@ class FeatPropSplit(BaseTransform):  # type: ignore[misc]
         How many nodes to pick.
     strategy
         The name of a strategy, or one with options of its own.
-    seed
+    random_state
         The same seed gives the same nodes.
     num_val
         How many nodes to validate on, or their share of all nodes if it is a float, as in `RandomNodeSplit`; 0 leaves
@@ -48,14 +48,14 @@ class FeatPropSplit(BaseTransform):  # type: ignore[misc]
         self,
         budget: int,
         strategy: str | Strategy = DEFAULT_STRATEGY,
-        seed: int = 0,
+        random_state: int = 0,
         *,
         num_val: int | float = 0,
         num_test: int | float | None = None,
     ) -> None:
         self.budget = budget
         self.strategy = strategy
-        self.seed = seed
+        self.random_state = random_state
         self.num_val = num_val
         self.num_test = num_test
 
@@ -80,7 +80,9 @@ class FeatPropSplit(BaseTransform):  # type: ignore[misc]
             rule = f"must be at most {room:,}, the nodes that val_mask and test_mask do not hold"
             cure = "ask for fewer, or for new masks with num_val and num_test"
             raise ParameterError("budget", rule, self.budget, cure)
-        return select(graph, self.budget, strategy=self.strategy, exclude=kept, seed=self.seed).positions
+        return select(
+            graph, self.budget, strategy=self.strategy, exclude=kept, random_state=self.random_state
+        ).positions
 
     def _draw(self, data: Data, kept: torch.Tensor, n_val: int, n_test: int | None) -> None:
         """Set the masks that are asked for: nodes that are in none of the others."""
@@ -90,14 +92,14 @@ class FeatPropSplit(BaseTransform):  # type: ignore[misc]
             found = f"{n_val:,} to validate and {n_test or 0:,} to test on"
             rule = f"must be at most {len(free):,} together, the nodes that no other mask holds"
             raise ParameterError("num_val and num_test", rule, found, "ask for fewer")
-        drawn = np.random.default_rng([self.seed, wanted]).permutation(free)
+        drawn = np.random.default_rng([self.random_state, wanted]).permutation(free)
         if self.num_val:
             data.val_mask = _mask(data.num_nodes, drawn[:n_val])
         if n_test is not None:
             data.test_mask = _mask(data.num_nodes, drawn[n_val:wanted])
 
     def __repr__(self) -> str:
-        told: dict[str, object] = {"budget": self.budget, "strategy": self.strategy, "seed": self.seed}
+        told: dict[str, object] = {"budget": self.budget, "strategy": self.strategy, "random_state": self.random_state}
         told |= {"num_val": self.num_val} if self.num_val else {}
         told |= {} if self.num_test is None else {"num_test": self.num_test}
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in told.items())})"

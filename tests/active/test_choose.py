@@ -99,8 +99,8 @@ def test_order_of_the_nodes_does_not_change_the_choice(seed: int) -> None:
 def test_seeds_reproduce_and_every_node_is_represented(seed: int, strategy: str) -> None:
     generator = np.random.default_rng(seed)
     graph = Graph.from_scipy(sp.random_array((25, 25), density=0.1, rng=generator), generator.normal(size=(25, 3)))
-    picks = select(graph, 5, strategy=strategy, seed=seed)
-    assert picks.nodes.tolist() == select(graph, 5, strategy=strategy, seed=seed).nodes.tolist()
+    picks = select(graph, 5, strategy=strategy, random_state=seed)
+    assert picks.nodes.tolist() == select(graph, 5, strategy=strategy, random_state=seed).nodes.tolist()
     assert picks.represents.sum() == 25
     assert picks.mean_distance <= picks.max_distance
 
@@ -280,6 +280,6 @@ def test_a_model_may_be_given_by_name() -> None:
     nodes, labels = graph.ids[:20].tolist(), graph.class_names()[:20]
     by_name = select(graph, 5, labelled=nodes, labels=labels, model="ridge")
     assert by_name.nodes.tolist() == select(graph, 5, labelled=nodes, labels=labels).nodes.tolist()
-    assert ActiveLearner(graph, model="sgc", seed=3).model_name == "sgc"
+    assert ActiveLearner(graph, model="sgc", random_state=3).model_name == "sgc"
     with pytest.raises(ParameterError, match=r"model must be one of .*found 'rigde': did you mean 'ridge'"):
         select(graph, 5, labelled=nodes, labels=labels, model="rigde")

@@ -23,12 +23,12 @@ class Stubborn(NodeClassifier):
 
     def scores(self, propagation: Propagation) -> np.ndarray:
         first = np.asarray(propagation.graph.features)[:, 0].astype(int)
-        return 2 * np.eye(len(self.classes_), dtype=np.float32)[first]
+        return 2 * np.eye(len(self.class_names_), dtype=np.float32)[first]
 
-    def tensors(self) -> dict[str, np.ndarray]:
+    def state_dict(self) -> dict[str, np.ndarray]:
         return {}
 
-    def restore(self, tensors: object) -> None: ...
+    def load_state_dict(self, state: object) -> None: ...
 
 
 def graph_of(firsts: list[int]) -> Graph:
@@ -53,7 +53,7 @@ def fitted(graph: Graph, labels: dict[Hashable, Hashable]) -> NodeClassifier:
 def test_classes_that_a_table_cannot_tell_apart(one: Hashable, other: Hashable, tmp_path: Path) -> None:
     graph = graph_of([0, 1, 0, 1])
     model = fitted(graph, {0: "a", 1: "b"})
-    model.classes_ = (one, other)
+    model.class_names_ = (one, other)
     with pytest.raises(LabelError) as told:
         write_predictions(tmp_path / "predictions.csv", model, graph)
     assert str(told.value) == (

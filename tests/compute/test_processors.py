@@ -1,4 +1,4 @@
-"""Ties are broken alike on every processor: OpenBLAS multiplies with other kernels, the choice is the same."""
+"""Ties are broken alike on every processor: the medoids are the same with other OpenBLAS kernels."""
 
 import os
 import platform
@@ -20,7 +20,8 @@ rows = np.concatenate([rows, rows[:60], rows[:60] + np.float32(3e-8), rows[:30]]
 graph = fp.Graph.from_scipy(np.zeros((len(rows), len(rows))), rows)
 told = [k_medoids(rows, count, seed=seed, metric=metric).medoids.tolist()
         for count in (5, 40, 100) for seed in range(3) for metric in ("euclidean", "cosine")]
-told += [fp.select(graph, 60, strategy=name, seed=1).nodes.tolist() for name in ("graphpart", "featprop-cosine")]
+told += [fp.select(graph, 60, strategy=name, random_state=1).nodes.tolist()
+         for name in ("graphpart", "featprop-cosine")]
 kernels = sorted(each.get("architecture", "") for each in threadpool_info() if each["internal_api"] == "openblas")
 product = hashlib.sha256((rows @ rows.T).tobytes()).hexdigest()
 print(kernels, product, told, sep="|")
@@ -28,7 +29,7 @@ print(kernels, product, told, sep="|")
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="other kernels to choose from")
-def test_the_choice_does_not_depend_on_how_a_product_is_rounded() -> None:
+def test_medoids_do_not_depend_on_the_rounding_of_products() -> None:
     answers = {}
     for kernel in ("Haswell", "Sandybridge", "Prescott"):
         environment = {**os.environ, "OPENBLAS_CORETYPE": kernel}

@@ -44,7 +44,7 @@ def _same(one, other):
 @pytest.mark.parametrize("kind", ["gaussian", "words"])
 def test_seeds(kind, tmp_path):
     one, same, other = (
-        make(tmp_path / name, **ORDER, kind=kind, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+        make(tmp_path / name, **ORDER, kind=kind, random_state=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
     )
     assert _same(one, same)
     assert not _same(one, other)
@@ -93,7 +93,7 @@ def test_weights_do_not_depend_on_the_number_of_a_node(tmp_path):
 
 def test_graphs_of_earlier_versions_come_back(tmp_path):
     """Classes of equal size, every node joined and a signal of 1 draw what was drawn before these were options."""
-    words = make(tmp_path / "words", **ORDER | {"nodes": 503, "kind": "words"}, seed=3)
+    words = make(tmp_path / "words", **ORDER | {"nodes": 503, "kind": "words"}, random_state=3)
     parts = (words.labels, words.adjacency.indices, words.features.indices)
     assert [zlib.crc32(np.array(part, dtype=np.int64)) for part in parts] == [1755126996, 2997157959, 3500880569]
     points = make(tmp_path / "points", **ORDER)

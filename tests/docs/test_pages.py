@@ -33,7 +33,7 @@ def variables_of(page: str) -> dict[str, Any]:
 def check(page: str, names: dict[str, Any], home: Path, shelf: Path) -> None:
     """Check the result of the code on a page."""
     if page == "README.md":
-        assert (len(names["picks"]), set(names["model"].classes_)) == (40, {"fraud", "ok"})
+        assert (len(names["picks"]), set(names["model"].class_names_)) == (40, {"fraud", "ok"})
     if page == "index.md":
         check_the_truth(home, shelf)
     if page == "choose.md":

@@ -48,10 +48,10 @@ class Watching(First):
     def __init__(self) -> None:
         self.calls = 0
 
-    def state(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         return {"calls": self.calls}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         self.calls = state["calls"]
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> Any:
@@ -172,8 +172,8 @@ def test_a_strategy_with_a_model_continues_from_the_pool_before_with_its_model(r
     names = rings.class_names()
     for context in seen:
         nodes = context.labelled
-        alone = GCN(seed=3, epochs=40).fit(rings, rings.ids[nodes], [names[node] for node in nodes])
-        assert context.classes == alone.classes_
+        alone = GCN(random_state=3, epochs=40).fit(rings, rings.ids[nodes], [names[node] for node in nodes])
+        assert context.classes == alone.class_names_
         assert [context.classes[code] for code in context.labels] == [names[node] for node in nodes]
         for output, expected in [
             ("probabilities", alone.predict_proba(rings)),
@@ -198,7 +198,7 @@ def test_a_strategy_that_uses_a_model_starts_from_its_own_picks_and_goes_over_it
     for context in seen[1:]:
         nodes = context.labelled
         assert rings.ids[nodes].tolist() == list(larger[: len(nodes)])
-        kind = GraphRidge() if model == "ridge" else GCN(seed=3, epochs=40)
+        kind = GraphRidge() if model == "ridge" else GCN(random_state=3, epochs=40)
         alone = kind.fit(rings, rings.ids[nodes], [names[node] for node in nodes])
         assert context.outputs.keys() == {"logits"}
         np.testing.assert_allclose(context.outputs["logits"], alone.decision_function(rings), atol=2e-3)
@@ -222,7 +222,7 @@ def test_the_default_in_experiments(rings: Graph) -> None:
         told: list[str] = []
         for size in line.schedule:
             labels = [names[int(node[1:])] for node in told]
-            given = {"labelled": told, "labels": labels, "candidates": known, "seed": line.seed}
+            given = {"labelled": told, "labels": labels, "candidates": known, "random_state": line.seed}
             told += select(rings, size - len(told), **given).nodes.tolist()
         assert list(line.nodes) == told, "as somebody would choose who asks that often"
 
@@ -246,7 +246,9 @@ def test_the_scores_are_those_of_a_fresh_model(rings: Graph, name: str, kind: An
     names = rings.class_names()
     Z = dense(propagate(rings, 2)).astype(np.float64)
     for line in all_lines(rings, trial(rings, "random", name)):
-        model = kind(seed=line.seed, epochs=40).fit(rings, line.nodes, [names[int(node[1:])] for node in line.nodes])
+        model = kind(random_state=line.seed, epochs=40).fit(
+            rings, line.nodes, [names[int(node[1:])] for node in line.nodes]
+        )
         places = [int(node[1:]) for node in line.nodes]
         scored = [i for i in range(11) if line.protocol == "paper" or i not in places]
         truth, answer = [names[i] for i in scored], [model.predict(rings)[i] for i in scored]

@@ -34,7 +34,7 @@ def pools_of(graph: Graph, size: int, count: int) -> list[np.ndarray]:
 
 def alone(kind: type[NodeClassifier], graph: Graph, pool: np.ndarray, seed: int, epochs: int) -> NodeClassifier:
     names = graph.class_names()
-    return kind(seed=seed, epochs=epochs).fit(graph, graph.ids[pool], [names[node] for node in pool])
+    return kind(random_state=seed, epochs=epochs).fit(graph, graph.ids[pool], [names[node] for node in pool])
 
 
 @pytest.mark.parametrize("kind", [GCN, SGC])
@@ -45,11 +45,11 @@ def test_each_seed_gets_the_model_it_would_have_got_alone(
 ) -> None:
     graph = request.getfixturevalue(name)
     pools = pools_of(graph, size, 4)
-    models = [kind(seed=seed, epochs=60) for seed in range(4)]
+    models = [kind(random_state=seed, epochs=60) for seed in range(4)]
     fit_seeds(models, graph, pools)
     for seed, (model, pool) in enumerate(zip(models, pools, strict=True)):
         single = alone(kind, graph, pool, seed, 60)
-        assert model.classes_ == single.classes_
+        assert model.class_names_ == single.class_names_
         np.testing.assert_allclose(model.predict_proba(graph), single.predict_proba(graph), atol=2e-3)
         assert np.mean(model.predict(graph) == single.predict(graph)) > 0.999
 
@@ -58,9 +58,9 @@ def test_the_seeds_may_know_different_numbers_of_classes(graph: Graph) -> None:
     labels = np.asarray(graph.labels)
     few = np.concatenate([np.flatnonzero(labels == digit)[:10] for digit in (3, 7)])
     many = np.concatenate([np.flatnonzero(labels == digit)[:2] for digit in range(10)])
-    models = [GCN(seed=0, epochs=30), GCN(seed=1, epochs=30)]
+    models = [GCN(random_state=0, epochs=30), GCN(random_state=1, epochs=30)]
     fit_seeds(models, graph, [few, many])
-    assert (models[0].classes_, models[1].classes_) == ((3, 7), tuple(range(10)))
+    assert (models[0].class_names_, models[1].class_names_) == ((3, 7), tuple(range(10)))
     for seed, pool in enumerate([few, many]):
         single = alone(GCN, graph, pool, seed, 30)
         np.testing.assert_allclose(models[seed].predict_proba(graph), single.predict_proba(graph), atol=1e-3)
@@ -68,9 +68,9 @@ def test_the_seeds_may_know_different_numbers_of_classes(graph: Graph) -> None:
 
 def test_a_seed_does_not_depend_on_its_company(graph: Graph) -> None:
     pools = pools_of(graph, 30, 3)
-    company = [GCN(seed=seed, epochs=50) for seed in range(3)]
+    company = [GCN(random_state=seed, epochs=50) for seed in range(3)]
     fit_seeds(company, graph, pools)
-    pair = [GCN(seed=seed, epochs=50) for seed in (2, 0)]
+    pair = [GCN(random_state=seed, epochs=50) for seed in (2, 0)]
     fit_seeds(pair, graph, [pools[2], pools[0]])
     np.testing.assert_allclose(pair[0].predict_proba(graph), company[2].predict_proba(graph), atol=1e-3)
     np.testing.assert_allclose(pair[1].predict_proba(graph), company[0].predict_proba(graph), atol=1e-3)
@@ -79,8 +79,8 @@ def test_a_seed_does_not_depend_on_its_company(graph: Graph) -> None:
 class Majority(NodeClassifier):
     """A model the batches do not know: every node is of the class most labels have."""
 
-    def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
+    def __init__(self, random_state: int = 0) -> None:
+        self.random_state = random_state
 
     def learn(self, propagation: Propagation, nodes: np.ndarray, targets: np.ndarray) -> None:
         self.counts = np.bincount(targets).astype(np.float32)
@@ -88,11 +88,11 @@ class Majority(NodeClassifier):
     def scores(self, propagation: Propagation) -> np.ndarray:
         return np.tile(self.counts, (propagation.graph.n_nodes, 1))
 
-    def tensors(self) -> dict[str, np.ndarray]:
+    def state_dict(self) -> dict[str, np.ndarray]:
         return {"counts": self.counts}
 
-    def restore(self, tensors: dict[str, np.ndarray]) -> None:
-        self.counts = tensors["counts"]
+    def load_state_dict(self, state: dict[str, np.ndarray]) -> None:
+        self.counts = state["counts"]
 
 
 class OtherGCN(GCN):
@@ -104,7 +104,7 @@ class OtherGCN(GCN):
 
 def test_a_model_that_is_not_known_is_trained_as_itself_one_seed_at_a_time(graph: Graph) -> None:
     pools = pools_of(graph, 30, 2)
-    models = [Majority(seed=0), Majority(seed=1)]
+    models = [Majority(random_state=0), Majority(random_state=1)]
     fit_seeds(models, graph, pools)
     for model, pool in zip(models, pools, strict=True):
         values, counts = np.unique(np.asarray(graph.labels)[pool], return_counts=True)
@@ -121,16 +121,16 @@ def test_what_cannot_be_trained_together_is_refused(graph: Graph) -> None:
     with pytest.raises(ParameterError, match="alike but for the seed"):
         fit_seeds([GCN(), SGC()], graph, [mixed, mixed])
     with pytest.raises(ParameterError, match="pools of one size"):
-        fit_seeds([GCN(), GCN(seed=1)], graph, [mixed, np.arange(5)])
+        fit_seeds([GCN(), GCN(random_state=1)], graph, [mixed, np.arange(5)])
     with pytest.raises(LabelError, match="must have labels"):
         fit_seeds([GCN()], graph.without_labels(), [mixed])
 
 
 def test_a_seed_with_one_class_learns_nothing_and_does_not_hold_up_the_others(graph: Graph) -> None:
     zeros, mixed = np.flatnonzero(np.asarray(graph.labels) == 0)[:4], np.arange(4)
-    models = [GCN(epochs=20), GCN(seed=1, epochs=20)]
+    models = [GCN(epochs=20), GCN(random_state=1, epochs=20)]
     fit_seeds(models, graph, [zeros, mixed])
-    assert models[0].classes_ == (0,)
+    assert models[0].class_names_ == (0,)
     assert set(models[0].predict(graph)) == {0}
     np.testing.assert_allclose(
         models[1].predict_proba(graph), alone(GCN, graph, mixed, 1, 20).predict_proba(graph), atol=1e-3

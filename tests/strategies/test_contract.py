@@ -69,7 +69,7 @@ KINDS = [
 def outputs_of(kind: str, labels: tuple[str, ...]) -> dict[str, Features]:
     """Return every output of a model trained on the labels, or of an untrained one if there are none."""
     graph, model = graph_of(kind), GCN(hidden=4, epochs=20)
-    model.fit_or_start(graph, LABELLED.tolist(), list(labels) or ["one"] * len(LABELLED))
+    model.fit(graph, LABELLED.tolist(), list(labels) or ["one"] * len(LABELLED), cold_start=True)
     return model.outputs(graph, OUTPUTS)
 
 
@@ -250,8 +250,8 @@ def test_steps_rise_to_the_budget(strategy: Strategy, labelled: int) -> None:
 def test_state_round_trip(strategy: Strategy) -> None:
     strategy.select(context_of(strategy), 4, np.random.default_rng(0))
     other = get_strategy(strategy.name)
-    other.restore(json.loads(json.dumps(strategy.state())))
-    assert other.state() == strategy.state()
+    other.load_state_dict(json.loads(json.dumps(strategy.state_dict())))
+    assert other.state_dict() == strategy.state_dict()
 
 
 def test_unknown_name_lists_the_choices() -> None:

@@ -35,9 +35,9 @@ def medoids(graph: Graph, budget: int, labelled: Any = (), weights: Any = None, 
         budget,
         fixed=np.array(labelled, dtype=np.intp),
         candidates=np.setdiff1d(np.arange(graph.n_nodes), labelled),
-        weights=weights,
-        n_starts=1 if len(labelled) else None,
-        seed=np.random.default_rng(seed),
+        sample_weight=weights,
+        n_init=1 if len(labelled) else None,
+        random_state=np.random.default_rng(seed),
     ).medoids.tolist()
 
 
@@ -50,21 +50,21 @@ def test_it_is_the_default() -> None:
 @pytest.mark.parametrize("seed", [0, 3])
 def test_without_labels_it_is_k_medoids_on_smoothed_features(budget: int, seed: int) -> None:
     graph = blobs(seed=seed)
-    picks = fp.select(graph, budget, seed=seed).positions.tolist()
+    picks = fp.select(graph, budget, random_state=seed).positions.tolist()
     assert picks == medoids(graph, budget, seed=[seed, budget])
 
 
 def test_labels_of_one_class_only_add_medoids() -> None:
     graph, labelled = blobs(), [0, 4, 8]
-    picks = fp.select(graph, 5, labelled=labelled, labels=["a"] * 3, seed=1).positions.tolist()
+    picks = fp.select(graph, 5, labelled=labelled, labels=["a"] * 3, random_state=1).positions.tolist()
     assert picks == medoids(graph, 5, labelled, seed=[1, 8])
-    without = fp.select(graph, 5, labelled=labelled, seed=1).positions.tolist()
+    without = fp.select(graph, 5, labelled=labelled, random_state=1).positions.tolist()
     assert without == picks, "as if only the nodes were known"
 
 
 def test_uncertain_nodes_weigh_more_with_two_classes() -> None:
     graph, labelled, labels = blobs(), [0, 1, 5, 8, 13, 4], list("abbaba")
-    picks = fp.select(graph, 5, labelled=labelled, labels=labels, seed=1).positions.tolist()
+    picks = fp.select(graph, 5, labelled=labelled, labels=labels, random_state=1).positions.tolist()
     scores = GraphRidge().fit(graph, labelled, labels).predict_proba(graph)
     assert picks == medoids(graph, 5, labelled, uncertainty_weights(scores, 6), seed=[1, 11])
     assert picks != medoids(graph, 5, labelled, seed=[1, 11])
@@ -194,7 +194,7 @@ def test_weights_stay_positive_if_few_nodes_are_certain() -> None:
 def test_a_model_of_one_class_is_ignored() -> None:
     graph = fp.datasets.digits()
     nodes = graph.ids[[0, 20]].tolist()
-    model = fp.GraphRidge().fit_or_start(graph, nodes[:1], ["a"])
+    model = fp.GraphRidge().fit(graph, nodes[:1], ["a"], cold_start=True)
     with_model = fp.select(graph, 3, labelled=nodes, labels=["a", "b"], model=model)
     assert with_model.nodes.tolist() == fp.select(graph, 3, labelled=nodes).nodes.tolist()
 

@@ -85,13 +85,13 @@ def convert(
 @contextmanager
 def _edges_by(workers: int | None, cluster: str | None, scratch: Path | None) -> Iterator[None]:
     """Let workers take part for the length of the block, if there are to be any."""
-    from featprop.compute import working
+    from featprop.compute import compute_on
     from featprop.memory import LEAST_MEMORY
 
     if workers is None and cluster is None:
         yield
         return
-    with working(workers=workers, cluster=cluster, scratch=scratch, max_memory=LEAST_MEMORY):
+    with compute_on(workers=workers, cluster=cluster, scratch=scratch, max_memory=LEAST_MEMORY):
         yield
 
 

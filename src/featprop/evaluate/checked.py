@@ -113,7 +113,7 @@ def score_audit(
     """
     whole = as_graph(graph)
     codes = model.decision_function(whole).argmax(axis=1)
-    return score_predictions(whole, model.classes_, codes, model.given_in(whole), audit, weights)
+    return score_predictions(whole, model.class_names_, codes, model.training_labels_in(whole), audit, weights)
 
 
 def score_predictions(

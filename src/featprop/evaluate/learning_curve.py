@@ -97,7 +97,7 @@ def learning_curve(graph: GraphLike, model: NodeClassifier, *, earlier: bool = T
     earlier
         Estimate also how good the models of fewer labels were.
     """
-    whole = model.fitting(graph)
+    whole = model.prepare_graph(graph)
     models = [*earlier_models(whole, model), model]
     change = change_between(whole, models)
     halvings = {len(model.labelled_) // step for step in (STEPS, STEPS // 2)} if earlier else set()

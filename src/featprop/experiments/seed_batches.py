@@ -43,7 +43,7 @@ def fit_seeds(models: Sequence[NodeClassifier], graph: Graph, pools: Sequence[ND
     """
     if graph.labels is None:
         raise LabelError("The graph", "must have labels", "none", "load one with labels")
-    kinds = {(type(model), *sorted({**model.get_params(), "seed": 0}.items())) for model in models}
+    kinds = {(type(model), *sorted({**model.get_params(), "random_state": 0}.items())) for model in models}
     sizes = {len(pool) for pool in pools}
     if len(kinds) != 1 or len(sizes) != 1 or len(models) != len(pools):
         found = f"{len(models)} models of {len(kinds)} settings, {len(pools)} pools of {sorted(sizes)} nodes"
@@ -55,7 +55,7 @@ def fit_seeds(models: Sequence[NodeClassifier], graph: Graph, pools: Sequence[ND
         if type(model) in BATCHED and len(np.unique(graph.labels[pool])) > 1:
             batched.append((model, pool))
         else:
-            model.fit_or_start(graph, graph.ids[pool].tolist(), names[pool].tolist())
+            model.fit(graph, graph.ids[pool].tolist(), names[pool].tolist(), cold_start=True)
     if batched:
         _fit_side_by_side(graph, graph.labels, batched)
 
@@ -70,14 +70,14 @@ def _fit_side_by_side(graph: Graph, labels: NDArray[np.int64], batched: list[tup
     networks, generators, targets, fields = [], [], [], []
     for model, pool in batched:
         known, codes = np.unique(labels[pool], return_inverse=True)
-        model.describe(graph, tuple(graph.classes[code] for code in known))
-        generators.append(torch.Generator().manual_seed(model.seed))
+        model.set_metadata(graph, tuple(graph.classes[code] for code in known))
+        generators.append(torch.Generator().manual_seed(model.random_state))
         networks.append(model.build(graph.n_features, len(known), generators[-1]))
         targets.append(torch.from_numpy(codes.astype(np.int64)))
         fields.append(model.matrices(propagation, pool))
     diagonals = [sp.csr_array(sp.block_diag(blocks, format="csr")) for blocks in zip(*fields, strict=True)]
     inputs = Inputs(tuple(Constant(matrix, cpu) for matrix in diagonals), tuple(field[0].shape[0] for field in fields))
-    sizes = [len(model.classes_) for model, _ in batched]
+    sizes = [len(model.class_names_) for model, _ in batched]
     is_open = torch.arange(max(sizes)) < torch.tensor(sizes)[:, None]
     closed = torch.where(is_open, 0.0, -torch.inf)[:, None, :]
     batch = _joined(networks, max(sizes))

@@ -129,7 +129,7 @@ class Settings:
                 chosen[name] = {"epochs": self.epochs, **chosen.get(name, {})}
         entrants = [Entrant.of(MODELS, written, chosen) for written in self.models]
         for entrant in entrants:
-            for name in {"seed", "device"} & set(entrant.options):
+            for name in {"random_state", "device"} & set(entrant.options):
                 rule, cure = "must be left to the experiments", "drop it: each run has its own seed, on the CPU"
                 raise ParameterError(f"{name} of model {entrant.name}", rule, entrant.options[name], cure)
         return entrants

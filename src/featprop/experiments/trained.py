@@ -57,7 +57,7 @@ class Trained:
     def predicted(self) -> NDArray[np.int64]:
         """Return the likeliest class of every node as an index into the classes of the graph."""
         place = {name: code for code, name in enumerate(self.graph.classes)}
-        codes = np.array([place[name] for name in self.model.classes_], dtype=np.int64)
+        codes = np.array([place[name] for name in self.model.class_names_], dtype=np.int64)
         return np.asarray(codes[self.logits.argmax(axis=1)])
 
 
@@ -75,8 +75,8 @@ def train_seeds(entrant: Entrant, graph: Graph, pools: Mapping[int, NDArray[np.i
     """
     models = {seed: get_model(entrant.name, **entrant.options) for seed in pools}
     for seed, model in models.items():
-        if "seed" in options_of(type(model)):
-            model.set_params(seed=seed)
+        if "random_state" in options_of(type(model)):
+            model.set_params(random_state=seed)
     watch = Stopwatch()
     fit_seeds(list(models.values()), graph, list(pools.values()))
     share = watch.lap() / len(pools)

@@ -1,8 +1,9 @@
 """Models that learn from a few labelled nodes: one file per model, imported on first use."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from featprop.models.base import NodeClassifier
+from featprop.models.base import NodeClassifier, clone
 from featprop.models.registry import (
     BUILT_IN,
     DEFAULT_MODEL,
@@ -10,11 +11,12 @@ from featprop.models.registry import (
     available_models,
     get_model,
     model_class,
-    model_of_seed,
     register_model,
+    seeded_model,
 )
 
 if TYPE_CHECKING:
+    from featprop.models.cross_validation import cross_validate as cross_validate
     from featprop.models.gcn import GCN as GCN
     from featprop.models.ridge import GraphRidge as GraphRidge
     from featprop.models.saved import load_model as load_model
@@ -22,29 +24,28 @@ if TYPE_CHECKING:
     from featprop.models.sgc import SGC as SGC
 
 _NAME_OF = {kind: name for name, kind in BUILT_IN.items()}
-_SAVING = ("load_model", "save_model")
+_MODULE_OF = {"cross_validate": "cross_validation", "load_model": "saved", "save_model": "saved"}
 
 __all__ = [
     "DEFAULT_MODEL",
     "MODELS",
     "NodeClassifier",
     "available_models",
+    "clone",
     "get_model",
     "model_class",
-    "model_of_seed",
     "register_model",
+    "seeded_model",
     *_NAME_OF,
-    *_SAVING,
+    *_MODULE_OF,
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _NAME_OF:
         return model_class(_NAME_OF[name])
-    if name in _SAVING:
-        from featprop.models import saved
-
-        return getattr(saved, name)
+    if name in _MODULE_OF:
+        return getattr(import_module(f"featprop.models.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module 'featprop.models' has no attribute {name!r}", name=name)
 
 

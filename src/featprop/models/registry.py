@@ -25,8 +25,8 @@ model_class = MODELS.find
 get_model = MODELS.make
 
 
-def model_of_seed(seed: int, name: str | None = None) -> NodeClassifier:
-    """Return a model, the default one if none is named, with that seed if it draws anything."""
+def seeded_model(random_state: int, name: str | None = None) -> NodeClassifier:
+    """Return a model, the default one if none is named, with that seed if it takes one."""
     chosen = name or DEFAULT_MODEL
-    takes_seed = "seed" in options_of(model_class(chosen))
-    return get_model(chosen, **({"seed": seed} if takes_seed else {}))
+    takes_seed = "random_state" in options_of(model_class(chosen))
+    return get_model(chosen, **({"random_state": random_state} if takes_seed else {}))

@@ -1,4 +1,4 @@
-"""What a graph passes on: S, S^K X, feature sets, and the points to measure between, each computed once."""
+"""Feature propagation: S, S^K X, feature sets, and the points between which distances are measured."""
 
 from featprop.propagation.coverage import BOUND_LAYERS, Coverage, coverage, coverage_curve, covered
 from featprop.propagation.feature_sets import FEATURE_SETS, STRUCTURE, FeatureSpace

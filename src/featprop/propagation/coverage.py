@@ -68,7 +68,7 @@ def coverage_curve(points: Points, chosen: NDArray[np.intp]) -> NDArray[np.float
     """
     centres = points.take(chosen)
     totals = np.zeros(len(chosen))
-    for block in points.blocks(len(points), len(chosen)):
+    for block in points.split(len(points), len(chosen)):
         distances = points.take(block).distances(slice(None), to=centres)
         totals += np.minimum.accumulate(distances, axis=1).sum(axis=0, dtype=np.float64)
     return totals / len(points)

@@ -40,10 +40,10 @@ ARMS = ("entropy", "density", "centrality")
 class ANRMAB(Strategy):
     """Entropy, density and PageRank as arms of a bandit that learns from the labels of each round.
 
-    The object keeps the weights; `state` and `restore` save them across rounds, as `featprop.ActiveLearner` does.
-    Choices the paper leaves open: p_min = sqrt(ln 3 / (3 T)), at most 1/3. Nodes that another strategy selected give no
-    reward, because they have no φ, and the update waits for nodes that are not labelled yet. The weights are scaled to
-    sum to 3; only their ratios matter.
+    The object keeps the weights; `state_dict` and `load_state_dict` carry them over, and `featprop.ActiveLearner` saves
+    them. Choices the paper leaves open: p_min = sqrt(ln 3 / (3 T)), at most 1/3; nodes that this strategy did not draw
+    earn no reward, as they have no φ; a drawn node earns its reward when its label arrives; the weights are scaled to
+    sum to 3, which has no effect because only their ratios count.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ class ANRMAB(Strategy):
         self.rounds = rounds
         self.delta = delta
         self.clusters = clusters
-        self.restore({})
+        self.load_state_dict({})
 
-    def state(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Return the weights of the arms, the mixture of the last draw, and how likely each drawn node was."""
         return {
             "weights": self._weights.tolist(),
@@ -79,7 +79,7 @@ class ANRMAB(Strategy):
             "waiting": [[node, *shares] for node, shares in self._waiting.items()],
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take up an earlier state; an empty one is that before the first round, an odd one a `ValueError`."""
         even = np.full(len(ARMS), 1.0 / len(ARMS))
         self._weights = np.array(state.get("weights", np.ones(len(ARMS))), dtype=np.float64)

@@ -61,12 +61,12 @@ class Strategy(ABC):
         """Return the numbers of labels at which to select on the way from `labelled` to `budget`."""
         return [budget]
 
-    def state(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Return the state to keep for the next round, as JSON; most strategies have none."""
         return {}
 
-    def restore(self, state: dict[str, Any]) -> None:  # noqa: B027
-        """Restore what `state` returned in an earlier round; does nothing by default."""
+    def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027
+        """Restore what `state_dict` returned in an earlier round; does nothing by default."""
 
 
 class ScoreStrategy(Strategy):

@@ -63,7 +63,7 @@ class CoresetMIP(Strategy):
             generator,
             outliers=int(self.outliers * context.graph.n_nodes),
             time_limit=self.time_limit,
-            most=self.points,
+            max_size=self.points,
         )
         log.info(
             "K-Center: radius %.4g (greedy %.4g), proved to be at least %.4g: gap %.1f %%, %d integer programs",

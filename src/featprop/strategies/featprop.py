@@ -72,7 +72,7 @@ def clustered(
     budget: int,
     generator: np.random.Generator,
     weights: NDArray[np.float32] | None = None,
-    n_starts: int | None = None,
+    n_init: int | None = None,
 ) -> NDArray[np.intp]:
     """Return `budget` candidates that, with the labelled nodes, are medoids of the points; the most useful first."""
     return k_medoids(
@@ -80,9 +80,9 @@ def clustered(
         budget,
         fixed=context.labelled,
         candidates=context.candidates,
-        weights=weights,
-        n_starts=n_starts,
-        seed=generator,
+        sample_weight=weights,
+        n_init=n_init,
+        random_state=generator,
     ).medoids
 
 

@@ -77,8 +77,8 @@ class FeatPropDiffused(Strategy):
         weights = None
         if found is not None and found.shape[1] > 1:
             weights = uncertainty_weights(np.asarray(found), len(context.labelled))
-        n_starts = 1 if context.labelled.size else None
-        return clustered(points, context, budget, generator, weights, n_starts)
+        n_init = 1 if context.labelled.size else None
+        return clustered(points, context, budget, generator, weights, n_init)
 
 
 def uncertainty_weights(scores: NDArray[np.float32], n_labels: int) -> NDArray[np.float32]:

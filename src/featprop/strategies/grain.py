@@ -14,12 +14,12 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.compute.references import distances_to, references
 from featprop.graph import Graph
 from featprop.options import Between
 from featprop.propagation import normalised_adjacency
 from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
+from featprop.strategies.references import sample_references
 
 __all__ = ["Grain", "Reach", "greedy_cover", "influence"]
 
@@ -73,7 +73,7 @@ class Grain(Strategy):
         reached = influence(context.graph, self.layers, self.theta)
         points = context.points(self.layers)
         everyone = np.arange(len(points))
-        distances = distances_to(points, everyone, references(len(points), generator))
+        distances = points.distances_to_subset(everyone, sample_references(len(points), generator))
         sets, held = reached[context.candidates], reached[context.labelled]
         nearest = _nearest(sets.indptr, sets.indices, distances)
         nearest_held = _nearest(held.indptr, held.indices, distances)

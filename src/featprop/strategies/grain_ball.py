@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.compute.references import distance_quantile
 from featprop.options import Between
 from featprop.strategies.context import QueryContext
 from featprop.strategies.grain import Grain, greedy_cover
+from featprop.strategies.references import distance_quantile
 from featprop.strategies.registry import register_strategy
 
 __all__ = ["GrainBall"]

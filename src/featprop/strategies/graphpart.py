@@ -11,10 +11,9 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.communities import greedy_modularity
+from featprop.clustering.communities import greedy_modularity, merge_groups
 from featprop.clustering.kmeans import as_points, k_means
-from featprop.clustering.merging import merged_groups
-from featprop.compute.points import Points, first_of_least
+from featprop.compute.points import Points, first_minimum
 from featprop.graph import Graph
 from featprop.matrix import read_only
 from featprop.options import AtLeast, Between
@@ -70,7 +69,7 @@ class GraphPart(Strategy):
         for distances in centres.distances(np.arange(len(centres)), to=taken.points.take(members)):
             worth = self.worth(distances, taken.distances[members])
             worth[np.isin(members, taken.nodes)] = np.inf
-            taken.add(int(members[first_of_least(worth, distances.max())]))
+            taken.add(int(members[first_minimum(worth, distances.max())]))
 
     def worth(self, to_centre: NDArray[np.float32], to_taken: NDArray[np.float32]) -> NDArray[np.float32]:  # noqa: ARG002
         """Return what is made small: the distance to the centre."""
@@ -97,7 +96,7 @@ class Taken:
 
 
 def _parts(graph: Graph, count: int) -> NDArray[np.intp]:
-    part: NDArray[np.intp] = read_only(merged_groups(graph.features, greedy_modularity(graph.adjacency), count))
+    part: NDArray[np.intp] = read_only(merge_groups(graph.features, greedy_modularity(graph.adjacency), count))
     return part
 
 

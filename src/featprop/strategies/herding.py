@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.swaps import greedy_order
-from featprop.compute.references import distance_quantile, distances_to, references
 from featprop.options import Between
 from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
+from featprop.strategies.references import distance_quantile, sample_references
 from featprop.strategies.registry import register_strategy
 
 __all__ = ["Herding"]
@@ -57,8 +57,8 @@ class Herding(Strategy):
         """Return the nodes in the order they are picked."""
         points = context.points(self.layers, self.unit)
         width = distance_quantile(points, self.quantile, generator) or 1.0
-        columns = references(len(points), generator)
-        uncovered = _one_minus_kernel(distances_to(points, context.candidates, columns), width)
+        columns = sample_references(len(points), generator)
+        uncovered = _one_minus_kernel(points.distances_to_subset(context.candidates, columns), width)
         left = np.ones(len(columns), dtype=np.float32)
         if context.labelled.size:
             nearest = points.take(columns).nearest(points.take(context.labelled))[1]

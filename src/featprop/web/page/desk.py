@@ -103,7 +103,7 @@ class Desk:
         self.round = 0
         self._lock = threading.RLock()
         if audit > len(log.audit()):
-            add_to_audit(log, graph, audit - len(log.audit()), seed=seed)
+            add_to_audit(log, graph, audit - len(log.audit()), random_state=seed)
         self._answers = Answers(log.holding(), wanted_of(overlap, seed), log.audit())
         strange = [repr(node) for node in (*self._answers.nodes, *self._answers.audit) if not graph.has(node)]
         if strange:

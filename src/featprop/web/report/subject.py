@@ -45,7 +45,7 @@ class Subject:
     @cached_property
     def classes(self) -> tuple[Hashable, ...]:
         """Those of the model, then those that the audit alone has."""
-        return (*self.model.classes_, *sorted_classes(set(self.audit.values()) - set(self.model.classes_)))
+        return (*self.model.class_names_, *sorted_classes(set(self.audit.values()) - set(self.model.class_names_)))
 
     @cached_property
     def class_titles(self) -> list[str]:

@@ -1,7 +1,7 @@
-"""Arrays that are mapped from files: where they are, so that another process can map them too, and letting go of pages.
+"""Arrays mapped from files: locate them for other processes, and release their pages.
 
-An array is an array, whether it is in memory or mapped. A mapped one counts as memory of the process page by page as it
-is read; `let_go` hands pages back once a block is done, and they stay in the system's cache as long as there is room.
+Pages of a mapped array count as memory of the process once they are read. `release_pages` returns them after a block is
+done; they stay in the system's cache while there is room.
 """
 
 from __future__ import annotations
@@ -16,25 +16,23 @@ from numpy.typing import NDArray
 
 from featprop.compute.addresses import address_of, fetch_file
 
-__all__ = ["Stored", "let_go", "stored"]
-
 
 @dataclass(frozen=True)
-class Stored:
-    """Where a mapped array is: what travels to another process in its place.
+class ArrayLocation:
+    """Location of a mapped array, sent to other processes instead of the array.
 
     Attributes
     ----------
     path
         The file.
     offset
-        Bytes before the first number.
+        Position of the first value in the file, in bytes.
     dtype, shape
-        Of the array, whose rows are one after the other.
+        Type and shape of the C-contiguous array.
     writable
         Whether it may be written to.
     address
-        Where the file is from, if it is a copy: a machine that does not have it fetches it.
+        URL of the file if it is a local copy; a machine without the copy downloads it.
     """
 
     path: Path
@@ -54,37 +52,41 @@ class Stored:
         return np.memmap(self.path, dtype=self.dtype, mode=mode, offset=self.offset, shape=self.shape)  # type: ignore[call-overload, no-any-return]
 
 
-def stored(array: NDArray[Any]) -> Stored | None:
-    """Return where an array is mapped from; None if it is in memory, or not a run of bytes of a file."""
+def locate_array(array: NDArray[Any]) -> ArrayLocation | None:
+    """Return where an array is mapped from; None if it is in memory or not contiguous in a file."""
     whole = _mapping_of(array)
     if whole is None or whole.filename is None or not array.flags.c_contiguous or not Path(whole.filename).exists():
         return None
     offset = whole.offset + array.ctypes.data - whole.ctypes.data
     writable = whole.mode in ("r+", "w+") and array.flags.writeable
     path = Path(whole.filename)
-    return Stored(path, int(offset), array.dtype.str, array.shape, writable, address_of(path))
+    return ArrayLocation(path, int(offset), array.dtype.str, array.shape, writable, address_of(path))
 
 
-def let_go(array: NDArray[Any], part: slice = slice(None)) -> None:
-    """Let go of the pages of some rows of a mapped array; nothing is lost, and one in memory stays as it is."""
+def is_mapped(array: Any) -> bool:
+    """Return whether an array, or the array it is a view of, is mapped from a file."""
+    return _mapping_of(array) is not None
+
+
+def release_pages(array: NDArray[Any], part: slice = slice(None)) -> None:
+    """Release the pages of some rows of a mapped array without losing data; do nothing for an array in memory."""
     whole = _mapping_of(array)
     if whole is None or not array.size:
         return
     rows = array[part]
-    inside = whole._mmap  # type: ignore[attr-defined]
+    mapping = whole._mmap  # type: ignore[attr-defined]
     first = rows.ctypes.data - whole.ctypes.data + whole.offset % mmap.ALLOCATIONGRANULARITY
     start = first - first % mmap.PAGESIZE
-    length = min(first + rows.nbytes, len(inside)) - start
+    length = min(first + rows.nbytes, len(mapping)) - start
     if length > 0:
-        inside.madvise(mmap.MADV_DONTNEED, start, length)
+        mapping.madvise(mmap.MADV_DONTNEED, start, length)
 
 
-def _mapping_of(array: NDArray[Any]) -> np.memmap[Any, Any] | None:
-    """Return the mapping an array is a part of; none if its pages may differ from the file (mode ``"c"``)."""
-    found: Any = array
+def _mapping_of(array: Any) -> np.memmap[Any, Any] | None:
+    """Return the mapping an array is a view of; None if its pages may differ from the file (mode ``"c"``)."""
     last: np.memmap[Any, Any] | None = None
-    while isinstance(found, np.ndarray):
-        if isinstance(found, np.memmap) and found._mmap is not None:  # type: ignore[attr-defined]
-            last = found
-        found = found.base
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap) and array._mmap is not None:  # type: ignore[attr-defined]
+            last = array
+        array = array.base
     return None if last is None or last.mode == "c" else last
