@@ -175,7 +175,7 @@ OPTIONS = [
 ]
 
 LABEL_FILES = [
-    ("unknown ids", labels(LABELS + "".join(f"z{row},left\n" for row in range(7))), TRAIN, "labels.csv 7 z0 z1"),
+    ("unknown ids", labels(LABELS + "".join(f"z{row},left\n" for row in range(7))), TRAIN, "labels.csv z0 z1"),
     ("unknown ids to select", labels(LABELS + "z,left\n"), f"{SELECT} --labels labels.csv", "labels.csv z"),
     ("no label filled in", labels(SHEET + "1,a,3,0.5,\n2,c,2,0.5,\n"), TRAIN, "labels.csv"),
     (
@@ -184,7 +184,7 @@ LABEL_FILES = [
         f"{SELECT} --labels labels.csv --labels more.csv",
         "labels.csv more.csv",
     ),
-    ("one class", labels("id,label\na,left\nb,left\n"), TRAIN, "left"),
+    ("one class", labels("id,label\na,left\nb,left\n"), TRAIN, "two classes"),
     (
         "contradiction between two files",
         labels(LABELS) | {"more.csv": "id,label\nb,left\nc,left\n"},

@@ -1,12 +1,12 @@
-"""ANRMAB: a bandit learns from round to round how much uncertainty, density and centrality are worth.
+"""ANRMAB: learn the weights of uncertainty, density and centrality with a bandit.
 
 Gao, Yang, Zhou, Wu, Pan, Hu, "Active Discriminative Network Representation Learning" (2018). The three are arms, each
-a distribution q_k over the candidates. With the weights w_k of the arms,
+with a distribution q_k over the candidates. With the weights w_k of the arms,
 
     p_k = (1 - 3 p_min) w_k / Σ w + p_min,    φ = Σ_k p_k q_k
 
-the batch is drawn from φ without replacement. When labels have come, the m labelled nodes that were drawn give a
-reward that makes up for how likely each was to be drawn, and with it the weights are updated,
+the batch is drawn from φ without replacement. Once they are labelled, the m nodes of the batch give an
+importance-weighted reward that updates the weights,
 
     r = 1/(m n) Σ_i [prediction_i = label_i] / φ_i
     r̂_k = r Σ_{i new} q_k,i / φ_i,    w_k ← w_k exp(p_min / 2 · (r̂_k + 1 / p_k · sqrt(ln(n / δ) / (3 T))))
@@ -38,7 +38,7 @@ ARMS = ("entropy", "density", "centrality")
 
 @register_strategy("anrmab")
 class ANRMAB(Strategy):
-    """Entropy, density and PageRank as arms of a bandit that learns from the labels from round to round.
+    """Entropy, density and PageRank as arms of a bandit that learns from the labels of each round.
 
     The object keeps the weights; `state_dict` and `load_state_dict` carry them over, and `featprop.ActiveLearner` saves
     them. Choices the paper leaves open: p_min = sqrt(ln 3 / (3 T)), at most 1/3; nodes that this strategy did not draw
@@ -48,11 +48,11 @@ class ANRMAB(Strategy):
     Parameters
     ----------
     rounds
-        T, how many rounds are planned.
+        T, the planned number of rounds.
     delta
-        δ, how sure the bandit's bound is to hold: with probability 1 - δ.
+        δ: the bound of the bandit holds with probability 1 - δ.
     clusters
-        K-Means centres of the density; the number of classes known if not set.
+        Number of K-Means centres for the density; by default, the number of known classes.
     """
 
     needs = frozenset({"probabilities", "hidden"})
@@ -143,7 +143,7 @@ class ANRMAB(Strategy):
 
 
 def _race(odds: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:
-    """Return all in an order drawn without replacement with those odds; what has none comes last, in random order.
+    """Return a random order, drawn without replacement with these odds; items with odds of 0 come last.
 
     Each runs for a time drawn from an exponential distribution whose rate is its odds (Efraimidis and Spirakis, 2006).
     """

@@ -1,4 +1,4 @@
-"""What a strategy is: one method that chooses nodes, or only one that scores them."""
+"""Base classes of query strategies: implement one method that selects nodes, or one that scores them."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ TIE = 1e-9
 
 
 class Strategy(ABC):
-    """A way to choose nodes.
+    """Base class of all query strategies.
 
-    The constructor stores each option under its own name, with a default; randomness comes in as an argument. The
-    first line of the docstring is what ``featprop strategies`` shows.
+    The constructor stores each option under its own name, with a default; randomness is an argument of `select`.
+    ``featprop strategies`` shows the first line of the docstring.
 
     Attributes
     ----------
     name
-        What it is registered as.
+        Name the strategy is registered under.
     needs
-        What it asks of the current model, names of `featprop.strategies.context.OUTPUTS`; nothing by default.
+        Required outputs of the current model, from `featprop.strategies.context.OUTPUTS`; none by default.
     uses
-        What it also looks at as soon as the labels are of two classes, and does without until then.
+        Model outputs the strategy uses once two classes have labels, and does without until then.
     reference
-        Where the method is from.
+        Publication of the method.
     cost
-        What a choice costs: n nodes, m edges, d features, b nodes to choose.
+        Cost of a selection: n nodes, m edges, d features, b nodes to select.
     """
 
     kind: ClassVar[str] = "strategy"
@@ -58,26 +58,26 @@ class Strategy(ABC):
         """
 
     def steps(self, labelled: int, budget: int) -> list[int]:  # noqa: ARG002
-        """Return over which numbers of labels it goes on from `labelled` to `budget` if it may ask in between."""
+        """Return the numbers of labels at which to select on the way from `labelled` to `budget`."""
         return [budget]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what must live on to the next round, ready for JSON; most strategies keep nothing."""
+        """Return the state to keep for the next round, as JSON; most strategies have none."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027
-        """Take up what `state` returned in an earlier round; does nothing where nothing is kept."""
+        """Restore what `state_dict` returned in an earlier round; does nothing by default."""
 
 
 class ScoreStrategy(Strategy):
-    """A strategy that picks the candidates with the highest scores; equal scores in an order the seed decides."""
+    """A strategy that selects the candidates with the highest scores and breaks ties by the seed."""
 
     @abstractmethod
     def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:
         """Return a finite score for every node of the graph, the higher the better."""
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the candidates with the highest scores, the highest first; scores that are none are an error."""
+        """Return the candidates with the highest scores, the highest first; scores that are not finite are an error."""
         scores = self.scores(context, generator)[context.candidates]
         odd = np.flatnonzero(~np.isfinite(scores))
         if odd.size:
@@ -91,7 +91,7 @@ class ScoreStrategy(Strategy):
 
 
 def best_first(scores: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:
-    """Return the order of falling scores, in which equal scores come as the generator decides."""
+    """Return the order of decreasing scores, with ties in random order."""
     unit = TIE * float(np.abs(scores).max(initial=0.0)) or 1.0
     shuffled = generator.permutation(len(scores))
     return shuffled[np.argsort(-np.round(scores[shuffled] / unit), kind="stable")]

@@ -1,4 +1,4 @@
-"""What a strategy sees when it chooses."""
+"""The information a query strategy may use."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ OUTPUTS = {
 
 @dataclass(frozen=True)
 class QueryContext:
-    """All that a strategy may know when it chooses: no label that nobody has given yet, and no array to write to.
+    """Everything a strategy may know when it selects: only labels that people gave, in read-only arrays.
 
     Attributes
     ----------
     graph
         The graph, without labels.
     labelled
-        Positions of the nodes that are labelled.
+        Positions of the labelled nodes.
     candidates
-        Positions of the nodes that may be chosen, ascending; none of them is labelled.
+        Positions of the nodes that may be selected, ascending; none of them is labelled.
     labels
-        For each labelled node its class, an index into `classes`; empty if the labels were not told.
+        Class of each labelled node, as an index into `classes`; empty if the labels are unknown.
     classes
-        The names of the classes among the labels.
+        Names of the classes among the labels.
     outputs
-        What the current model says of every node, by the names of `OUTPUTS`: what the strategy needs or uses only.
+        Outputs of the current model for every node, by the names in `OUTPUTS`; only those the strategy needs or uses.
     """
 
     graph: Graph

@@ -1,4 +1,4 @@
-"""Coreset, robust: K-Center on what the network has learnt, as a mixed integer program."""
+"""Coreset, robust: K-Center on the hidden layer of the model, as a mixed integer program."""
 
 from __future__ import annotations
 
@@ -24,25 +24,24 @@ log = logging.getLogger(__name__)
 class CoresetMIP(Strategy):
     """Robust K-Center on the last hidden representation as a mixed integer program, solved by HiGHS.
 
-    It starts from greedy and bisects on the radius; a few outliers need not be covered. Sener and Savarese solve it
-    with a commercial solver and no word on time; here there is a time limit, and the radius reached, the bound proved
-    and the gap between them are logged. Up to `points` nodes the program has all of them, beyond that as many that
-    are spread over all. An answer that the time limit cut short may differ from one machine to the next; any other is
-    the same for the same seed.
+    Starts from the greedy solution and bisects on the radius; a few outliers need not be covered. Sener and Savarese
+    use a commercial solver and do not report a time limit; here there is one, and the radius, the proved bound and the
+    gap are logged. With more than `points` nodes, the program covers that many nodes spread over the graph. A result
+    that the time limit cut short may differ between machines; any other is determined by the seed.
 
     Parameters
     ----------
     outliers
-        Ξ as a share of all nodes; the authors use 0.0001.
+        Number of outliers Ξ as a share of all nodes; the authors use 0.0001.
     time_limit
-        Seconds for all programs of one choice together.
+        Seconds for all programs of one selection together.
     points
-        How many nodes a program has at most.
+        Maximum number of nodes in a program.
     """
 
     needs = frozenset({"hidden"})
     reference = "Sener and Savarese 2018, algorithm 2"
-    cost = "a trained model; as long as the time limit, 60 s, allows"
+    cost = "a trained model; up to the time limit, 60 s"
 
     def __init__(
         self,

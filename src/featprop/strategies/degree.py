@@ -16,8 +16,7 @@ __all__ = ["Degree"]
 class Degree(ScoreStrategy):
     """Largest degree; ties are broken by the seed.
 
-    In a graph with weights the degree is the sum of the weights at a node, as in the D of S; the paper's graphs have
-    none.
+    With edge weights, the degree is the sum of the weights at a node, as in the D of S; the paper's graphs have none.
     """
 
     reference = "Wu et al. 2019, a baseline"

@@ -1,10 +1,10 @@
 """FeatProp: K-Medoids on the propagated features.
 
 Wu, Xu, Singh, Yang, Dubrawski, "Active Learning for Graph Neural Networks via Node Feature Propagation" (2019):
-choose the b nodes M that minimise Σ_i min_{m ∈ M} ‖(S^K X)_i - (S^K X)_m‖, with K the layers of the GCN to train.
-Its experiments approximate that by K-Means run to convergence and the node nearest each centre, which
-``clustering="kmeans"`` does. Two centres may have the same nearest node; the paper does not say what then. Here the
-centre that is closer gets it and the other the next nearest, so b nodes come out.
+select the b nodes M that minimise Σ_i min_{m ∈ M} ‖(S^K X)_i - (S^K X)_m‖, with K the layers of the GCN to train.
+Its experiments approximate this by K-Means and the node nearest each centre, as ``clustering="kmeans"`` does. If two
+centres share their nearest node, which the paper leaves open, the closer centre gets it and the other takes its next
+nearest, so the result has b nodes.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ MAX_ITERATIONS = 300
 class FeatProp(Strategy):
     """K-Medoids on the propagated features S^K X: the paper's method.
 
-    Labelled nodes count as medoids that are already there.
+    Labelled nodes are fixed medoids.
 
     Parameters
     ----------
     layers
-        K, how many times the features are propagated.
+        K, the number of propagation steps.
     clustering
         ``"kmedoids"``, or ``"kmeans"`` for the approximation in the paper's experiments.
     """

@@ -1,17 +1,15 @@
-"""FeatProp on smoothed features, in rounds that follow the uncertainty: the default.
+"""FeatProp on smoothed features, in rounds driven by model uncertainty: the default.
 
-K-Medoids by the cosine of smoothed features, after two hops and after diffusion, and of a node's own features as far as
-neighbours are not alike (`featprop.propagation.Propagation.compared`). Labelled nodes are medoids that are there
-already.
+K-Medoids with cosine distance on two-hop and diffused features and, if neighbours are dissimilar, on a node's own
+features (`featprop.propagation.Propagation.compared`). Labelled nodes are fixed medoids.
 
-As soon as there are labels of two classes, nodes count by how unsure the model is of them,
+Once two classes have labels, nodes are weighted by the uncertainty of the model,
 
-    w_i = 1 / (4 s²) + (1 - m_i)^s,    s = labels a class / 3, from 1 to 4,
+    w_i = 1 / (4 s²) + (1 - m_i)^s,    s = labels per class / 3, between 1 and 4,
 
-with m the gap between the probabilities of the two likeliest classes as a share of the gap that the surest tenth
-exceeds. So a pick represents many nodes that the model cannot tell yet. A model of few labels is not followed closely:
-s grows with what it has seen. (The paper names the union of its coverage and the uncertainty of a model as future
-work.)
+where m is the margin between the two most likely classes, relative to the margin exceeded by the most certain tenth.
+Each pick thus represents many nodes the model is unsure about. With few labels s is small, so the model has little
+influence. (The paper names the combination of coverage and model uncertainty as future work.)
 """
 
 from __future__ import annotations
@@ -43,16 +41,16 @@ FLOOR = 0.25
 
 @register_strategy("featprop-diffused")
 class FeatPropDiffused(Strategy):
-    """K-Medoids on smoothed features, nodes counted by how unsure the model is: the default.
+    """K-Medoids on smoothed features, weighted by model uncertainty: the default.
 
-    Without labels, or with labels of one class, every node counts alike.
+    Without labels, or with labels of a single class, all nodes have the same weight.
 
     Parameters
     ----------
     first
-        Labels to ask for before the model is looked at, where labels come in rounds (the experiments).
+        Number of labels in the first round, before the model is used (experiments only).
     step
-        How many to ask for in each round after that, as a share of the labels there are.
+        Size of each later round, as a share of the labels so far.
     """
 
     uses = frozenset({"probabilities"})

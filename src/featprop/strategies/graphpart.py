@@ -1,7 +1,7 @@
-"""GraphPart: the graph is cut into parts, and every part gets its share of the labels.
+"""GraphPart: partition the graph and give every part its share of the labels.
 
 J. Ma, Z. Ma, Chai, Mei, "Partition-Based Active Learning for Graph Neural Networks" (TMLR 2023): communities by greedy
-modularity, merged to a few parts; K-Means on S²X inside each part, and a node for each centre.
+modularity, merged into a few parts; K-Means on S²X in each part, and one node per centre.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ __all__ = ["GraphPart"]
 
 @register_strategy("graphpart")
 class GraphPart(Strategy):
-    """Communities merged to a few parts, K-Means on S²X inside each, the node nearest each centre.
+    """Communities merged into a few parts, K-Means on S²X in each, and the node nearest each centre.
 
-    The communities are those of Clauset, Newman and Moore, found by code of our own. Those two whose union costs least,
-    ‖x̄_i - x̄_j‖ · n_i n_j / (n_i + n_j) on the means of the raw features, are merged until `parts` are left. The
-    authors ship partitions with a number of parts for each data set; here it is one option with one default. The
-    budget is shared so that labelled and new nodes together are spread evenly; what a part has no candidates for goes
-    to the others. Labelled nodes are centres that are already there, and no node is taken twice.
+    Communities come from greedy modularity (Clauset, Newman and Moore), in our own implementation. The two whose union
+    costs least, ‖x̄_i - x̄_j‖ · n_i n_j / (n_i + n_j) on the means of the raw features, are merged until `parts` are
+    left. The authors publish partitions with a number of parts per data set; here it is one option with one default.
+    The budget is divided so that labelled and new nodes together are spread evenly; the share of a part without enough
+    candidates goes to the others. Labelled nodes are fixed centres, and no node is selected twice.
 
     Parameters
     ----------
     parts
-        How many parts to merge the communities to; as many as there are if fewer.
+        Number of parts to merge the communities into, if there are more communities.
     layers
-        K, how many times the features are propagated.
+        K, the number of propagation steps.
     """
 
     reference = "Ma et al., TMLR 2023, arXiv:2201.09391"
@@ -65,7 +65,7 @@ class GraphPart(Strategy):
         return np.array(taken.nodes, dtype=np.intp)
 
     def _take_near(self, centres: Points, members: NDArray[np.intp], taken: Taken) -> None:
-        """Take for each centre the best of the members that is not taken yet."""
+        """Select the best member for each centre that is not selected yet."""
         for distances in centres.distances(np.arange(len(centres)), to=taken.points.take(members)):
             worth = self.worth(distances, taken.distances[members])
             worth[np.isin(members, taken.nodes)] = np.inf
@@ -77,7 +77,7 @@ class GraphPart(Strategy):
 
 
 class Taken:
-    """The nodes taken so far, and how far every node is from the nearest of them or of the labelled ones."""
+    """The nodes selected so far, and the distance from every node to the nearest selected or labelled one."""
 
     def __init__(self, points: Points, labelled: NDArray[np.intp]) -> None:
         self.points = points

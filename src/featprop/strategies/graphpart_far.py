@@ -1,4 +1,4 @@
-"""GraphPartFar: GraphPart that keeps away from the nodes it has."""
+"""GraphPartFar: GraphPart that avoids nodes close to those already selected."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ __all__ = ["GraphPartFar"]
 
 @register_strategy("graphpart-far")
 class GraphPartFar(GraphPart):
-    """GraphPart with nodes near their centre and far from those taken already, in all parts.
+    """GraphPart with nodes near their centre and far from those already selected, in all parts.
 
-    For a centre c it takes the node that minimises ‖h - c‖ - min_{s taken or labelled} ‖h - h_s‖. Where nothing is
-    taken yet the paper does not say; the second term is then 0 for all.
+    For a centre c, it selects the node that minimises ‖h - c‖ - min_{s selected or labelled} ‖h - h_s‖. For the first
+    node, which the paper leaves open, the second term is 0.
 
     Parameters
     ----------
     parts, layers
-        As in `GraphPart`.
+        See `GraphPart`.
     """
 
     def worth(self, to_centre: NDArray[np.float32], to_taken: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return what is made small: the distance to the centre less that to the nearest node taken."""
+        """Return the distance to the centre minus that to the nearest selected node."""
         return np.asarray(to_centre - to_taken)

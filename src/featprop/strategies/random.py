@@ -14,7 +14,7 @@ __all__ = ["Random"]
 
 @register_strategy("random")
 class Random(Strategy):
-    """Uniform over the candidates, without replacement."""
+    """Select candidates uniformly at random."""
 
     reference = "the baseline"
     cost = "O(n)"
