@@ -72,13 +72,13 @@ class Commands(TyperGroup):
                 "ask for less, take --max-memory where there is, or a larger machine",
             )
             told = FeatpropError("What was asked for", rule, f"no more ({quote_error(error)})", cure)
-        raise _stopped() if interrupts.is_asked() else _refused(told)
+        raise _stopped() if interrupts.is_interrupted() else _refused(told)
 
 
 def _stopped(interrupt: KeyboardInterrupt | None = None) -> typer.Exit:
     """Say that the command was stopped, and what it says about that itself, and return the end of the program."""
     typer.echo(" ".join(["Stopped.", *map(str, interrupt.args if interrupt else ())]), err=True)
-    return typer.Exit(interrupts.INTERRUPTED)
+    return typer.Exit(interrupts.INTERRUPTED_EXIT_CODE)
 
 
 def _refused(error: FeatpropError) -> typer.Exit:

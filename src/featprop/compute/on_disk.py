@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from featprop.compute.places import Place
 from featprop.compute.stored import Stored
 from featprop.errors import FileError, ParameterError
-from featprop.memory import LEAST_MEMORY, bytes_text
+from featprop.memory import MIN_MEMORY, bytes_text
 
 __all__ = ["OnDisk"]
 
@@ -37,8 +37,8 @@ class OnDisk(Place):
     """
 
     def __init__(self, folder: Path, max_memory: int) -> None:
-        if max_memory < LEAST_MEMORY:
-            rule, cure = f"must be at least {bytes_text(LEAST_MEMORY)}", "allow more"
+        if max_memory < MIN_MEMORY:
+            rule, cure = f"must be at least {bytes_text(MIN_MEMORY)}", "allow more"
             raise ParameterError("max_memory", rule, bytes_text(max_memory), cure)
         self.folder = folder
         self.max_memory = max_memory

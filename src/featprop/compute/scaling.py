@@ -12,7 +12,7 @@ from featprop.compute.on_disk import OnDisk
 from featprop.compute.places import Place, working_at
 from featprop.compute.scratch import scratch_folder
 from featprop.errors import MissingExtraError, ParameterError
-from featprop.interrupts import unheard
+from featprop.interrupts import block_interrupts
 from featprop.memory import half_of_free, parse_bytes
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _client(cluster: str | None, workers: int | None, folder: Path) -> Iterator[
         raise MissingExtraError("A cluster", "cluster", "distributed") from error
     with ExitStack() as stack:
         if workers is not None:
-            with unheard(), config.set(temporary_directory=str(folder)):
+            with block_interrupts(), config.set(temporary_directory=str(folder)):
                 started = LocalCluster(
                     n_workers=workers,
                     threads_per_worker=1,

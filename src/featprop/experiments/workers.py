@@ -49,7 +49,7 @@ class _Worker:
         context = get_context("spawn")
         self.wire, far_end = context.Pipe()
         self.process: BaseProcess = context.Process(target=_serve, args=(far_end,), daemon=True)
-        with interrupts.unheard():
+        with interrupts.block_interrupts():
             self.process.start()
         far_end.close()
         self.trial: Trial | None = None
