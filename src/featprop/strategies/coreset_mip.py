@@ -1,4 +1,4 @@
-"""Coreset, robust: K-Center on what the network has learnt, as a mixed integer program."""
+"""Coreset, robust: K-Center on the hidden layer of the model, as a mixed integer program."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["CoresetMIP"]
-
 log = logging.getLogger(__name__)
 
 
@@ -24,20 +22,19 @@ log = logging.getLogger(__name__)
 class CoresetMIP(Strategy):
     """Robust K-Center on the last hidden representation as a mixed integer program, solved by HiGHS.
 
-    It starts from greedy and bisects on the radius; a few outliers need not be covered. Sener and Savarese solve it
-    with a commercial solver and no word on time; here there is a time limit, and the radius reached, the bound proved
-    and the gap between them are logged. Up to `points` nodes the program has all of them, beyond that as many that
-    are spread over all. An answer that the time limit cut short may differ from one machine to the next; any other is
-    the same for the same seed.
+    It starts from the greedy solution and bisects on the radius; a few outliers need not be covered. Sener and Savarese
+    use a commercial solver and state no time limit; here there is one, and the radius, the proven bound and the gap
+    between them are logged. The program covers all nodes up to `points`, and a spread-out sample of that size beyond. A
+    solution that the time limit cuts short may differ between machines; otherwise it depends only on the seed.
 
     Parameters
     ----------
     outliers
         Ξ as a share of all nodes; the authors use 0.0001.
     time_limit
-        Seconds for all programs of one choice together.
+        Time limit in seconds for all programs of one selection together.
     points
-        How many nodes a program has at most.
+        Largest number of nodes in a program.
     """
 
     needs = frozenset({"hidden"})
@@ -55,7 +52,7 @@ class CoresetMIP(Strategy):
         self.points = points
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the centres, the farthest from everything before it first."""
+        """Return the centres in farthest-first order."""
         result = robust_k_center(
             Points(context.outputs["hidden"]),
             budget,
@@ -67,7 +64,7 @@ class CoresetMIP(Strategy):
             most=self.points,
         )
         log.info(
-            "K-Center: radius %.4g (greedy %.4g), proved to be at least %.4g: gap %.1f %%, %d integer programs",
+            "K-Center: radius %.4g (greedy %.4g), lower bound %.4g, gap %.1f %%, %d integer programs",
             result.radius,
             result.greedy_radius,
             result.lower_bound,

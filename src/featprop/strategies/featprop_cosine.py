@@ -1,4 +1,4 @@
-"""FeatProp on rows of unit length: nodes are near when their propagated features point the same way."""
+"""FeatProp by cosine distance: propagated features scaled to unit length."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import FeatProp
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["FeatPropCosine"]
-
 
 @register_strategy("featprop-cosine")
 class FeatPropCosine(FeatProp):
-    """K-Medoids on the rows of S^K X scaled to unit length, so that direction counts and size does not.
+    """K-Medoids on the rows of S^K X scaled to unit length, so that only their direction counts.
 
-    The distance is still that of FeatProp, ‖u - v‖ = sqrt(2 - 2 cos), between unit rows. A row of zeros, a node whose
-    whole neighbourhood has no features, stays zero and is at distance 1 from all others.
+    The distance between unit rows is ‖u - v‖ = sqrt(2 - 2 cos). A row of zeros, of a node whose whole neighbourhood has
+    no features, stays zero and is at distance 1 from all others.
 
     Parameters
     ----------

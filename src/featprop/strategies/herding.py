@@ -1,7 +1,7 @@
 """MaxHerding: greedy kernel coverage of the propagated features.
 
-Bae, Noh, Sutherland, "Generalized coverage for more robust low-budget active learning" (2024): one by one the node that
-most raises the mean over all nodes x of max_{s chosen or labelled} exp(-‖h_x - h_s‖² / σ²).
+Bae, Noh, Sutherland, "Generalized coverage for more robust low-budget active learning" (2024): greedily select the node
+that most raises the mean over all nodes x of max_{s selected or labelled} exp(-‖h_x - h_s‖² / σ²).
 """
 
 from __future__ import annotations
@@ -18,26 +18,24 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["Herding"]
-
 
 @register_strategy("herding")
 class Herding(Strategy):
-    """Greedy kernel coverage of S²X (MaxHerding): each pick covers most of what is not covered yet.
+    """Greedy kernel coverage of S²X (MaxHerding): each node covers most of what is not covered yet.
 
-    The coverage is submodular, so a gain of an earlier round is an upper bound and most candidates are not looked at
-    again (lazy greedy). The paper works on features of a network trained without labels; here they are the rows of
-    S^K X. It leaves the width σ of the kernel to the data; here it is a quantile of the distances between nodes. With
-    more than 4,096 nodes, the mean is over so many of them, drawn at random.
+    The coverage is submodular, so earlier gains are upper bounds and most candidates need no second evaluation (lazy
+    greedy). The paper uses the features of a self-supervised network; here they are the rows of S^K X. The paper leaves
+    the kernel width σ to the data; here it is a quantile of the distances between nodes. Beyond 4,096 nodes, the mean
+    is over a random sample of that size.
 
     Parameters
     ----------
     layers
-        K, how many times the features are propagated.
+        K, the number of propagation steps.
     unit
-        Whether rows are scaled to unit length first.
+        Whether to scale rows to unit length first.
     quantile
-        σ is the distance that this share of all pairs of nodes are within.
+        Share of all pairs of nodes whose distance is at most σ.
     """
 
     reference = "Bae, Noh and Sutherland 2024, arXiv:2407.12212"
@@ -54,7 +52,7 @@ class Herding(Strategy):
         self.quantile = quantile
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the nodes in the order they are picked."""
+        """Return the nodes in the order of selection."""
         points = context.points(self.layers, self.unit)
         width = distance_quantile(points, self.quantile, generator) or 1.0
         columns = references(len(points), generator)
@@ -68,7 +66,7 @@ class Herding(Strategy):
 
 
 def _one_minus_kernel(distances: NDArray[np.float32], width: float) -> NDArray[np.float32]:
-    """Turn distances, in place, into what of each row is left uncovered."""
+    """Replace distances d in place by 1 - exp(-(d / width)²), what is left uncovered."""
     distances /= np.float32(width)
     np.square(distances, out=distances)
     np.negative(distances, out=distances)
