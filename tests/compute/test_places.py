@@ -40,7 +40,7 @@ def many_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made(tmp_path: Path, seed: int, **options: object) -> Graph:
-    about = {"nodes": 1000, "edges": 4000, "features": 12, "classes": 4, "seed": seed} | options
+    about = {"nodes": 1000, "edges": 4000, "features": 12, "classes": 4, "random_state": seed} | options
     return fp.datasets.make(tmp_path / f"graph-{len(list(tmp_path.iterdir()))}", **about)  # type: ignore[arg-type]
 
 

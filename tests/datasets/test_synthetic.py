@@ -181,7 +181,7 @@ def test_features_tell_of_the_class(kind, tmp_path):
         ({"isolated": 0.9}, "at most 56 run inside classes, a quarter of the pairs there; found 1,750"),
         ({"signal": -0.5}, "signal must be from 0 to 1,000; found -0.5"),
         ({"signal": float("inf")}, "signal must be from 0 to 1,000; found inf"),
-        ({"seed": -1}, "seed must be from 0"),
+        ({"random_state": -1}, "random_state must be from 0"),
         ({"kind": "word"}, "kind must be one of gaussian, words; found 'word'"),
         ({"edges": 20_000}, "at most 6,187 run inside classes"),
         ({"classes": 1}, "at most 0 run between classes"),
