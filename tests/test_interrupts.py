@@ -1,4 +1,4 @@
-"""Ctrl-C stops a process at any moment and leaves no partial output."""
+"""Ctrl-C in separate processes: it always ends the command, and the command cleans up."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def dropped_by_compiled_code():
 def dropped_again_and_again():
     for _ in range(3):
         try:
-            time.sleep(100) if interrupts.is_asked() else press()
+            time.sleep(100) if interrupts.is_interrupted() else press()
         except BaseException:
             pass
     go_on()
@@ -69,20 +69,20 @@ def while_it_tidies_up():
     try:
         press()
     finally:
-        time.sleep(5 * interrupts.REPEAT_S)
+        time.sleep(5 * interrupts.REPEAT_AFTER_S)
         press()
         try:
             os.remove("not-there")
         except FileNotFoundError:
-            time.sleep(2 * interrupts.REPEAT_S)
+            time.sleep(2 * interrupts.REPEAT_AFTER_S)
         os.remove("scratch")
 
-def answered():
+def handled():
     try:
         press()
     except KeyboardInterrupt:
-        interrupts.answered()
-    time.sleep(2 * interrupts.REPEAT_S)
+        interrupts.clear_interrupt()
+    time.sleep(2 * interrupts.REPEAT_AFTER_S)
 
 def a_fault():
     raise ValueError("a fault")
@@ -142,13 +142,13 @@ def ran(folder: Path, *command: str) -> tuple[int, str]:
         "while_it_tidies_up",
     ],
 )
-def test_process_stops_even_if_the_interrupt_is_swallowed(what: str, as_command: list[str], tmp_path: Path) -> None:
+def test_the_command_ends_wherever_the_interrupt_is_swallowed(what: str, as_command: list[str], tmp_path: Path) -> None:
     assert ran(tmp_path, *as_command, what) == (130, "Stopped.\n")
     assert not list(tmp_path.iterdir())
 
 
 def test_other_exits_are_unchanged(as_command: list[str], tmp_path: Path) -> None:
-    assert ran(tmp_path, *as_command, "answered") == (0, "")
+    assert ran(tmp_path, *as_command, "handled") == (0, "")
     assert ran(tmp_path, *as_command, "a_code") == (3, "")
     code, told = ran(tmp_path, *as_command, "a_fault")
     assert code == 1
@@ -156,7 +156,7 @@ def test_other_exits_are_unchanged(as_command: list[str], tmp_path: Path) -> Non
     assert told.endswith("ValueError: a fault\n")
 
 
-def test_ignored_interrupts_stay_ignored(as_command: list[str], tmp_path: Path) -> None:
+def test_an_ignored_signal_stays_ignored(as_command: list[str], tmp_path: Path) -> None:
     ignoring = (
         "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN);"
         "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
@@ -180,7 +180,7 @@ def test_ignored_interrupts_stay_ignored(as_command: list[str], tmp_path: Path) 
         ("uvicorn", "label"),
     ],
 )
-def test_command_stops_during_imports(moment: str, command: str, graph_folder: Path, tmp_path: Path) -> None:
+def test_commands_end_during_imports(moment: str, command: str, graph_folder: Path, tmp_path: Path) -> None:
     options = {"select": ["--budget", "4"], "label": ["--no-browser", "--port", "0"]}.get(command, [])
     code, told = ran(tmp_path, "-c", COMMAND, moment, command, graph_folder.name, *options)
     assert code == 130, told
@@ -190,7 +190,7 @@ def test_command_stops_during_imports(moment: str, command: str, graph_folder: P
     assert [path.name for path in tmp_path.iterdir()] == [graph_folder.name]
 
 
-def test_package_imports_nothing_before_the_handler(tmp_path: Path) -> None:
+def test_nothing_is_imported_before_the_handler(tmp_path: Path) -> None:
     new = "import sys; sys.path.insert(0, sys.argv[1]); before = {*sys.modules}; import featprop; "
     new += "sys.exit(str({*sys.modules} - before - {'__future__'}))"
     assert ran(tmp_path, "-S", "-c", new, str(Path(featprop.__file__).parents[1])) == (1, "{'featprop'}\n")
@@ -209,7 +209,7 @@ def in_a_terminal(folder: Path, *words: str) -> subprocess.Popen[str]:
     )
 
 
-def test_training_process_ignores_interrupts(graph_folder: Path, tmp_path: Path) -> None:
+def test_the_training_process_ignores_it(graph_folder: Path, tmp_path: Path) -> None:
     process = in_a_terminal(tmp_path, "label", graph_folder.name, "--no-browser", "--port", "0")
     assert process.stderr is not None
     for line in process.stderr:
@@ -222,7 +222,7 @@ def test_training_process_ignores_interrupts(graph_folder: Path, tmp_path: Path)
     assert "Traceback" not in told
 
 
-def test_cluster_processes_ignore_interrupts(graph_folder: Path, tmp_path: Path) -> None:
+def test_cluster_processes_ignore_it(graph_folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     process = in_a_terminal(tmp_path, "select", graph_folder.name, "--budget", "9", "--workers", "2")
     started = psutil.Process(process.pid)

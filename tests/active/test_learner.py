@@ -70,7 +70,7 @@ def test_the_default_looks_at_its_model_as_soon_as_there_are_two_classes(graph: 
         names, labels = list(told), list(told.values())
         skipped = [node for node in learner.skipped if node not in ours]
         model = fp.GraphRidge().fit(graph, names, labels) if len(set(labels)) > 1 else None
-        given = {"labelled": names, "exclude": skipped, "seed": 2}
+        given = {"labelled": names, "exclude": skipped, "random_state": 2}
         assert ours == fp.select(graph, 3, labels=labels, model=model, **given).nodes.tolist()
     assert learner.model_name == "ridge"
 

@@ -180,7 +180,7 @@ def test_features_depend_on_the_class(kind, tmp_path):
         ({"isolated": 0.9}, "edges"),
         ({"signal": -0.5}, "signal"),
         ({"signal": float("inf")}, "signal"),
-        ({"seed": -1}, "seed"),
+        ({"random_state": -1}, "random_state"),
         ({"kind": "word"}, "kind"),
         ({"edges": 20_000}, "edges"),
         ({"classes": 1}, "edges"),

@@ -69,13 +69,13 @@ class Commands(TyperGroup):
             cure = option_speller(ctx.obj)("max_memory")
             cure = f"Set {cure} to less than the memory of this machine" if cure[0] == "-" else "Use a smaller graph"
             message = f"Out of memory: {quote_error(error)}. {cure}, or use a machine with more memory."
-        raise _stop() if interrupts.is_asked() else _refuse(message)
+        raise _stop() if interrupts.is_interrupted() else _refuse(message)
 
 
 def _stop(interrupt: KeyboardInterrupt | None = None) -> typer.Exit:
     """Report that the command was stopped, with what the command adds to that, and return the exit."""
     typer.echo(" ".join(["Stopped.", *map(str, interrupt.args if interrupt else ())]), err=True)
-    return typer.Exit(interrupts.INTERRUPTED)
+    return typer.Exit(interrupts.INTERRUPTED_EXIT_CODE)
 
 
 def _refuse(message: str) -> typer.Exit:

@@ -86,12 +86,12 @@ def convert(
 def _edges_by(workers: int | None, cluster: str | None, scratch: Path | None) -> Iterator[None]:
     """Let workers take part for the length of the block, if there are to be any."""
     from featprop.compute import compute_on
-    from featprop.memory import LEAST_MEMORY
+    from featprop.memory import MIN_MEMORY
 
     if workers is None and cluster is None:
         yield
         return
-    with compute_on(workers=workers, cluster=cluster, scratch=scratch, max_memory=LEAST_MEMORY):
+    with compute_on(workers=workers, cluster=cluster, scratch=scratch, max_memory=MIN_MEMORY):
         yield
 
 

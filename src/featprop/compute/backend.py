@@ -35,7 +35,7 @@ from numpy.typing import DTypeLike, NDArray
 from featprop.compute.mapped_arrays import ArrayLocation
 from featprop.compute.scratch import scratch_folder
 from featprop.errors import FileError, ParameterError, quote_error
-from featprop.memory import LEAST_MEMORY, bytes_text, half_of_free, parse_bytes
+from featprop.memory import MIN_MEMORY, bytes_text, half_of_free, parse_bytes
 from featprop.progress import tracked
 
 if TYPE_CHECKING:
@@ -161,9 +161,9 @@ class DiskBackend(Backend):
     """
 
     def __init__(self, folder: Path, max_memory: int) -> None:
-        if max_memory < LEAST_MEMORY:
+        if max_memory < MIN_MEMORY:
             raise ParameterError(
-                f"`max_memory` must be at least {bytes_text(LEAST_MEMORY)}, not {bytes_text(max_memory)}.",
+                f"`max_memory` must be at least {bytes_text(MIN_MEMORY)}, not {bytes_text(max_memory)}.",
                 parameter="max_memory",
                 value=max_memory,
             )

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from featprop.compute.backend import CHUNK_ROWS, DiskBackend, Task, split_evenly
 from featprop.compute.mapped_arrays import ArrayLocation, locate_array
 from featprop.errors import MissingExtraError, ParameterError, quote_error
-from featprop.interrupts import unheard
+from featprop.interrupts import block_interrupts
 from featprop.progress import tracked
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def connect(cluster: str | None, workers: int | None, folder: Path) -> Iterator[
         raise MissingExtraError("Computing on a Dask cluster", "cluster", "distributed") from error
     with ExitStack() as stack:
         if workers is not None:
-            with unheard(), config.set(temporary_directory=str(folder)):
+            with block_interrupts(), config.set(temporary_directory=str(folder)):
                 started = LocalCluster(
                     n_workers=workers,
                     threads_per_worker=1,

@@ -24,8 +24,6 @@ from featprop.strategies.pagerank import page_rank
 from featprop.strategies.registry import register_strategy
 from featprop.strategies.uncertainty import entropy
 
-__all__ = ["AGE", "information_density"]
-
 
 @register_strategy("age")
 class AGE(ScoreStrategy):
@@ -83,5 +81,5 @@ def information_density(
 
 
 def _percentiles(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each value the share of all that are smaller."""
+    """Return for each value the share of values that are smaller."""
     return np.searchsorted(np.sort(values), values, side="left") / len(values)

@@ -12,10 +12,8 @@ from featprop.errors import ParameterError
 from featprop.options import describe_class
 from featprop.strategies.context import QueryContext
 
-__all__ = ["ScoreStrategy", "Strategy", "best_first"]
-
-TIE = 1e-9
-"""Scores closer than this share of the largest are ties: rounding must not decide."""
+TIE_TOLERANCE = 1e-9
+"""Scores that differ by less than this share of the largest are ties, so that rounding does not decide."""
 
 
 class Strategy(ABC):
@@ -47,14 +45,14 @@ class Strategy(ABC):
 
     @classmethod
     def looks_at_model(cls) -> bool:
-        """Say whether what it chooses depends on a model, and so on the labels given before."""
+        """Return whether the selection depends on a model, and so on earlier labels."""
         return bool(cls.needs | cls.uses)
 
     @abstractmethod
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return exactly `budget` distinct candidates in the order they are picked.
+        """Return exactly `budget` distinct candidates in the order of selection.
 
-        Relies on the caller for 1 ≤ `budget` ≤ number of candidates.
+        The caller ensures that 1 ≤ `budget` ≤ number of candidates.
         """
 
     def steps(self, labelled: int, budget: int) -> list[int]:  # noqa: ARG002
@@ -74,7 +72,7 @@ class ScoreStrategy(Strategy):
 
     @abstractmethod
     def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:
-        """Return a finite score for every node of the graph, the higher the better."""
+        """Return a finite score for every node of the graph; higher is better."""
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Return the candidates with the highest scores, the highest first; scores that are not finite are an error."""
@@ -92,6 +90,6 @@ class ScoreStrategy(Strategy):
 
 def best_first(scores: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:
     """Return the order of decreasing scores, with ties in random order."""
-    unit = TIE * float(np.abs(scores).max(initial=0.0)) or 1.0
+    unit = TIE_TOLERANCE * float(np.abs(scores).max(initial=0.0)) or 1.0
     shuffled = generator.permutation(len(scores))
     return shuffled[np.argsort(-np.round(scores[shuffled] / unit), kind="stable")]

@@ -14,14 +14,12 @@ from featprop.graph import Graph
 from featprop.matrix import Features, read_only
 from featprop.propagation import Propagation
 
-__all__ = ["OUTPUTS", "QueryContext"]
-
 OUTPUTS = {
     "probabilities": "the probability of each class, shape (nodes, classes)",
     "hidden": "the last hidden representation, shape (nodes, hidden units)",
     "logits": "the final layer before the softmax, shape (nodes, classes)",
 }
-"""What a strategy may ask of the current model."""
+"""Outputs of the current model that a strategy can request."""
 
 
 @dataclass(frozen=True)
@@ -58,5 +56,5 @@ class QueryContext:
         object.__setattr__(self, "outputs", MappingProxyType(outputs))
 
     def points(self, layers: int, unit: bool = False) -> Points:
-        """Return the rows of S^K X to measure distances between, scaled to length 1 if `unit`."""
+        """Return the rows of S^K X as points, scaled to length 1 if `unit`."""
         return Propagation.of(self.graph).points(layers, unit)

@@ -11,8 +11,6 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["CoresetGreedy"]
-
 
 @register_strategy("coreset-greedy")
 class CoresetGreedy(Strategy):
@@ -29,6 +27,6 @@ class CoresetGreedy(Strategy):
     cost = "a trained model; O(b n hidden)"
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the centres in the order they are picked."""
+        """Return the centres in the order of selection."""
         points = Points(context.outputs["hidden"])
         return k_center(points, budget, context.labelled, context.candidates, generator).centres

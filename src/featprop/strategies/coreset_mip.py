@@ -15,8 +15,6 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["CoresetMIP"]
-
 log = logging.getLogger(__name__)
 
 
@@ -54,7 +52,7 @@ class CoresetMIP(Strategy):
         self.points = points
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the centres, the farthest from everything before it first."""
+        """Return the centres in farthest-first order."""
         result = robust_k_center(
             Points(context.outputs["hidden"]),
             budget,
@@ -66,7 +64,7 @@ class CoresetMIP(Strategy):
             max_size=self.points,
         )
         log.info(
-            "K-Center: radius %.4g (greedy %.4g), proved to be at least %.4g: gap %.1f %%, %d integer programs",
+            "K-Center: radius %.4g (greedy %.4g), lower bound %.4g, gap %.1f %%, %d integer programs",
             result.radius,
             result.greedy_radius,
             result.lower_bound,

@@ -24,10 +24,8 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["FeatProp", "clustered"]
-
 MAX_ITERATIONS = 300
-"""Of K-Means, which stops long before, when no node changes its centre any more."""
+"""Upper limit for K-Means, which usually converges much earlier."""
 
 
 @register_strategy("featprop")
@@ -56,11 +54,11 @@ class FeatProp(Strategy):
         self.clustering = clustering
 
     def points(self, context: QueryContext) -> Points:
-        """Return what is clustered: S^K X."""
+        """Return the points to cluster: S^K X."""
         return context.points(self.layers)
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the medoids, the one that lowers the loss most first."""
+        """Return the medoids, starting with the one that lowers the loss most."""
         if self.clustering == "kmeans":
             return _nearest_to_means(self.points(context), context, budget, generator)
         return clustered(self.points(context), context, budget, generator)
@@ -74,7 +72,7 @@ def clustered(
     weights: NDArray[np.float32] | None = None,
     n_init: int | None = None,
 ) -> NDArray[np.intp]:
-    """Return `budget` candidates that, with the labelled nodes, are medoids of the points; the most useful first."""
+    """Return `budget` candidates that, with the labelled nodes, are medoids of the points; most useful first."""
     return k_medoids(
         points,
         budget,

@@ -7,8 +7,6 @@ from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import FeatProp
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["FeatPropCosine"]
-
 
 @register_strategy("featprop-cosine")
 class FeatPropCosine(FeatProp):

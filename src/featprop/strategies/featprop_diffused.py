@@ -27,16 +27,14 @@ from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import clustered
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["FeatPropDiffused", "uncertainty_weights"]
-
-SUREST = 0.9
-"""The share of the nodes whose margins are below the one that the others are measured by."""
-LABELS_EACH = 3
-"""Labels of each class after which the model is followed more closely."""
-SHARPEST = 4.0
-"""The largest power."""
-FLOOR = 0.25
-"""What a node that the model is sure of counts at least, with the power 1."""
+CERTAIN_QUANTILE = 0.9
+"""Quantile of the margins that counts as certain."""
+LABELS_PER_CLASS = 3
+"""Labels per class beyond which the model gains influence."""
+MAX_POWER = 4.0
+"""Largest value of s."""
+MIN_WEIGHT = 0.25
+"""Weight of a certain node at s = 1."""
 
 
 @register_strategy("featprop-diffused")
@@ -62,7 +60,7 @@ class FeatPropDiffused(Strategy):
         self.step = step
 
     def steps(self, labelled: int, budget: int) -> list[int]:
-        """Return the numbers of labels of the rounds: `first`, then larger by `step` each time."""
+        """Return the number of labels after each round: `first`, then larger by the factor 1 + `step`."""
         taken: list[int] = []
         while labelled < budget:
             more = max(1, int(np.ceil(self.step * labelled))) if labelled else self.first
@@ -71,7 +69,7 @@ class FeatPropDiffused(Strategy):
         return taken
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the medoids, the one that lowers the loss most first."""
+        """Return the medoids, starting with the one that lowers the loss most."""
         points = Propagation.of(context.graph).compared
         found = context.outputs.get("probabilities")
         weights = None
@@ -82,17 +80,17 @@ class FeatPropDiffused(Strategy):
 
 
 def uncertainty_weights(scores: NDArray[np.float32], n_labels: int) -> NDArray[np.float32]:
-    """Return how much each node counts: more the less a model can tell its class.
+    """Return the weight of each node, larger the less certain the model is of its class.
 
     Parameters
     ----------
     scores
-        Of each class (two at least), one row a node; in any unit.
+        Scores of at least two classes, one row per node; their scale does not matter.
     n_labels
-        The labels that the model learnt from.
+        Number of labels the model was trained on.
     """
     gaps = margins(scores)
-    surest = float(np.quantile(gaps, SUREST))
-    told = np.minimum(gaps / surest, 1) if surest > 0 else (gaps > 0).astype(np.float32)
-    sharpness = float(np.clip(n_labels / scores.shape[1] / LABELS_EACH, 1, SHARPEST))
-    return np.asarray(FLOOR / sharpness**2 + (1 - told) ** sharpness, dtype=np.float32)
+    certain = float(np.quantile(gaps, CERTAIN_QUANTILE))
+    relative = np.minimum(gaps / certain, 1) if certain > 0 else (gaps > 0).astype(np.float32)
+    power = float(np.clip(n_labels / scores.shape[1] / LABELS_PER_CLASS, 1, MAX_POWER))
+    return np.asarray(MIN_WEIGHT / power**2 + (1 - relative) ** power, dtype=np.float32)

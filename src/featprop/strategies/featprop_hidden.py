@@ -10,8 +10,6 @@ from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import clustered
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["FeatPropHidden"]
-
 
 @register_strategy("featprop-hidden")
 class FeatPropHidden(Strategy):
@@ -26,5 +24,5 @@ class FeatPropHidden(Strategy):
     cost = "a trained model; as featprop with d = classes"
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the medoids, the one that lowers the loss most first."""
+        """Return the medoids, starting with the one that lowers the loss most."""
         return clustered(context.outputs["logits"], context, budget, generator)

@@ -13,8 +13,6 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["FeatPropKCenter"]
-
 
 @register_strategy("featprop-kcenter")
 class FeatPropKCenter(Strategy):
@@ -37,6 +35,6 @@ class FeatPropKCenter(Strategy):
         self.layers = layers
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the centres in the order they are picked."""
+        """Return the centres in the order of selection."""
         points = context.points(self.layers)
         return k_center(points, budget, context.labelled, context.candidates, generator).centres

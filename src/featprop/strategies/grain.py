@@ -21,8 +21,6 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.references import sample_references
 
-__all__ = ["Grain", "Reach", "greedy_cover", "influence"]
-
 
 @dataclass(frozen=True)
 class Reach:
@@ -69,7 +67,7 @@ class Grain(Strategy):
         self.layers = layers
 
     def reach(self, context: QueryContext, generator: np.random.Generator) -> Reach:
-        """Measure what candidates and labelled nodes reach."""
+        """Return what the candidates and the labelled nodes influence."""
         reached = influence(context.graph, self.layers, self.theta)
         points = context.points(self.layers)
         everyone = np.arange(len(points))
@@ -84,7 +82,7 @@ class Grain(Strategy):
 
 
 def influence(graph: Graph, layers: int, theta: float) -> sp.csr_array:
-    """Return a 0/1 matrix: row v has the nodes u with (S^K)_vu above θ, and always v itself."""
+    """Return a 0/1 matrix whose row v marks v itself and the nodes u with (S^K)_vu > θ."""
     S = normalised_adjacency(graph)
     itself = sp.eye_array(graph.n_nodes, format="csr", dtype=np.float32)
     reached = itself.copy()

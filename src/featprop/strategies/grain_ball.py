@@ -14,8 +14,6 @@ from featprop.strategies.grain import Grain, greedy_cover
 from featprop.strategies.references import distance_quantile
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["GrainBall"]
-
 
 @register_strategy("grain-ball")
 class GrainBall(Grain):
@@ -45,7 +43,7 @@ class GrainBall(Grain):
         self.quantile = quantile
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the nodes in the order they are picked."""
+        """Return the nodes in the order of selection."""
         radius = distance_quantile(context.points(self.layers), self.quantile, generator)
         reach = self.reach(context, generator)
         balls = sp.csr_array(reach.nearest <= radius)

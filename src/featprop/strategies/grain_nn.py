@@ -9,8 +9,6 @@ from featprop.strategies.context import QueryContext
 from featprop.strategies.grain import Grain, greedy_cover
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["GrainNN"]
-
 
 @register_strategy("grain-nn")
 class GrainNN(Grain):
@@ -28,7 +26,7 @@ class GrainNN(Grain):
     """
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the nodes in the order they are picked."""
+        """Return the nodes in the order of selection."""
         reach = self.reach(context, generator)
         scale = np.float32(reach.largest or 1.0)
         covered = np.zeros(context.graph.n_nodes, dtype=bool)

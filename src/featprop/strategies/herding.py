@@ -18,8 +18,6 @@ from featprop.strategies.context import QueryContext
 from featprop.strategies.references import distance_quantile, sample_references
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["Herding"]
-
 
 @register_strategy("herding")
 class Herding(Strategy):
@@ -54,7 +52,7 @@ class Herding(Strategy):
         self.quantile = quantile
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the nodes in the order they are picked."""
+        """Return the nodes in the order of selection."""
         points = context.points(self.layers, self.unit)
         width = distance_quantile(points, self.quantile, generator) or 1.0
         columns = sample_references(len(points), generator)
@@ -68,7 +66,7 @@ class Herding(Strategy):
 
 
 def _one_minus_kernel(distances: NDArray[np.float32], width: float) -> NDArray[np.float32]:
-    """Turn distances, in place, into what of each row is left uncovered."""
+    """Replace distances d in place by 1 - exp(-(d / width)²), what is left uncovered."""
     distances /= np.float32(width)
     np.square(distances, out=distances)
     np.negative(distances, out=distances)

@@ -19,8 +19,6 @@ from featprop.strategies.base import ScoreStrategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["PageRank", "page_rank"]
-
 TOLERANCE = 1e-12
 MAX_STEPS = 1000
 
@@ -47,7 +45,7 @@ class PageRank(ScoreStrategy):
 
 
 def page_rank(graph: Graph, damping: float = 0.85) -> NDArray[np.float64]:
-    """Return the PageRank of every node; they sum to 1."""
+    """Return the PageRank of every node; the ranks sum to 1."""
     adjacency = graph.adjacency.astype(np.float64)
     degrees = np.asarray(adjacency.sum(axis=1))
     lonely = degrees == 0

@@ -1,4 +1,4 @@
-"""Random: the baseline."""
+"""Random selection: the baseline."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
-
-__all__ = ["Random"]
 
 
 @register_strategy("random")

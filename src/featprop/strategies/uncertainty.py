@@ -12,8 +12,6 @@ from featprop.strategies.base import ScoreStrategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["Uncertainty", "entropy"]
-
 
 @register_strategy("uncertainty")
 class Uncertainty(ScoreStrategy):
@@ -36,7 +34,7 @@ class Uncertainty(ScoreStrategy):
         self.measure = measure
 
     def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
-        """Return how unsure the model is of every node."""
+        """Return the uncertainty of every node."""
         if self.measure == "entropy":
             return entropy(context.outputs["probabilities"])
         probabilities = np.sort(as_dense(context.outputs["probabilities"]).astype(np.float64), axis=1)

@@ -198,7 +198,7 @@ class Trainer:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_learn, args=(theirs, *self._work), name="featprop-model", daemon=True)
-        with interrupts.unheard():
+        with interrupts.block_interrupts():
             self._process.start()
         theirs.close()
 
