@@ -136,7 +136,7 @@ def test_isolated_nodes(smallest, tmp_path):
     without = np.diff(graph.adjacency.indptr) == 0
     sizes = np.bincount(graph.labels)
     assert np.bincount(graph.labels[without]) == pytest.approx(0.4 * sizes, abs=1)
-    assert 160 < np.count_nonzero(without[:500]) < 240, "by lot, not by number"
+    assert 160 < np.count_nonzero(without[:500]) < 240, "random nodes, not the first ones"
 
 
 @pytest.mark.parametrize("isolated", [0.0, 1.0])

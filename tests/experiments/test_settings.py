@@ -142,7 +142,7 @@ def test_invalid_settings_files_are_refused(text: str, tmp_path: Path) -> None:
 def test_unknown_key_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text('datasets = ["cora"]\nstrategies = ["random"]\nseed = 5', encoding="utf-8")
-    with raises(ParameterError, value="seed"):
+    with raises(FileError, path=path, value="seed"):
         read_settings(path)
 
 

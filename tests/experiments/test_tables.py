@@ -8,7 +8,7 @@ from io import StringIO
 import numpy as np
 import pytest
 
-from featprop.errors import ParameterError
+from featprop.errors import FileError
 from featprop.experiments.demo import summarize_worth
 from featprop.experiments.figures import error_against_loss
 from featprop.experiments.paper import dataset_title, printed_score, strategy_title
@@ -317,5 +317,5 @@ def test_marked_tables_of_a_page_are_replaced(results: Results) -> None:
     fresh = replace_tables(page, [table])
     assert fresh == f"Before.\n\n<!-- table macro-f1-gcn-paper -->\n{table.markdown()}<!-- end -->\n\nAfter.\n"
     assert replace_tables(fresh, [table]) == fresh
-    with raises(ParameterError, parameter="table", value="nothing"):
+    with raises(FileError, value="nothing"):
         replace_tables("<!-- table nothing -->\n<!-- end -->", [table])

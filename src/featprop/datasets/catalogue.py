@@ -24,7 +24,7 @@ from featprop.datasets.readers import (
     read_planetoid,
     read_sparse,
 )
-from featprop.errors import unknown_choice
+from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph, RawGraph
 
 PLANETOID = "https://github.com/kimiyoung/planetoid/raw/master/data"
@@ -220,7 +220,9 @@ def find(name: str) -> Dataset:
     for entry in CATALOGUE.values():
         if _letters(entry.name) == _letters(name):
             return entry
-    raise unknown_choice("dataset", name, CATALOGUE)
+    hint = unknown_choice("dataset", name, CATALOGUE).hint
+    message = f"There is no data set called {name!r}."
+    raise ParameterError(message, hint=hint, parameter="dataset", value=name, choices=CATALOGUE)
 
 
 def is_known(name: str) -> bool:

@@ -41,18 +41,8 @@ PANEL_SIZE = (5.0, 3.5)
 class Drawing:
     """A figure and its texts.
 
-    Attributes
-    ----------
-    name
-        Name of its file.
-    title, note
-        What it shows; the protocol and how to read it.
-    description
-        The numbers, for readers who cannot see it.
-    figure
-        The figure.
-    section
-        Protocol under which a report shows it; empty for the section on theory, time and data.
+    `description` has the numbers for readers who cannot see the figure; `section` is the protocol under which a report
+    shows it, empty for the section on theory, time and data.
     """
 
     name: str

@@ -80,7 +80,7 @@ def write_report(folders: Sequence[Path], out: Path, *, force: bool = False) -> 
     statistics = {name: each for folder in folders for name, each in read_statistics(folder).items()}
     if not results.lines and not statistics:
         message = f"There are no results (*.jsonl) in {', '.join(map(str, folders))}."
-        raise FileError(message, hint="Run `featprop experiments run` first.", path=folders[0])
+        raise FileError(message, hint="Make some with: featprop experiments run", path=folders[0])
     tables, drawings = build_tables(results, statistics), list(build_drawings(results))
     headline, *findings = summarize_findings(results)
     text = rendered(
@@ -197,7 +197,7 @@ def find_drawings(page: str, drawings: Iterable[Drawing]) -> dict[str, Drawing]:
     by_name = {drawing.name: drawing for drawing in drawings}
     for _, name in FIGURE_LINK.findall(page):
         if name not in by_name:
-            raise unknown_choice("figure", name, by_name)
+            raise _unknown_part("figure", name, by_name)
     return {place: by_name[name] for place, name in FIGURE_LINK.findall(page)}
 
 
@@ -207,10 +207,15 @@ def replace_tables(page: str, tables: Iterable[Table]) -> str:
 
     def replace(found: re.Match[str]) -> str:
         if found[2] not in by_name:
-            raise unknown_choice("table", found[2], by_name)
+            raise _unknown_part("table", found[2], by_name)
         return f"{found[1]}{by_name[found[2]].markdown()}{found[3]}"
 
     return TABLE_MARK.sub(replace, page)
+
+
+def _unknown_part(kind: str, name: str, known: Iterable[str]) -> FileError:
+    hint = unknown_choice(kind, name, known).hint
+    return FileError(f"The page has a {kind} that these results do not have: {name}.", hint=hint, value=name)
 
 
 def _write(path: Path, text: str) -> None:

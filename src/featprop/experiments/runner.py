@@ -51,18 +51,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run did.
+    """What a run did: numbers of computed and skipped cells, its duration, and what is missing.
 
-    Attributes
-    ----------
-    done, skipped
-        Number of cells computed now, and of cells that had a result.
-    seconds
-        Duration of the run.
-    missing
-        Data sets that are not available, with the stand-in that was used instead, if any.
-    failures
-        Trials that did not finish.
+    `missing` has the data sets that are not available, with the stand-in that was used instead, if any.
     """
 
     done: int

@@ -190,7 +190,8 @@ def read_settings(path: Path) -> Settings:
         raise FileError(f"{path} is not a valid TOML file: {quote_error(error)}.", path=path) from error
     known = {entry.name.replace("_", "-"): entry.name for entry in fields(Settings)}
     for key in set(content) - set(known):
-        raise unknown_choice(f"key of {path}", key, known)
+        hint = unknown_choice("key", key, known).hint
+        raise FileError(f"{path} has an unknown key: {key}.", hint=hint, path=path, value=key, choices=known)
     for key in {"datasets", "strategies"} - set(content):
         raise FileError(f"{path} does not name any {key}.", hint=f"Add {key} = [...].", path=path)
     for key in {"budgets"} & set(content):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from io import StringIO
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -42,20 +42,8 @@ class Entry:
 class Table:
     """Rows of cells under two lines of heads.
 
-    Attributes
-    ----------
-    name
-        Name of its files.
-    title, note
-        What it shows; the protocol and how to read it.
-    groups
-        Heads above groups of columns: a title and the number of its columns.
-    columns
-        Head of each column.
-    rows
-        The cells.
-    section
-        Protocol under which a report shows it; empty for the section on theory, time and data.
+    `groups` are the heads above groups of columns, each with its number of columns; `section` is the protocol under
+    which a report shows the table, empty for the section on theory, time and data.
     """
 
     name: str
@@ -358,20 +346,11 @@ def calibration_table(results: Results) -> Table | None:
     )
 
 
-@dataclass(frozen=True)
-class Correlation:
-    """Correlation of error and distance over some selections.
+class Correlation(NamedTuple):
+    """Correlation of the error with distances over some selections.
 
-    Attributes
-    ----------
-    selections
-        Number of selections.
-    mean_r, mean_rho
-        Pearson's and Spearman's coefficient with the mean distance, the term of Theorem 1.
-    within
-        Spearman's with the mean distance, the mean over the budgets; NaN if no budget has five selections.
-    max_rho
-        Spearman's with the largest distance, the term of Theorem 2.
+    Pearson's and Spearman's coefficient with the mean distance, Spearman's within a budget (the mean over the budgets
+    with at least five selections), and Spearman's with the largest distance.
     """
 
     selections: int
