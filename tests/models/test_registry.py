@@ -64,7 +64,7 @@ Commands = Callable[..., list[Told]]
 
 @pytest.fixture
 def commands(tmp_path: Path) -> Commands:
-    """Return a function that runs commands in a process with a plug-in package installed; it returns what each prints."""
+    """Return a function that runs commands in a process with a plug-in package and returns what each prints."""
     site = tmp_path / "site"
     info = site / "some_package-1.0.dist-info"
     info.mkdir(parents=True)
