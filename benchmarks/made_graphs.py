@@ -1,10 +1,10 @@
-"""The graphs made to order that the default is measured on, beside those of the field.
+"""Make the synthetic graphs on which the default is measured.
 
     python benchmarks/made_graphs.py --out FOLDER
 
-Makes those that are not in the folder yet and prints, of each, what it holds and how far its features go without its
-edges: accuracy and macro-F1 of logistic regression on 160 random labels, classes weighted alike, the mean of five
-draws. A signal is such that both features and edges have something to add; where one class is rare, macro-F1 tells it.
+Makes the missing graphs and prints, for each, its statistics and the accuracy and Macro-F1 of logistic regression on
+its features alone (160 random labels, balanced classes, mean of five draws). The signal is chosen so that both features
+and edges contribute; Macro-F1 shows the effect of a rare class.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ GRAPHS: dict[str, dict[str, Any]] = {
     "made-unequal": WORDS | {"classes": 6, "smallest": 0.03, "edges": 4500, "homophily": 0.7, "random_state": 11},
     "made-dense-edges": WORDS | {"classes": 4, "edges": 60_000, "homophily": 0.4, "random_state": 12},
 }
-"""What each is made with; 3,000 nodes unless it says otherwise."""
+"""Parameters of each graph; 3,000 nodes by default."""
 
 
 def without_edges(graph: Graph) -> tuple[float, float]:

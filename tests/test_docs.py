@@ -1,4 +1,4 @@
-"""The README and the guides are correct; ``tests/docs/`` runs their commands and code."""
+"""The statements of the README and the guides are true; ``tests/docs`` runs their commands and code."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from featprop.cli import app
 from featprop.datasets import digits
-from featprop.experiments.demo_folder import DemoFolder
+from featprop.experiments.demo import write_graph_folder
 from featprop.graph import Graph
 from featprop.matrix import as_dense
 from featprop.models import MODELS, get_model, load_model, save_model
@@ -32,11 +32,9 @@ def blocks(text: str, language: str) -> list[str]:
 
 @pytest.fixture
 def my_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
-    """Return the digits graph, with its tables in ``my-graph/`` of the current folder, without labels."""
+    """The digits in ``my-graph/`` of the current folder, as a user would have them: without labels."""
     graph = digits()
-    outputs = DemoFolder(tmp_path)
-    outputs.write_graph(graph)
-    outputs.graph.rename(tmp_path / "my-graph")
+    write_graph_folder(graph, tmp_path / "my-graph", tmp_path / "graph-labels.csv")
     monkeypatch.chdir(tmp_path)
     return graph
 
@@ -46,7 +44,7 @@ def rows_of(table: Path) -> list[dict[str, str]]:
 
 
 def fill(sheet: Path, graph: Graph) -> None:
-    """Fill in the labels, as a person would."""
+    """Fill in the label column as a person would."""
     rows = rows_of(sheet)
     names = graph.class_names()
     with sheet.open("w", encoding="utf-8", newline="") as file:
@@ -60,7 +58,7 @@ def commands() -> Iterator[list[str]]:
         yield from (shlex.split(line, comments=True) for line in block.splitlines() if line.startswith("featprop"))
 
 
-def test_readme_commands_run(my_graph: Graph, run: Callable[..., Any], tmp_path: Path) -> None:
+def test_readme_commands(my_graph: Graph, run: Callable[..., Any], tmp_path: Path) -> None:
     done = []
     for words in commands():
         result = run(*words[1:])
@@ -91,7 +89,7 @@ def test_preparation_table_matches_its_results() -> None:
         assert float(gap) >= -1
 
 
-def test_strategy_of_the_guide_works(monkeypatch: pytest.MonkeyPatch, line: Graph) -> None:
+def test_strategy_of_the_guide(monkeypatch: pytest.MonkeyPatch, line: Graph) -> None:
     monkeypatch.setattr(STRATEGIES, "classes", dict(STRATEGIES.classes))
     block = next(block for block in blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python"))
     exec(compile(block, "CONTRIBUTING.md", "exec"), {})
@@ -101,7 +99,7 @@ def test_strategy_of_the_guide_works(monkeypatch: pytest.MonkeyPatch, line: Grap
 
 
 def words_graph() -> Graph:
-    """Return a two-class graph with sparse bag-of-words features, whose propagated rows stay sparse."""
+    """Return a graph with sparse bag-of-words features and two classes, whose propagated rows stay sparse."""
     generator = np.random.default_rng(0)
     words = sp.random_array((2000, 1000), density=0.005, rng=generator, format="lil")
     words[np.arange(2000), np.arange(2000) % 2] = 3.0
@@ -111,7 +109,7 @@ def words_graph() -> Graph:
 
 
 @pytest.mark.parametrize("make", [digits, words_graph])
-def test_model_of_the_guide_works(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Graph], tmp_path: Path) -> None:
+def test_model_of_the_guide(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Graph], tmp_path: Path) -> None:
     monkeypatch.setattr(MODELS, "classes", dict(MODELS.classes))
     _, block = blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python")
     exec(compile(block, "CONTRIBUTING.md", "exec"), {})
@@ -140,7 +138,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_links_resolve() -> None:
+def test_links_exist() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for link, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", page.read_text(encoding="utf-8")):
             if link.startswith("https://"):

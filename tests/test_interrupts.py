@@ -114,7 +114,7 @@ main()
 
 @pytest.fixture
 def as_command(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The words that run what `RUN` defines, started as ``python -m featprop`` is."""
+    """Return the arguments that run a function of `RUN`, started like ``python -m featprop``."""
     folder = tmp_path_factory.mktemp("module")
     (folder / "pressed.py").write_text(RUN)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")])))
@@ -122,7 +122,7 @@ def as_command(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 
 def ran(folder: Path, *command: str) -> tuple[int, str]:
-    """Run Python, and return how it ended and what it said."""
+    """Run Python and return its exit code and standard error."""
     done = subprocess.run(
         [sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False, timeout=300
     )
@@ -197,7 +197,7 @@ def test_nothing_is_imported_before_the_handler(tmp_path: Path) -> None:
 
 
 def in_a_terminal(folder: Path, *words: str) -> subprocess.Popen[str]:
-    """Start a command as a terminal does: Ctrl-C goes to each process that it has started, too."""
+    """Start a command as a terminal does, so that Ctrl-C also reaches its child processes."""
     return subprocess.Popen(
         [sys.executable, "-m", "featprop", *words],
         cwd=folder,
@@ -217,7 +217,7 @@ def test_the_training_process_ignores_it(graph_folder: Path, tmp_path: Path) -> 
             break
     os.killpg(process.pid, signal.SIGINT)
     _, told = process.communicate(timeout=300)
-    assert process.returncode in (0, 130), "asked for while it begins, or when people could label"
+    assert process.returncode in (0, 130), "stopped while starting or while serving"
     assert told.splitlines()[-1].startswith(("Stopped.", "Ended."))
     assert "Traceback" not in told
 

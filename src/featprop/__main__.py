@@ -1,4 +1,4 @@
-"""Entry point of ``featprop`` and ``python -m featprop``."""
+"""Run the command line, as ``featprop`` or ``python -m featprop``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 try:
     from featprop import interrupts
-except KeyboardInterrupt:  # the handler is not installed yet
+except KeyboardInterrupt:  # pressed before the handler is installed
     print("Stopped.", file=sys.stderr)
     sys.exit(130)
 

@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Features: TypeAlias = "sp.csr_array | NDArray[np.float32]"
+Floats: TypeAlias = "NDArray[np.float32]"
+Positions: TypeAlias = "NDArray[np.intp]"
 
 MIN_SQUARE = 2.0**-100
 """Least squared length of a row at which no significant entry underflows in single precision."""

@@ -1,4 +1,4 @@
-"""Training several seeds as one model gives each the model it would have got alone."""
+"""Training several seeds as one batch gives each the model of a separate training."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,11 @@ import scipy.sparse as sp
 
 from featprop.datasets import digits
 from featprop.errors import LabelError, ParameterError
-from featprop.experiments.seed_batches import fit_seeds
+from featprop.experiments.training import fit_seeds
 from featprop.graph import Graph
 from featprop.models import GCN, SGC, NodeClassifier
 from featprop.propagation import Propagation
+from tests.helpers import raises
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def graph() -> Graph:
 
 @pytest.fixture(scope="module")
 def sparse() -> Graph:
-    """600 nodes of three classes with sparse features that tell the class."""
+    """600 nodes of three classes with sparse features that indicate the class."""
     generator = np.random.default_rng(0)
     labels = generator.integers(0, 3, size=600)
     words = generator.random((600, 90)) < np.where(np.arange(90) // 30 == labels[:, None], 0.15, 0.02)
@@ -40,7 +41,7 @@ def alone(kind: type[NodeClassifier], graph: Graph, pool: np.ndarray, seed: int,
 @pytest.mark.parametrize("kind", [GCN, SGC])
 @pytest.mark.parametrize("name", ["graph", "sparse"])
 @pytest.mark.parametrize("size", [5, 40])
-def test_each_seed_gets_the_model_it_would_have_got_alone(
+def test_batch_equals_separate_training(
     kind: type[NodeClassifier], name: str, size: int, request: pytest.FixtureRequest
 ) -> None:
     graph = request.getfixturevalue(name)
@@ -54,7 +55,7 @@ def test_each_seed_gets_the_model_it_would_have_got_alone(
         assert np.mean(model.predict(graph) == single.predict(graph)) > 0.999
 
 
-def test_the_seeds_may_know_different_numbers_of_classes(graph: Graph) -> None:
+def test_seeds_may_have_different_numbers_of_classes(graph: Graph) -> None:
     labels = np.asarray(graph.labels)
     few = np.concatenate([np.flatnonzero(labels == digit)[:10] for digit in (3, 7)])
     many = np.concatenate([np.flatnonzero(labels == digit)[:2] for digit in range(10)])
@@ -66,7 +67,7 @@ def test_the_seeds_may_know_different_numbers_of_classes(graph: Graph) -> None:
         np.testing.assert_allclose(models[seed].predict_proba(graph), single.predict_proba(graph), atol=1e-3)
 
 
-def test_a_seed_does_not_depend_on_its_company(graph: Graph) -> None:
+def test_seed_does_not_depend_on_the_rest_of_the_batch(graph: Graph) -> None:
     pools = pools_of(graph, 30, 3)
     company = [GCN(random_state=seed, epochs=50) for seed in range(3)]
     fit_seeds(company, graph, pools)
@@ -77,7 +78,7 @@ def test_a_seed_does_not_depend_on_its_company(graph: Graph) -> None:
 
 
 class Majority(NodeClassifier):
-    """A model the batches do not know: every node is of the class most labels have."""
+    """A model that is not batched: predicts the most frequent class."""
 
     def __init__(self, random_state: int = 0) -> None:
         self.random_state = random_state
@@ -96,13 +97,13 @@ class Majority(NodeClassifier):
 
 
 class OtherGCN(GCN):
-    """A subclass may differ anywhere, so it is not taken for its parent."""
+    """A subclass may differ anywhere, so it is not batched."""
 
     def learn(self, propagation: Propagation, nodes: np.ndarray, targets: np.ndarray) -> None:
         super().learn(propagation, nodes, 1 - targets)
 
 
-def test_a_model_that_is_not_known_is_trained_as_itself_one_seed_at_a_time(graph: Graph) -> None:
+def test_other_models_are_trained_one_seed_at_a_time(graph: Graph) -> None:
     pools = pools_of(graph, 30, 2)
     models = [Majority(random_state=0), Majority(random_state=1)]
     fit_seeds(models, graph, pools)
@@ -116,17 +117,17 @@ def test_a_model_that_is_not_known_is_trained_as_itself_one_seed_at_a_time(graph
     assert np.mean(plain.predict(graph)[pair] != other.predict(graph)[pair]) > 0.9
 
 
-def test_what_cannot_be_trained_together_is_refused(graph: Graph) -> None:
+def test_models_that_differ_cannot_be_batched(graph: Graph) -> None:
     mixed = np.arange(4)
-    with pytest.raises(ParameterError, match="alike but for the seed"):
+    with raises(ParameterError, parameter="models"):
         fit_seeds([GCN(), SGC()], graph, [mixed, mixed])
-    with pytest.raises(ParameterError, match="pools of one size"):
+    with raises(ParameterError, parameter="models"):
         fit_seeds([GCN(), GCN(random_state=1)], graph, [mixed, np.arange(5)])
-    with pytest.raises(LabelError, match="must have labels"):
+    with raises(LabelError):
         fit_seeds([GCN()], graph.without_labels(), [mixed])
 
 
-def test_a_seed_with_one_class_learns_nothing_and_does_not_hold_up_the_others(graph: Graph) -> None:
+def test_seed_with_one_class_learns_nothing(graph: Graph) -> None:
     zeros, mixed = np.flatnonzero(np.asarray(graph.labels) == 0)[:4], np.arange(4)
     models = [GCN(epochs=20), GCN(random_state=1, epochs=20)]
     fit_seeds(models, graph, [zeros, mixed])

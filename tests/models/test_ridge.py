@@ -28,7 +28,7 @@ from featprop.models.calibration import inverse_temperature, label_smoothing, mo
 from featprop.models.folds import stratified_folds
 from featprop.models.ridge import PRIOR
 from featprop.propagation import FEATURE_SETS
-from featprop.propagation.reduction import WIDE
+from featprop.propagation.reduction import MAX_COLUMNS
 from tests.helpers import raises
 
 ByHand = Callable[..., np.ndarray]
@@ -259,7 +259,7 @@ def test_label_order_does_not_matter() -> None:
     np.testing.assert_allclose(model.predict_proba(graph), turned.predict_proba(graph), atol=1e-5)
 
 
-@pytest.mark.parametrize("columns", [40, WIDE + 88])
+@pytest.mark.parametrize("columns", [40, MAX_COLUMNS + 88])
 def test_sparse_and_dense_features_agree(columns: int) -> None:
     generator = np.random.default_rng(0)
     graph = made()
@@ -274,8 +274,8 @@ def test_sparse_and_dense_features_agree(columns: int) -> None:
 def test_reduction_of_wide_features_is_exact_for_few_nodes(features_by_hand: ByHand) -> None:
     """Wide features of 90 nodes have 90 directions, and all are kept."""
     graph = made()
-    mixing = np.random.default_rng(0).normal(size=(6, WIDE + 88))
-    noise = 0.3 * np.random.default_rng(1).normal(size=(90, WIDE + 88))
+    mixing = np.random.default_rng(0).normal(size=(6, MAX_COLUMNS + 88))
+    noise = 0.3 * np.random.default_rng(1).normal(size=(90, MAX_COLUMNS + 88))
     wide = Graph.from_scipy(graph.adjacency, graph.features @ mixing + noise, labels=graph.class_names())
     rows = fp.propagation.Propagation.of(wide).features("diffused").astype(float)
     expected = features_by_hand(wide, "diffused")
@@ -436,7 +436,7 @@ def test_prediction_on_a_grown_graph() -> None:
 
 def test_wide_features_of_a_grown_graph() -> None:
     graph = made(others=0.0, told=2.0)
-    mixing = np.random.default_rng(0).normal(size=(6, WIDE + 88)).astype(np.float32)
+    mixing = np.random.default_rng(0).normal(size=(6, MAX_COLUMNS + 88)).astype(np.float32)
     larger = grown(graph, 20, 1)
     old, new = (replace(each, features=np.asarray(each.features @ mixing)) for each in (graph, larger))
     model = fitted(old)
@@ -520,7 +520,7 @@ def test_a_damaged_model_is_refused(damage: Damage, found: str, tmp_path: Path) 
 
 def test_wide_model_round_trip(tmp_path: Path) -> None:
     graph = made()
-    mixing = np.random.default_rng(0).normal(size=(6, WIDE + 88)).astype(np.float32)
+    mixing = np.random.default_rng(0).normal(size=(6, MAX_COLUMNS + 88)).astype(np.float32)
     wide = replace(graph, features=np.asarray(graph.features @ mixing))
     model = fitted(wide)
     save_model(model, tmp_path / "model")

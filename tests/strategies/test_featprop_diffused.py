@@ -35,9 +35,9 @@ def medoids(graph: Graph, budget: int, labelled: Any = (), weights: Any = None, 
         budget,
         fixed=np.array(labelled, dtype=np.intp),
         candidates=np.setdiff1d(np.arange(graph.n_nodes), labelled),
-        weights=weights,
-        n_starts=1 if len(labelled) else None,
-        seed=np.random.default_rng(seed),
+        sample_weight=weights,
+        n_init=1 if len(labelled) else None,
+        random_state=np.random.default_rng(seed),
     ).medoids.tolist()
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.active.picks import Selection
-from featprop.compute import working
+from featprop.compute import compute_on
 from featprop.errors import LabelError, ParameterError
 from featprop.graph import Graph, GraphLike, as_graph
 from featprop.ids import match_labels, sorted_classes
@@ -90,7 +90,7 @@ def select(
         The same seed gives the same nodes.
     client, scratch, max_memory
         Of a Dask cluster to compute on, the folder for what memory has no room for, and how much may be used, as in
-        `featprop.compute.working`; in memory, here, if none is given. The nodes are the same.
+        `featprop.compute.compute_on`; in memory, here, if none is given. The nodes are the same.
     """
     chooser: Any = get_strategy(strategy) if isinstance(strategy, str) else strategy
     if not isinstance(chooser, Strategy):
@@ -98,7 +98,7 @@ def select(
         raise ParameterError("strategy", "must be the name of a strategy, or one", repr(strategy), cure)
     whole = as_graph(graph)
     elsewhere = client is not None or scratch is not None or max_memory is not None
-    with working(client=client, scratch=scratch, max_memory=max_memory) if elsewhere else nullcontext():
+    with compute_on(client=client, scratch=scratch, max_memory=max_memory) if elsewhere else nullcontext():
         context = build_context(whole, chooser, labelled, labels, exclude, candidates, model, random_state)
         picks = choose(chooser, context, budget, random_state).picks
     return Selection(whole.ids[picks], picks, context.labelled, context.graph)

@@ -17,7 +17,7 @@ from featprop.evaluate.wrong_labels import wrong_labels
 from featprop.graph import Graph, GraphLike
 from featprop.html import card, grid
 from featprop.models import NodeClassifier
-from featprop.propagation import Coverage, Propagation, covered
+from featprop.propagation import Coverage, Propagation, measure_coverage
 
 __all__ = ["Doubts", "doubts", "doubts_of"]
 
@@ -143,7 +143,7 @@ class _Looking:
         sure = (self.least_sure(), self.contradicted()) if several else ((), ())
         if not self.labelled.size:
             return Doubts(*sure)
-        reached = covered(self.points, self.labelled) if self.reached is None else self.reached
+        reached = measure_coverage(self.points, self.labelled) if self.reached is None else self.reached
         wrong = wrong_labels(self.graph, self.model)
         return Doubts(*sure, self.far(reached), self.unreached(), self.unseen(reached), wrong)
 

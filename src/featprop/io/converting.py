@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.adjacency import EdgeCleaner, MeanWeight, MergedEntries, merge_entries
-from featprop.compute import place
+from featprop.compute import get_backend
 from featprop.compute.addresses import is_address
 from featprop.compute.scratch import scratch_folder
 from featprop.errors import ParameterError
@@ -192,7 +192,7 @@ def gather_edges(
         found.buckets.add(Keyed(*found.mending.clean(*piece)) for piece in read)
         return found
 
-    found = _gathered_elsewhere(table, positions, begun()) if place().elsewhere else None
+    found = _gathered_elsewhere(table, positions, begun()) if get_backend().is_remote else None
     if found is None:
         found = table.read(positions, take)
     found.mending.check_weights(positions.ids)
@@ -225,7 +225,9 @@ def _gathered_elsewhere(table: EdgeTable, positions: Positions, into: Gathered) 
 
     arguments = table, positions, into.buckets, into.mending.repeated
     total = table.pieces.expected
-    with closing(place().each(spread, items(portions), *arguments, stage="reading edges", total=total)) as found:
+    with closing(
+        get_backend().map_items(spread, items(portions), *arguments, stage="reading edges", total=total)
+    ) as found:
         into.buckets.append(groups(found))
     return into if is_clear else None
 
@@ -261,7 +263,7 @@ def write_edges(folder: Path, edges: Gathered, *, scaled: bool) -> tuple[int, tu
 
     def in_order() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32] | None]]:
         nonlocal one_way, uneven
-        for found in _merged_elsewhere(edges) if place().elsewhere else _merged_here(edges):
+        for found in _merged_elsewhere(edges) if get_backend().is_remote else _merged_here(edges):
             one_way, uneven = one_way + found.one_way, uneven + found.uneven
             yield found.cells, found.weights
 
@@ -279,7 +281,7 @@ def _merged_here(edges: Gathered) -> Iterator[MergedEntries]:
 
 def _merged_elsewhere(edges: Gathered) -> Iterator[MergedEntries]:
     numbers, arguments = range(edges.buckets.count), (edges.buckets, edges.at_once, edges.mending.repeated)
-    each = place().each(merge, numbers, *arguments, stage="sorting edges", total=len(numbers))
+    each = get_backend().map_items(merge, numbers, *arguments, stage="sorting edges", total=len(numbers))
     for number, found in zip(numbers, each, strict=True):
         for part in found:
             yield part.take()

@@ -2,7 +2,7 @@
 
 A network holds the weights of one model or of several. The weights of several models are concatenated along the first
 dimension, and their inputs stand on the diagonal of one block matrix, so the models are independent but share one
-forward pass. (`featprop.experiments.seed_batches` trains several seeds at once in this way.)
+forward pass. (`featprop.experiments.training` trains several seeds at once in this way.)
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from featprop.compute import leaves, let_go, place
+from featprop.compute import get_backend, release_pages, split_into_chunks
 from featprop.matrix import Features, margins, read_only
 from featprop.models.base import NodeClassifier
 from featprop.models.calibration import (
@@ -144,7 +144,7 @@ class GraphRidge(NodeClassifier):
 
     def score_blocks(self, propagation: Propagation) -> Iterator[NDArray[np.float32]]:
         """Yield the scores chunk by chunk."""
-        for chances in place().map(
+        for chances in get_backend().map(
             _probabilities_of, propagation.graph.n_nodes, self._parts(propagation), stage="predicting"
         ):
             yield np.log(self._smoothed(chances))
@@ -303,7 +303,7 @@ class GraphRidge(NodeClassifier):
 def _taken(rows: NDArray[np.float32], nodes: NDArray[np.intp] | slice) -> NDArray[np.float32]:
     """Return the rows of some nodes, releasing the pages around them."""
     found = rows[nodes]
-    let_go(rows)
+    release_pages(rows)
     return found
 
 
@@ -346,12 +346,12 @@ def _class_means(
 def _probabilities_of(
     block: slice, parts: list[tuple[NDArray[np.float32], NDArray[np.float32], float]]
 ) -> NDArray[np.float32]:
-    """Return the weighted mean of the softmax of each part, leaf by leaf, so that it is the same in any chunk."""
+    """Return the weighted mean of the softmax of each part, chunk by chunk, so that it is the same in any block."""
     found = []
-    for leaf in leaves(block):
-        chances = np.zeros((leaf.stop - leaf.start, parts[0][1].shape[1]), dtype=np.float32)
+    for chunk in split_into_chunks(block):
+        chances = np.zeros((chunk.stop - chunk.start, parts[0][1].shape[1]), dtype=np.float32)
         for rows, coefficients, weight in parts:
-            chances += np.float32(weight) * softmax(_linear(rows[leaf], coefficients), axis=1)
-            let_go(rows, leaf)
+            chances += np.float32(weight) * softmax(_linear(rows[chunk], coefficients), axis=1)
+            release_pages(rows, chunk)
         found.append(chances)
     return np.concatenate(found) if found else np.empty((0, parts[0][1].shape[1]), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""AGE: uncertainty, density and centrality, combined with weights that change as labels come in.
+"""AGE: combine uncertainty, density and centrality with weights that depend on the number of labels.
 
 Cai, Zheng, Chang, "Active Learning for Graph Embedding" (2017): select the candidate with the largest
 
@@ -27,17 +27,18 @@ from featprop.strategies.uncertainty import entropy
 
 @register_strategy("age")
 class AGE(ScoreStrategy):
-    """Percentiles of entropy, information density and PageRank, with weights that change as labels come in.
+    """Percentiles of entropy, density and PageRank, weighted by the number of labels.
 
-    Choices the paper leaves open: n_t = 1.005 - f^t as in the authors' code, with t the number of labels so far; one
-    draw of γ per batch; as many K-Means centres as known classes; no constants that depend on the data set.
+    Choices the paper leaves open: n_t = 1.005 - f^t as in the authors' code, with t the number of labels so far, and
+    one draw of γ per call, because a batch is selected at once. There are as many K-Means centres as known classes.
+    No constant depends on the data set.
 
     Parameters
     ----------
     base
-        f, how fast the weight of centrality falls.
+        f, the decay of the weight of centrality.
     clusters
-        Number of K-Means centres of the density; by default, the number of known classes.
+        Number of K-Means centres for the density; by default, the number of known classes.
     damping
         Damping factor of PageRank.
     """

@@ -1,12 +1,12 @@
-"""ANRMAB: a bandit learns from round to round how to weigh uncertainty, density and centrality.
+"""ANRMAB: learn the weights of uncertainty, density and centrality with a bandit.
 
 Gao, Yang, Zhou, Wu, Pan, Hu, "Active Discriminative Network Representation Learning" (2018). The three are arms, each
-a distribution q_k over the candidates. With the weights w_k of the arms,
+with a distribution q_k over the candidates. With the weights w_k of the arms,
 
     p_k = (1 - 3 p_min) w_k / Σ w + p_min,    φ = Σ_k p_k q_k
 
-the batch is drawn from φ without replacement. When labels arrive, the m labelled nodes that were drawn give a reward,
-weighted by the inverse of their probability φ, that updates the weights,
+the batch is drawn from φ without replacement. Once they are labelled, the m nodes of the batch give an
+importance-weighted reward that updates the weights,
 
     r = 1/(m n) Σ_i [prediction_i = label_i] / φ_i
     r̂_k = r Σ_{i new} q_k,i / φ_i,    w_k ← w_k exp(p_min / 2 · (r̂_k + 1 / p_k · sqrt(ln(n / δ) / (3 T))))
@@ -36,7 +36,7 @@ ARMS = ("entropy", "density", "centrality")
 
 @register_strategy("anrmab")
 class ANRMAB(Strategy):
-    """Entropy, density and PageRank as arms of a bandit that learns from the labels from round to round.
+    """Entropy, density and PageRank as arms of a bandit that learns from the labels of each round.
 
     The object keeps the weights; `state_dict` and `load_state_dict` carry them over, and `featprop.ActiveLearner` saves
     them. Choices the paper leaves open: p_min = sqrt(ln 3 / (3 T)), at most 1/3; nodes that this strategy did not draw
@@ -48,9 +48,9 @@ class ANRMAB(Strategy):
     rounds
         T, the planned number of rounds.
     delta
-        δ: the bandit's bound holds with probability 1 - δ.
+        δ: the bound of the bandit holds with probability 1 - δ.
     clusters
-        Number of K-Means centres of the density; by default, the number of known classes.
+        Number of K-Means centres for the density; by default, the number of known classes.
     """
 
     needs = frozenset({"probabilities", "hidden"})
@@ -141,7 +141,7 @@ class ANRMAB(Strategy):
 
 
 def _race(odds: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:
-    """Return a random order, drawn without replacement by `odds`; entries of odds 0 come last, in random order.
+    """Return a random order, drawn without replacement with these odds; items with odds of 0 come last.
 
     The order is that of exponential random times whose rates are the odds (Efraimidis and Spirakis, 2006).
     """

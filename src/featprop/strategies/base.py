@@ -1,4 +1,4 @@
-"""`Strategy`, which selects nodes, and `ScoreStrategy`, which only scores them."""
+"""Base classes of query strategies: implement one method that selects nodes, or one that scores them."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ TIE_TOLERANCE = 1e-9
 
 
 class Strategy(ABC):
-    """A query strategy: a way to select the nodes to label.
+    """Base class of all query strategies.
 
-    The constructor stores each option under its own name, with a default; `select` gets its random generator as an
-    argument. ``featprop strategies`` shows the first line of the docstring.
+    The constructor stores each option under its own name, with a default; randomness is an argument of `select`.
+    ``featprop strategies`` shows the first line of the docstring.
 
     Attributes
     ----------
     name
-        Registered name.
+        Name the strategy is registered under.
     needs
-        Outputs of the current model that it requires, names of `featprop.strategies.context.OUTPUTS`.
+        Required outputs of the current model, from `featprop.strategies.context.OUTPUTS`; none by default.
     uses
-        Outputs that it uses as soon as there are labels of two classes, and does without until then.
+        Model outputs the strategy uses once two classes have labels, and does without until then.
     reference
         Publication of the method.
     cost
-        Cost of a selection of b nodes, in a graph with n nodes, m edges and d features.
+        Cost of a selection: n nodes, m edges, d features, b nodes to select.
     """
 
     kind: ClassVar[str] = "strategy"
@@ -56,26 +56,26 @@ class Strategy(ABC):
         """
 
     def steps(self, labelled: int, budget: int) -> list[int]:  # noqa: ARG002
-        """Return the number of labels after each round from `labelled` to `budget`; one round by default."""
+        """Return the numbers of labels at which to select on the way from `labelled` to `budget`."""
         return [budget]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state to keep until the next round, ready for JSON; empty for most strategies."""
+        """Return the state to keep for the next round, as JSON; most strategies have none."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027
-        """Load what `state_dict` returned in an earlier round."""
+        """Restore what `state_dict` returned in an earlier round; does nothing by default."""
 
 
 class ScoreStrategy(Strategy):
-    """A strategy that selects the candidates with the highest scores; the seed decides between ties."""
+    """A strategy that selects the candidates with the highest scores and breaks ties by the seed."""
 
     @abstractmethod
     def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:
         """Return a finite score for every node of the graph; higher is better."""
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the candidates with the highest scores, highest first; raise an error if a score is not finite."""
+        """Return the candidates with the highest scores, the highest first; scores that are not finite are an error."""
         scores = self.scores(context, generator)[context.candidates]
         odd = np.flatnonzero(~np.isfinite(scores))
         if odd.size:
@@ -89,7 +89,7 @@ class ScoreStrategy(Strategy):
 
 
 def best_first(scores: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:
-    """Return the order of descending scores; the generator decides between ties."""
+    """Return the order of decreasing scores, with ties in random order."""
     unit = TIE_TOLERANCE * float(np.abs(scores).max(initial=0.0)) or 1.0
     shuffled = generator.permutation(len(scores))
     return shuffled[np.argsort(-np.round(scores[shuffled] / unit), kind="stable")]

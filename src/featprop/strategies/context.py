@@ -1,4 +1,4 @@
-"""`QueryContext`: what a strategy sees."""
+"""The information a query strategy may use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OUTPUTS = {
 
 @dataclass(frozen=True)
 class QueryContext:
-    """What a strategy may know: only labels that were given, in read-only arrays.
+    """Everything a strategy may know when it selects: only labels that people gave, in read-only arrays.
 
     Attributes
     ----------
@@ -35,11 +35,11 @@ class QueryContext:
     candidates
         Positions of the nodes that may be selected, ascending; none of them is labelled.
     labels
-        Class of each labelled node, an index into `classes`; empty if the labels are unknown.
+        Class of each labelled node, as an index into `classes`; empty if the labels are unknown.
     classes
         Names of the classes among the labels.
     outputs
-        Outputs of the current model for every node, by the names of `OUTPUTS`; only those the strategy needs or uses.
+        Outputs of the current model for every node, by the names in `OUTPUTS`; only those the strategy needs or uses.
     """
 
     graph: Graph

@@ -14,12 +14,12 @@ from featprop.strategies.registry import register_strategy
 
 @register_strategy("coreset-greedy")
 class CoresetGreedy(Strategy):
-    """Greedy K-Center (farthest first) on the current model's last hidden representation.
+    """Greedy K-Center (farthest first) on the last hidden representation of the current model.
 
-    Repeatedly selects argmax_i min_{j selected or labelled} ‖h_i - h_j‖, the first algorithm of Sener and Savarese,
-    "Active Learning for Convolutional Neural Networks: A Core-Set Approach" (2018). Theirs starts from labelled data;
-    without any, this one starts from the candidate nearest to the mean. The representation of a GCN is
-    relu(S X W1 + b1), the activations of its hidden layer before propagation.
+    Selects argmax_i min_{j selected or labelled} ‖h_i - h_j‖ repeatedly: algorithm 1 of Sener and Savarese, "Active
+    Learning for Convolutional Neural Networks: A Core-Set Approach" (2018). Theirs starts from labelled data; without
+    labels, this one starts from the candidate nearest the mean. The representation of a GCN is relu(S X W1 + b1), the
+    activations of its hidden layer before the second layer propagates them.
     """
 
     needs = frozenset({"hidden"})

@@ -22,24 +22,24 @@ log = logging.getLogger(__name__)
 class CoresetMIP(Strategy):
     """Robust K-Center on the last hidden representation as a mixed integer program, solved by HiGHS.
 
-    It starts from the greedy solution and bisects on the radius; a few outliers need not be covered. Sener and Savarese
-    use a commercial solver and state no time limit; here there is one, and the radius, the proven bound and the gap
-    between them are logged. The program covers all nodes up to `points`, and a spread-out sample of that size beyond. A
-    solution that the time limit cuts short may differ between machines; otherwise it depends only on the seed.
+    Starts from the greedy solution and bisects on the radius; a few outliers need not be covered. Sener and Savarese
+    use a commercial solver and do not report a time limit; here there is one, and the radius, the proved bound and the
+    gap are logged. With more than `points` nodes, the program covers that many nodes spread over the graph. A result
+    that the time limit cut short may differ between machines; any other is determined by the seed.
 
     Parameters
     ----------
     outliers
-        Ξ as a share of all nodes; the authors use 0.0001.
+        Number of outliers Ξ as a share of all nodes; the authors use 0.0001.
     time_limit
-        Time limit in seconds for all programs of one selection together.
+        Seconds for all programs of one selection together.
     points
-        Largest number of nodes in a program.
+        Maximum number of nodes in a program.
     """
 
     needs = frozenset({"hidden"})
     reference = "Sener and Savarese 2018, algorithm 2"
-    cost = "a trained model; as long as the time limit, 60 s, allows"
+    cost = "a trained model; up to the time limit, 60 s"
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class CoresetMIP(Strategy):
             generator,
             outliers=int(self.outliers * context.graph.n_nodes),
             time_limit=self.time_limit,
-            most=self.points,
+            max_size=self.points,
         )
         log.info(
             "K-Center: radius %.4g (greedy %.4g), lower bound %.4g, gap %.1f %%, %d integer programs",

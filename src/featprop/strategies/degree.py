@@ -14,8 +14,7 @@ from featprop.strategies.registry import register_strategy
 class Degree(ScoreStrategy):
     """Largest degree; the seed breaks ties.
 
-    In a weighted graph the degree is the sum of the weights of a node's edges, as in the D of S; the paper's graphs are
-    unweighted.
+    With edge weights, the degree is the sum of the weights at a node, as in the D of S; the paper's graphs have none.
     """
 
     reference = "Wu et al. 2019, a baseline"

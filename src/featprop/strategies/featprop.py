@@ -1,10 +1,10 @@
 """FeatProp: K-Medoids on the propagated features.
 
 Wu, Xu, Singh, Yang, Dubrawski, "Active Learning for Graph Neural Networks via Node Feature Propagation" (2019):
-choose the b nodes M that minimise Σ_i min_{m ∈ M} ‖(S^K X)_i - (S^K X)_m‖, with K the number of layers of the GCN.
-Its experiments approximate this by K-Means run to convergence and the node nearest to each centre, which
-``clustering="kmeans"`` reproduces. The paper does not say what happens if two centres share their nearest node; here
-the closer centre gets it and the other gets the next nearest, so that b nodes are selected.
+select the b nodes M that minimise Σ_i min_{m ∈ M} ‖(S^K X)_i - (S^K X)_m‖, with K the layers of the GCN to train.
+Its experiments approximate this by K-Means and the node nearest each centre, as ``clustering="kmeans"`` does. If two
+centres share their nearest node, which the paper leaves open, the closer centre gets it and the other takes its next
+nearest, so the result has b nodes.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def clustered(
     budget: int,
     generator: np.random.Generator,
     weights: NDArray[np.float32] | None = None,
-    n_starts: int | None = None,
+    n_init: int | None = None,
 ) -> NDArray[np.intp]:
     """Return `budget` candidates that, with the labelled nodes, are medoids of the points; most useful first."""
     return k_medoids(
@@ -78,9 +78,9 @@ def clustered(
         budget,
         fixed=context.labelled,
         candidates=context.candidates,
-        weights=weights,
-        n_starts=n_starts,
-        seed=generator,
+        sample_weight=weights,
+        n_init=n_init,
+        random_state=generator,
     ).medoids
 
 

@@ -1,16 +1,15 @@
-"""The default: FeatProp on smoothed features, weighted by the uncertainty of the model.
+"""FeatProp on smoothed features, in rounds driven by model uncertainty: the default.
 
-K-Medoids by cosine distance of smoothed features, after two hops and after diffusion, and of a node's own features to
-the extent that neighbours differ (`featprop.propagation.Propagation.compared`). Labelled nodes are fixed medoids.
+K-Medoids with cosine distance on two-hop and diffused features and, if neighbours are dissimilar, on a node's own
+features (`featprop.propagation.Propagation.compared`). Labelled nodes are fixed medoids.
 
-As soon as there are labels of two classes, nodes are weighted by how uncertain the model is of them,
+Once two classes have labels, nodes are weighted by the uncertainty of the model,
 
-    w_i = 1 / (4 s²) + (1 - m_i)^s,    s = labels per class / 3, from 1 to 4,
+    w_i = 1 / (4 s²) + (1 - m_i)^s,    s = labels per class / 3, between 1 and 4,
 
-where m is the margin, the gap between the probabilities of the two most probable classes, relative to the margin that
-the most certain tenth of the nodes exceeds. So a selected node represents many nodes that the model cannot classify
-yet. A model trained on few labels has little influence: s grows with their number. (The paper suggests combining
-coverage with the uncertainty of a model as future work.)
+where m is the margin between the two most likely classes, relative to the margin exceeded by the most certain tenth.
+Each pick thus represents many nodes the model is unsure about. With few labels s is small, so the model has little
+influence. (The paper names the combination of coverage and model uncertainty as future work.)
 """
 
 from __future__ import annotations
@@ -40,16 +39,16 @@ MIN_WEIGHT = 0.25
 
 @register_strategy("featprop-diffused")
 class FeatPropDiffused(Strategy):
-    """K-Medoids on smoothed features, weighted by the uncertainty of the model: the default.
+    """K-Medoids on smoothed features, weighted by model uncertainty: the default.
 
-    Without labels, or with labels of one class, all nodes have equal weights.
+    Without labels, or with labels of a single class, all nodes have the same weight.
 
     Parameters
     ----------
     first
-        Number of labels before the model is used, if labels come in rounds (the experiments).
+        Number of labels in the first round, before the model is used (experiments only).
     step
-        Number of labels in each later round, relative to the labels so far.
+        Size of each later round, as a share of the labels so far.
     """
 
     uses = frozenset({"probabilities"})
@@ -76,8 +75,8 @@ class FeatPropDiffused(Strategy):
         weights = None
         if found is not None and found.shape[1] > 1:
             weights = uncertainty_weights(np.asarray(found), len(context.labelled))
-        n_starts = 1 if context.labelled.size else None
-        return clustered(points, context, budget, generator, weights, n_starts)
+        n_init = 1 if context.labelled.size else None
+        return clustered(points, context, budget, generator, weights, n_init)
 
 
 def uncertainty_weights(scores: NDArray[np.float32], n_labels: int) -> NDArray[np.float32]:

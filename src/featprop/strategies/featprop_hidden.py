@@ -1,4 +1,4 @@
-"""FeatProp's second ablation: the output of the network instead of the propagated features."""
+"""FeatProp's second ablation: the final layer of the model instead of propagated features."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from featprop.strategies.registry import register_strategy
 
 @register_strategy("featprop-hidden")
 class FeatPropHidden(Strategy):
-    """K-Medoids on the current model's final-layer representation (ablation).
+    """K-Medoids on the final layer of the current model (ablation).
 
-    The paper replaces its distance "with L2 distance from the final GCN layer", without saying whether before or after
-    the softmax. Here it is before, the logits, whose distances are unbounded.
+    The paper replaces its distance "with L2 distance from the final GCN layer", without saying whether it means logits
+    or probabilities. Here it is the logits, which are unbounded as distances should be.
     """
 
     needs = frozenset({"logits"})

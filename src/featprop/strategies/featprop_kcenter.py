@@ -16,11 +16,11 @@ from featprop.strategies.registry import register_strategy
 
 @register_strategy("featprop-kcenter")
 class FeatPropKCenter(Strategy):
-    """Greedy K-Center on S^K X, which minimises the largest distance to a selected node, not the mean (ablation).
+    """Greedy K-Center on S^K X: minimise the largest distance instead of the mean (ablation).
 
-    It minimises the term of the paper's Theorem 2, max_i min_{m ∈ M} ‖(S^K X)_i - (S^K X)_m‖, and FeatProp that of
-    Theorem 1. The paper does not say how its K-Center is solved or where it starts; here it is farthest-first, from the
-    labelled nodes or, without any, from the candidate nearest to the mean.
+    It minimises the term of the paper's Theorem 2, max_i min_{m ∈ M} ‖(S^K X)_i - (S^K X)_m‖, where FeatProp minimises
+    that of Theorem 1. The paper does not say how it solves K-Center or where it starts; this is farthest-first, from
+    the labelled nodes or, if there are none, from the candidate nearest the mean.
 
     Parameters
     ----------

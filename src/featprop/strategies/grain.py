@@ -1,7 +1,7 @@
-"""Base of the two Grain strategies: the influence of nodes, the distances it covers, and the greedy selection.
+"""What the two Grain strategies share: influence, distances to influenced nodes, and the greedy selection.
 
 Zhang, Yang, Wang, Shen, Li, Wang, Cui, "Grain: Improving Data Efficiency of Graph Neural Networks via Diversified
-Influence Maximization" (VLDB 2021): select nodes whose influence reaches many and diverse nodes.
+Influence Maximization" (VLDB 2021): select nodes that influence many and diverse nodes.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.compute.references import distances_to, references
 from featprop.graph import Graph
 from featprop.options import Between
 from featprop.propagation import normalised_adjacency
 from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
+from featprop.strategies.references import sample_references
 
 
 @dataclass(frozen=True)
 class Reach:
-    """What the candidates and the labelled nodes influence.
+    """The nodes each candidate and each labelled node influences.
 
     Attributes
     ----------
     candidates
-        Positions of the candidates, those with the smallest mean distance first, whatever the order of the nodes.
+        Candidates in an order independent of the node order: those nearest to all nodes on average come first.
     sets, held
-        Nodes that each candidate, and each labelled node, influences: 0/1 matrices with one row each.
+        Nodes that each candidate and each labelled node influences: 0/1 matrices with one row each.
     nearest, nearest_held
-        Distance of every reference node to the nearest influenced node.
+        Distance from every reference node to the nearest of these nodes.
     largest
-        Largest distance of a node to a reference node.
+        Largest distance between a node and a reference node.
     """
 
     candidates: NDArray[np.intp]
@@ -47,12 +47,12 @@ class Reach:
 
 
 class Grain(Strategy):
-    """Diversified influence maximisation; subclasses define diversity.
+    """Diversified influence maximisation; each subclass defines diversity.
 
     Parameters
     ----------
     theta
-        θ: v influences u if (S^K)_vu > θ.
+        Threshold θ: v influences u if (S^K)_vu exceeds it.
     layers
         K, the number of propagation steps of features and influence.
     """
@@ -71,7 +71,7 @@ class Grain(Strategy):
         reached = influence(context.graph, self.layers, self.theta)
         points = context.points(self.layers)
         everyone = np.arange(len(points))
-        distances = distances_to(points, everyone, references(len(points), generator))
+        distances = points.distances_to_subset(everyone, sample_references(len(points), generator))
         sets, held = reached[context.candidates], reached[context.labelled]
         nearest = _nearest(sets.indptr, sets.indices, distances)
         nearest_held = _nearest(held.indptr, held.indices, distances)
@@ -98,11 +98,11 @@ def influence(graph: Graph, layers: int, theta: float) -> sp.csr_array:
 def greedy_cover(
     sets: sp.csr_array, covered: NDArray[np.bool_], rows: NDArray[np.float32], near: NDArray[np.float32], count: int
 ) -> NDArray[np.intp]:
-    """Select `count` candidates greedily by their gain; the first of equal gains wins.
+    """Select `count` candidates greedily, each with the largest gain; ties go to the first.
 
-    The gain of a candidate is the share of all nodes that its set newly covers, plus the mean over the references of
-    how much nearer than `near` its row is. Gains only shrink as others are selected, so an old gain is an upper bound.
-    When no candidate gains anything, all is covered, and the covering starts over.
+    The gain of a candidate is the share of all nodes in its set that are not covered yet, plus the mean over the
+    reference nodes of how much closer its row is than `near`. Gains only shrink, so an earlier one is an upper bound.
+    When no candidate brings a gain, everything is covered and the covering restarts.
     """
     far = np.ones_like(near)
     chosen = _cover(sets.indptr, sets.indices, covered.copy(), rows, near.copy(), far, count)

@@ -1,4 +1,4 @@
-"""Grain, ball-D: cover nodes within a radius of influenced nodes."""
+"""Grain, ball-D: cover many nodes with balls around influenced nodes."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.compute.references import distance_quantile
 from featprop.options import Between
 from featprop.strategies.context import QueryContext
 from featprop.strategies.grain import Grain, greedy_cover
+from featprop.strategies.references import distance_quantile
 from featprop.strategies.registry import register_strategy
 
 
 @register_strategy("grain-ball")
 class GrainBall(Grain):
-    """Diversified influence maximisation, ball-D: cover most nodes within a radius of an influenced one.
+    """Diversified influence maximisation, ball-D: cover the most nodes within a radius of influenced ones.
 
-    Maximises |∪_{u influenced by a selected node} {j : ‖h_j - h_u‖ ≤ r}|. The authors fix r = 0.05 of the largest
-    distance, at which a ball on Cora holds 1.3 nodes; here r is the same quantile of the distances between nodes for
-    all graphs. Their code stops when all nodes are covered, possibly before the budget; here the covering starts over.
-    Beyond 4,096 nodes, a random sample of that size is covered. Ties go to the candidate whose influenced nodes have
-    the smallest mean distance.
+    Maximises |∪_{u influenced by a selected node} {j : ‖h_j - h_u‖ ≤ r}|. The authors fix r at 0.05 of the largest
+    distance, where a ball on Cora holds 1.3 nodes; here r is a quantile of the distances between nodes, the same for
+    all graphs. Their code stops once everything is covered, even if the budget is not spent; here the covering
+    restarts. With more than 4,096 nodes, coverage is measured on a random sample of 4,096. Ties go to the candidate
+    whose influenced nodes are nearest to all.
 
     Parameters
     ----------
     quantile
-        Share of all pairs of nodes whose distance is at most r.
+        Quantile of the distances between nodes that gives r.
     theta, layers
-        As in `Grain`: v influences u if (S^K)_vu > θ.
+        See `Grain`: v influences u if (S^K)_vu exceeds θ.
     """
 
     def __init__(

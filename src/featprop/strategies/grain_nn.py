@@ -1,4 +1,4 @@
-"""Grain, NN-D: influence many nodes and leave none far from an influenced one."""
+"""Grain, NN-D: influence many nodes and keep every node close to an influenced one."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from featprop.strategies.registry import register_strategy
 
 @register_strategy("grain-nn")
 class GrainNN(Grain):
-    """Diversified influence maximisation, NN-D: many influenced nodes, and no other node far from them.
+    """Diversified influence maximisation, NN-D: influence many nodes and keep the others close to them.
 
-    Maximises |influenced| / n + (1/n) Σ_j (d_max - distance of j to the nearest influenced node), with the distances on
+    Maximises |influenced| / n + (1/n) Σ_j (d_max - distance of j to the nearest influenced node), with distances on
     S^K X scaled so that the largest, d_max, is 1; a selected node influences itself. The paper leaves open what happens
-    when no candidate gains anything; here the covering starts over. Beyond 4,096 nodes, the sum is over a random sample
-    of that size. Ties go to the candidate whose influenced nodes have the smallest mean distance.
+    when no candidate brings a gain; here the covering restarts. With more than 4,096 nodes, the sum is over a random
+    sample of 4,096. Ties go to the candidate whose influenced nodes are nearest to all.
 
     Parameters
     ----------
     theta, layers
-        As in `Grain`: v influences u if (S^K)_vu > θ.
+        See `Grain`: v influences u if (S^K)_vu exceeds θ.
     """
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:

@@ -11,10 +11,9 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.communities import greedy_modularity
+from featprop.clustering.communities import greedy_modularity, merge_groups
 from featprop.clustering.kmeans import as_points, k_means
-from featprop.clustering.merging import merged_groups
-from featprop.compute.points import Points, first_of_least
+from featprop.compute.points import Points, first_minimum
 from featprop.graph import Graph
 from featprop.matrix import read_only
 from featprop.options import AtLeast, Between
@@ -68,7 +67,7 @@ class GraphPart(Strategy):
         for distances in centres.distances(np.arange(len(centres)), to=selected.points.take(members)):
             values = self.objective(distances, selected.distances[members])
             values[np.isin(members, selected.nodes)] = np.inf
-            selected.add(int(members[first_of_least(values, distances.max())]))
+            selected.add(int(members[first_minimum(values, distances.max())]))
 
     def objective(self, to_centre: NDArray[np.float32], to_selected: NDArray[np.float32]) -> NDArray[np.float32]:  # noqa: ARG002
         """Return what to minimise: the distance to the centre."""
@@ -95,7 +94,7 @@ class Selected:
 
 
 def _parts(graph: Graph, count: int) -> NDArray[np.intp]:
-    part: NDArray[np.intp] = read_only(merged_groups(graph.features, greedy_modularity(graph.adjacency), count))
+    part: NDArray[np.intp] = read_only(merge_groups(graph.features, greedy_modularity(graph.adjacency), count))
     return part
 
 

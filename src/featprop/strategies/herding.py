@@ -1,7 +1,7 @@
 """MaxHerding: greedy kernel coverage of the propagated features.
 
-Bae, Noh, Sutherland, "Generalized coverage for more robust low-budget active learning" (2024): greedily select the node
-that most raises the mean over all nodes x of max_{s selected or labelled} exp(-‖h_x - h_s‖² / σ²).
+Bae, Noh, Sutherland, "Generalized coverage for more robust low-budget active learning" (2024): select the node that
+most increases the mean over all nodes x of max_{s selected or labelled} exp(-‖h_x - h_s‖² / σ²), one at a time.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.swaps import greedy_order
-from featprop.compute.references import distance_quantile, distances_to, references
 from featprop.options import Between
 from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
+from featprop.strategies.references import distance_quantile, sample_references
 from featprop.strategies.registry import register_strategy
 
 
 @register_strategy("herding")
 class Herding(Strategy):
-    """Greedy kernel coverage of S²X (MaxHerding): each node covers most of what is not covered yet.
+    """Greedy kernel coverage of S²X (MaxHerding): each pick covers the most uncovered nodes.
 
-    The coverage is submodular, so earlier gains are upper bounds and most candidates need no second evaluation (lazy
-    greedy). The paper uses the features of a self-supervised network; here they are the rows of S^K X. The paper leaves
-    the kernel width σ to the data; here it is a quantile of the distances between nodes. Beyond 4,096 nodes, the mean
-    is over a random sample of that size.
+    Coverage is submodular, so earlier gains are upper bounds and most candidates need no second look (lazy greedy). The
+    paper uses features of a self-supervised network; here they are the rows of S^K X. The kernel width σ, which
+    depends on the data, is a quantile of the distances between nodes. With more than 4,096 nodes, the mean is over a
+    random sample of 4,096.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Herding(Strategy):
     unit
         Whether to scale rows to unit length first.
     quantile
-        Share of all pairs of nodes whose distance is at most σ.
+        Quantile of the distances between nodes that gives σ.
     """
 
     reference = "Bae, Noh and Sutherland 2024, arXiv:2407.12212"
@@ -55,8 +55,8 @@ class Herding(Strategy):
         """Return the nodes in the order of selection."""
         points = context.points(self.layers, self.unit)
         width = distance_quantile(points, self.quantile, generator) or 1.0
-        columns = references(len(points), generator)
-        uncovered = _one_minus_kernel(distances_to(points, context.candidates, columns), width)
+        columns = sample_references(len(points), generator)
+        uncovered = _one_minus_kernel(points.distances_to_subset(context.candidates, columns), width)
         left = np.ones(len(columns), dtype=np.float32)
         if context.labelled.size:
             nearest = points.take(columns).nearest(points.take(context.labelled))[1]

@@ -1,9 +1,9 @@
-"""PageRank: the nodes that a random surfer visits most often.
+"""PageRank: the nodes a random surfer visits most often.
 
     p = c P^T p + (1 - c) / n,    P = D^-1 A
 
 Brin and Page, "The anatomy of a large-scale hypertextual web search engine" (1998). From a node without neighbours,
-which the paper does not define, the surfer jumps to any node. Edges are followed in proportion to their weights.
+which the paper leaves open, the surfer jumps to any node. Edge weights are the odds of following an edge.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class PageRank(ScoreStrategy):
     Parameters
     ----------
     damping
-        c, the probability of following an edge instead of jumping.
+        c, the probability that the surfer follows an edge instead of jumping to any node.
     """
 
     reference = "Brin and Page 1998"

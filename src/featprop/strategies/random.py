@@ -12,7 +12,7 @@ from featprop.strategies.registry import register_strategy
 
 @register_strategy("random")
 class Random(Strategy):
-    """Uniform over the candidates, without replacement."""
+    """Select candidates uniformly at random."""
 
     reference = "the baseline"
     cost = "O(n)"

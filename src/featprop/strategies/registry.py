@@ -1,4 +1,4 @@
-"""Strategies by name: featprop's own, and those of other packages (`featprop.registry`)."""
+"""Strategies by name, including those of other packages (`featprop.registry`)."""
 
 from __future__ import annotations
 

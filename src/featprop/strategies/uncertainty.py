@@ -1,4 +1,4 @@
-"""Uncertainty sampling: the nodes whose class the current model is least certain of."""
+"""Uncertainty: the nodes the current model is least certain about."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from featprop.strategies.registry import register_strategy
 class Uncertainty(ScoreStrategy):
     """Highest entropy of the current model's prediction, or the smallest margin or confidence.
 
-    With one known class, all scores are equal and the seed decides.
+    With a single known class all scores are equal, and the seed decides.
 
     Parameters
     ----------
     measure
-        ``"entropy"``, -Σ_c p_c log p_c; ``"margin"``, the gap between the two most probable classes (smallest first);
-        ``"least-confidence"``, the probability of the most probable class (smallest first).
+        ``"entropy"``, -Σ_c p_c log p_c; ``"margin"``, the lead of the most likely class over the next, smallest first;
+        ``"least-confidence"``, the probability of the most likely class, smallest first.
     """
 
     needs = frozenset({"probabilities"})

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from featprop.graph import UNKNOWN, Graph
 from featprop.ids import sorted_classes
 from featprop.models import NodeClassifier
-from featprop.propagation import Coverage, Propagation, coverage_curve, covered
+from featprop.propagation import Coverage, Propagation, coverage_curve, measure_coverage
 from featprop.web.page.card import title_of
 from featprop.web.page.legible import legible_line
 
@@ -99,7 +99,7 @@ class Subject:
     @cached_property
     def covered(self) -> Coverage:
         """How far each node is from the nearest label, as the default strategy measures."""
-        return covered(Propagation.of(self.graph).compared, self.positions)
+        return measure_coverage(Propagation.of(self.graph).compared, self.positions)
 
     @cached_property
     def curve(self) -> NDArray[np.float64]:
