@@ -1,4 +1,4 @@
-"""The PyG transform beside PyG's own."""
+"""`FeatPropSplit`, compared with PyG's `RandomNodeSplit`."""
 
 from typing import Any
 
@@ -108,7 +108,7 @@ def public() -> Data:
 
 def test_the_selection_avoids_the_masks_of_a_public_split() -> None:
     marked = T.Compose([T.NormalizeFeatures(), fp.FeatPropSplit(budget=30)])(public())
-    assert int(marked.train_mask.sum()) == 30, "the train_mask that was there is replaced and bars nobody"
+    assert int(marked.train_mask.sum()) == 30, "the existing train_mask is replaced and excludes no node"
     assert not (marked.train_mask & (marked.val_mask | marked.test_mask)).any()
 
 

@@ -94,7 +94,7 @@ def test_nothing_to_score_and_nothing_to_draw(graph: fp.Graph, names: dict[Any, 
     one = ActiveLearner(graph)
     one.tell(dict.fromkeys(one.ask(3), 1))
     one.tell(dict.fromkeys(one.audit(3), 1))
-    with pytest.raises(LabelError, match="labels must hold at least two classes; found only 1"):
+    with pytest.raises(LabelError, match="one class"):
         one.score_audit()
 
 

@@ -265,10 +265,9 @@ def test_labels_by_node_of_a_mask_and_of_nodes_that_come_once() -> None:
     labels = dict(enumerate("xyxyzz"))
     mask = np.array([False, True, False, True, True, False])
     expected = {1: "y", 3: "y", 4: "z"}
-    for fit in (GraphRidge().fit, GraphRidge().fit_or_start):
-        assert fit(graph, mask, labels).labelled_ == expected
-        assert fit(graph, (node for node in expected), labels).labelled_ == expected
-        assert fit(graph, (node for node in expected), ["y", "y", "z"]).labelled_ == expected
+    assert GraphRidge().fit(graph, mask, labels).labelled_ == expected
+    assert GraphRidge().fit(graph, (node for node in expected), labels).labelled_ == expected
+    assert GraphRidge().fit(graph, (node for node in expected), ["y", "y", "z"]).labelled_ == expected
     listed = select(graph, 2, labelled=list(expected), labels=["y", "y", "z"], strategy="uncertainty")
     for nodes in (mask, iter(expected)):
         chosen = select(graph, 2, labelled=nodes, labels=labels, strategy="uncertainty")

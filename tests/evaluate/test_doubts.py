@@ -258,7 +258,7 @@ def test_a_limit_below_one_is_refused(limit: int) -> None:
 
 
 def test_an_unfitted_model_is_refused() -> None:
-    with pytest.raises(ModelError, match="must be fitted"):
+    with pytest.raises(ModelError, match="not fitted"):
         doubts(blobs(), fp.GraphRidge())
 
 

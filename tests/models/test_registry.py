@@ -64,8 +64,7 @@ Commands = Callable[..., list[Told]]
 
 @pytest.fixture
 def commands(tmp_path: Path) -> Commands:
-    """Run commands in turn in a process that has a package installed beside featprop as pip would; return what each
-    ends with, prints and complains of."""
+    """Return a function that runs commands in a process with a plug-in package and returns what each prints."""
     site = tmp_path / "site"
     info = site / "some_package-1.0.dist-info"
     info.mkdir(parents=True)

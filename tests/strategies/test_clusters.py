@@ -111,7 +111,7 @@ def test_influence_by_hand(make_context: MakeContext) -> None:
 
 
 def grain_gain(graph: Graph, picks: list[int], layers: int = 2) -> float:
-    """NN-D's objective, written anew from the paper."""
+    """Return NN-D's objective, implemented directly from the paper."""
     rows = propagate(graph, layers)
     distances = np.linalg.norm(rows[:, None] - rows[None], axis=2)
     reached = np.flatnonzero(influence(graph, layers, 0.0)[picks].sum(axis=0))
