@@ -51,9 +51,9 @@ VARIANTS = {
     "balance of classes 1": [(ridge, "BALANCE", 1.0)],
     "certain share 1": [(ridge, "CERTAIN", 1.0)],
     "constant column 1": [(ridge, "CONSTANT", np.float32(1.0))],
-    "weights of unsure nodes to the power 1": [(featprop_diffused, "SHARPEST", 1.0)],
-    "weights of unsure nodes up to the power 8": [(featprop_diffused, "SHARPEST", 8.0)],
-    "every node counts alike": [(featprop_diffused, "FLOOR", 1e6)],
+    "weights of unsure nodes to the power 1": [(featprop_diffused, "MAX_POWER", 1.0)],
+    "weights of unsure nodes up to the power 8": [(featprop_diffused, "MAX_POWER", 8.0)],
+    "every node counts alike": [(featprop_diffused, "MIN_WEIGHT", 1e6)],
 }
 SETTINGS = {
     "penalty 0.5": {"alpha": 0.5},

@@ -1,4 +1,4 @@
-"""Measure the lists of `fp.doubts`: labels changed on purpose, wrong predictions, hidden classes.
+"""Measure the lists of `fp.evaluate.doubts`: labels changed on purpose, wrong predictions, hidden classes.
 
     python benchmarks/doubts.py [--into docs/how-good-measured.md]      # makes the tables from the results
     python benchmarks/doubts.py --run [--graphs cora acm] [--parts wrong lists unseen]
@@ -83,7 +83,7 @@ def listed(graph, classes, sets):
         positions = graph.positions(nodes)
         model = fp.GraphRidge().fit(graph, nodes, classes[positions].tolist())
         wrong = model.predict(graph) != classes
-        found = fp.doubts(graph, model)
+        found = fp.evaluate.doubts(graph, model)
         of_list = {name: [int(wrong[doubt.position]) for doubt in getattr(found, name)] for name in LISTS}
         yield {
             "seed": seed,
@@ -101,7 +101,7 @@ def hidden(graph, classes, sets):
             if len(set(told[kept])) < 2:
                 continue
             ids = [node for node, stays in zip(nodes, kept, strict=True) if stays]
-            found = fp.doubts(graph, fp.GraphRidge().fit(graph, ids, told[kept].tolist())).unseen
+            found = fp.evaluate.doubts(graph, fp.GraphRidge().fit(graph, ids, told[kept].tolist())).unseen
             groups = [
                 {"size": each.size, "score": each.score, "of it": int((classes[each.positions] == name).sum())}
                 for each in found

@@ -6,9 +6,9 @@
 The nodes are those of the committed experiments (`experiments/default/results`, model ridge); a seed with the same
 nodes as another is skipped. The truth is the accuracy on all nodes without a label.
 
-estimate  `fp.estimate` compared with the truth, eight strategies, budgets 10 to 160.
+estimate  `fp.evaluate.estimate` compared with the truth, eight strategies, budgets 10 to 160.
 advice    the first 40, 60, 80 and 120 of the 160 nodes of the default and of random selection: the advice of
-          `fp.advise`, the accuracy of the model, and its accuracy with all 160, on the nodes outside the 160.
+          `fp.evaluate.advise`, the accuracy of the model, and its accuracy with all 160, on the nodes outside the 160.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def estimated(name, graph, classes, known):
                 model = fp.GraphRidge().fit(graph, nodes, told)
                 others = np.setdiff1d(known, positions)
                 predicted = model.predict(graph)[others]
-                found = fp.estimate(graph, model)
+                found = fp.evaluate.estimate(graph, model)
                 yield {
                     "strategy": strategy,
                     "budget": budget,
@@ -70,7 +70,7 @@ def advised(name, graph, classes, known):
             for budget in STEPS:
                 told = classes[graph.positions(nodes[:budget])].tolist()
                 model = fp.GraphRidge().fit(graph, nodes[:budget], told)
-                found = fp.advise(graph, model)
+                found = fp.evaluate.advise(graph, model)
                 change = found.curve.change
                 yield {
                     "strategy": strategy,

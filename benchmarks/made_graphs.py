@@ -27,18 +27,19 @@ POINTS: dict[str, Any] = {"kind": "gaussian", "features": 16}
 RARE: dict[str, Any] = {"classes": 2, "smallest": 0.05, "edges": 9000, "homophily": 0.9}
 MANY: dict[str, Any] = {"nodes": 5000, "classes": 70, "smallest": 0.004, "edges": 15_000, "homophily": 0.7}
 GRAPHS: dict[str, dict[str, Any]] = {
-    "made-words": WORDS | {"classes": 5, "edges": 6000, "homophily": 0.8, "seed": 1},
-    "made-words-half": WORDS | {"classes": 5, "edges": 12_000, "homophily": 0.5, "seed": 2},
-    "made-heterophilous": WORDS | {"classes": 5, "edges": 9000, "homophily": 0.05, "signal": 2, "seed": 3},
-    "made-heterophilous-dense": POINTS | {"classes": 2, "edges": 15_000, "homophily": 0.1, "signal": 0.6, "seed": 4},
-    "made-gaussian": POINTS | {"classes": 5, "edges": 15_000, "homophily": 0.8, "seed": 5},
-    "made-rare": WORDS | RARE | {"features": 300, "signal": 2, "seed": 6},
-    "made-rare-dense": POINTS | RARE | {"seed": 7},
-    "made-70-classes": WORDS | MANY | {"features": 1500, "signal": 4, "seed": 8},
-    "made-no-edges": WORDS | {"classes": 5, "edges": 0, "seed": 9},
-    "made-isolated": WORDS | {"classes": 5, "edges": 6000, "homophily": 0.8, "isolated": 0.5, "seed": 10},
-    "made-unequal": WORDS | {"classes": 6, "smallest": 0.03, "edges": 4500, "homophily": 0.7, "seed": 11},
-    "made-dense-edges": WORDS | {"classes": 4, "edges": 60_000, "homophily": 0.4, "seed": 12},
+    "made-words": WORDS | {"classes": 5, "edges": 6000, "homophily": 0.8, "random_state": 1},
+    "made-words-half": WORDS | {"classes": 5, "edges": 12_000, "homophily": 0.5, "random_state": 2},
+    "made-heterophilous": WORDS | {"classes": 5, "edges": 9000, "homophily": 0.05, "signal": 2, "random_state": 3},
+    "made-heterophilous-dense": POINTS
+    | {"classes": 2, "edges": 15_000, "homophily": 0.1, "signal": 0.6, "random_state": 4},
+    "made-gaussian": POINTS | {"classes": 5, "edges": 15_000, "homophily": 0.8, "random_state": 5},
+    "made-rare": WORDS | RARE | {"features": 300, "signal": 2, "random_state": 6},
+    "made-rare-dense": POINTS | RARE | {"random_state": 7},
+    "made-70-classes": WORDS | MANY | {"features": 1500, "signal": 4, "random_state": 8},
+    "made-no-edges": WORDS | {"classes": 5, "edges": 0, "random_state": 9},
+    "made-isolated": WORDS | {"classes": 5, "edges": 6000, "homophily": 0.8, "isolated": 0.5, "random_state": 10},
+    "made-unequal": WORDS | {"classes": 6, "smallest": 0.03, "edges": 4500, "homophily": 0.7, "random_state": 11},
+    "made-dense-edges": WORDS | {"classes": 4, "edges": 60_000, "homophily": 0.4, "random_state": 12},
 }
 """Parameters of each graph; 3,000 nodes by default."""
 

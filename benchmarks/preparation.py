@@ -175,7 +175,7 @@ def everything(classes, rng):
 
 
 GRAPHS = {
-    "money beside flags": money_and_flags,
+    "money and flags": money_and_flags,
     "an unscaled age": unscaled_age,
     "a postcode": postcode,
     "free text": free_text,
@@ -207,7 +207,7 @@ def by_hand(frame, steps, edges, n):
 def as_markdown(lines):
     """Return the means as a table."""
     rows = [
-        "| what is special | raw | default | by hand | default less by hand |",
+        "| columns | raw | default | by hand | default minus by hand |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     for name in dict.fromkeys(line["graph"] for line in lines):
@@ -242,7 +242,7 @@ def main():
             line["by hand"] = accuracy(by_hand(frame, steps, edges, given.nodes), classes, labelled)
             try:
                 line["raw"] = accuracy(fp.Graph.from_pandas(frame, edges, raw=True), classes, labelled)
-            except fp.FeatpropError:
+            except fp.errors.FeatpropError:
                 line["raw"] = None
             lines.append(line)
     table = as_markdown(lines)

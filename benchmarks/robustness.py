@@ -53,7 +53,7 @@ def scored(graph, classes, chosen, model):
     known = np.flatnonzero(classes != "")
     labels = classes[chosen].tolist()
     others = np.setdiff1d(known, chosen)
-    model = model.fit_or_start(graph, graph.ids[chosen].tolist(), labels)
+    model = model.fit(graph, graph.ids[chosen].tolist(), labels, cold_start=True)
     predicted = np.array([str(each) for each in model.predict(graph)], dtype=object)
     right = predicted[others] == classes[others]
     confidence = model.predict_proba(graph)[others].max(axis=1)
@@ -65,14 +65,14 @@ def scored(graph, classes, chosen, model):
         "weights": {name: round(weight, 3) for name, weight in model.weights_.items()},
     }
     if len(labels) >= MIN_LABELS:
-        interval = fp.estimate(graph, model).accuracy
+        interval = fp.evaluate.estimate(graph, model).accuracy
         line["interval"] = [interval.low, interval.high]
     return line
 
 
 def rounds(graph, classes, barred, budget):
     """Yield the nodes that the default selects in rounds, at each budget."""
-    strategy = fp.get_strategy("featprop-diffused")
+    strategy = fp.strategies.get_strategy("featprop-diffused")
     chosen = np.empty(0, dtype=np.intp)
     for size in sorted({*strategy.steps(0, budget), *(each for each in BUDGETS if each <= budget)}):
         ids = graph.ids[chosen].tolist()

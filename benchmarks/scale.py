@@ -30,11 +30,12 @@ PREDICT = """
 import sys
 import featprop as fp
 from featprop.active import write_predictions
+from featprop.compute import compute_on
 folder, picks, out, bound = sys.argv[1:]
 graph = fp.read_graph(folder)
 nodes = [int(line.split(",")[1]) for line in open(picks).read().splitlines()[1:]]
 labels = [graph.classes[graph.labels[node]] for node in nodes]
-with fp.working(max_memory=bound):
+with compute_on(max_memory=bound):
     model = fp.GraphRidge().fit(graph, nodes, labels)
     write_predictions(out, model, graph, force=True)
 """

@@ -48,7 +48,7 @@ def graph_like_pubmed() -> fp.Graph:
 def plain(graph: fp.Graph, nodes: np.ndarray, targets: np.ndarray, dropout: float, start: fp.GCN) -> np.ndarray:
     data = graph.to_pyg()
     network = PlainGCN(dropout)
-    weights = start.build(FEATURES, CLASSES, torch.Generator().manual_seed(start.seed))
+    weights = start.build(FEATURES, CLASSES, torch.Generator().manual_seed(start.random_state))
     with torch.no_grad():
         network.first.lin.weight.copy_(weights.weight1.T)
         network.second.lin.weight.copy_(weights.weight2[0].T)

@@ -45,7 +45,7 @@ def _same(one, other):
 @pytest.mark.parametrize("kind", ["gaussian", "words"])
 def test_seeds(kind, tmp_path):
     one, same, other = (
-        make(tmp_path / name, **WANTED, kind=kind, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+        make(tmp_path / name, **WANTED, kind=kind, random_state=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
     )
     assert _same(one, same)
     assert not _same(one, other)
@@ -92,7 +92,7 @@ def test_degree_does_not_depend_on_the_id(tmp_path):
 
 
 def test_published_graphs_are_reproduced(tmp_path):
-    words = make(tmp_path / "words", **WANTED | {"nodes": 503, "kind": "words"}, seed=3)
+    words = make(tmp_path / "words", **WANTED | {"nodes": 503, "kind": "words"}, random_state=3)
     parts = (words.labels, words.adjacency.indices, words.features.indices)
     assert [zlib.crc32(np.array(part, dtype=np.int64)) for part in parts] == [1755126996, 2997157959, 3500880569]
     points = make(tmp_path / "points", **WANTED)
@@ -180,7 +180,7 @@ def test_features_depend_on_the_class(kind, tmp_path):
         ({"isolated": 0.9}, "edges"),
         ({"signal": -0.5}, "signal"),
         ({"signal": float("inf")}, "signal"),
-        ({"seed": -1}, "seed"),
+        ({"random_state": -1}, "random_state"),
         ({"kind": "word"}, "kind"),
         ({"edges": 20_000}, "edges"),
         ({"classes": 1}, "edges"),

@@ -102,7 +102,7 @@ def test_a_model_that_always_says_the_same_never_stops_and_is_not_called_good(gr
         """Names the first class of every node, and is very sure."""
 
         def scores(self, propagation: Any) -> np.ndarray:
-            return np.tile(50 * np.eye(len(self.classes_), dtype=np.float32)[0], (propagation.graph.n_nodes, 1))
+            return np.tile(50 * np.eye(len(self.class_names_), dtype=np.float32)[0], (propagation.graph.n_nodes, 1))
 
         def scores_at(self, propagation: Any, nodes: np.ndarray) -> np.ndarray:
             return self.scores(propagation)[nodes]

@@ -33,9 +33,9 @@ def test_the_estimate_is_the_mean_confidence_of_the_predictions(groups: Groups) 
     model = fitted(graph, truth, list(range(50)))
     found = estimate(graph, model)
     assert found.accuracy.value == pytest.approx(float(model.predict_proba(graph)[50:].max(axis=1).mean()), abs=1e-6)
-    assert model.left_out_ is not None
-    codes = [model.classes_.index(name) for name in truth[:50]]
-    assert found.held_out == pytest.approx(np.mean(model.left_out_.argmax(axis=1) == codes))
+    assert model.held_out_proba_ is not None
+    codes = [model.class_names_.index(name) for name in truth[:50]]
+    assert found.held_out == pytest.approx(np.mean(model.held_out_proba_.argmax(axis=1) == codes))
 
 
 def test_with_ten_labels_folds_are_each_label_left_out_and_the_model_trained_again(groups: Groups) -> None:
@@ -48,7 +48,7 @@ def test_with_ten_labels_folds_are_each_label_left_out_and_the_model_trained_aga
         others = [other for other in nodes if other != node]
         again = fitted(graph, truth, others)
         expected = again.decision_function(graph)[node]
-        columns = [model.classes_.index(name) for name in again.classes_]
+        columns = [model.class_names_.index(name) for name in again.class_names_]
         np.testing.assert_allclose(found.scores[place, columns], expected, rtol=1e-4, atol=1e-5)
 
 
@@ -109,9 +109,9 @@ def test_the_same_labels_in_another_order_are_the_same_estimate(groups: Groups) 
 def test_a_second_fit_forgets_what_labels_got_without_themselves(groups: Groups) -> None:
     graph, truth = groups(0.5)
     model = fitted(graph, truth, list(range(30)))
-    assert model.left_out_ is not None
+    assert model.held_out_proba_ is not None
     ones = [node for node in range(60) if truth[node] == "class 1"][:2]
-    assert model.fit_or_start(graph, ones, ["class 1"] * 2).left_out_ is None
+    assert model.fit(graph, ones, ["class 1"] * 2, cold_start=True).held_out_proba_ is None
 
 
 def test_better_features_are_told_from_worse(groups: Groups) -> None:
@@ -155,7 +155,7 @@ def test_one_class_and_a_graph_without_other_nodes_are_refused(groups: Groups) -
     with pytest.raises(ParameterError, match="without a label"):
         estimate(graph, fitted(graph, truth, list(range(40))))
     one = [node for node in range(40) if truth[node] == "class 0"]
-    started = fp.GraphRidge().fit_or_start(graph, one, ["class 0"] * len(one))
+    started = fp.GraphRidge().fit(graph, one, ["class 0"] * len(one), cold_start=True)
     with pytest.raises(LabelError, match="two classes"):
         estimate(graph, started)
     with pytest.raises(LabelError, match=r"10 at least.*found 9"):

@@ -49,10 +49,10 @@ class Watching(First):
     def __init__(self) -> None:
         self.calls = 0
 
-    def state(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         return {"calls": self.calls}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         self.calls = state["calls"]
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> Any:
@@ -174,8 +174,8 @@ def test_strategy_that_needs_a_model_continues_from_the_previous_pool(rings: Gra
     names = rings.class_names()
     for context in seen:
         nodes = context.labelled
-        alone = GCN(seed=3, epochs=40).fit(rings, rings.ids[nodes], [names[node] for node in nodes])
-        assert context.classes == alone.classes_
+        alone = GCN(random_state=3, epochs=40).fit(rings, rings.ids[nodes], [names[node] for node in nodes])
+        assert context.classes == alone.class_names_
         assert [context.classes[code] for code in context.labels] == [names[node] for node in nodes]
         for output, expected in [
             ("probabilities", alone.predict_proba(rings)),
@@ -198,7 +198,7 @@ def test_strategy_that_uses_a_model_follows_its_steps(rings: Graph, model: str) 
     for context in seen[1:]:
         nodes = context.labelled
         assert rings.ids[nodes].tolist() == list(larger[: len(nodes)])
-        kind = GraphRidge() if model == "ridge" else GCN(seed=3, epochs=40)
+        kind = GraphRidge() if model == "ridge" else GCN(random_state=3, epochs=40)
         alone = kind.fit(rings, rings.ids[nodes], [names[node] for node in nodes])
         assert context.outputs.keys() == {"logits"}
         np.testing.assert_allclose(context.outputs["logits"], alone.decision_function(rings), atol=2e-3)
@@ -248,7 +248,9 @@ def test_scores_are_those_of_a_new_model(rings: Graph, name: str, kind: Any) -> 
     names = rings.class_names()
     Z = dense(propagate(rings, 2)).astype(np.float64)
     for line in all_lines(rings, trial(rings, "random", name)):
-        model = kind(seed=line.seed, epochs=40).fit(rings, line.nodes, [names[int(node[1:])] for node in line.nodes])
+        model = kind(random_state=line.seed, epochs=40).fit(
+            rings, line.nodes, [names[int(node[1:])] for node in line.nodes]
+        )
         places = [int(node[1:]) for node in line.nodes]
         scored = [i for i in range(11) if line.protocol == "paper" or i not in places]
         truth, answer = [names[i] for i in scored], [model.predict(rings)[i] for i in scored]

@@ -35,7 +35,7 @@ def pools_of(graph: Graph, size: int, count: int) -> list[np.ndarray]:
 
 def alone(kind: type[NodeClassifier], graph: Graph, pool: np.ndarray, seed: int, epochs: int) -> NodeClassifier:
     names = graph.class_names()
-    return kind(seed=seed, epochs=epochs).fit(graph, graph.ids[pool], [names[node] for node in pool])
+    return kind(random_state=seed, epochs=epochs).fit(graph, graph.ids[pool], [names[node] for node in pool])
 
 
 @pytest.mark.parametrize("kind", [GCN, SGC])
@@ -46,11 +46,11 @@ def test_batch_equals_separate_training(
 ) -> None:
     graph = request.getfixturevalue(name)
     pools = pools_of(graph, size, 4)
-    models = [kind(seed=seed, epochs=60) for seed in range(4)]
+    models = [kind(random_state=seed, epochs=60) for seed in range(4)]
     fit_seeds(models, graph, pools)
     for seed, (model, pool) in enumerate(zip(models, pools, strict=True)):
         single = alone(kind, graph, pool, seed, 60)
-        assert model.classes_ == single.classes_
+        assert model.class_names_ == single.class_names_
         np.testing.assert_allclose(model.predict_proba(graph), single.predict_proba(graph), atol=2e-3)
         assert np.mean(model.predict(graph) == single.predict(graph)) > 0.999
 
@@ -59,9 +59,9 @@ def test_seeds_may_have_different_numbers_of_classes(graph: Graph) -> None:
     labels = np.asarray(graph.labels)
     few = np.concatenate([np.flatnonzero(labels == digit)[:10] for digit in (3, 7)])
     many = np.concatenate([np.flatnonzero(labels == digit)[:2] for digit in range(10)])
-    models = [GCN(seed=0, epochs=30), GCN(seed=1, epochs=30)]
+    models = [GCN(random_state=0, epochs=30), GCN(random_state=1, epochs=30)]
     fit_seeds(models, graph, [few, many])
-    assert (models[0].classes_, models[1].classes_) == ((3, 7), tuple(range(10)))
+    assert (models[0].class_names_, models[1].class_names_) == ((3, 7), tuple(range(10)))
     for seed, pool in enumerate([few, many]):
         single = alone(GCN, graph, pool, seed, 30)
         np.testing.assert_allclose(models[seed].predict_proba(graph), single.predict_proba(graph), atol=1e-3)
@@ -69,9 +69,9 @@ def test_seeds_may_have_different_numbers_of_classes(graph: Graph) -> None:
 
 def test_seed_does_not_depend_on_the_rest_of_the_batch(graph: Graph) -> None:
     pools = pools_of(graph, 30, 3)
-    company = [GCN(seed=seed, epochs=50) for seed in range(3)]
+    company = [GCN(random_state=seed, epochs=50) for seed in range(3)]
     fit_seeds(company, graph, pools)
-    pair = [GCN(seed=seed, epochs=50) for seed in (2, 0)]
+    pair = [GCN(random_state=seed, epochs=50) for seed in (2, 0)]
     fit_seeds(pair, graph, [pools[2], pools[0]])
     np.testing.assert_allclose(pair[0].predict_proba(graph), company[2].predict_proba(graph), atol=1e-3)
     np.testing.assert_allclose(pair[1].predict_proba(graph), company[0].predict_proba(graph), atol=1e-3)
@@ -80,8 +80,8 @@ def test_seed_does_not_depend_on_the_rest_of_the_batch(graph: Graph) -> None:
 class Majority(NodeClassifier):
     """A model that is not batched: predicts the most frequent class."""
 
-    def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
+    def __init__(self, random_state: int = 0) -> None:
+        self.random_state = random_state
 
     def learn(self, propagation: Propagation, nodes: np.ndarray, targets: np.ndarray) -> None:
         self.counts = np.bincount(targets).astype(np.float32)
@@ -89,11 +89,11 @@ class Majority(NodeClassifier):
     def scores(self, propagation: Propagation) -> np.ndarray:
         return np.tile(self.counts, (propagation.graph.n_nodes, 1))
 
-    def tensors(self) -> dict[str, np.ndarray]:
+    def state_dict(self) -> dict[str, np.ndarray]:
         return {"counts": self.counts}
 
-    def restore(self, tensors: dict[str, np.ndarray]) -> None:
-        self.counts = tensors["counts"]
+    def load_state_dict(self, state: dict[str, np.ndarray]) -> None:
+        self.counts = state["counts"]
 
 
 class OtherGCN(GCN):
@@ -105,7 +105,7 @@ class OtherGCN(GCN):
 
 def test_other_models_are_trained_one_seed_at_a_time(graph: Graph) -> None:
     pools = pools_of(graph, 30, 2)
-    models = [Majority(seed=0), Majority(seed=1)]
+    models = [Majority(random_state=0), Majority(random_state=1)]
     fit_seeds(models, graph, pools)
     for model, pool in zip(models, pools, strict=True):
         values, counts = np.unique(np.asarray(graph.labels)[pool], return_counts=True)
@@ -122,16 +122,16 @@ def test_models_that_differ_cannot_be_batched(graph: Graph) -> None:
     with raises(ParameterError, parameter="models"):
         fit_seeds([GCN(), SGC()], graph, [mixed, mixed])
     with raises(ParameterError, parameter="models"):
-        fit_seeds([GCN(), GCN(seed=1)], graph, [mixed, np.arange(5)])
+        fit_seeds([GCN(), GCN(random_state=1)], graph, [mixed, np.arange(5)])
     with raises(LabelError):
         fit_seeds([GCN()], graph.without_labels(), [mixed])
 
 
 def test_seed_with_one_class_learns_nothing(graph: Graph) -> None:
     zeros, mixed = np.flatnonzero(np.asarray(graph.labels) == 0)[:4], np.arange(4)
-    models = [GCN(epochs=20), GCN(seed=1, epochs=20)]
+    models = [GCN(epochs=20), GCN(random_state=1, epochs=20)]
     fit_seeds(models, graph, [zeros, mixed])
-    assert models[0].classes_ == (0,)
+    assert models[0].class_names_ == (0,)
     assert set(models[0].predict(graph)) == {0}
     np.testing.assert_allclose(
         models[1].predict_proba(graph), alone(GCN, graph, mixed, 1, 20).predict_proba(graph), atol=1e-3

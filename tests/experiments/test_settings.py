@@ -77,7 +77,7 @@ def test_data_sets_may_be_respelled_or_replaced() -> None:
         ({"options": {"age": 3}}, "options.age"),
         ({"settings": {"gcn": 3}}, "settings.gcn"),
         ({"settings": 3}, "settings"),
-        ({"models": ["gcn[seed=3]"]}, "seed"),
+        ({"models": ["gcn[random_state=3]"]}, "random_state"),
         ({"budgets": ["10"]}, "budgets"),
         ({"budgets": [10.5]}, "budgets"),
         ({"budgets": [[10], 20]}, "budgets"),

@@ -74,7 +74,7 @@ def make(
             isolated=isolated,
             kind=kind,
             signal=signal,
-            seed=seed,
+            random_state=seed,
             force=force,
         )
     size = sum(file.stat().st_size for file in out.iterdir())

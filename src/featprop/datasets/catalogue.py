@@ -25,8 +25,7 @@ from featprop.datasets.readers import (
     read_sparse,
 )
 from featprop.errors import ParameterError, unknown_choice
-from featprop.graph import Graph
-from featprop.interop.raw import RawGraph
+from featprop.graph import Graph, RawGraph
 
 PLANETOID = "https://github.com/kimiyoung/planetoid/raw/master/data"
 GRAPH2GAUSS = "https://github.com/abojchevski/graph2gauss/raw/master/data"

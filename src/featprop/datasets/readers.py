@@ -13,8 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import FileError, quote_error
-from featprop.graph import UNKNOWN, Graph
-from featprop.interop.raw import RawGraph
+from featprop.graph import UNKNOWN, Graph, RawGraph
 from featprop.io.archive import opened_npz
 from featprop.io.npz import raw_from_npz
 from featprop.io.unpickling import unpickled

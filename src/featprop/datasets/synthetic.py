@@ -43,7 +43,7 @@ def make(
     isolated: float = 0.0,
     kind: str = "gaussian",
     signal: float = 1.0,
-    seed: int = 0,
+    random_state: int = 0,
     force: bool = False,
 ) -> Graph:
     """Write a graph of a degree-corrected stochastic block model in featprop's format, and open it.
@@ -68,7 +68,7 @@ def make(
         How much the features depend on the class, from 0 for not at all. The centres of two classes are 3 × `signal`
         standard deviations apart; for each word from the distribution of all classes, `signal` words are drawn from
         that of the class.
-    seed
+    random_state
         The same seed gives the same graph.
     force
         Overwrite an existing graph in featprop's format.
@@ -82,10 +82,10 @@ def make(
         homophily=(homophily, 0, 1),
         isolated=(isolated, 0, 1),
         signal=(signal, 0, 1000),
-        seed=(seed, 0, 2**63),
+        random_state=(random_state, 0, 2**63),
     )
     _check_smallest(smallest, nodes, classes)
-    shuffle, inside, between, rest = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
+    shuffle, inside, between, rest = (np.random.default_rng(s) for s in np.random.SeedSequence(random_state).spawn(4))
     model = BlockModel(class_sizes(nodes, classes, smallest), round(isolated * nodes), shuffle)
     wanted = {"inside": round(homophily * edges), "between": edges - round(homophily * edges)}
     _check_density(model, wanted)

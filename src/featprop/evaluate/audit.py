@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import ModelError, ParameterError
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import card, grid
-from featprop.io.given import GraphLike, as_graph
 from featprop.labels import LabelLog
 from featprop.models import NodeClassifier
 
@@ -74,7 +73,7 @@ def draw_audit(
     size: int,
     *,
     exclude: Iterable[Hashable] = (),
-    seed: int = 0,
+    random_state: int = 0,
     model: NodeClassifier | None = None,
 ) -> AuditSample:
     """Draw nodes for checking a model, each node as likely as any other.
@@ -87,7 +86,7 @@ def draw_audit(
         How many nodes.
     exclude
         Ids of nodes that are not drawn: those that have a label already.
-    seed
+    random_state
         The same seed gives the same nodes.
     model
         A fitted model, to draw of each class it predicts the same number of nodes, as near as can be: rare classes
@@ -96,7 +95,7 @@ def draw_audit(
     whole = as_graph(graph)
     open_ = np.setdiff1d(np.arange(whole.n_nodes), whole.positions(exclude, "excluded nodes"))
     _check_size(size, len(open_))
-    generator = np.random.default_rng([STREAM, seed, len(open_)])
+    generator = np.random.default_rng([STREAM, random_state, len(open_)])
     if model is None:
         drawn = generator.permutation(open_)[:size]
         return AuditSample(whole.ids[drawn], drawn, np.full(size, len(open_) / size))
@@ -123,7 +122,7 @@ def add_to_audit(
     size: int,
     *,
     exclude: Iterable[Hashable] = (),
-    seed: int = 0,
+    random_state: int = 0,
     model: NodeClassifier | None = None,
     turn: int = 0,
 ) -> AuditSample:
@@ -135,14 +134,14 @@ def add_to_audit(
     ----------
     log
         The log: its labels and its audit are not drawn.
-    graph, size, exclude, seed, model
+    graph, size, exclude, random_state, model
         As in `draw_audit`.
     turn
         How many times nodes have been asked for.
     """
     before = log.audit()
     out = [*log.labels(), *log.skips(), *before, *exclude]
-    sample = draw_audit(graph, size, exclude=out, seed=seed, model=model)
+    sample = draw_audit(graph, size, exclude=out, random_state=random_state, model=model)
     if model is None and len(set(before.values())) == 1:
         weight = (float(sample.weights.sum()) + len(before)) / (size + len(before))
         sample = replace(sample, weights=np.full(size, weight))

@@ -16,9 +16,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.graph import GraphLike
 from featprop.html import card, grid
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
+from featprop.models.base import clone
 from featprop.progress import tracked
 
 __all__ = ["STEPS", "Change", "Step", "change", "cohens_kappa", "earlier_models"]
@@ -88,19 +89,19 @@ def change(graph: GraphLike, model: NodeClassifier) -> Change | None:
     model
         A fitted model. The order of its labels, ``model.labelled_``, is that in which they came.
     """
-    whole = model.fitting(graph)
+    whole = model.prepare_graph(graph)
     return change_between(whole, [*earlier_models(whole, model), model])
 
 
 def earlier_models(graph: GraphLike, model: NodeClassifier) -> list[NodeClassifier]:
     """Return models of the first quarter, half and three quarters of the labels, those that two classes allow."""
-    whole = model.fitting(graph).without_labels()
-    given = _in_order(model.given_in(whole))
+    whole = model.prepare_graph(graph).without_labels()
+    given = _in_order(model.training_labels_in(whole))
     sizes = sorted({len(given) * step // STEPS for step in range(1, STEPS)} - {0, len(given)})
     firsts = [dict(given[:size]) for size in sizes]
     usable = [first for first in firsts if len(set(first.values())) > 1]
     return [
-        model.fresh().fit(whole, list(first), list(first.values()))
+        clone(model).fit(whole, list(first), list(first.values()))
         for first in tracked(usable, "training on the first labels", len(usable))
     ]
 
@@ -119,16 +120,16 @@ def _in_order(given: Mapping[Hashable, Hashable]) -> list[tuple[Hashable, Hashab
 def change_between(graph: GraphLike, models: list[NodeClassifier]) -> Change | None:
     """Say what changed from each model to the next, of more labels, and over the last half of the labels."""
     last = models[-1]
-    whole = last.fitting(graph).without_labels()
-    given = last.given_in(whole)
+    whole = last.prepare_graph(graph).without_labels()
+    given = last.training_labels_in(whole)
     halves = [model for model in models if len(model.labelled_) == len(given) * (STEPS // 2) // STEPS]
     if len(models) < 2 or not halves:
         return None
-    code_of = {name: code for code, name in enumerate(last.classes_)}
+    code_of = {name: code for code, name in enumerate(last.class_names_)}
     others = np.setdiff1d(np.arange(whole.n_nodes), whole.positions(given))
 
     def said(model: NodeClassifier) -> NDArray[np.intp]:
-        codes = np.array([code_of[name] for name in model.classes_], dtype=np.intp)
+        codes = np.array([code_of[name] for name in model.class_names_], dtype=np.intp)
         return np.asarray(codes[model.decision_function(whole).argmax(axis=1)][others])
 
     answers = [said(model) for model in models]

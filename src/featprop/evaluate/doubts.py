@@ -14,11 +14,10 @@ from featprop.evaluate.unreached import unreached_components
 from featprop.evaluate.unseen import UnseenGroup, classes_apart, holes
 from featprop.evaluate.unsure import contradiction, neighbours_say, unsureness_of
 from featprop.evaluate.wrong_labels import wrong_labels
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike
 from featprop.html import card, grid
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
-from featprop.propagation import Coverage, Propagation, covered
+from featprop.propagation import Coverage, Propagation, measure_coverage
 
 __all__ = ["Doubts", "doubts", "doubts_of"]
 
@@ -109,7 +108,7 @@ def doubts(graph: GraphLike, model: NodeClassifier, limit: int = LIMIT) -> Doubt
     """
     if limit < 1:
         raise ParameterError("limit", "must be at least 1", limit, "pass another number")
-    return _Looking(model.fitting(graph), model, limit).all()
+    return _Looking(model.prepare_graph(graph), model, limit).all()
 
 
 def doubts_of(graph: Graph, model: NodeClassifier, reached: Coverage) -> Doubts:
@@ -132,19 +131,19 @@ class _Looking:
         self.graph, self.model, self.limit, self.reached = graph, model, limit, reached
         self.probabilities = model.predict_proba(graph)
         self.best = self.probabilities.argmax(axis=1)
-        given = model.given_in(graph)
+        given = model.training_labels_in(graph)
         self.labelled = graph.positions(given)
-        code_of = {name: code for code, name in enumerate(model.classes_)}
+        code_of = {name: code for code, name in enumerate(model.class_names_)}
         self.codes = np.array([code_of[name] for name in given.values()], dtype=np.intp)
         self.others = np.setdiff1d(np.arange(graph.n_nodes), self.labelled)
         self.points = Propagation.of(graph).compared
 
     def all(self) -> Doubts:
-        several = len(self.model.classes_) > 1
+        several = len(self.model.class_names_) > 1
         sure = (self.least_sure(), self.contradicted()) if several else ((), ())
         if not self.labelled.size:
             return Doubts(*sure)
-        reached = covered(self.points, self.labelled) if self.reached is None else self.reached
+        reached = measure_coverage(self.points, self.labelled) if self.reached is None else self.reached
         wrong = wrong_labels(self.graph, self.model)
         return Doubts(*sure, self.far(reached), self.unreached(), self.unseen(reached), wrong)
 
@@ -194,7 +193,7 @@ class _Looking:
         return worst_first(self.graph, found.positions, found.sizes.astype(np.float64), why, self.limit)
 
     def unseen(self, reached: Coverage) -> tuple[UnseenGroup, ...]:
-        several = len(self.model.classes_) > 1
+        several = len(self.model.class_names_) > 1
         unsure = unsureness_of(self.probabilities) if several else np.ones(self.graph.n_nodes, dtype=np.float32)
         known = np.asarray(Propagation.of(self.graph).features("diffused").any(axis=1))
         apart = classes_apart(self.points, self.labelled, self.codes)
@@ -205,12 +204,12 @@ class _Looking:
         nodes = tuple(self.graph.ids[positions].tolist())
         most = int(np.bincount(self.best[positions]).argmax())
         sure = 1 - float(unsure[positions].mean(dtype=np.float64))
-        guess = f", predicted mostly {self._class(most)}, {sure:.0%} sure" if len(self.model.classes_) > 1 else ""
+        guess = f", predicted mostly {self._class(most)}, {sure:.0%} sure" if len(self.model.class_names_) > 1 else ""
         why = f"nearer to each other than to any label{guess}: label one of them to see what they are"
         return UnseenGroup(nodes, positions, len(nodes), nodes[0], score, why)
 
     def _class(self, code: int) -> Hashable:
-        return self.model.classes_[code]
+        return self.model.class_names_[code]
 
     def _id(self, position: int) -> Hashable:
         found: Hashable = self.graph.ids[[position]].tolist()[0]

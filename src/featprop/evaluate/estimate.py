@@ -19,9 +19,8 @@ from featprop.errors import LabelError, ParameterError
 from featprop.evaluate.held_out import HeldOut, held_out
 from featprop.evaluate.intervals import LEVEL, Interval
 from featprop.evaluate.left_out import left_out_probabilities
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike
 from featprop.html import card
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 from featprop.models.calibration import inverse_temperature
 from featprop.propagation import Propagation
@@ -87,12 +86,12 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
     model
         A fitted model. One that does not cross-validate is trained ten times, on nine tenths of its labels each.
     """
-    fitting = model.fitting(graph)
-    count = len(model.given_in(fitting))
+    fitting = model.prepare_graph(graph)
+    count = len(model.training_labels_in(fitting))
     if count < LEAST:
         cure = "label more nodes, or check it by an audit"
         raise LabelError("Labels to judge a model by", f"must be {LEAST} at least", count, cure)
-    positions = fitting.positions(model.given_in(fitting))
+    positions = fitting.positions(model.training_labels_in(fitting))
     others = np.setdiff1d(np.arange(fitting.n_nodes), positions)
     if not others.size:
         rule = "must have nodes without a label to be judged by"
@@ -100,7 +99,7 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
     if len(others) > MEASURED:
         others = np.random.default_rng(0).choice(others, MEASURED, replace=False)
     scores = model.scores_at(Propagation.of(fitting.without_labels()), others)
-    if model.left_out_ is None:
+    if model.held_out_proba_ is None:
         labels = held_out(fitting, model)
         probabilities, right = softmax(_temperature(labels, model) * scores.astype(np.float64), axis=1), labels.right
     else:
@@ -122,8 +121,8 @@ def _temperature(labels: HeldOut, model: NodeClassifier) -> float:
 
 def _right(graph: Graph, model: NodeClassifier) -> NDArray[np.bool_]:
     """Return whether the model predicted each label of a graph in its own cross-validation."""
-    code_of = {name: code for code, name in enumerate(model.classes_)}
-    codes = [code_of[name] for name in model.given_in(graph).values()]
+    code_of = {name: code for code, name in enumerate(model.class_names_)}
+    codes = [code_of[name] for name in model.training_labels_in(graph).values()]
     return np.asarray(left_out_probabilities(graph, model).argmax(axis=1) == codes)
 
 

@@ -16,8 +16,8 @@ from scipy.special import ndtri
 from featprop.evaluate.change import STEPS, Change, change_between, earlier_models
 from featprop.evaluate.estimate import LEAST, Estimate, estimate
 from featprop.evaluate.intervals import LEVEL, Interval
+from featprop.graph import GraphLike
 from featprop.html import card, grid
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 
 __all__ = ["Forecast", "LearningCurve", "forecast", "learning_curve"]
@@ -97,7 +97,7 @@ def learning_curve(graph: GraphLike, model: NodeClassifier, *, earlier: bool = T
     earlier
         Estimate also how good the models of fewer labels were.
     """
-    whole = model.fitting(graph)
+    whole = model.prepare_graph(graph)
     models = [*earlier_models(whole, model), model]
     change = change_between(whole, models)
     halvings = {len(model.labelled_) // step for step in (STEPS, STEPS // 2)} if earlier else set()

@@ -16,8 +16,8 @@ __all__ = ["left_out_probabilities"]
 def left_out_probabilities(graph: Graph, model: NodeClassifier) -> NDArray[np.float32]:
     """Return the probability of each class that each label would have got without itself.
 
-    A model that does not say (`left_out_`) is fitted ten times anew, each time without a tenth of the labels: a class
-    that has few labels may be missing then, and has the probability 0.
+    A model without `held_out_proba_` is fitted ten times, each time without a tenth of the labels: a class with few
+    labels may be missing then, and has the probability 0.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ def left_out_probabilities(graph: Graph, model: NodeClassifier) -> NDArray[np.fl
     Returns
     -------
     ndarray of float32, shape (labels, classes)
-        A row a label in the order of `model.given_in(graph)`.
+        A row a label in the order of `model.training_labels_in(graph)`.
     """
-    if model.left_out_ is None:
+    if model.held_out_proba_ is None:
         return np.asarray(softmax(held_out(graph, model).scores, axis=1), dtype=np.float32)
     place_of = {node: place for place, node in enumerate(model.labelled_)}
-    return model.left_out_[[place_of[node] for node in model.given_in(graph)]]
+    return model.held_out_proba_[[place_of[node] for node in model.training_labels_in(graph)]]

@@ -45,7 +45,7 @@ def macro_f1_of(confusion: NDArray[np.floating]) -> NDArray[np.float64]:
     return found
 
 
-def macro_f1_interval(counts: NDArray[np.floating], predicted: NDArray[np.integer], seed: int = 0) -> Interval:
+def macro_f1_interval(counts: NDArray[np.floating], predicted: NDArray[np.integer], random_state: int = 0) -> Interval:
     """Return Macro-F1 over all nodes.
 
     Parameters
@@ -54,12 +54,12 @@ def macro_f1_interval(counts: NDArray[np.floating], predicted: NDArray[np.intege
         How many nodes of the audit are predicted as each class (rows) and are of each (columns, in the same order).
     predicted
         How many nodes of the graph are predicted as each class.
-    seed
+    random_state
         Of the draws.
     """
     from scipy.special import expit, logit
 
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(random_state)
     n, others = len(predicted), predicted + 1.0
     shared = np.where(np.eye(n, dtype=bool), 0.0, np.broadcast_to(others, (n, n)))
     shared /= np.maximum(shared.sum(axis=1, keepdims=True), 1.0)

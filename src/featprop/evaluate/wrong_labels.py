@@ -28,8 +28,8 @@ def wrong_labels(graph: Graph, model: NodeClassifier) -> tuple[Doubt, ...]:
     model
         A fitted model. Of one class, or one label, nothing can speak against it: the list is empty.
     """
-    given = model.given_in(graph)
-    classes = model.classes_
+    given = model.training_labels_in(graph)
+    classes = model.class_names_
     if len(classes) < 2 or len(given) < 2:
         return ()
     code_of = {name: code for code, name in enumerate(classes)}

@@ -165,7 +165,7 @@ class Protocol:
     ) -> Pool:
         strategy = get_strategy(trial.strategy.name, **trial.strategy.options)
         if start and start.state:
-            strategy.restore(start.state)
+            strategy.load_state_dict(start.state)
         labelled = start.nodes if start else NO_NODES
         names = [self.graph.classes[code] for code in self.truth[labelled]]
         known = self.graph.ids[self.truth != UNKNOWN].tolist()
@@ -174,7 +174,7 @@ class Protocol:
         context = build_context(self.graph, strategy, self.graph.ids[labelled].tolist(), names, (), known, model, seed)
         choice = choose(strategy, context, budget - len(labelled), seed)
         seconds = time.perf_counter() - started
-        return Pool(np.concatenate([labelled, choice.picks]), seconds, strategy.state(), choice.drew)
+        return Pool(np.concatenate([labelled, choice.picks]), seconds, strategy.state_dict(), choice.drew)
 
     def _score(
         self, trial: Trial, budget: int, model: Spec, pools: Mapping[int, Pool], trained: Mapping[int, TrainedModel]

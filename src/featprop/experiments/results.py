@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 from featprop.errors import FileError, quote_error
 from featprop.experiments.settings import Spec
+from featprop.ids import from_jsonable, to_jsonable
 from featprop.io.atomic import replacing_file, sweep, unwritable
 from featprop.io.locks import held_lock
-from featprop.names import from_jsonable, to_jsonable
 
 log = logging.getLogger(__name__)
 

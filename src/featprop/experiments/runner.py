@@ -217,7 +217,7 @@ def run_trials(
         others = set(active_children())
         pool = ProcessPoolExecutor(min(jobs, len(unfinished)), context, _start_worker, (messages,))
         try:
-            with _limit_threads(threads), interrupts.unheard():
+            with _limit_threads(threads), interrupts.block_interrupts():
                 futures = [pool.submit(_run_trial, number, *each) for number, each in unfinished.items()]
             while unfinished:
                 try:

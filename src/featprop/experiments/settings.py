@@ -153,12 +153,12 @@ class Settings:
     def model_specs(self) -> list[Spec]:
         """Return the models with their settings; an experiment chooses the seed and the device itself."""
         chosen = {name: dict(values) for name, values in self.settings.items()}
-        for name in MODELS.classes if self.epochs is not None else ():
+        for name in {*MODELS.built_in, *MODELS.classes} if self.epochs is not None else ():
             if "epochs" in options_of(model_class(name)):
                 chosen[name] = {"epochs": self.epochs, **chosen.get(name, {})}
         specs = [Spec.parse(MODELS, text, chosen) for text in self.models]
         for spec in specs:
-            for name in {"seed", "device"} & set(spec.options):
+            for name in {"random_state", "device"} & set(spec.options):
                 message = f"An experiment sets `{name}` of the model {spec.name} itself."
                 raise ParameterError(message, parameter=name, value=spec.options[name])
         return specs

@@ -63,8 +63,8 @@ def train_seeds(spec: Spec, graph: Graph, pools: Mapping[int, NDArray[np.intp]])
     """Train a new model for each seed on its pool; with a single class in its pool, a model learns nothing."""
     models = {seed: get_model(spec.name, **spec.options) for seed in pools}
     for seed, model in models.items():
-        if "seed" in options_of(type(model)):
-            model.set_params(seed=seed)
+        if "random_state" in options_of(type(model)):
+            model.set_params(random_state=seed)
     started = time.perf_counter()
     fit_seeds(list(models.values()), graph, list(pools.values()))
     seconds = (time.perf_counter() - started) / len(pools)
@@ -85,7 +85,7 @@ def fit_seeds(models: Sequence[NodeClassifier], graph: Graph, pools: Sequence[ND
     """
     if graph.labels is None:
         raise LabelError("The graph has no labels to learn from.")
-    kinds = {(type(model), *sorted({**model.get_params(), "seed": 0}.items())) for model in models}
+    kinds = {(type(model), *sorted({**model.get_params(), "random_state": 0}.items())) for model in models}
     if len(kinds) != 1 or len({len(pool) for pool in pools}) != 1 or len(models) != len(pools):
         message = "`models` must differ only by their seed, with one pool each, all of the same size."
         raise ParameterError(message, parameter="models")
@@ -95,7 +95,7 @@ def fit_seeds(models: Sequence[NodeClassifier], graph: Graph, pools: Sequence[ND
         if type(model) in BATCHED_MODELS and len(np.unique(graph.labels[pool])) > 1:
             batch.append((model, pool))
         else:
-            model.fit_or_start(graph, graph.ids[pool].tolist(), names[pool].tolist())
+            model.fit(graph, graph.ids[pool].tolist(), names[pool].tolist(), cold_start=True)
     if batch:
         _fit_batch(graph, graph.labels, batch)
 
@@ -110,14 +110,14 @@ def _fit_batch(graph: Graph, labels: NDArray[np.int64], batch: list[tuple[Any, N
     networks, generators, targets, matrices = [], [], [], []
     for model, pool in batch:
         known, codes = np.unique(labels[pool], return_inverse=True)
-        model.describe(graph, tuple(graph.classes[code] for code in known))
-        generators.append(torch.Generator().manual_seed(model.seed))
+        model.set_metadata(graph, tuple(graph.classes[code] for code in known))
+        generators.append(torch.Generator().manual_seed(model.random_state))
         networks.append(model.build(graph.n_features, len(known), generators[-1]))
         targets.append(torch.from_numpy(codes.astype(np.int64)))
         matrices.append(model.matrices(propagation, pool))
     diagonals = [sp.csr_array(sp.block_diag(blocks, format="csr")) for blocks in zip(*matrices, strict=True)]
     inputs = Inputs(tuple(Constant(matrix, cpu) for matrix in diagonals), tuple(each[0].shape[0] for each in matrices))
-    sizes = [len(model.classes_) for model, _ in batch]
+    sizes = [len(model.class_names_) for model, _ in batch]
     is_known = torch.arange(max(sizes)) < torch.tensor(sizes)[:, None]
     padding = torch.where(is_known, 0.0, -torch.inf)[:, None, :]
     joined = _join_networks(networks, max(sizes))

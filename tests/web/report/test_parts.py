@@ -149,7 +149,7 @@ def test_a_class_that_is_nearly_all_of_them_is_said(subject: Subject, findings: 
 
 def test_one_class_and_no_open_node_have_headlines(line: Graph) -> None:
     lonely = {"a": "left"}
-    one = Subject(line, GraphRidge().fit_or_start(line, ["a"], ["left"]), lonely)
+    one = Subject(line, GraphRidge().fit(line, ["a"], ["left"], cold_start=True), lonely)
     assert headline(one, Findings()).startswith("All labels are left so far")
     every = dict(zip("abcde", ["left", "right", "left", "right", "left"], strict=True))
     done = Subject(line, GraphRidge().fit(line, list(every), list(every.values())), every)

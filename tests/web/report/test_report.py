@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import featprop as fp
 from featprop.errors import FileError, GraphError, LabelError, MissingExtraError, ParameterError
 from featprop.graph import Graph
-from featprop.web.report import composition
+from featprop.web.report import composition, report
 
 
 class Tags(HTMLParser):
@@ -70,7 +69,7 @@ def test_without_estimates_the_page_says_so(
     from featprop.web.report.findings import Findings
 
     monkeypatch.setattr(composition, "findings_of", lambda *_: Findings())
-    made = fp.report(graph, labels, out=tmp_path / "r.html")
+    made = report(graph, labels, out=tmp_path / "r.html")
     page = made.path.read_text(encoding="utf-8")
     assert "no telling yet" in made.headline
     assert "no telling yet" in page
@@ -83,17 +82,17 @@ def test_without_estimates_the_page_says_so(
 @pytest.mark.parametrize("model", ["ridge", "sgc"])
 def test_small_and_odd_graphs(model: str, tmp_path: Path) -> None:
     same = Graph.from_scipy(np.zeros((4, 4)), np.ones((4, 2)), ids=list("abcd"))
-    fp.report(same, {"a": 1, "b": 2}, out=tmp_path / "a.html", model=model)
-    fp.report(same, dict(zip("abcd", [1, 2, 1, 2], strict=True)), out=tmp_path / "b.html", model=model)
+    report(same, {"a": 1, "b": 2}, out=tmp_path / "a.html", model=model)
+    report(same, dict(zip("abcd", [1, 2, 1, 2], strict=True)), out=tmp_path / "b.html", model=model)
     alike = Graph.from_scipy(np.zeros((30, 30)), np.ones((30, 2)))
-    fp.report(alike, {0: "x"}, out=tmp_path / "c.html", model=model)
+    report(alike, {0: "x"}, out=tmp_path / "c.html", model=model)
     assert "All labels are x so far" in (tmp_path / "c.html").read_text(encoding="utf-8")
 
 
 def test_twelve_classes_have_a_legend_entry_each(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     graph = Graph.from_scipy(np.zeros((60, 60)), generator.normal(size=(60, 5)))
-    fp.report(graph, {node: f"class {node % 12}" for node in range(24)}, out=tmp_path / "r.html")
+    report(graph, {node: f"class {node % 12}" for node in range(24)}, out=tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert page.count('aria-pressed="false"') == 12
     assert 'class="dots c1 square"' in page
@@ -110,7 +109,7 @@ def test_a_large_graph_is_sampled_and_small_on_disk(tmp_path: Path, monkeypatch:
     )
     edges = pa.table({"source": range(n - 1), "target": range(1, n)})
     graph = Graph.from_pandas(nodes, edges)
-    fp.report(graph, {node: node % 3 for node in range(0, n, 150)}, out=tmp_path / "r.html")
+    report(graph, {node: node % 3 for node in range(0, n, 150)}, out=tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "4,000 of the 6,000 nodes" in page
     assert len(page.encode()) < 5_000_000
@@ -130,7 +129,7 @@ def test_a_large_graph_is_sampled_and_small_on_disk(tmp_path: Path, monkeypatch:
 def test_bad_input(graph: Graph, labels: Any, change: Any, error: Any, message: str, tmp_path: Path) -> None:
     given = {"labels": labels, "out": tmp_path / "report.html", **change}
     with pytest.raises(error) as raised:
-        fp.report(graph, **given)
+        report(graph, **given)
     assert message in str(raised.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -139,24 +138,24 @@ def test_a_file_that_is_no_report_stays(graph: Graph, labels: Any, tmp_path: Pat
     mine = tmp_path / "report.html"
     mine.write_text("<!doctype html>\nmy own page", encoding="utf-8")
     with pytest.raises(FileError, match="a file that featprop report did not write"):
-        fp.report(graph, labels, out=mine)
+        report(graph, labels, out=mine)
     assert mine.read_text(encoding="utf-8") == "<!doctype html>\nmy own page"
-    fp.report(graph, labels, out=mine, force=True)
-    fp.report(graph, labels, out=mine)
+    report(graph, labels, out=mine, force=True)
+    report(graph, labels, out=mine)
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(FileError, match="must be a file"):
-        fp.report(graph, labels, out=tmp_path / "folder.html", force=True)
+        report(graph, labels, out=tmp_path / "folder.html", force=True)
 
 
 def test_a_missing_extra_is_named(graph: Graph, labels: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(composition, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'featprop\[report\]'"):
-        fp.report(graph, labels, out=tmp_path / "r.html")
+        report(graph, labels, out=tmp_path / "r.html")
 
 
 def test_labels_may_be_a_series(graph: Graph, labels: Any, tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
-    made = fp.report(graph, pd.Series(labels), out=tmp_path / "r.html")
+    made = report(graph, pd.Series(labels), out=tmp_path / "r.html")
     assert made.path.exists()
 
 
@@ -187,14 +186,14 @@ def test_nothing_that_people_wrote_turns_or_breaks_a_line(tmp_path: Path) -> Non
 
 def test_an_audit_is_scored_where_there_is_one_class_to_learn(graph: Graph, tmp_path: Path) -> None:
     one = {"n0": "ok", "n1": "ok"}
-    made = fp.report(graph, one, audit={"n3": "ok", "n4": "bad", "n5": "bad", "n6": "bad"}, out=tmp_path / "r.html")
+    made = report(graph, one, audit={"n3": "ok", "n4": "bad", "n5": "bad", "n6": "bad"}, out=tmp_path / "r.html")
     assert made.headline.startswith("About 25% (")
     assert made.findings.audit is not None
     page = made.path.read_text(encoding="utf-8")
     assert "All labels are ok so far: nothing can be learnt from one class." in page
     assert "By the audit of 4 nodes" in page
     with pytest.raises(LabelError, match="must have a class for every node"):
-        fp.report(graph, one, audit={"n3": float("nan")}, out=tmp_path / "other.html")
+        report(graph, one, audit={"n3": float("nan")}, out=tmp_path / "other.html")
 
 
 def test_tile_and_chart_say_what_their_forecasts_are_of(written: Path) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from featprop.errors import GraphError, ParameterError
 from featprop.graph import Graph
-from featprop.names import from_jsonable, name_from_text, name_to_text
+from featprop.ids import from_jsonable, name_from_text, name_to_text
 
 __all__ = ["name_in", "named", "node_address", "node_in", "node_of"]
 

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from featprop.evaluate import Advice, Interval
-from featprop.names import to_jsonable
+from featprop.ids import to_jsonable
 from featprop.web.page.addresses import node_address, node_in
 from featprop.web.page.changes import Change, who
 from featprop.web.page.desk import Desk

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from starlette.requests import Request
 
 from featprop.errors import ParameterError
+from featprop.ids import to_jsonable
 from featprop.labels import Act
-from featprop.names import to_jsonable
 from featprop.web.page.addresses import named, node_of
 from featprop.web.page.bodies import Adjudication, Body, Heartbeat, Labelling, NewClass, Note, Skipping, Undoing
 from featprop.web.page.desk import Desk

@@ -6,9 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import overload
 
 from featprop.errors import LabelError, ParameterError
-from featprop.interop.plain import is_missing
-from featprop.names import name_to_text
-from featprop.spelling import form_of
+from featprop.ids import form_of, is_missing, name_to_text
 from featprop.tables.naming import name_of
 
 __all__ = ["Classes"]
@@ -50,7 +48,7 @@ class Classes(Sequence[Hashable]):
     def add(self, name: str) -> tuple[Hashable, bool]:
         """Add a class and return it as it is kept, a number if it is written as one, and whether it is new.
 
-        One that is only written otherwise than another (`featprop.spelling`) is that one.
+        One that is only written otherwise than another (`featprop.ids`) is that one.
         """
         text = " ".join(name.split())
         if is_missing(text):

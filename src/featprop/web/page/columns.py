@@ -94,7 +94,7 @@ class Reading:
 
 def reading_of(graph: Graph) -> Reading:
     """Look at the columns of a graph: the first time, and remember it."""
-    found: Reading = graph.once("columns a person reads", lambda: _reading(graph))
+    found: Reading = graph.cache.get("columns a person reads", lambda: _reading(graph))
     return found
 
 

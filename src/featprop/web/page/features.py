@@ -107,7 +107,9 @@ class Picture:
 
 def summary_of(graph: Graph, start: int, stop: int) -> FeatureSummary:
     """Look at the features from `start` to before `stop`: the first time, and remember it."""
-    found: FeatureSummary = graph.once(("features a person sees", start, stop), lambda: _summary(graph, start, stop))
+    found: FeatureSummary = graph.cache.get(
+        ("features a person sees", start, stop), lambda: _summary(graph, start, stop)
+    )
     return found
 
 

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from featprop.evaluate.estimate import LEAST
-from featprop.names import name_to_text
+from featprop.ids import name_to_text
 from featprop.web.drawing.templates import rendered
 from featprop.web.page.addresses import named, node_address, node_in, node_of
 from featprop.web.page.bodies import NAME, NOTE, REASON

@@ -12,8 +12,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from featprop.ids import name_to_text, to_jsonable
 from featprop.labels import Act
-from featprop.names import name_to_text, to_jsonable
 from featprop.web.page.addresses import node_address
 from featprop.web.page.card import Card, card_of, picture_of, title_of
 from featprop.web.page.desk import Desk

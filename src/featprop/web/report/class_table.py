@@ -72,7 +72,7 @@ def class_lines(subject: Subject, audit: AuditScore | None) -> list[ClassLine]:
 
 
 def _got_right(subject: Subject) -> np.ndarray | None:
-    left_out = subject.model.left_out_
+    left_out = subject.model.held_out_proba_
     if left_out is None or len(left_out) != len(subject.codes):
         return None
     right = left_out.argmax(axis=1) == subject.codes

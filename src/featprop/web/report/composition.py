@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from featprop.errors import LabelError, MissingExtraError, first_five
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import card
 from featprop.interop.pandas import is_series, known_of
-from featprop.io.given import GraphLike, as_graph
-from featprop.models import NodeClassifier, model_of_seed
+from featprop.models import NodeClassifier, seeded_model
+from featprop.models.base import clone
 from featprop.web.report.commands import Files
 from featprop.web.report.files import check_replaceable, write_page
 from featprop.web.report.findings import Findings
@@ -65,7 +65,7 @@ def report(
     model: str | NodeClassifier | None = None,
     title: str | None = None,
     files: Files | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     force: bool = False,
 ) -> Report:
     """Write a page on a graph and its labels: how good the predictions are, is it enough, and what to distrust.
@@ -91,7 +91,7 @@ def report(
         What to call the graph.
     files
         What the command line read, for the commands that the page names.
-    seed
+    random_state
         Decides what is drawn at random: which nodes a map shows that cannot show all.
     force
         Write over any file.
@@ -106,11 +106,11 @@ def report(
     whole = as_graph(graph)
     told, checked = _by_node(whole, labels), _by_node(whole, audit or {})
     _check(whole, told, checked)
-    chosen = model_of_seed(seed, model) if model is None or isinstance(model, str) else model
-    fitted = chosen.fresh().fit_or_start(whole, list(told), list(told.values()))
+    chosen = seeded_model(random_state, model) if model is None or isinstance(model, str) else model
+    fitted = clone(chosen).fit(whole, list(told), list(told.values()), cold_start=True)
     subject = Subject(whole, fitted, told, checked)
     findings = findings_of(subject, weights)
-    write_page(place, page(subject, findings, files, title or _title(graph), seed), force=force)
+    write_page(place, page(subject, findings, files, title or _title(graph), random_state), force=force)
     return Report(place, headline(subject, findings), caution(subject, findings), findings)
 
 
@@ -122,7 +122,7 @@ def findings_of(subject: Subject, weights: Mapping[Hashable, float] | None = Non
 
     graph, model = subject.graph, subject.model
     audit = score_audit(graph, model, subject.audit, weights) if subject.audit else None
-    if len(model.classes_) < 2:
+    if len(model.class_names_) < 2:
         return Findings(audit)
     audited = None if audit is None else audit.accuracy
     advice = None

@@ -19,7 +19,7 @@ def headline(subject: Subject, findings: Findings) -> str:
         return f"About {share} of the predictions are right"
     if not np.any(subject.labelled == UNKNOWN):
         return "Every node has a label: there is nothing to predict"
-    if len(subject.model.classes_) < 2:
+    if len(subject.model.class_names_) < 2:
         return _one_class(subject)
     return f"{len(subject.labels):,} labels, and no telling yet how good the predictions are"
 
@@ -41,9 +41,9 @@ def lead(subject: Subject, findings: Findings) -> list[str]:
         )
         if findings.estimate.n_labels < FEWEST:
             said.append("So few labels say little: an audit of 30 nodes drawn at random is surer.")
-    elif len(subject.model.classes_) > 1 and np.any(subject.labelled == UNKNOWN):
+    elif len(subject.model.class_names_) > 1 and np.any(subject.labelled == UNKNOWN):
         said.append("An audit tells: a few nodes drawn at random, labelled for checking only.")
-    if findings.audit is not None and len(subject.model.classes_) < 2:
+    if findings.audit is not None and len(subject.model.class_names_) < 2:
         said.append(f"{_one_class(subject)}.")
     careful = caution(subject, findings)
     if careful is not None:

@@ -144,7 +144,7 @@ def _suspects(subject: Subject, map_: NodeMap, listed_: Listed) -> list[Row]:
 def _picks(subject: Subject, map_: NodeMap) -> list[Row]:
     """Return the labels in their order, with what each stands for and what the model would say without it."""
     spread = np.bincount(subject.covered.nearest, weights=subject.covered.distances, minlength=len(subject.positions))
-    left_out = subject.model.left_out_
+    left_out = subject.model.held_out_proba_
     known = left_out is not None and len(left_out) == len(subject.positions)
     rows = []
     for number, position in enumerate(subject.positions[:PICKS].tolist()):

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.graph import UNKNOWN, Graph
-from featprop.interop.plain import sorted_classes
+from featprop.ids import sorted_classes
 from featprop.models import NodeClassifier
-from featprop.propagation import Coverage, Propagation, coverage_curve, covered
+from featprop.propagation import Coverage, Propagation, coverage_curve, measure_coverage
 from featprop.web.page.card import title_of
 from featprop.web.page.legible import legible_line
 
@@ -45,7 +45,7 @@ class Subject:
     @cached_property
     def classes(self) -> tuple[Hashable, ...]:
         """Those of the model, then those that the audit alone has."""
-        return (*self.model.classes_, *sorted_classes(set(self.audit.values()) - set(self.model.classes_)))
+        return (*self.model.class_names_, *sorted_classes(set(self.audit.values()) - set(self.model.class_names_)))
 
     @cached_property
     def class_titles(self) -> list[str]:
@@ -99,7 +99,7 @@ class Subject:
     @cached_property
     def covered(self) -> Coverage:
         """How far each node is from the nearest label, as the default strategy measures."""
-        return covered(Propagation.of(self.graph).compared, self.positions)
+        return measure_coverage(Propagation.of(self.graph).compared, self.positions)
 
     @cached_property
     def curve(self) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""A real cluster of processes gives the answer of memory, also when one of them is killed on the way."""
+"""A Dask cluster of local processes gives the results of the memory backend, even if a worker is killed."""
 
 import os
 import signal
@@ -10,16 +10,17 @@ import pytest
 import scipy.sparse as sp
 
 import featprop as fp
-from featprop.compute import place
-from featprop.compute.block_points import _norms_of
+from featprop.compute import compute_on, get_backend
+from featprop.compute.points import _norms_of
 from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.progress import listening
+from tests.helpers import raises
 
 pytest.importorskip("distributed")
 
 NODES = 300_000
-"""So many that points are compared block by block, wherever these are."""
+"""Several chunks."""
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def graph_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", autouse=True)
 def quick_search() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("featprop.clustering.search_by_size.STREAMED_LIMIT", 1000)
+        patched.setattr("featprop.clustering.solver.MAX_STREAMED_ROWS", 1000)
         yield
 
 
@@ -53,16 +54,16 @@ def _same(ours: tuple[list[object], np.ndarray, float], theirs: tuple[list[objec
     assert ours[2] == theirs[2]
 
 
-def test_a_cluster_answers_as_memory_does(
+def test_cluster_gives_the_results_of_memory(
     dask_client: object, graph_folder: Path, in_memory: tuple[list[object], np.ndarray, float], tmp_path: Path
 ) -> None:
-    with fp.working(client=dask_client, scratch=tmp_path):  # type: ignore[arg-type]
-        assert len(place().blocks(NODES)) > 2
+    with compute_on(client=dask_client, scratch=tmp_path):  # type: ignore[arg-type]
+        assert len(get_backend().split_rows(NODES)) > 2
         _same(_answer(fp.read_graph(graph_folder)), in_memory)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_worker_that_is_killed_on_the_way_is_survived(
+def test_killed_worker_does_not_change_the_result(
     dask_client: object, graph_folder: Path, in_memory: tuple[list[object], np.ndarray, float]
 ) -> None:
     killed: list[int] = []
@@ -80,7 +81,7 @@ def test_a_worker_that_is_killed_on_the_way_is_survived(
     assert list(picks) == in_memory[0]
 
 
-def test_a_graph_that_is_in_memory_here_is_written_for_the_workers(dask_client: object, tmp_path: Path) -> None:
+def test_graph_in_memory_is_sent_to_the_workers(dask_client: object, tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     ends, features = generator.integers(0, 5000, size=(2, 20_000)), generator.normal(size=(5000, 30))
     adjacency = sp.coo_array((generator.random(20_000) + 0.5, tuple(ends)), shape=(5000, 5000))
@@ -89,19 +90,26 @@ def test_a_graph_that_is_in_memory_here_is_written_for_the_workers(dask_client: 
     assert list(here) == list(there)
 
 
-def test_an_error_of_a_task_comes_back(dask_client: object) -> None:
-    with fp.working(client=dask_client) as at, pytest.raises(AttributeError, match="'str' object"):  # type: ignore[arg-type]
-        at.run(_norms_of, 100_000, "no points")
+def test_error_of_a_task_reaches_the_caller(dask_client: object) -> None:
+    with compute_on(client=dask_client) as backend, pytest.raises(AttributeError):  # type: ignore[arg-type]
+        backend.run(_norms_of, 100_000, "no points")
 
 
-def test_an_address_where_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("featprop.compute.scaling.PATIENCE", 1)
-    said = "cluster must be the address of a Dask scheduler"
-    with pytest.raises(ParameterError, match=said), fp.working(cluster="tcp://127.0.0.1:9"):
+def test_unreachable_scheduler_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("featprop.compute.dask_backend.CONNECT_TIMEOUT_S", 1)
+    address = "tcp://127.0.0.1:9"
+    with raises(ParameterError, parameter="cluster", value=address), compute_on(cluster=address):
         pass
 
 
-@pytest.mark.parametrize("options", [{"workers": 1, "cluster": "tcp://127.0.0.1:9"}, {"workers": 0}, {"client": 3}])
-def test_odd_options_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(ParameterError, match=r"^(client|cluster|workers) must be"), fp.working(**options):  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("options", "fields"),
+    [
+        ({"workers": 1, "cluster": "tcp://127.0.0.1:9"}, {"parameter": "cluster"}),
+        ({"workers": 0}, {"parameter": "workers", "value": 0}),
+        ({"client": 3}, {"parameter": "client", "value": 3}),
+    ],
+)
+def test_invalid_options_are_refused(options: dict[str, object], fields: dict[str, object]) -> None:
+    with raises(ParameterError, **fields), compute_on(**options):  # type: ignore[arg-type]
         pass
