@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from featprop.errors import FeatpropError, FileError, GraphError, LabelError, MissingExtraError
     from featprop.errors import ModelError, ParameterError
     from featprop.compute import working
-    from featprop.evaluate import Advice, AuditSample, AuditScore, Doubts, Estimate, LearningCurve
-    from featprop.evaluate import advise, doubts, draw_audit, estimate, learning_curve, score_audit
+    from featprop.evaluate import Advice, AuditSample, AuditScore, Diagnostics, Estimate, LearningCurve
+    from featprop.evaluate import advise, diagnose, draw_audit, estimate, learning_curve, score_audit
     from featprop.graph import Graph
     from featprop.io import Format, read_graph, register_format
     from featprop.labels import LabelLog, export_labels, import_labels
@@ -45,8 +45,8 @@ _NAMES = {
     "compute": "working",
     "clustering": "KMedoids k_medoids",
     "errors": "FeatpropError FileError GraphError LabelError MissingExtraError ModelError ParameterError",
-    "evaluate": "Advice AuditSample AuditScore Doubts Estimate LearningCurve "
-    "advise doubts draw_audit estimate learning_curve score_audit",
+    "evaluate": "Advice AuditSample AuditScore Diagnostics Estimate LearningCurve "
+    "advise diagnose draw_audit estimate learning_curve score_audit",
     "graph": "Graph",
     "io": "Format read_graph register_format",
     "labels": "LabelLog export_labels import_labels",
@@ -61,11 +61,11 @@ _NAMES = {
 _HOME = {name: f"featprop.{module}" for module, names in _NAMES.items() for name in names.split()}
 # fmt: off
 __all__ = [
-    "GCN", "SGC", "ActiveLearner", "Advice", "AuditSample", "AuditScore", "Doubts", "Estimate", "FeatPropSplit",
+    "GCN", "SGC", "ActiveLearner", "Advice", "AuditSample", "AuditScore", "Diagnostics", "Estimate", "FeatPropSplit",
     "FeatpropError", "FileError", "Format", "Graph", "GraphError", "GraphRidge", "KMedoids", "LabelError", "LabelLog",
     "LearningCurve", "MissingExtraError", "ModelError", "NodeClassifier", "ParameterError", "Plan", "Preparation",
     "QueryContext", "Report", "ScoreStrategy", "Selection", "Strategy", "TableOptions", "advise", "available_models",
-    "available_strategies", "doubts", "draw_audit", "estimate", "export_labels", "get_model", "get_strategy",
+    "available_strategies", "diagnose", "draw_audit", "estimate", "export_labels", "get_model", "get_strategy",
     "import_labels", "k_medoids", "learning_curve", "load_model", "plan", "propagate", "read_graph",
     "register_format", "register_model", "register_strategy", "report", "save_model", "score_audit", "select",
     "working", "write_predictions",

@@ -9,7 +9,7 @@ from featprop.experiments.figures import Drawing, Series, panels, series_of
 from featprop.experiments.paper import STRATEGIES
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import METRICS, Results
-from featprop.web.drawing.palette import QUIET
+from featprop.web.common.palette import QUIET
 
 __all__ = ["ABLATION", "ablation", "later_curves", "learning_curves", "model_comparison", "paired_curves"]
 

@@ -22,9 +22,9 @@ from featprop.matrix import dense
 from featprop.models import DEFAULT_MODEL
 from featprop.propagation import propagate
 from featprop.strategies import DEFAULT_STRATEGY
-from featprop.web.drawing.layout import layout
-from featprop.web.drawing.svg import png_uri
-from featprop.web.drawing.templates import rendered
+from featprop.web.common.layout import tsne_layout
+from featprop.web.common.svg import png_uri
+from featprop.web.common.templates import render_template
 
 __all__ = ["SHOWN_BUDGET", "WAYS", "Demonstration", "Way"]
 
@@ -109,7 +109,7 @@ class Demonstration:
         accuracy = self.scores["accuracy"]
         budgets, means = accuracy["default"].budgets, [runs.curve().mean for runs in accuracy.values()]
         picks = {name: self._picks(way) for name, way in WAYS.items()}
-        return rendered(
+        return render_template(
             "experiments/demo.html.j2",
             command="featprop demo",
             headline=self.headline,
@@ -150,7 +150,7 @@ class Demonstration:
 
     def _maps(self, picks: Mapping[str, Selection]) -> list[dict[str, Any]]:
         """Return the maps of the picks, each with what stands above and below it."""
-        places = layout(propagate(self.graph, layers=2))
+        places = tsne_layout(propagate(self.graph, layers=2))
         return [
             {
                 "name": name,

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from featprop.active import Selection
 from featprop.graph import Graph
-from featprop.web.drawing.palette import DIGITS, INK, PAPER
-from featprop.web.drawing.svg import drawn, embedded
+from featprop.web.common.palette import DIGITS, INK, PAPER
+from featprop.web.common.svg import embed_svg, figure_to_svg
 
 __all__ = ["astray", "picks_map"]
 
@@ -56,7 +56,7 @@ def picks_map(graph: Graph, places: NDArray[np.float32], picks: Selection, strat
         f"Map of all {graph.n_nodes:,} nodes, grouped by digit, with the {len(picks)} picks of {strategy}; "
         f"{np.count_nonzero(crossed):,} nodes lie nearest to a pick that shows another digit."
     )
-    return embedded(drawn(figure, f"map of {strategy}"), description)
+    return embed_svg(figure_to_svg(figure, f"map of {strategy}"), description)
 
 
 def _crown(places: NDArray[np.float32]) -> tuple[float, float]:

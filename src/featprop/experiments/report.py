@@ -22,7 +22,7 @@ from featprop.experiments.theory import correlation_table, error_against_loss
 from featprop.experiments.typeset import Table
 from featprop.io.atomic import replacing_file
 from featprop.progress import tracked
-from featprop.web.drawing.templates import rendered
+from featprop.web.common.templates import render_template
 from featprop.web.report.files import check_replaceable
 
 __all__ = ["Report", "build_drawings", "build_tables", "write_report"]
@@ -92,7 +92,7 @@ def write_report(folders: Sequence[Path], out: Path, *, force: bool = False) -> 
     tables = build_tables(results, figures)
     drawings = list(build_drawings(results))
     found = findings(results)
-    text = rendered(
+    text = render_template(
         "experiments/report.html.j2",
         command=COMMAND,
         headline=found[0],

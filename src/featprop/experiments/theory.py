@@ -18,7 +18,7 @@ from featprop.experiments.results import Result
 from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import Results
 from featprop.experiments.typeset import Entry, Table
-from featprop.web.drawing.palette import QUIET
+from featprop.web.common.palette import QUIET
 
 __all__ = ["Correlation", "correlation", "correlation_table", "error_against_loss"]
 

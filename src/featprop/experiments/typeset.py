@@ -8,7 +8,7 @@ from io import StringIO
 
 from markupsafe import Markup
 
-from featprop.web.drawing.templates import rendered
+from featprop.web.common.templates import render_template
 
 __all__ = ["Entry", "Table"]
 
@@ -77,12 +77,12 @@ class Table:
 
     def latex(self) -> str:
         """Return a table that needs the package booktabs only."""
-        return rendered("experiments/table.tex.j2", table=self)
+        return render_template("experiments/table.tex.j2", table=self)
 
     def html(self) -> Markup:
         """Return the table as an element of a page."""
         openings = {sum(span for _, span in self.groups[:place]) for place in range(1, len(self.groups))}
-        return Markup(rendered("experiments/table.html.j2", table=self, openings=openings))
+        return Markup(render_template("experiments/table.html.j2", table=self, openings=openings))
 
     def text(self) -> str:
         """Return the table as a terminal shows it, without its title and its note."""

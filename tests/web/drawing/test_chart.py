@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from featprop.web.drawing.chart import Point, chart
-from featprop.web.drawing.layout import layout
-from featprop.web.drawing.palette import LINE, RANDOM, css_variables, ramp
+from featprop.web.common.chart import Point, chart
+from featprop.web.common.layout import tsne_layout
+from featprop.web.common.palette import LINE, RANDOM, css_variables, ramp
 
 
 def test_a_chart_has_a_line_a_band_and_a_forecast() -> None:
@@ -51,19 +51,19 @@ def test_ramps_go_from_one_colour_to_the_other() -> None:
 @pytest.mark.parametrize(("count", "width"), [(1, 3), (4, 3), (6, 1), (40, 80)])
 def test_anything_can_be_laid_out_the_same_each_time(count: int, width: int) -> None:
     rows = np.random.default_rng(0).normal(size=(count, width)).astype(np.float32)
-    places = layout(rows)
+    places = tsne_layout(rows)
     assert places.shape == (count, 2)
     assert np.isfinite(places).all()
-    np.testing.assert_array_equal(places, layout(rows))
+    np.testing.assert_array_equal(places, tsne_layout(rows))
 
 
 def test_rows_that_are_alike_are_laid_out_too() -> None:
-    assert np.isfinite(layout(np.ones((20, 4), dtype=np.float32))).all()
+    assert np.isfinite(tsne_layout(np.ones((20, 4), dtype=np.float32))).all()
 
 
 def test_groups_lie_apart() -> None:
     rows = np.random.default_rng(0).normal(size=(90, 60)) + 12 * np.eye(3, 60)[np.arange(90) % 3]
-    places = layout(rows.astype(np.float32))
+    places = tsne_layout(rows.astype(np.float32))
     centres = np.array([places[np.arange(90) % 3 == group].mean(axis=0) for group in range(3)])
     nearest = np.linalg.norm(places[:, None] - centres[None], axis=2).argmin(axis=1)
     assert np.mean(nearest == np.arange(90) % 3) > 0.95

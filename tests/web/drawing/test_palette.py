@@ -1,4 +1,4 @@
-from featprop.web.drawing.palette import DIGITS, css_variables, themed
+from featprop.web.common.palette import DIGITS, css_variables, themed
 
 
 def test_every_colour_is_defined_for_light_and_dark() -> None:

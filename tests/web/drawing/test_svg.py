@@ -7,8 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from featprop.web.drawing.palette import INK
-from featprop.web.drawing.svg import drawn, embedded, png_uri
+from featprop.web.common.palette import INK
+from featprop.web.common.svg import embed_svg, figure_to_svg, png_uri
 
 
 def test_an_image_reads_back_from_its_uri(tmp_path: Path) -> None:
@@ -21,7 +21,7 @@ def test_an_image_reads_back_from_its_uri(tmp_path: Path) -> None:
 def test_a_description_cannot_leave_its_attribute() -> None:
     figure = Figure(figsize=(1, 1))
     figure.text(0, 0, "text", color=INK.light)
-    svg = embedded(drawn(figure, "name"), 'a "quoted" <b>')
+    svg = embed_svg(figure_to_svg(figure, "name"), 'a "quoted" <b>')
     assert re.match(r'<svg viewBox="[^"]*" role="img" aria-label="a &#34;quoted&#34; &lt;b&gt;">', svg)
     assert "var(--ink)" in svg
 
@@ -29,4 +29,4 @@ def test_a_description_cannot_leave_its_attribute() -> None:
 def test_a_name_that_is_longer_than_the_figure_is_drawn() -> None:
     figure = Figure(figsize=(1, 1), layout="constrained")
     figure.subplots().set_yticks([0], ["x" * 400])
-    assert "x" * 400 in drawn(figure, "name")
+    assert "x" * 400 in figure_to_svg(figure, "name")

@@ -5,13 +5,13 @@ from jinja2 import UndefinedError
 from markupsafe import Markup
 
 from featprop.experiments.typeset import Entry, Table
-from featprop.web.drawing.templates import rendered
+from featprop.web.common.templates import render_template
 
 TABLE = Table("t", "<i> & _", "50 %", (("", 1), ("a<b", 1)), ("c", "d"), ((Entry("x & y"), Entry("<0.001", True)),))
 
 
 def test_text_is_escaped_for_a_page_and_markup_is_not() -> None:
-    page = rendered("web/drawing/page.html.j2", command="featprop <x>", headline=Markup("<i>so</i>"))
+    page = render_template("web/common/page.html.j2", command="featprop <x>", headline=Markup("<i>so</i>"))
     assert "<h1><i>so</i></h1>" in page
     assert '<p class="eyebrow">featprop &lt;x&gt;</p>' in page
     assert "--ink: #1b1f24;" in page
@@ -55,4 +55,4 @@ def test_a_table_on_a_terminal() -> None:
 
 def test_a_value_that_is_missing_is_an_error() -> None:
     with pytest.raises(UndefinedError, match="headline"):
-        rendered("web/drawing/page.html.j2", command="x")
+        render_template("web/common/page.html.j2", command="x")

@@ -16,7 +16,7 @@ import uvicorn
 
 from featprop.graph import Graph
 from featprop.labels import LabelLog
-from featprop.web.page.desk import Desk
+from featprop.web.page.session import Session
 from featprop.web.page.security import Guard, Hosts, Tokens
 from featprop.web.page.server import application
 
@@ -76,20 +76,20 @@ class Caller:
 
 
 class Page:
-    """A desk, its tokens and the application."""
+    """A session, its tokens and the application."""
 
     def __init__(self, graph: Graph, path: Path | None = None, *, images: Path | None = None, **options: Any) -> None:
         adding = options.pop("adding", None)
         self.log = LabelLog(path)
-        self.desk = Desk(graph, self.log, **{"classes": CLASSES, **options})
-        self.tokens = Tokens(self.desk.annotators)
+        self.session = Session(graph, self.log, **{"classes": CLASSES, **options})
+        self.tokens = Tokens(self.session.annotators)
         self.images, self.adding = images, adding
         self.app = self.at("127.0.0.1", PORT)
 
     def at(self, host: str, port: int) -> Guard:
         """The application for a server that listens there."""
         return application(
-            self.desk, self.tokens, hosts=Hosts.of(host), port=port, images=self.images, adding=self.adding
+            self.session, self.tokens, hosts=Hosts.of(host), port=port, images=self.images, adding=self.adding
         )
 
     def stranger(self, headers: dict[str, str] | None = None) -> Caller:
@@ -107,7 +107,7 @@ class Page:
         return caller
 
     def close(self) -> None:
-        self.desk.close()
+        self.session.close()
         self.log.close()
 
 

@@ -169,7 +169,7 @@ def test_predictions_come_with_the_model_unless_it_is_blind(make_page: MakePage)
     for place in range(12):
         label = ("ok", "review", "fraud")[place % 3]
         script.post("/api/labels", {"node": f"n{place}", "label": label, "key": f"{place}"})
-    page.desk.start()
+    page.session.start()
     assert script.get("/api/progress").json()["seen"] == 12
     assert script.get("/api/next").json()["prediction"] is None
     assert script.get("/api/nodes/%22n20%22").json()["prediction"] is None
@@ -316,7 +316,7 @@ def test_a_fault_of_ours_is_a_sentence_too(page: Any, monkeypatch: pytest.Monkey
     def fail(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(page.desk, "progress", fail)
+    monkeypatch.setattr(page.session, "progress", fail)
     answer = page.script().get("/api/progress")
     assert answer.status_code == 500
     assert "RuntimeError" in answer.json()["error"]

@@ -275,7 +275,7 @@ def test_two_annotators_side_by_side_get_different_nodes(make_live: MakeLive, vi
     assert [act.annotator for act in answers].count("ada") == [act.annotator for act in answers].count("grace") == 5
     assert len({act.node for act in answers}) == 10
     press(tabs["ada"], "u")
-    assert len(live.page.desk.history("grace")) == 5
+    assert len(live.page.session.history("grace")) == 5
 
 
 def test_a_script_in_the_data_never_runs(make_live: MakeLive, visit: Visit, payments_of: Callable[..., Any]) -> None:
@@ -293,7 +293,7 @@ def test_a_script_in_the_data_never_runs(make_live: MakeLive, visit: Visit, paym
         assert "stolen" not in re.sub(r"'stolen'", "", tab.title()), path
         assert tab.locator("main script, main img").count() == 0
     tab.goto(live.root)
-    tab.locator(".hood a").first.click()
+    tab.locator(".neighbourhood a").first.click()
     assert tab.locator("main script, main img").count() == 0
 
 
@@ -555,7 +555,7 @@ def test_a_reload_between_an_answer_and_the_next_question_shows_the_next_one(mak
 def test_a_refused_answer_is_said_and_the_question_stays(make_live: MakeLive, visit: Visit) -> None:
     live = make_live()
     tab = visit(live)
-    live.page.desk.classes = Classes(["ok", "fraud"])
+    live.page.session.classes = Classes(["ok", "fraud"])
     tab.keyboard.press("2")
     tab.wait_for_selector("#trouble:not([hidden])")
     assert "Not saved: label must be one of the classes" in tab.locator("#trouble").inner_text()
@@ -570,7 +570,7 @@ def test_a_server_that_was_started_anew_is_said_and_the_answer_is_kept(make_live
     tab.on("dialog", lambda dialog: dialog.accept())
     live.stop()
     page = live.page
-    page.tokens = type(page.tokens)(page.desk.annotators)
+    page.tokens = type(page.tokens)(page.session.annotators)
     again = make_live(page=page, port=live.port)
     tab.keyboard.press("1")
     tab.wait_for_selector("#trouble:has-text('started anew')")
@@ -590,14 +590,14 @@ def test_a_heartbeat_keeps_the_question(make_live: MakeLive, visit: Visit) -> No
         now[0] += 500
         tab.evaluate("beat()")
         tab.wait_for_timeout(200)
-    assert live.page.desk._questions.leases.of("ada") == node
+    assert live.page.session._questions.leases.of("ada") == node
 
 
 def test_a_neighbour_leads_to_its_card_and_back(make_live: MakeLive, visit: Visit) -> None:
     live = make_live()
     tab = visit(live)
     before = title(tab)
-    tab.locator(".hood a").first.click()
+    tab.locator(".neighbourhood a").first.click()
     tab.wait_for_url("**/nodes/**")
     assert title(tab) != before
     tab.click("text=Back to your question")
@@ -610,7 +610,7 @@ def test_a_neighbour_leads_to_its_card_and_back(make_live: MakeLive, visit: Visi
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_from_its_ground(make_live: MakeLive, visit: Visit, scheme: str) -> None:
     live = make_live(annotators=("ada", "grace"))
-    live.page.desk.label("ada", "n1", "ok", "1")
+    live.page.session.label("ada", "n1", "ok", "1")
     tab = visit(live, "ada", color_scheme=scheme, reduced_motion="reduce")
     for path in ("/", "/history", "/progress", "/help", "/downloads"):
         tab.goto(live.root + path)

@@ -13,8 +13,8 @@ from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.io import read_graph
 from featprop.io.native import write_native
-from featprop.web.page.card import Card, Field, card_of, picture_of, title_of
-from featprop.web.page.image_files import image_file
+from featprop.web.common.card import Card, Field, build_card, node_picture, node_title
+from featprop.web.common.image_files import image_file
 
 N = 100
 
@@ -54,7 +54,7 @@ def people() -> Graph:
 
 
 def test_a_card_starts_with_the_name_and_ends_with_what_tells_least(people: Graph) -> None:
-    card = card_of(people, 12)
+    card = build_card(people, 12)
     assert card.title == "Person M12"
     assert [field.name for field in card.fields] == [
         "id", "email", "bio", "since", "age", "balance", "town", "member", "country", "vector", "site", "bank",
@@ -64,37 +64,37 @@ def test_a_card_starts_with_the_name_and_ends_with_what_tells_least(people: Grap
 
 
 def test_the_class_is_on_no_card(people: Graph) -> None:
-    said = repr(card_of(people, 12))
+    said = repr(build_card(people, 12))
     assert "label" not in said
     assert "good" not in said
     other = graph_of({"label": ["a b", "c d", "e f"], "kind": ["x", "y", "x"], "w": [1, 2, 3]}, label="kind")
-    assert card_of(other, 1).title == "c d"
-    assert set(fields(card_of(other, 1))) == {"id", "w"}
+    assert build_card(other, 1).title == "c d"
+    assert set(fields(build_card(other, 1))) == {"id", "w"}
 
 
 def test_numbers_say_where_they_lie(people: Graph) -> None:
-    of = fields(card_of(people, 12))
+    of = fields(build_card(people, 12))
     assert of["age"] == Field("age", "number", "12.5", "higher than 12 % of the nodes", pytest.approx(12 / 99))
     assert of["balance"] == Field(
         "balance", "number", "$88,000.00", "higher than 87 % of the nodes", pytest.approx(0.87)
     )
-    assert fields(card_of(people, 0))["age"].note == "none is lower"
-    assert fields(card_of(people, 98))["age"].note == "higher than 99 % of the nodes"
+    assert fields(build_card(people, 0))["age"].note == "none is lower"
+    assert fields(build_card(people, 98))["age"].note == "higher than 99 % of the nodes"
 
 
 def test_equal_numbers_lie_at_the_same_place() -> None:
     graph = graph_of({"w": [1.0, 2.0, 2.0, 2.0, 3.0], "v": [5, 1, 4, 2, 3]})
-    assert [fields(card_of(graph, node))["w"].place for node in range(5)] == pytest.approx([0, 0.2, 0.2, 0.2, 0.8])
+    assert [fields(build_card(graph, node))["w"].place for node in range(5)] == pytest.approx([0, 0.2, 0.2, 0.2, 0.8])
 
 
 def test_dates_are_in_words_and_read_by_their_column(people: Graph) -> None:
-    found = fields(card_of(people, 3))["since"]
+    found = fields(build_card(people, 3))["since"]
     assert (found.kind, found.text) == ("date", "4 April 2019")
     assert found.note == f"later than {found.place:.0%} of the nodes".replace("%", " %")
 
 
 def test_categories_and_flags_say_how_common_they_are(people: Graph) -> None:
-    of = fields(card_of(people, 12))
+    of = fields(build_card(people, 12))
     assert of["town"] == Field("town", "category", "town 2", "10 % of the nodes")
     assert of["country"] == Field("country", "flag", "DE", "75 % of the nodes")
     assert of["member"] == Field("member", "flag", "yes", "25 % of the nodes")
@@ -104,29 +104,29 @@ def test_categories_and_flags_say_how_common_they_are(people: Graph) -> None:
 def test_columns_that_are_no_features_are_read_all_the_same(people: Graph) -> None:
     assert people.feature_names is not None
     assert not any(name.startswith("email") for name in people.feature_names)
-    assert fields(card_of(people, 3))["email"] == Field("email", "text", "p3@example.org")
+    assert fields(build_card(people, 3))["email"] == Field("email", "text", "p3@example.org")
 
 
 def test_a_vector_is_summed_up(people: Graph) -> None:
-    assert fields(card_of(people, 12))["vector"] == Field("vector", "vector", "3 numbers from -1.5 to 12")
+    assert fields(build_card(people, 12))["vector"] == Field("vector", "vector", "3 numbers from -1.5 to 12")
 
 
 def test_what_is_missing_comes_last_and_says_so(people: Graph) -> None:
-    assert card_of(people, 99).fields[-1] == Field("age", "number", "", "not given")
+    assert build_card(people, 99).fields[-1] == Field("age", "number", "", "not given")
 
 
 def test_a_node_without_a_name_goes_by_its_id() -> None:
     graph = graph_of({"name": ["Ada", None, " "], "w": [1, 2, 3]})
-    assert [title_of(graph, node) for node in range(3)] == ["Ada", "n1", "n2"]
-    assert [field.name for field in card_of(graph, 0).fields] == ["id", "w"]
-    assert [field.name for field in card_of(graph, 1).fields] == ["w", "name"]
+    assert [node_title(graph, node) for node in range(3)] == ["Ada", "n1", "n2"]
+    assert [field.name for field in build_card(graph, 0).fields] == ["id", "w"]
+    assert [field.name for field in build_card(graph, 1).fields] == ["w", "name"]
 
 
 def test_a_title_that_is_a_category_gives_way_to_a_name() -> None:
     graph = graph_of({"title": ["Dr", "Ms"] * 20, "Name": [f"P{place}" for place in range(40)], "w": range(40)})
-    assert title_of(graph, 3) == "P3"
+    assert node_title(graph, 3) == "P3"
     companies = graph_of({"company_name": [f"P{place} AG" for place in range(40)], "w": [1.5, 2] * 20})
-    assert title_of(companies, 3) == "P3 AG"
+    assert node_title(companies, 3) == "P3 AG"
 
 
 def test_a_native_graph_reads_the_same(people: Graph, tmp_path: Path) -> None:
@@ -134,12 +134,12 @@ def test_a_native_graph_reads_the_same(people: Graph, tmp_path: Path) -> None:
     again = read_graph(tmp_path / "people")
     assert again.preparation is not None
     assert again.preparation.columns == people.preparation.columns
-    assert card_of(again, 12) == card_of(people, 12)
+    assert build_card(again, 12) == build_card(people, 12)
 
 
 def test_long_text_is_cut_and_says_so() -> None:
     graph = graph_of({"text": ["some words " * 1000, "a b c", "d e f"], "w": [1, 2, 3]})
-    field = fields(card_of(graph, 0))["text"]
+    field = fields(build_card(graph, 0))["text"]
     assert 4990 < len(field.text) <= 5000
     assert field.text.endswith("words some…")
     assert field.note == "6,000 more characters"
@@ -156,7 +156,7 @@ def test_long_text_is_cut_and_says_so() -> None:
 )  # fmt: skip
 def test_only_addresses_of_web_pages_are_links(value: str, is_link: bool) -> None:
     graph = graph_of({"site": [value, "b", "c"], "w": [1, 2, 3]})
-    field = fields(card_of(graph, 0))["site"]
+    field = fields(build_card(graph, 0))["site"]
     assert (field.kind == "link") == is_link
     assert field.href == (value if is_link else None)
 
@@ -191,19 +191,19 @@ def test_images_come_from_their_folder_only(folder: Path, name: str, file: str |
 def test_images_on_a_card(folder: Path) -> None:
     names = ["sub dir/b&c.JPG", "../secret.png", "https://x.org/a.png"]
     graph = graph_of({"photo": names, "w": [1, 2, 3]})
-    shown = [fields(card_of(graph, node, folder))["photo"] for node in range(3)]
+    shown = [fields(build_card(graph, node, folder))["photo"] for node in range(3)]
     assert shown[0] == Field("photo", "image", names[0], href="/images/sub%20dir/b%26c.JPG")
     assert shown[1] == Field("photo", "text", names[1], "not in the folder of images")
     assert shown[2] == Field("photo", "link", names[2], href=names[2])
-    assert card_of(graph, 0, folder).fields[0].name == "photo"
-    assert fields(card_of(graph, 0))["photo"] == Field("photo", "text", names[0])
+    assert build_card(graph, 0, folder).fields[0].name == "photo"
+    assert fields(build_card(graph, 0))["photo"] == Field("photo", "text", names[0])
     assert image_file(folder / "gone", "a.png") is None
 
 
 def test_odd_types_are_shown_too() -> None:
     struct = pa.array([{"x": 1, "y": "z"}] * 3)
     columns = {"tags": [["a", "b"], [], None], "struct": struct, "raw": [b"ab", b"", None], "w": [1, 2, 3]}
-    of = fields(card_of(graph_of(columns), 0))
+    of = fields(build_card(graph_of(columns), 0))
     assert (of["tags"].text, of["struct"].text, of["raw"].text) == ("a, b", "x: 1, y: z", "2 bytes")
 
 
@@ -211,7 +211,7 @@ def test_a_wide_table_is_cut_and_says_so() -> None:
     generator = np.random.default_rng(0)
     names = [f"x{chr(97 + place % 26)}{chr(97 + place // 26)}" for place in range(120)]
     graph = graph_of({name: generator.normal(size=20) for name in names})
-    card = card_of(graph, 0)
+    card = build_card(graph, 0)
     assert len(card.fields) == 100
     assert card.left_out == 20
 
@@ -219,7 +219,7 @@ def test_a_wide_table_is_cut_and_says_so() -> None:
 def test_columns_of_one_thing_are_summed_up() -> None:
     generator = np.random.default_rng(0)
     columns = {f"w_{place}": generator.normal(size=40) for place in range(20)}
-    card = card_of(graph_of(columns | {"age": generator.normal(size=40)}), 3)
+    card = build_card(graph_of(columns | {"age": generator.normal(size=40)}), 3)
     assert card.fields[0].name == "age"
     assert card.fields[-1].name == "w_0 … w_19"
     assert card.fields[-1].text.startswith("20 numbers from ")
@@ -233,31 +233,31 @@ def test_words_of_a_bag_are_named_the_rarest_first() -> None:
     graph = graph_of(common | often | rare)
     assert graph.table is not None
     assert "seldom" not in graph.table.column_names
-    (field,) = card_of(graph, 0).fields
+    (field,) = build_card(graph, 0).fields
     assert field.text.split(", ")[:3] == ["seldom", "worda", "wordb"]
     assert field.note == "27 of 53, the most telling first"
-    assert card_of(graph, 5).fields == [Field("words", "text", "", "none of them")]
+    assert build_card(graph, 5).fields == [Field("words", "text", "", "none of them")]
 
 
 def test_features_without_names_or_table() -> None:
     ring = sp.diags_array([np.ones(99), np.ones(99)], offsets=[-1, 1])
     bag = sp.random_array((100, 300), density=0.02, rng=np.random.default_rng(0), dtype=np.float64)
-    words = card_of(Graph.from_scipy(ring, bag), 4).fields
+    words = build_card(Graph.from_scipy(ring, bag), 4).fields
     there = set(bag.tocsr()[[4]].indices.tolist())
     assert {int(place) for place in words[0].text.split(", ")} == there
     numbers = np.random.default_rng(0).normal(size=(100, 30))
     numbers[4, 17] = 50
-    card = card_of(Graph.from_scipy(ring, numbers), 4)
+    card = build_card(Graph.from_scipy(ring, numbers), 4)
     assert card.title == "4"
     assert card.fields[0] == Field("feature 17", "number", "50", "higher than 99 % of the nodes", pytest.approx(0.99))
     assert len(card.fields) == 9
-    few = card_of(Graph.from_scipy(ring, numbers[:, :3]), 4)
+    few = build_card(Graph.from_scipy(ring, numbers[:, :3]), 4)
     assert [field.name for field in few.fields] == ["feature 0", "feature 1", "feature 2"]
 
 
 def test_digits_are_pictures() -> None:
     graph = digits()
-    card = card_of(graph, 0)
+    card = build_card(graph, 0)
     assert card.fields == []
     assert card.picture is not None
     assert card.picture.startswith("<svg")
@@ -268,17 +268,17 @@ def test_digits_are_pictures() -> None:
 def test_pictures_in_a_list_column_are_pictures() -> None:
     images = digits().features[:60]
     graph = graph_of({"pixels": list(np.asarray(images)), "age": np.arange(60.0) ** 2})
-    assert picture_of(graph, 0) is not None
-    assert [field.name for field in card_of(graph, 0).fields] == ["age"]
+    assert node_picture(graph, 0) is not None
+    assert [field.name for field in build_card(graph, 0).fields] == ["age"]
 
 
 @pytest.mark.parametrize("position", [-1, 3])
 def test_a_node_that_is_not_there(position: int) -> None:
     with pytest.raises(ParameterError, match="position must be 0 to 2"):
-        card_of(graph_of({"w": [1, 2, 3]}), position)
+        build_card(graph_of({"w": [1, 2, 3]}), position)
 
 
 def test_what_no_page_can_hold_is_on_no_card() -> None:
     ids = ["a\ud800", "b\x00", "c\u202e"]
     graph = Graph.from_scipy(np.zeros((3, 3)), np.eye(3), ids=ids)
-    assert [title_of(graph, node) for node in range(3)] == ["a\ufffd", "b\ufffd", "c"]
+    assert [node_title(graph, node) for node in range(3)] == ["a\ufffd", "b\ufffd", "c"]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featprop.web.drawing.palette import DIGITS
-from featprop.web.page.class_marks import _contrast, abbreviations, class_style, style
+from featprop.web.common.palette import DIGITS
+from featprop.web.common.class_marks import _contrast, abbreviate_classes, class_css, style
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
 
@@ -22,29 +22,29 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
     ],
 )
 def test_a_letter_or_two(classes: list[str], marks: list[str]) -> None:
-    assert abbreviations(classes) == marks
+    assert abbreviate_classes(classes) == marks
 
 
 @given(st.lists(ANY_TEXT, max_size=40))
 def test_marks_are_short_and_differ_and_stay_when_a_class_is_added(classes: list[str]) -> None:
-    marks = abbreviations(classes)
+    marks = abbreviate_classes(classes)
     assert len({mark.casefold() for mark in marks}) == len(classes)
     assert all(1 <= len(mark) <= 4 for mark in marks)
-    assert abbreviations([*classes, "another"])[:-1] == marks
+    assert abbreviate_classes([*classes, "another"])[:-1] == marks
 
 
 def test_colours_come_round_with_another_outline() -> None:
-    assert class_style(3) == "hood-c3"
-    assert class_style(13) == "hood-c3 hood-again"
-    assert class_style(None) == "hood-none"
+    assert class_css(3) == "class-3"
+    assert class_css(13) == "class-3 class-repeated"
+    assert class_css(None) == "class-none"
 
 
 def test_the_style_sheet_has_every_class_by_light_and_dark() -> None:
     css = style()
     for place in range(len(DIGITS)):
-        assert len(re.findall(rf"\.hood-c{place} {{", css)) == 2
+        assert len(re.findall(rf"\.class-{place} {{", css)) == 2
     assert "--digit-9:" in css
-    assert ".hood-labelled .hood-shape" in css
+    assert ".neighbour-labelled .neighbour-shape" in css
     assert css.count("{") == css.count("}")
 
 

@@ -7,12 +7,12 @@ import scipy.sparse as sp
 
 from featprop.datasets.digits import digits
 from featprop.graph import Graph
-from featprop.web.page.features import Picture, feature_row, picture_in, summary_of
+from featprop.web.common.features import Picture, feature_row, picture_from_features, summarize_features
 
 
 def summary_kind(features: np.ndarray) -> str:
     graph = Graph.from_scipy(sp.csr_array((len(features),) * 2), features)
-    return summary_of(graph, 0, features.shape[1]).kind
+    return summarize_features(graph, 0, features.shape[1]).kind
 
 
 def test_only_pixels_in_their_places_are_a_picture() -> None:
@@ -41,8 +41,8 @@ def test_the_picture_of_a_digit(sparse: bool) -> None:
     graph = digits()
     features = sp.csr_array(graph.features) if sparse else graph.features
     object.__setattr__(graph, "features", features)
-    summary = summary_of(graph, 0, 64)
-    picture = picture_in(graph, 3, summary)
+    summary = summarize_features(graph, 0, 64)
+    picture = picture_from_features(graph, 3, summary)
     assert picture is not None
     row = feature_row(graph, 3, 0, 64)
     assert np.array_equal(picture.pixels, np.rint(8 * row.reshape(8, 8)))
@@ -59,7 +59,7 @@ def test_some_features_of_a_node(sparse: bool) -> None:
 
 def test_places_and_the_unusual() -> None:
     features = np.array([[0.0, 1], [1, 1], [2, 1], [9, 1]])
-    summary = summary_of(Graph.from_scipy(np.zeros((4, 4)), features), 0, 2)
+    summary = summarize_features(Graph.from_scipy(np.zeros((4, 4)), features), 0, 2)
     row = np.array([2, 1], np.float32)
     assert summary.places(row, np.array([0, 1])).tolist() == [0.5, 0]
     assert summary.places(row, np.array([0])).tolist() == [0.5], "the others are not ranked"

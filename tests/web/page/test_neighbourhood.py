@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from featprop.errors import ParameterError
 from featprop.graph import UNKNOWN, Graph
 from featprop.web.page import neighbourhood
-from featprop.web.page.neighbourhood import Count, Neighbour, Neighbourhood, _quotas
+from featprop.web.common.neighbourhood import Count, Neighbour, Neighbourhood, _quotas
 
 
 def graph_of(edges: list[tuple[int, int]], size: int, weights: list[float] | None = None) -> Graph:
@@ -26,11 +26,11 @@ def star(size: int) -> Graph:
     return graph_of([(0, other) for other in range(1, size)], size)
 
 
-def neighbourhood_of(graph: Graph, position: int, *, labels: dict[int, int], **options: Any) -> Neighbourhood:
+def find_neighbourhood(graph: Graph, position: int, *, labels: dict[int, int], **options: Any) -> Neighbourhood:
     """The neighbourhood of a node where these nodes have these labels."""
     codes = np.full(graph.n_nodes, UNKNOWN)
     codes[list(labels)] = list(labels.values())
-    return neighbourhood.neighbourhood_of(graph, position, labels=codes, **options)
+    return neighbourhood.find_neighbourhood(graph, position, labels=codes, **options)
 
 
 def shown(found: Neighbourhood) -> list[int]:
@@ -40,7 +40,7 @@ def shown(found: Neighbourhood) -> list[int]:
 def test_a_small_one_by_hand() -> None:
     graph = graph_of([(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (4, 5)], 6, [2, 1, 1, 1, 4, 1])
     predictions = np.array([0, 1, 1, 0, 0, UNKNOWN])
-    found = neighbourhood_of(graph, 0, labels={2: 1, 4: 0}, predictions=predictions, stands_for=[3])
+    found = find_neighbourhood(graph, 0, labels={2: 1, 4: 0}, predictions=predictions, stands_for=[3])
     assert found.first == (
         Neighbour(3, 1.0, prediction=0, stands_for=True),
         Neighbour(2, 1.0, label=1),
@@ -50,23 +50,23 @@ def test_a_small_one_by_hand() -> None:
     assert found.links == ((1, 2),)
     assert found.counts == {1: Count(1, 1), 0: Count(0, 1)}
     assert (found.centre, found.label, found.total, found.shown) == (0, None, 3, "3")
-    assert neighbourhood_of(graph, 4, labels={2: 1, 4: 0}).label == 0
+    assert find_neighbourhood(graph, 4, labels={2: 1, 4: 0}).label == 0
 
 
 @pytest.mark.parametrize("second", [0, 3])
 def test_nobody_and_one_neighbour(second: int) -> None:
     graph = graph_of([(1, 2)], 3)
-    lone = neighbourhood_of(graph, 0, labels={}, second=second)
+    lone = find_neighbourhood(graph, 0, labels={}, second=second)
     assert lone == Neighbourhood(0, None, (), (), (), 0, {})
     assert lone.shown == "0"
-    one = neighbourhood_of(graph, 1, labels={}, second=second)
+    one = find_neighbourhood(graph, 1, labels={}, second=second)
     assert one == Neighbourhood(1, None, (Neighbour(2, 1.0),), (), (), 1, {None: Count(0, 1)})
 
 
 def test_labelled_ones_come_first_then_those_it_stands_for() -> None:
     labels = {node: node % 3 for node in range(500, 520)}
     stands_for = set(range(510, 530))
-    found = neighbourhood_of(
+    found = find_neighbourhood(
         star(1000), 0, labels=labels, predictions=np.zeros(1000, int), stands_for=stands_for, limit=40
     )
     assert len(found.first) == 40
@@ -77,7 +77,7 @@ def test_labelled_ones_come_first_then_those_it_stands_for() -> None:
 
 def test_the_ring_goes_by_class_and_labelled_ones_lead_their_class() -> None:
     predictions = np.arange(100) % 4 - 1
-    found = neighbourhood_of(star(100), 0, labels={8: 2, 9: 0, 10: 2}, predictions=predictions)
+    found = find_neighbourhood(star(100), 0, labels={8: 2, 9: 0, 10: 2}, predictions=predictions)
     order = [(each.code is None, each.code, each.label is None) for each in found.first]
     known = [each for each in order if not each[0]]
     assert known == sorted(known)
@@ -87,13 +87,13 @@ def test_the_ring_goes_by_class_and_labelled_ones_lead_their_class() -> None:
 
 def test_more_labelled_ones_than_there_is_room_for() -> None:
     labels = {node: int(node > 890) for node in range(1, 901)}
-    found = neighbourhood_of(star(1000), 0, labels=labels, limit=40)
+    found = find_neighbourhood(star(1000), 0, labels=labels, limit=40)
     assert Counter(each.label for each in found.first) == {0: 39, 1: 1}
 
 
 def test_a_sample_is_in_proportion_and_leaves_no_class_out() -> None:
     predictions = np.repeat([0, 1, 2, 3], [500, 300, 199, 1])
-    found = neighbourhood_of(star(1000), 0, labels={}, predictions=predictions)
+    found = find_neighbourhood(star(1000), 0, labels={}, predictions=predictions)
     counts = Counter(each.prediction for each in found.first)
     assert sum(counts.values()) == 40
     assert counts[3] == 1
@@ -103,24 +103,24 @@ def test_a_sample_is_in_proportion_and_leaves_no_class_out() -> None:
 
 def test_it_is_the_same_at_every_visit_and_another_with_another_seed() -> None:
     graph, predictions = star(5000), np.arange(5000) % 5
-    first = neighbourhood_of(graph, 0, labels={}, predictions=predictions)
-    assert neighbourhood_of(graph, 0, labels={}, predictions=predictions) == first
-    other = neighbourhood_of(graph, 0, labels={}, predictions=predictions, seed=1)
+    first = find_neighbourhood(graph, 0, labels={}, predictions=predictions)
+    assert find_neighbourhood(graph, 0, labels={}, predictions=predictions) == first
+    other = find_neighbourhood(graph, 0, labels={}, predictions=predictions, seed=1)
     assert len(set(shown(first)) & set(shown(other))) < 10
     assert other.counts == first.counts
 
 
 def test_most_stay_when_the_model_changes_its_mind_about_a_few() -> None:
     graph, predictions = star(5000), np.arange(5000) % 5
-    before = shown(neighbourhood_of(graph, 0, labels={}, predictions=predictions))
+    before = shown(find_neighbourhood(graph, 0, labels={}, predictions=predictions))
     changed = np.where(np.random.default_rng(0).random(5000) < 0.02, 0, predictions)
-    after = shown(neighbourhood_of(graph, 0, labels={}, predictions=changed))
+    after = shown(find_neighbourhood(graph, 0, labels={}, predictions=changed))
     assert len(set(before) & set(after)) >= 34
 
 
 def test_the_second_ring_has_nobody_twice_and_labelled_ones_first() -> None:
     edges = [(0, 1), (0, 2), (1, 2)] + [(1, other) for other in range(3, 30)] + [(2, other) for other in range(3, 30)]
-    found = neighbourhood_of(graph_of(edges, 30), 0, labels={20: 0, 21: 1})
+    found = find_neighbourhood(graph_of(edges, 30), 0, labels={20: 0, 21: 1})
     positions = [each.position for each in found.second]
     assert len(positions) == len(set(positions)) == 6
     assert not {0, 1, 2} & set(positions)
@@ -133,10 +133,10 @@ def test_a_hub_is_counted_whole_and_shown_in_part(size: int) -> None:
     graph, generator = star(size), np.random.default_rng(0)
     predictions = generator.integers(10, size=size)
     labels = {int(node): int(node) % 10 for node in generator.choice(size, 1000, replace=False)}
-    found = neighbourhood_of(graph, 0, labels=labels, predictions=predictions, stands_for=range(1, 50))
+    found = find_neighbourhood(graph, 0, labels=labels, predictions=predictions, stands_for=range(1, 50))
     assert found.shown == "40 of 100,000"
     assert sum(count.labelled + count.predicted for count in found.counts.values()) == 100_000
-    leaf = neighbourhood_of(graph, 5, labels=labels, predictions=predictions)
+    leaf = find_neighbourhood(graph, 5, labels=labels, predictions=predictions)
     assert (len(leaf.first), len(leaf.second)) == (1, 3)
 
 
@@ -157,7 +157,7 @@ def test_any_neighbourhood(size: int, limit: int, second: int, seed: int, data: 
     labels = data.draw(st.dictionaries(ends, st.integers(0, 3)))
     predictions = np.array(data.draw(st.lists(st.integers(-1, 3), min_size=size, max_size=size)))
     centre = data.draw(ends)
-    found = neighbourhood_of(
+    found = find_neighbourhood(
         graph, centre, labels=labels, predictions=predictions, limit=limit, second=second, seed=seed
     )
     around = set(graph.adjacency[[centre]].indices.tolist())
@@ -184,6 +184,6 @@ def test_any_neighbourhood(size: int, limit: int, second: int, seed: int, data: 
 )
 def test_wrong_arguments(wrong: dict[str, int], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        neighbourhood_of(star(3), 0, labels={}, **wrong)
+        find_neighbourhood(star(3), 0, labels={}, **wrong)
     with pytest.raises(ParameterError, match="position must be 0 to 2"):
-        neighbourhood_of(star(3), 3, labels={})
+        find_neighbourhood(star(3), 3, labels={})

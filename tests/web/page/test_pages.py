@@ -47,7 +47,7 @@ def test_every_action_is_a_form(page: Any) -> None:
 
 def test_the_history_is_corrected_in_place(page: Any) -> None:
     browser = page.browser()
-    page.desk.label("", "n1", "ok", "1")
+    page.session.label("", "n1", "ok", "1")
     fields = form_of(browser.get("/history").text, "/labels")
     answer = browser.post("/labels", data={**fields, "label": '"fraud"'})
     assert answer.headers["location"] == "/history"
@@ -67,8 +67,8 @@ def test_a_node_is_labelled_and_noted_on_its_card(page: Any) -> None:
 
 def test_disagreements_are_settled_on_their_page(make_page: Callable[..., Any]) -> None:
     page = make_page(annotators=("ada", "grace"))
-    page.desk.label("ada", "n1", "ok", "1")
-    page.desk.label("grace", "n1", "fraud", "2")
+    page.session.label("ada", "n1", "ok", "1")
+    page.session.label("grace", "n1", "fraud", "2")
     browser = page.browser("ada")
     text = browser.get("/disagreements").text
     assert "1 disagreement" in text
@@ -94,8 +94,8 @@ def test_one_person_sees_no_disagreements_and_no_name(page: Any) -> None:
 def test_the_progress_page_has_every_count(make_page: Callable[..., Any]) -> None:
     page = make_page(annotators=("ada", "grace"), budget=100)
     for place in range(7):
-        page.desk.label("ada", f"n{place}", "ok", f"{place}")
-    page.desk.skip("grace", "n9", "unsure", "s")
+        page.session.label("ada", f"n{place}", "ok", f"{place}")
+    page.session.skip("grace", "n9", "unsure", "s")
     text = page.browser("ada").get("/progress").text
     assert "<h1>7 of 60 labelled</h1>" in text
     assert "0 of 7" in text
@@ -108,15 +108,15 @@ def test_the_progress_page_has_every_count(make_page: Callable[..., Any]) -> Non
 
 
 def test_the_question_says_what_the_model_has_seen(page: Any) -> None:
-    page.desk.label("", "n1", "ok", "1")
-    page.desk.label("", "n2", "fraud", "2")
+    page.session.label("", "n1", "ok", "1")
+    page.session.label("", "n2", "fraud", "2")
     assert "The model has seen 0 of 2 labels." in page.browser().get("/").text
-    page.desk.start()
+    page.session.start()
     assert "The model has seen 2 of 2 labels." in page.browser().get("/status").text
 
 
 def test_a_training_that_fails_is_said_and_labels_are_taken(page: Any) -> None:
-    page.desk._trainer.failure = "out of memory"
+    page.session._trainer.failure = "out of memory"
     browser = page.browser()
     assert "could not learn from the last labels; your answers are safe" in browser.get("/").text
     assert "out of memory" in browser.get("/progress").text
@@ -125,7 +125,7 @@ def test_a_training_that_fails_is_said_and_labels_are_taken(page: Any) -> None:
 
 def test_the_end_is_said(make_page: Callable[..., Any]) -> None:
     page = make_page(budget=1)
-    page.desk.label("", "n1", "ok", "1")
+    page.session.label("", "n1", "ok", "1")
     browser = page.browser()
     assert "All 1 labels are there" in browser.get("/").text
     browser.post("/undo", data=form_of(browser.get("/").text, "/undo"))
@@ -162,10 +162,10 @@ def test_whatever_is_stored_is_escaped_everywhere(
     graph = payments_of(id=ids, name=[f"{EVIL} {place}" for place in range(60)], about=[EVIL] * 60)
     page = make_page(graph, classes=(EVIL, "ok"), annotators=(EVIL, "grace"))
     browser = page.browser(EVIL)
-    page.desk.label(EVIL, EVIL, EVIL, "1")
-    page.desk.note(EVIL, EVIL, EVIL, "2")
-    page.desk.skip(EVIL, "n3", EVIL, "3")
-    page.desk.label("grace", EVIL, "ok", "4")
+    page.session.label(EVIL, EVIL, EVIL, "1")
+    page.session.note(EVIL, EVIL, EVIL, "2")
+    page.session.skip(EVIL, "n3", EVIL, "3")
+    page.session.label("grace", EVIL, "ok", "4")
     address = page.script("grace").get("/api/history").json()["answers"][0]["node"]
     assert address == EVIL
     from featprop.web.page.addresses import node_address

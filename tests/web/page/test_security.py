@@ -165,9 +165,9 @@ def test_the_names_of_this_machine_are_right_also_through_a_tunnel(page: Any, ho
 
 
 def test_names_are_those_the_server_is_bound_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("socket.gethostname", lambda: "Desk")
+    monkeypatch.setattr("socket.gethostname", lambda: "Session")
     everywhere = Hosts.of("0.0.0.0")
-    assert all(map(everywhere.hold, ["192.168.1.7:8765", "[fe80::1]", "desk:80", "desk.local", "localhost"]))
+    assert all(map(everywhere.hold, ["192.168.1.7:8765", "[fe80::1]", "session:80", "session.local", "localhost"]))
     assert not everywhere.hold("evil.example")
     assert Hosts.of("::").hold("10.0.0.1")
     assert Hosts.of("127.0.0.2").hold("127.0.0.2:8765")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featprop.web.page.features import Picture
-from featprop.web.page.neighbourhood import Count, Neighbour, Neighbourhood
-from featprop.web.page.sketch import SIZE, drawn
-from featprop.web.page.sketch_rows import LegendLine, Row, legend, rows
+from featprop.web.common.features import Picture
+from featprop.web.common.neighbourhood import Count, Neighbour, Neighbourhood
+from featprop.web.common.neighbourhood_drawing import SIZE, drawn
+from featprop.web.common.neighbourhood_drawing import LegendLine, Row, legend, rows
 
 SVG = "{http://www.w3.org/2000/svg}"
 CLASSES = ["good", "bad"]
@@ -93,7 +93,7 @@ def test_neighbours_do_not_lie_on_each_other(first: int) -> None:
 
 def places(svg: str) -> list[tuple[float, float]]:
     """Where the marks of the neighbours are."""
-    return [(float(x), float(y)) for x, y in re.findall(r'class="hood-hit" cx="([\d.]+)" cy="([\d.]+)"', svg)]
+    return [(float(x), float(y)) for x, y in re.findall(r'class="neighbour-hit" cx="([\d.]+)" cy="([\d.]+)"', svg)]
 
 
 def test_labelled_ones_are_told_by_shape_colour_letter_and_words() -> None:
@@ -101,17 +101,17 @@ def test_labelled_ones_are_told_by_shape_colour_letter_and_words() -> None:
         0, None, (Neighbour(1, 1, label=0), Neighbour(2, 1, prediction=1), Neighbour(3, 1)), (), (), 3, {}
     )
     labelled, predicted, unknown, centre = marks(drawn(hood, name, CLASSES, link))
-    assert shape(labelled) == ("rect", "hood-c0 hood-labelled", "g")
-    assert shape(predicted) == ("circle", "hood-c1 hood-predicted", "b")
-    assert shape(unknown) == ("circle", "hood-none hood-unknown", None)
-    assert shape(centre) == ("circle", "hood-centre hood-none hood-unknown", "?")
+    assert shape(labelled) == ("rect", "class-0 neighbour-labelled", "g")
+    assert shape(predicted) == ("circle", "class-1 neighbour-predicted", "b")
+    assert shape(unknown) == ("circle", "class-none neighbour-unknown", None)
+    assert shape(centre) == ("circle", "neighbour-centre class-none neighbour-unknown", "?")
     assert titles(drawn(hood, name, CLASSES, link)) == [
         "node 1; labelled good", "node 2; predicted bad", "node 3; no label yet", "node 0; this node",
     ]  # fmt: skip
 
 
 def shape(mark: ElementTree.Element) -> tuple[str, str | None, str | None]:
-    (found,) = [part for part in mark if part.get("class") == "hood-shape"]
+    (found,) = [part for part in mark if part.get("class") == "neighbour-shape"]
     return found.tag.removeprefix(SVG), mark.get("class"), mark.findtext(f"{SVG}text")
 
 
@@ -139,12 +139,12 @@ def test_edges_between_neighbours_are_drawn_while_they_are_few() -> None:
     pairs = tuple((a, b) for a in range(1, 11) for b in range(a + 1, 11))
     for links, count in ((pairs[:30], 30), (pairs[:31], 0)):
         svg = drawn(Neighbourhood(0, None, near, (), links, 10, {}), name, CLASSES, link)
-        assert svg.count('class="hood-link"') == count
+        assert svg.count('class="neighbour-link"') == count
 
 
 def test_names_are_written_while_there_is_room() -> None:
-    assert drawn(made(8), name, CLASSES, link).count('class="hood-name"') == 8
-    assert drawn(made(9), name, CLASSES, link).count('class="hood-name"') == 0
+    assert drawn(made(8), name, CLASSES, link).count('class="neighbour-name"') == 8
+    assert drawn(made(9), name, CLASSES, link).count('class="neighbour-name"') == 0
     assert ">No neighbours<" in drawn(made(0), name, CLASSES, link)
 
 
@@ -159,14 +159,14 @@ def test_pictures_are_in_the_marks() -> None:
     svg = drawn(made(4), name, CLASSES, link, lambda position: None if position == 2 else pixels)
     inside = [mark.find(f"{SVG}svg") is not None for mark in marks(svg)]
     assert inside == [True, False, True, True, True]
-    assert 'class="hood-name"' not in svg
-    assert "hood-c0 hood-labelled hood-pictured" in svg
+    assert 'class="neighbour-name"' not in svg
+    assert "class-0 neighbour-labelled neighbour-pictured" in svg
 
 
 def test_those_the_node_stands_for_are_marked() -> None:
     hood = Neighbourhood(0, 1, (Neighbour(1, 1.0, stands_for=True), Neighbour(2, 1.0)), (), (), 2, {})
     svg = drawn(hood, name, CLASSES, link)
-    assert svg.count('class="hood-stands"') == 1
+    assert svg.count('class="neighbour-stands"') == 1
     assert titles(svg)[0] == "node 1; no label yet; the node stands for it"
     assert titles(svg)[-1] == "node 0; this node; labelled bad"
 
@@ -188,6 +188,6 @@ def test_rows_say_what_the_drawing_shows() -> None:
     ]
     assert len(marks(drawn(hood, name, CLASSES, link))) == 1 + len(rows(hood, name, CLASSES, link))
     assert legend(hood, CLASSES) == [
-        LegendLine("b", "hood-c1", "bad", 1, 0),
-        LegendLine("", "hood-none", "unknown", 0, 0),
+        LegendLine("b", "class-1", "bad", 1, 0),
+        LegendLine("", "class-none", "unknown", 0, 0),
     ]

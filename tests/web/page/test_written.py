@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from featprop.web.page.written import day_in_words, number_in_words, span_in_words, written
+from featprop.web.common.formatting import format_date, format_number, format_range, written
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ from featprop.web.page.written import day_in_words, number_in_words, span_in_wor
     ],
 )  # fmt: skip
 def test_numbers(value: float, text: str) -> None:
-    assert number_in_words(value) == text
+    assert format_number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_numbers(value: float, text: str) -> None:
     ],
 )
 def test_dates(value: dt.date, text: str) -> None:
-    assert day_in_words(value) == text
+    assert format_date(value) == text
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,6 @@ def test_other_values(value: Any, text: str) -> None:
 
 
 def test_spans() -> None:
-    assert span_in_words([0.5, -2, 3]) == "3 numbers from -2 to 3"
-    assert span_in_words([1.5]) == "1 number from 1.5 to 1.5"
-    assert span_in_words([]) == "0 numbers"
+    assert format_range([0.5, -2, 3]) == "3 numbers from -2 to 3"
+    assert format_range([1.5]) == "1 number from 1.5 to 1.5"
+    assert format_range([]) == "0 numbers"

@@ -29,7 +29,7 @@ from featprop.graph import Graph
 from featprop.models import GraphRidge
 from featprop.web.report import composition
 from featprop.web.report.findings import Findings
-from featprop.web.report.subject import Subject
+from featprop.web.report.context import ReportContext
 
 CLASSES = ("ok", "fraud </script><script>document.title='stolen'</script>")
 EVIL = (
@@ -57,18 +57,18 @@ def payments(count: int = 60, isolated: int = 2) -> Graph:
     return Graph.from_pandas(pa.table(nodes), pa.table(edges))
 
 
-def findings_for(subject: Subject, weights: Any = None) -> Findings:
-    ids = subject.graph.ids.tolist()
+def findings_for(context: ReportContext, weights: Any = None) -> Findings:
+    ids = context.graph.ids.tolist()
 
     def doubt(position: int, why: str, score: float = 0.9) -> Doubt:
         return Doubt(ids[position], position, score, why)
 
-    wrong = int(subject.positions[0])
+    wrong = int(context.positions[0])
     doubts = Doubts(
         tuple(doubt(position, f"A draw, says {EVIL[0]}.") for position in range(20, 30)),
         far=(doubt(58, "Far away."),),
         unseen=(UnseenGroup(tuple(ids[40:44]), np.arange(40, 44), 4, ids[41], 0.5, "Alike and far."),),
-        wrong_labels=(doubt(wrong, "Looks wrong."), doubt(int(subject.positions[1]), "Looks right.", 0.1)),
+        wrong_labels=(doubt(wrong, "Looks wrong."), doubt(int(context.positions[1]), "Looks right.", 0.1)),
     )
     estimate = Estimate(wilson(0.8, 40), wilson(0.7, 40), 8, 0.75)
     before = Estimate(wilson(0.6, 20), wilson(0.5, 20), 4, 0.5)
@@ -77,9 +77,9 @@ def findings_for(subject: Subject, weights: Any = None) -> Findings:
     curve = LearningCurve((before, estimate), Change((half,), half), coming)
     advice = Advice(False, ("The last labels changed much.",), curve)
     audit = None
-    if subject.audit:
-        size = len(subject.audit)
-        classes = (ClassScore(subject.classes[0], size, wilson(0.9, 10), wilson(0.75, 10)),)
+    if context.audit:
+        size = len(context.audit)
+        classes = (ClassScore(context.classes[0], size, wilson(0.9, 10), wilson(0.75, 10)),)
         audit = AuditScore(wilson(0.9, size), wilson(0.8, size), classes, size, 3 * size)
     return Findings(audit, advice, doubts)
 
@@ -95,15 +95,15 @@ def labels() -> dict[str, str]:
 
 
 @pytest.fixture
-def subject(graph: Graph, labels: dict[str, str]) -> Subject:
-    return Subject(
+def context(graph: Graph, labels: dict[str, str]) -> ReportContext:
+    return ReportContext(
         graph, GraphRidge().fit(graph, list(labels), list(labels.values())), labels, {"n3": "ok", "n4": "other"}
     )
 
 
 @pytest.fixture
-def findings(subject: Subject) -> Findings:
-    return findings_for(subject)
+def findings(context: ReportContext) -> Findings:
+    return findings_for(context)
 
 
 @pytest.fixture

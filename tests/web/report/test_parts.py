@@ -11,20 +11,20 @@ import pytest
 from featprop.evaluate import Interval
 from featprop.graph import UNKNOWN, Graph
 from featprop.models import GraphRidge
-from featprop.web.report.class_table import class_lines
+from featprop.web.report.class_table import summarize_classes
 from featprop.web.report.commands import Files, next_steps
-from featprop.web.report.facts import facts_of
+from featprop.web.report.graph_stats import describe_graph
 from featprop.web.report.findings import Findings
 from featprop.web.report.headline import caution, headline, lead
 from featprop.web.report.lists import listed
-from featprop.web.report.map import MARKS, class_mark, drawn_map
-from featprop.web.report.records import embedded, records
-from featprop.web.report.sample import shown_nodes
-from featprop.web.report.subject import Subject
+from featprop.web.report.map import MARKS, class_mark, draw_map
+from featprop.web.report.records import embed_json, node_records
+from featprop.web.report.sample import sample_nodes
+from featprop.web.report.context import ReportContext
 
 
 def test_what_a_graph_is(graph: Graph) -> None:
-    facts = facts_of(graph)
+    facts = describe_graph(graph)
     assert facts["nodes"] == "60"
     assert facts["edges"] == "116"
     assert facts["isolated nodes"] == "2"
@@ -34,31 +34,31 @@ def test_what_a_graph_is(graph: Graph) -> None:
 
 def test_a_small_map_shows_all_and_a_large_one_all_that_matter() -> None:
     labelled, wanted = np.array([3, 999_999]), [5, 123_456]
-    assert shown_nodes(50, np.array([1]), [2]).tolist() == list(range(50))
-    shown = shown_nodes(1_000_000, labelled, wanted, seed=1)
+    assert sample_nodes(50, np.array([1]), [2]).tolist() == list(range(50))
+    shown = sample_nodes(1_000_000, labelled, wanted, seed=1)
     assert len(shown) == len(set(shown.tolist())) == 4000
     assert {3, 5, 123_456, 999_999} <= set(shown.tolist())
     assert shown.tolist() == sorted(shown.tolist())
-    np.testing.assert_array_equal(shown, shown_nodes(1_000_000, labelled, wanted, seed=1))
-    assert not np.array_equal(shown, shown_nodes(1_000_000, labelled, wanted, seed=2))
+    np.testing.assert_array_equal(shown, sample_nodes(1_000_000, labelled, wanted, seed=1))
+    assert not np.array_equal(shown, sample_nodes(1_000_000, labelled, wanted, seed=2))
 
 
 def test_of_very_many_labels_a_sample_is_shown() -> None:
-    shown = shown_nodes(20_000, np.arange(10_000), list(range(19_000, 19_100)))
+    shown = sample_nodes(20_000, np.arange(10_000), list(range(19_000, 19_100)))
     assert len(shown) == 4000
     assert 2400 < np.count_nonzero(shown < 10_000) <= 2500
     assert set(range(19_000, 19_100)) <= set(shown.tolist())
 
 
-def test_the_subject_knows_labels_audit_and_what_labels_stand_for(subject: Subject) -> None:
-    assert subject.classes[-1] == "other"
-    assert np.count_nonzero(subject.labelled >= 0) == 8
-    assert subject.audited[3] >= 0
-    assert subject.audited[5] == -1
-    assert subject.stands_for.sum() == 60
-    assert subject.curve[-1] == pytest.approx(subject.covered.mean_distance, rel=1e-5)
-    assert np.all(np.diff(subject.curve) <= 1e-6)
-    np.testing.assert_array_equal(subject.known[subject.positions], subject.codes)
+def test_the_subject_knows_labels_audit_and_what_labels_stand_for(context: ReportContext) -> None:
+    assert context.classes[-1] == "other"
+    assert np.count_nonzero(context.labelled >= 0) == 8
+    assert context.audited[3] >= 0
+    assert context.audited[5] == -1
+    assert context.stands_for.sum() == 60
+    assert context.curve[-1] == pytest.approx(context.covered.mean_distance, rel=1e-5)
+    assert np.all(np.diff(context.curve) <= 1e-6)
+    np.testing.assert_array_equal(context.known[context.positions], context.codes)
 
 
 def test_colours_come_again_with_other_marks() -> None:
@@ -67,10 +67,10 @@ def test_colours_come_again_with_other_marks() -> None:
     assert len({class_mark(code) for code in range(10 * len(MARKS))}) == 10 * len(MARKS)
 
 
-def test_every_node_is_drawn_once_a_layer_and_doubts_are_marked(subject: Subject, findings: Findings) -> None:
-    lists = listed(subject, findings.doubts)
+def test_every_node_is_drawn_once_a_layer_and_doubts_are_marked(context: ReportContext, findings: Findings) -> None:
+    lists = build_lists(context, findings.doubts)
     places = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)
-    drawn = drawn_map(subject, np.arange(60), places, lists)
+    drawn = draw_map(context, np.arange(60), places, lists)
     assert drawn.svg.count("h0") == 3 * 52 + 3 * 8  # three layers of nodes; labels have halo, rim and dot
     assert drawn.svg.count("l10 10") == len({position for each in lists for position in each.positions}) - 1
     assert drawn.svg.count("a17") == 2  # a ring is two arcs, around one label
@@ -82,19 +82,21 @@ def test_every_node_is_drawn_once_a_layer_and_doubts_are_marked(subject: Subject
     assert drawn.index_of(60) is None
 
 
-def test_lists_keep_their_order_and_leave_out_labels_that_look_right(subject: Subject, findings: Findings) -> None:
-    lists = {each.key: each for each in listed(subject, findings.doubts)}
+def test_lists_keep_their_order_and_leave_out_labels_that_look_right(
+    context: ReportContext, findings: Findings
+) -> None:
+    lists = {each.key: each for each in build_lists(context, findings.doubts)}
     assert list(lists) == ["wrong_labels", "unseen", "least_sure", "far"]
     assert [each.position for each in lists["wrong_labels"].suspects] == [0]
     assert lists["unseen"].suspects[0].position == 41
     assert set(lists["unseen"].positions) == {40, 41, 42, 43}
-    assert listed(subject, None) == []
+    assert build_lists(context, None) == []
 
 
-def test_records_say_what_is_known_of_each_node(subject: Subject, findings: Findings) -> None:
-    lists = listed(subject, findings.doubts)
-    drawn = drawn_map(subject, np.arange(60), np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32), lists)
-    data = records(subject, drawn, lists)
+def test_records_say_what_is_known_of_each_node(context: ReportContext, findings: Findings) -> None:
+    lists = build_lists(context, findings.doubts)
+    drawn = draw_map(context, np.arange(60), np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32), lists)
+    data = node_records(context, drawn, lists)
     texts, node = data["texts"], data["nodes"][7]
     assert len(data["nodes"]) == 60
     assert {len(each) for each in data["nodes"]} == {17}
@@ -106,17 +108,17 @@ def test_records_say_what_is_known_of_each_node(subject: Subject, findings: Find
     assert node[13] == 4
     assert data["nodes"][59][13] == 0
     assert len(texts) == len(set(texts))
-    assert json.loads(str(embedded(data))) == data
+    assert json.loads(str(embed_json(data))) == data
 
 
 def test_json_inside_a_page_cannot_end_it() -> None:
-    text = str(embedded(["</script><script>", "<!--", "&amp;", "a\u2028b\u2029c", "é"]))
+    text = str(embed_json(["</script><script>", "<!--", "&amp;", "a\u2028b\u2029c", "é"]))
     assert not set("<>&\u2028\u2029") & set(text)
     assert json.loads(text) == ["</script><script>", "<!--", "&amp;", "a\u2028b\u2029c", "é"]
 
 
-def test_classes_are_counted(subject: Subject, findings: Findings) -> None:
-    lines = class_lines(subject, findings.audit)
+def test_classes_are_counted(context: ReportContext, findings: Findings) -> None:
+    lines = summarize_classes(context, findings.audit)
     assert sum(line.labels for line in lines) == 8
     assert sum(line.labels + line.predicted for line in lines) == 60
     assert sum(line.share for line in lines) == pytest.approx(1)
@@ -126,37 +128,37 @@ def test_classes_are_counted(subject: Subject, findings: Findings) -> None:
     assert lines[1].recall is None
 
 
-def test_the_headline_answers_how_good_it_is(subject: Subject, findings: Findings) -> None:
-    assert headline(subject, findings) == "About 90% (35 to 99%) of the predictions are right"
-    assert headline(subject, Findings()) == "8 labels, and no telling yet how good the predictions are"
-    assert "drawn at random" in lead(subject, findings)[0]
-    assert lead(subject, findings)[-1] == "Go on: 16 labels would probably bring 5.0 points more (0.0 to 10.0)"
-    assert "without an audit" in lead(subject, Findings(advice=findings.advice))[0]
+def test_the_headline_answers_how_good_it_is(context: ReportContext, findings: Findings) -> None:
+    assert headline(context, findings) == "About 90% (35 to 99%) of the predictions are right"
+    assert headline(context, Findings()) == "8 labels, and no telling yet how good the predictions are"
+    assert "drawn at random" in lead(context, findings)[0]
+    assert lead(context, findings)[-1] == "Go on: 16 labels would probably bring 5.0 points more (0.0 to 10.0)"
+    assert "without an audit" in lead(context, Findings(advice=findings.advice))[0]
 
 
-def test_a_class_that_is_nearly_all_of_them_is_said(subject: Subject, findings: Findings) -> None:
-    open_ = subject.labelled == UNKNOWN
-    share = np.bincount(subject.predicted[open_]).max() / open_.sum()
-    title = subject.class_titles[np.bincount(subject.predicted[open_]).argmax()]
+def test_a_class_that_is_nearly_all_of_them_is_said(context: ReportContext, findings: Findings) -> None:
+    open_ = context.labelled == UNKNOWN
+    share = np.bincount(context.predicted[open_]).max() / open_.sum()
+    title = context.class_titles[np.bincount(context.predicted[open_]).argmax()]
     said = f"{title} is predicted for {share:.0%} of the nodes: whoever always says so may be right as often, "
     assert share > findings.accuracy.low
-    assert caution(subject, findings) == f"{said}so look at each class"
-    assert f"{caution(subject, findings)}." in lead(subject, findings)
+    assert caution(context, findings) == f"{said}so look at each class"
+    assert f"{caution(context, findings)}." in lead(context, findings)
     better = replace(findings, audit=replace(findings.audit, accuracy=Interval(0.99, share + 0.001, 1.0)))
-    assert caution(subject, better) is None
-    assert caution(subject, Findings()) is None
+    assert caution(context, better) is None
+    assert caution(context, Findings()) is None
 
 
 def test_one_class_and_no_open_node_have_headlines(line: Graph) -> None:
     lonely = {"a": "left"}
-    one = Subject(line, GraphRidge().fit_or_start(line, ["a"], ["left"]), lonely)
+    one = ReportContext(line, GraphRidge().fit_or_start(line, ["a"], ["left"]), lonely)
     assert headline(one, Findings()).startswith("All labels are left so far")
     every = dict(zip("abcde", ["left", "right", "left", "right", "left"], strict=True))
-    done = Subject(line, GraphRidge().fit(line, list(every), list(every.values())), every)
+    done = ReportContext(line, GraphRidge().fit(line, list(every), list(every.values())), every)
     assert headline(done, Findings()) == "Every node has a label: there is nothing to predict"
 
 
-def test_commands_are_for_these_files(subject: Subject, findings: Findings) -> None:
+def test_commands_are_for_these_files(context: ReportContext, findings: Findings) -> None:
     files = Files(
         "my graph/",
         ("picks.csv", "more.csv"),

@@ -214,11 +214,11 @@ def test_the_script_has_nothing_that_is_not_used() -> None:
 def test_how_far_labels_reach_is_measured_once(graph: Graph, labels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from featprop.evaluate import doubts
     from featprop.models import GraphRidge
-    from featprop.web.report.subject import Subject
+    from featprop.web.report.context import ReportContext
 
     model = GraphRidge().fit(graph, list(labels), list(labels.values()))
-    subject, expected = Subject(graph, model, labels), doubts(graph, model)
+    context, expected = ReportContext(graph, model, labels), doubts(graph, model)
     monkeypatch.setattr(sys.modules["featprop.evaluate.doubts"], "covered", None)
-    found = composition.findings_of(subject).doubts
+    found = composition.findings_of(context).doubts
     assert found is not None
     assert str(found) == str(expected)
