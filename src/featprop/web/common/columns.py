@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from featprop.graph import Graph
 from featprop.interop.tables import LABELS
-from featprop.tables.encoders.base import LeftOutError, text_of
+from featprop.tables.encoders.base import MANY, LeftOutError, text_of
 from featprop.tables.encoders.date import DateEncoder, dates_in
 from featprop.tables.encoders.number import NumberEncoder
 from featprop.tables.kinds import Kind, kind_of
@@ -166,10 +166,11 @@ def _profile_column(graph: Graph, name: str) -> CardColumn | None:
     )
     kind = (kind_of(name, values) if encoder is None or encoder.kind == "columns" else Kind(encoder.kind)).kind
     if kind == "out":
-        distinct = _count_distinct(values)
+        missing, distinct = _count_values(values)
         if not distinct:
             return None
-        return CardColumn(name, "category", is_constant=True) if distinct == 1 else CardColumn(name, "own")
+        is_constant = distinct == 1 and missing < MANY
+        return CardColumn(name, "category", is_constant=True) if is_constant else CardColumn(name, "own")
     if kind == "number":
         comma = encoder.comma if isinstance(encoder, NumberEncoder) else None
         numbers = numbers_in(values, comma)
@@ -186,12 +187,13 @@ def _profile_column(graph: Graph, name: str) -> CardColumn | None:
     return CardColumn(name, kind)
 
 
-def _count_distinct(values: pa.Array) -> int:
-    """Return the number of distinct values, missing ones not counted; 2 for types that have no text."""
+def _count_values(values: pa.Array) -> tuple[float, int]:
+    """Return the share of missing values and the number of distinct others; 2 for types that have no text."""
     try:
-        return int(pc.count_distinct(pc.utf8_lower(text_of(values))).as_py())
+        text = text_of(values)
     except LeftOutError:
-        return 2
+        return 0.0, 2
+    return text.null_count / max(1, len(text)), int(pc.count_distinct(pc.utf8_lower(text)).as_py())
 
 
 def _shares_below(values: NDArray[np.float64]) -> NDArray[np.float32]:

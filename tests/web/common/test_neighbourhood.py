@@ -1,4 +1,4 @@
-"""Which neighbours are shown: who comes first, the same ones each time, and counts over all of them."""
+"""Choice of neighbours to show, and class counts of all neighbours."""
 
 from collections import Counter
 from typing import Any
@@ -9,9 +9,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featprop.errors import ParameterError
 from featprop.graph import UNKNOWN, Graph
-from featprop.web.page import neighbourhood
+from featprop.web.common import neighbourhood
 from featprop.web.common.neighbourhood import Count, Neighbour, Neighbourhood, _quotas
 
 
@@ -37,12 +36,12 @@ def shown(found: Neighbourhood) -> list[int]:
     return [neighbour.position for neighbour in found.first]
 
 
-def test_a_small_one_by_hand() -> None:
+def test_small_neighbourhood_by_hand() -> None:
     graph = graph_of([(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (4, 5)], 6, [2, 1, 1, 1, 4, 1])
     predictions = np.array([0, 1, 1, 0, 0, UNKNOWN])
-    found = find_neighbourhood(graph, 0, labels={2: 1, 4: 0}, predictions=predictions, stands_for=[3])
+    found = find_neighbourhood(graph, 0, labels={2: 1, 4: 0}, predictions=predictions, represented=[3])
     assert found.first == (
-        Neighbour(3, 1.0, prediction=0, stands_for=True),
+        Neighbour(3, 1.0, prediction=0, represented=True),
         Neighbour(2, 1.0, label=1),
         Neighbour(1, 2.0, prediction=1),
     )
@@ -54,7 +53,7 @@ def test_a_small_one_by_hand() -> None:
 
 
 @pytest.mark.parametrize("second", [0, 3])
-def test_nobody_and_one_neighbour(second: int) -> None:
+def test_no_neighbour_and_one(second: int) -> None:
     graph = graph_of([(1, 2)], 3)
     lone = find_neighbourhood(graph, 0, labels={}, second=second)
     assert lone == Neighbourhood(0, None, (), (), (), 0, {})
@@ -63,19 +62,19 @@ def test_nobody_and_one_neighbour(second: int) -> None:
     assert one == Neighbourhood(1, None, (Neighbour(2, 1.0),), (), (), 1, {None: Count(0, 1)})
 
 
-def test_labelled_ones_come_first_then_those_it_stands_for() -> None:
+def test_labelled_then_represented_neighbours_come_first() -> None:
     labels = {node: node % 3 for node in range(500, 520)}
-    stands_for = set(range(510, 530))
+    represented = set(range(510, 530))
     found = find_neighbourhood(
-        star(1000), 0, labels=labels, predictions=np.zeros(1000, int), stands_for=stands_for, limit=40
+        star(1000), 0, labels=labels, predictions=np.zeros(1000, int), represented=represented, limit=40
     )
     assert len(found.first) == 40
     assert set(shown(found)) >= set(range(500, 530))
-    assert {each.position for each in found.first if each.stands_for} == stands_for
+    assert {each.position for each in found.first if each.represented} == represented
     assert found.shown == "40 of 999"
 
 
-def test_the_ring_goes_by_class_and_labelled_ones_lead_their_class() -> None:
+def test_ring_is_sorted_by_class_labelled_first() -> None:
     predictions = np.arange(100) % 4 - 1
     found = find_neighbourhood(star(100), 0, labels={8: 2, 9: 0, 10: 2}, predictions=predictions)
     order = [(each.code is None, each.code, each.label is None) for each in found.first]
@@ -85,13 +84,13 @@ def test_the_ring_goes_by_class_and_labelled_ones_lead_their_class() -> None:
     assert {None, 0, 1, 2} == {each.code for each in found.first}
 
 
-def test_more_labelled_ones_than_there_is_room_for() -> None:
+def test_too_many_labelled_neighbours_are_sampled() -> None:
     labels = {node: int(node > 890) for node in range(1, 901)}
     found = find_neighbourhood(star(1000), 0, labels=labels, limit=40)
     assert Counter(each.label for each in found.first) == {0: 39, 1: 1}
 
 
-def test_a_sample_is_in_proportion_and_leaves_no_class_out() -> None:
+def test_sample_is_proportional_and_has_every_class() -> None:
     predictions = np.repeat([0, 1, 2, 3], [500, 300, 199, 1])
     found = find_neighbourhood(star(1000), 0, labels={}, predictions=predictions)
     counts = Counter(each.prediction for each in found.first)
@@ -101,7 +100,7 @@ def test_a_sample_is_in_proportion_and_leaves_no_class_out() -> None:
     assert abs(counts[1] - 12) <= 1
 
 
-def test_it_is_the_same_at_every_visit_and_another_with_another_seed() -> None:
+def test_sample_depends_only_on_the_seed() -> None:
     graph, predictions = star(5000), np.arange(5000) % 5
     first = find_neighbourhood(graph, 0, labels={}, predictions=predictions)
     assert find_neighbourhood(graph, 0, labels={}, predictions=predictions) == first
@@ -110,7 +109,7 @@ def test_it_is_the_same_at_every_visit_and_another_with_another_seed() -> None:
     assert other.counts == first.counts
 
 
-def test_most_stay_when_the_model_changes_its_mind_about_a_few() -> None:
+def test_sample_is_stable_when_a_few_predictions_change() -> None:
     graph, predictions = star(5000), np.arange(5000) % 5
     before = shown(find_neighbourhood(graph, 0, labels={}, predictions=predictions))
     changed = np.where(np.random.default_rng(0).random(5000) < 0.02, 0, predictions)
@@ -118,7 +117,7 @@ def test_most_stay_when_the_model_changes_its_mind_about_a_few() -> None:
     assert len(set(before) & set(after)) >= 34
 
 
-def test_the_second_ring_has_nobody_twice_and_labelled_ones_first() -> None:
+def test_second_ring_has_no_duplicates_and_labels_first() -> None:
     edges = [(0, 1), (0, 2), (1, 2)] + [(1, other) for other in range(3, 30)] + [(2, other) for other in range(3, 30)]
     found = find_neighbourhood(graph_of(edges, 30), 0, labels={20: 0, 21: 1})
     positions = [each.position for each in found.second]
@@ -129,11 +128,11 @@ def test_the_second_ring_has_nobody_twice_and_labelled_ones_first() -> None:
 
 
 @pytest.mark.parametrize("size", [100_001])
-def test_a_hub_is_counted_whole_and_shown_in_part(size: int) -> None:
+def test_hub_counts_all_neighbours(size: int) -> None:
     graph, generator = star(size), np.random.default_rng(0)
     predictions = generator.integers(10, size=size)
     labels = {int(node): int(node) % 10 for node in generator.choice(size, 1000, replace=False)}
-    found = find_neighbourhood(graph, 0, labels=labels, predictions=predictions, stands_for=range(1, 50))
+    found = find_neighbourhood(graph, 0, labels=labels, predictions=predictions, represented=range(1, 50))
     assert found.shown == "40 of 100,000"
     assert sum(count.labelled + count.predicted for count in found.counts.values()) == 100_000
     leaf = find_neighbourhood(graph, 5, labels=labels, predictions=predictions)
@@ -141,7 +140,7 @@ def test_a_hub_is_counted_whole_and_shown_in_part(size: int) -> None:
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=12), st.data())
-def test_room_is_shared_out(counts: list[int], data: st.DataObject) -> None:
+def test_quotas_fill_the_room(counts: list[int], data: st.DataObject) -> None:
     room = data.draw(st.integers(1, sum(counts)))
     quotas = _quotas(np.array(counts), room)
     assert sum(quotas) == room
@@ -151,7 +150,7 @@ def test_room_is_shared_out(counts: list[int], data: st.DataObject) -> None:
 
 
 @given(st.integers(2, 30), st.integers(0, 10), st.integers(0, 4), st.integers(0, 2**32), st.data())
-def test_any_neighbourhood(size: int, limit: int, second: int, seed: int, data: st.DataObject) -> None:
+def test_neighbourhood_invariants(size: int, limit: int, second: int, seed: int, data: st.DataObject) -> None:
     ends = st.integers(0, size - 1)
     graph = graph_of(data.draw(st.lists(st.tuples(ends, ends), max_size=60)), size)
     labels = data.draw(st.dictionaries(ends, st.integers(0, 3)))
@@ -176,14 +175,3 @@ def test_any_neighbourhood(size: int, limit: int, second: int, seed: int, data: 
     dense = graph.adjacency.toarray()
     pairs = {(a, b) for a in shown(found) for b in shown(found) if a < b and dense[a, b]}
     assert set(found.links) == pairs
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [({"limit": -1}, "limit must be"), ({"second": -1}, "second must be"), ({"seed": -1}, "seed must be")],
-)
-def test_wrong_arguments(wrong: dict[str, int], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        find_neighbourhood(star(3), 0, labels={}, **wrong)
-    with pytest.raises(ParameterError, match="position must be 0 to 2"):
-        find_neighbourhood(star(3), 3, labels={})

