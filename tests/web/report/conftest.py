@@ -28,8 +28,8 @@ from featprop.evaluate import (
 from featprop.graph import Graph
 from featprop.models import GraphRidge
 from featprop.web.report import composition
-from featprop.web.report.findings import Findings
 from featprop.web.report.context import ReportContext
+from featprop.web.report.findings import Findings
 
 CLASSES = ("ok", "fraud </script><script>document.title='stolen'</script>")
 EVIL = (

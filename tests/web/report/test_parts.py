@@ -7,20 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from featprop.web.report.class_table import summarize_classes
+from featprop.web.report.headline import caution, headline, lead
+from featprop.web.report.sample import sample_nodes
 
 from featprop.evaluate import Interval
 from featprop.graph import UNKNOWN, Graph
 from featprop.models import GraphRidge
-from featprop.web.report.class_table import summarize_classes
 from featprop.web.report.commands import Files, next_steps
-from featprop.web.report.graph_stats import describe_graph
+from featprop.web.report.context import ReportContext
 from featprop.web.report.findings import Findings
-from featprop.web.report.headline import caution, headline, lead
-from featprop.web.report.lists import listed
+from featprop.web.report.graph_stats import describe_graph
 from featprop.web.report.map import MARKS, class_mark, draw_map
 from featprop.web.report.records import embed_json, node_records
-from featprop.web.report.sample import sample_nodes
-from featprop.web.report.context import ReportContext
 
 
 def test_what_a_graph_is(graph: Graph) -> None:
