@@ -13,7 +13,6 @@ from featprop.evaluate.learning_curve import (
     StabilityStep,
     forecast,
     learning_curve,
-    prediction_stability,
 )
 from featprop.evaluate.novel_classes import NovelClass
 
@@ -39,7 +38,6 @@ __all__ = [
     "estimate",
     "forecast",
     "learning_curve",
-    "prediction_stability",
     "score_audit",
     "wilson_interval",
 ]

@@ -130,16 +130,7 @@ def add_to_audit(
 ) -> AuditSample:
     """Draw nodes and add them to the audit of a label log.
 
-    Two uniform draws get the weights of a single one.
-
-    Parameters
-    ----------
-    log
-        Label log; its labels and audit nodes are not drawn.
-    graph, size, exclude, seed, model
-        As in `draw_audit`.
-    turn
-        Number of the round.
+    Labels and audit nodes of the log are not drawn. Two uniform draws get the weights of a single one.
     """
     before = log.audit()
     out = [*log.labels(), *log.skips(), *before, *exclude]

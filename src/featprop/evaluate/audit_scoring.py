@@ -24,20 +24,10 @@ MIN_CLASS_NODES = 5
 
 @dataclass(frozen=True)
 class ClassScore:
-    """Recall and precision of one class.
-
-    Attributes
-    ----------
-    name
-        Class.
-    count
-        Number of audit nodes of the class.
-    recall, precision
-        Recall and precision with their intervals.
-    """
+    """Recall and precision of one class."""
 
     name: Hashable
-    count: int
+    count: int  # number of audit nodes of the class
     recall: Interval
     precision: Interval
 
@@ -121,17 +111,7 @@ def score_predictions(
     audit: Mapping[Hashable, Hashable],
     weights: Mapping[Hashable, float] | None = None,
 ) -> AuditScore:
-    """Score predictions on an audit. Other parameters are those of `score_audit`.
-
-    Parameters
-    ----------
-    classes
-        Classes of the model.
-    predicted
-        Predicted class of every node, as an index into `classes`.
-    learnt
-        Ids of the nodes that the model was trained on.
-    """
+    """Score the predictions (indices into `classes`) of a model that `learnt` from these nodes, like `score_audit`."""
     positions = _audit_positions(graph, audit, learnt)
     names = list(dict.fromkeys([*classes, *audit.values()]))
     code_of = {name: code for code, name in enumerate(names)}

@@ -20,21 +20,11 @@ from featprop.propagation import Propagation
 
 
 class CrossValidation(NamedTuple):
-    """Labels of a model and their held-out scores.
-
-    Attributes
-    ----------
-    positions
-        Positions of the labelled nodes, in the order of ``model.labelled_``.
-    codes
-        Their classes, as indices into ``model.classes_``.
-    scores
-        Held-out scores, one row per label; minus infinity for a class without another label.
-    """
+    """Labels of a model, in the order of ``model.labelled_``, and their held-out scores."""
 
     positions: NDArray[np.intp]
-    codes: NDArray[np.intp]
-    scores: NDArray[np.float64]
+    codes: NDArray[np.intp]  # indices into model.classes_
+    scores: NDArray[np.float64]  # one row per label; minus infinity for a class without another label
 
     @property
     def right(self) -> NDArray[np.bool_]:
@@ -43,15 +33,7 @@ class CrossValidation(NamedTuple):
 
 
 def cross_validate(graph: Graph, model: NodeClassifier) -> CrossValidation:
-    """Train on nine tenths of the labels ten times and return the scores of the others.
-
-    Parameters
-    ----------
-    graph
-        Graph that the model was fitted to.
-    model
-        Fitted model, whose settings the folds use.
-    """
+    """Train on nine tenths of the labels of a fitted model ten times and return the scores of the others."""
     given = model.given_in(graph)
     positions, names = graph.positions(given), list(given.values())
     code_of = {name: code for code, name in enumerate(model.classes_)}
@@ -79,13 +61,6 @@ def held_out_probabilities(graph: Graph, model: NodeClassifier) -> NDArray[np.fl
 
     They come from the model's own cross-validation (`left_out_`) or else from ten new fits, in which a class with few
     labels may be missing and has the probability 0.
-
-    Parameters
-    ----------
-    graph
-        Graph with the features of the model.
-    model
-        Fitted model with at least two labels in this graph.
     """
     if model.left_out_ is None:
         return np.asarray(softmax(cross_validate(graph, model).scores, axis=1), dtype=np.float32)

@@ -39,38 +39,20 @@ GAIN_ERROR = 0.012
 
 @dataclass(frozen=True)
 class StabilityStep:
-    """Comparison of two models of the first labels.
+    """Comparison of two models of the first labels."""
 
-    Attributes
-    ----------
-    before, after
-        Number of labels of the two models.
-    changed
-        Share of unlabelled nodes that they predict differently.
-    kappa
-        Cohen's kappa of their predictions.
-    """
-
-    before: int
-    after: int
-    changed: float
-    kappa: float
+    before: int  # number of labels of the first model
+    after: int  # number of labels of the second one
+    changed: float  # share of unlabelled nodes that they predict differently
+    kappa: float  # Cohen's kappa of their predictions
 
 
 @dataclass(frozen=True)
 class Stability:
-    """How much the last labels changed the predictions.
+    """How much the last labels changed the predictions."""
 
-    Attributes
-    ----------
-    steps
-        Equal steps, in order.
-    last_half
-        Step from the first half of the labels to all of them.
-    """
-
-    steps: tuple[StabilityStep, ...]
-    last_half: StabilityStep
+    steps: tuple[StabilityStep, ...]  # equal steps, in order
+    last_half: StabilityStep  # from the first half of the labels to all of them
 
     def __str__(self) -> str:
         last = self.steps[-1]
@@ -158,20 +140,6 @@ def learning_curve(graph: GraphLike, model: NodeClassifier, *, earlier: bool = T
     usable = [each for each in models[:-1] if len(each.labelled_) in halvings and len(each.labelled_) >= MIN_LABELS]
     estimates = tuple(estimate(whole, each) for each in [*usable, model])
     return LearningCurve(estimates, stability, None if stability is None else forecast(stability))
-
-
-def prediction_stability(graph: GraphLike, model: NodeClassifier) -> Stability | None:
-    """Return how much the last labels changed the predictions; None for too few labels or one class in the first half.
-
-    Parameters
-    ----------
-    graph
-        Graph that the model was fitted to.
-    model
-        Fitted model, whose labels (``model.labelled_``) are in the order they were given.
-    """
-    whole = model.fitting(graph)
-    return _compare_models(whole, [*_earlier_models(whole, model), model])
 
 
 def forecast(stability: Stability) -> Forecast:

@@ -45,14 +45,8 @@ def macro_f1_from_confusion(confusion: NDArray[np.floating]) -> NDArray[np.float
 def macro_f1_interval(counts: NDArray[np.floating], predicted: NDArray[np.integer], seed: int = 0) -> Interval:
     """Return the Macro-F1 over all nodes.
 
-    Parameters
-    ----------
-    counts
-        Confusion matrix of the audit, predicted classes in rows.
-    predicted
-        Number of nodes of the graph predicted as each class.
-    seed
-        Seed of the draws.
+    `counts` is the confusion matrix of the audit with predicted classes in rows, and `predicted` the number of nodes of
+    the graph predicted as each class.
     """
     from scipy.special import expit, logit
 

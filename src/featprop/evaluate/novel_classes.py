@@ -88,18 +88,8 @@ def find_holes(
 ) -> list[tuple[NDArray[np.intp], float]]:
     """Return the positions (medoid first) and the gain g of each hole, largest gain first.
 
-    Parameters
-    ----------
-    points
-        Rows to compare nodes by.
-    distances
-        Distance of every node to the nearest label.
-    unsure
-        Probability that each prediction is wrong.
-    known
-        Which nodes have features; the others are alike only in having none.
-    separation
-        Distance between classes (`class_separation`).
+    `distances` are those to the nearest label, and `known` tells which nodes have features: the others are alike only
+    in having none.
     """
     sample = np.flatnonzero(known)
     sample = sample[:: -(-max(1, len(sample)) // MAX_SAMPLE)]

@@ -75,39 +75,18 @@ class Field:
 
 @dataclass(frozen=True)
 class Card:
-    """The card of a node.
+    """The card of a node."""
 
-    Attributes
-    ----------
-    title
-        Name or id of the node.
-    fields
-        Lines of the card.
-    picture
-        SVG element if the features are pixels: safe markup.
-    n_hidden
-        Number of columns that are not shown.
-    """
-
-    title: str
-    fields: list[Field]
-    picture: str | None = None
-    n_hidden: int = 0
+    title: str  # name or id of the node
+    fields: list[Field]  # lines of the card
+    picture: str | None = None  # SVG element if the features are pixels: safe markup
+    n_hidden: int = 0  # number of columns that are not shown
 
 
 def build_card(graph: Graph, position: int, images: Path | None = None) -> Card:
     """Return the card of a node.
 
     The first card of a graph profiles its columns; after that, the cost does not depend on the number of nodes.
-
-    Parameters
-    ----------
-    graph
-        The graph.
-    position
-        Position of the node.
-    images
-        Image folder, if there is one.
     """
     layout = card_layout(graph)
     title, from_column = _title(graph, position)

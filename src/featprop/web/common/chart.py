@@ -13,21 +13,11 @@ LEFT, RIGHT, TOP, BOTTOM = 54, 22, 22, 48
 
 
 class Point(NamedTuple):
-    """A point of a chart.
+    """A point of a chart."""
 
-    Attributes
-    ----------
-    labels
-        Number of labels (x axis).
-    value
-        Value (y axis).
-    low, high
-        Ends of the interval of the value; None without one.
-    """
-
-    labels: int
-    value: float
-    low: float | None = None
+    labels: int  # number of labels (x axis)
+    value: float  # value (y axis)
+    low: float | None = None  # ends of the interval of the value; None without one
     high: float | None = None
 
 

@@ -70,24 +70,12 @@ class CardColumn:
 
 @dataclass(frozen=True, eq=False)
 class CardLayout:
-    """What the cards of a graph show.
+    """What the cards of a graph show."""
 
-    Attributes
-    ----------
-    columns
-        Columns of the table, in its order.
-    title
-        Column with the names of the nodes; None if they go by their ids.
-    id
-        Name of the id column.
-    features
-        Feature ranges shown instead of columns: name, start and stop.
-    """
-
-    columns: tuple[CardColumn, ...]
-    title: str | None
-    id: str
-    features: tuple[tuple[str, int, int], ...]
+    columns: tuple[CardColumn, ...]  # columns of the table, in its order
+    title: str | None  # column with the names of the nodes; None if they go by their ids
+    id: str  # name of the id column
+    features: tuple[tuple[str, int, int], ...]  # feature ranges shown instead of columns: name, start and stop
 
 
 def card_layout(graph: Graph) -> CardLayout:

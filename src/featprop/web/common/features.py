@@ -34,32 +34,16 @@ LEVELS = 8
 
 @dataclass(frozen=True, eq=False)
 class FeatureSummary:
-    """Kind and statistics of a range of features.
+    """Kind and statistics of a range of features."""
 
-    Attributes
-    ----------
-    kind
-        ``"picture"``, ``"words"`` or ``"numbers"``.
-    start, stop
-        Range of the features in the graph.
-    low, high
-        Smallest and largest value in the sample.
-    document_counts
-        For words, the number of sampled nodes that have each one; empty otherwise.
-    ordered
-        For numbers, the sorted values of each feature, one column each; empty otherwise.
-    mean, spread
-        Mean and standard deviation of each feature, for numbers.
-    """
-
-    kind: str
-    start: int
+    kind: str  # ``"picture"``, ``"words"`` or ``"numbers"``
+    start: int  # range of the features in the graph
     stop: int
-    low: float
+    low: float  # smallest and largest value in the sample
     high: float
-    document_counts: NDArray[np.int64]
-    ordered: NDArray[np.float32]
-    mean: NDArray[np.float32]
+    document_counts: NDArray[np.int64]  # for words, the number of sampled nodes that have each one; empty otherwise
+    ordered: NDArray[np.float32]  # for numbers, the sorted values of each feature, one column each; empty otherwise
+    mean: NDArray[np.float32]  # mean and standard deviation of each feature, for numbers
     spread: NDArray[np.float32]
 
     @property
@@ -79,15 +63,9 @@ class FeatureSummary:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A square picture in shades of the text colour.
+    """A square picture in shades of the text colour."""
 
-    Attributes
-    ----------
-    pixels
-        Shades from 0 (paper) to `LEVELS` (ink).
-    """
-
-    pixels: NDArray[np.int64]
+    pixels: NDArray[np.int64]  # shades from 0 (paper) to `LEVELS` (ink)
 
     def svg(self, attributes: str = "") -> str:
         """Return the picture as an SVG element, one path per shade; `attributes` is extra markup for the element."""

@@ -22,15 +22,7 @@ MONTHS = (
 
 
 def clean_text(text: str, max_chars: int | None = None) -> str:
-    """Return text without characters that a page cannot show. The text is not escaped.
-
-    Parameters
-    ----------
-    text
-        Any text.
-    max_chars
-        Length after which the text is cut and ends in ``…``.
-    """
+    """Return text without characters that a page cannot show. The text is not escaped."""
     cut = text if max_chars is None or len(text) <= max_chars else text[: max_chars - 1]
     clean = BIDI_CONTROLS.sub("", FORBIDDEN.sub(REPLACEMENT, cut))
     return clean if len(cut) == len(text) else f"{clean.rstrip()}…"

@@ -17,15 +17,7 @@ MEDIA_TYPES = {
 
 
 def find_image(images: Path, name: str) -> Path | None:
-    """Return the path of an image, or None if it is missing or outside the folder (by ``..`` or a link).
-
-    Parameters
-    ----------
-    images
-        Image folder.
-    name
-        Path from the table, relative to the folder or to its parent.
-    """
+    """Return the path of an image, or None if it is missing or outside the folder (by ``..`` or a link)."""
     try:
         root = images.resolve(strict=True)
         for start in (root, root.parent):

@@ -22,11 +22,6 @@ def tsne_layout(rows: Features) -> NDArray[np.float32]:
     """Return two coordinates for each row. The result is deterministic.
 
     It takes about 3 seconds per thousand rows on one core.
-
-    Parameters
-    ----------
-    rows
-        Rows to lay out, at most a few thousand.
     """
     wide = np.asarray(dense(rows), dtype=np.float32)
     if len(wide) < MIN_ROWS:

@@ -32,28 +32,14 @@ class Count(NamedTuple):
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A node shown around another one.
+    """A node shown around another one."""
 
-    Attributes
-    ----------
-    position
-        Position of the node.
-    weight
-        Weight of the edge to the centre or to the parent.
-    label, prediction
-        Class codes, or None; labelled nodes have no prediction.
-    represented
-        Whether the centre was selected to represent it.
-    parent
-        In the second ring, the neighbour it belongs to.
-    """
-
-    position: int
-    weight: float
-    label: int | None = None
+    position: int  # position of the node
+    weight: float  # weight of the edge to the centre or to the parent
+    label: int | None = None  # class codes, or None; labelled nodes have no prediction
     prediction: int | None = None
-    represented: bool = False
-    parent: int | None = None
+    represented: bool = False  # whether the centre was selected to represent it
+    parent: int | None = None  # in the second ring, the neighbour it belongs to
 
     @property
     def code(self) -> int | None:

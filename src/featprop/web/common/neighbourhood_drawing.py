@@ -59,21 +59,7 @@ def draw_neighbourhood(
     link: Callable[[int], str],
     pictures: Callable[[int], Picture | None] | None = None,
 ) -> str:
-    """Return the drawing as an SVG element.
-
-    Parameters
-    ----------
-    neighbourhood
-        Neighbourhood to draw.
-    names
-        Returns the title of a node.
-    classes
-        Names of the classes.
-    link
-        Returns the address of a node.
-    pictures
-        Returns the picture of a node, or None.
-    """
+    """Return the drawing as an SVG element."""
     return _Drawing(neighbourhood, names, classes, link, pictures).svg()
 
 
@@ -273,56 +259,26 @@ def _shape(x: float, y: float, r: float, *, square: bool, name: str) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """A neighbour as a table row.
+    """A neighbour as a table row."""
 
-    Attributes
-    ----------
-    name, href
-        Title and address.
-    ring
-        1 for a neighbour, 2 for a neighbour of a neighbour.
-    via
-        In ring 2, the neighbour it belongs to.
-    label
-        Class, empty if there is none.
-    how
-        ``"labelled"``, ``"predicted"``, or empty.
-    weight
-        Weight of the edge.
-    represented
-        Whether the centre represents it.
-    """
-
-    name: str
-    href: str
-    ring: int
-    via: str
-    label: str
-    how: str
-    weight: str
-    represented: bool
+    name: str  # title and address
+    address: str
+    ring: int  # 1 for a neighbour, 2 for a neighbour of a neighbour
+    via: str  # in ring 2, the neighbour it belongs to
+    label: str  # class, empty if there is none
+    how: str  # ``"labelled"``, ``"predicted"``, or empty
+    weight: str  # weight of the edge
+    represented: bool  # whether the centre represents it
 
 
 @dataclass(frozen=True)
 class LegendLine:
-    """A class and the number of neighbours of it.
+    """A class and the number of neighbours of it."""
 
-    Attributes
-    ----------
-    mark
-        Abbreviation in the drawing; empty for unlabelled neighbours.
-    style
-        CSS class.
-    name
-        Class, ``"unlabelled"`` for neighbours without label and prediction.
-    labelled, predicted, unlabelled
-        Number of all neighbours, not only of those shown.
-    """
-
-    mark: str
-    style: str
-    name: str
-    labelled: int
+    mark: str  # abbreviation in the drawing; empty for unlabelled neighbours
+    style: str  # CSS class
+    name: str  # class, ``"unlabelled"`` for neighbours without label and prediction
+    labelled: int  # number of all neighbours, not only of those shown
     predicted: int
     unlabelled: int = 0
 
@@ -334,7 +290,7 @@ def neighbour_rows(
     return [
         Row(
             name=clean_text(names(neighbour.position), MAX_TITLE_CHARS),
-            href=link(neighbour.position),
+            address=link(neighbour.position),
             ring=1 if neighbour.parent is None else 2,
             via="" if neighbour.parent is None else clean_text(names(neighbour.parent), MAX_TITLE_CHARS),
             label="" if neighbour.code is None else clean_text(classes[neighbour.code]),

@@ -20,15 +20,7 @@ NO_METADATA = {"Creator": None, "Date": None, "Format": None, "Type": None}
 
 
 def figure_to_svg(figure: Figure, name: str) -> str:
-    """Return a figure as the text of an SVG file. The text is deterministic.
-
-    Parameters
-    ----------
-    figure
-        Figure drawn in the light colours of the palette.
-    name
-        Name that is unique on the page; element ids derive from it.
-    """
+    """Return a figure as the text of an SVG file. The text is deterministic."""
     text = StringIO()
     with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "constrained_layout not applied")

@@ -29,15 +29,7 @@ LATEX = {
 
 
 def render_template(template: str, **values: object) -> str:
-    """Render a template; a missing value is an error.
-
-    Parameters
-    ----------
-    template
-        Path within the package, for example ``"experiments/report.html.j2"``.
-    **values
-        Values of the template. Text is escaped unless it is `markupsafe.Markup`.
-    """
+    """Render a template; a missing value is an error."""
     html, latex = _environments()
     return (latex if template.endswith(".tex.j2") else html).get_template(template).render(values)
 

@@ -26,24 +26,12 @@ from featprop.web.page.session import Session
 
 
 class Action(NamedTuple):
-    """Something an annotator can do.
+    """Something an annotator can do."""
 
-    Attributes
-    ----------
-    body
-        Schema of the request.
-    about
-        Description in the API.
-    run
-        Takes the annotator and the request and returns the response.
-    back
-        Page to show after a form.
-    """
-
-    body: type[RequestBody]
-    about: str
-    run: Callable[[str, Any], dict[str, Any]]
-    back: str = "question"
+    body: type[RequestBody]  # schema of the request
+    about: str  # description in the API
+    run: Callable[[str, Any], dict[str, Any]]  # takes the annotator and the request and returns the response
+    back: str = "question"  # page to show after a form
 
 
 def annotator_of(request: Request) -> str:
@@ -53,15 +41,7 @@ def annotator_of(request: Request) -> str:
 
 
 def build_actions(session: Session, may_add: Collection[str]) -> dict[str, Action]:
-    """Return all actions by their names in addresses.
-
-    Parameters
-    ----------
-    session
-        Labelling session.
-    may_add
-        Annotators who may add a class.
-    """
+    """Return all actions by their names in addresses."""
 
     def node_in(body: Any) -> Hashable:
         return resolve_node(session.graph, decode_name(body.node, "node"))

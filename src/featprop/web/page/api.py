@@ -23,17 +23,7 @@ from featprop.web.page.views import NodeViews, to_json_act, to_json_prediction, 
 
 
 def build_api(session: Session, views: NodeViews, actions: dict[str, Action]) -> APIRouter:
-    """Return the routes below ``/api``.
-
-    Parameters
-    ----------
-    session
-        Labelling session.
-    views
-        Views of the nodes.
-    actions
-        Actions of annotators.
-    """
+    """Return the routes below ``/api``."""
     routes = APIRouter(prefix="/api", default_response_class=JSONResponse)
     for name, action in actions.items():
         routes.add_api_route(

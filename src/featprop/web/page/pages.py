@@ -49,15 +49,7 @@ JSON_FIELDS = frozenset({"node", "label"})
 
 
 def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], may_add: Collection[str]) -> APIRouter:
-    """Return the routes of the pages and their forms.
-
-    Parameters
-    ----------
-    session, views, actions
-        As in `build_api`.
-    may_add
-        Annotators who may add a class.
-    """
+    """Return the routes of the pages and their forms."""
     routes = APIRouter(include_in_schema=False)
 
     def page(request: Request, name: str, **values: Any) -> HTMLResponse:

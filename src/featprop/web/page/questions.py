@@ -46,11 +46,6 @@ class Leases:
     """Nodes reserved by annotators; not thread-safe.
 
     Leases live in memory. After a restart no node is reserved, and answers to earlier questions still count.
-
-    Parameters
-    ----------
-    clock
-        Monotonic clock in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -16,33 +16,15 @@ from featprop.web.page.types import Prediction
 
 @dataclass(frozen=True)
 class Ranking:
-    """Result of one training. Nodes are positions in the graph.
+    """Result of one training. Nodes are positions in the graph."""
 
-    Attributes
-    ----------
-    nodes
-        Nodes to ask for, most useful first.
-    represents
-        Number of nodes that each of them represents.
-    nearest
-        For each node of the graph, the index of the nearest of them; -1 for labelled nodes.
-    n_labels
-        Number of labels.
-    mean_distance
-        Mean distance of a node to the nearest labelled one; NaN without labels.
-    classes
-        Classes of the model; empty before there are labels of two classes.
-    probabilities
-        Class probabilities, one row per node; None without a model.
-    """
-
-    nodes: NDArray[np.intp]
-    represents: NDArray[np.int64]
-    nearest: NDArray[np.intp]
-    n_labels: int
-    mean_distance: float
-    classes: tuple[Hashable, ...] = ()
-    probabilities: NDArray[np.float32] | None = None
+    nodes: NDArray[np.intp]  # nodes to ask for, most useful first
+    represents: NDArray[np.int64]  # number of nodes that each of them represents
+    nearest: NDArray[np.intp]  # for each node of the graph, the index of the nearest of them; -1 for labelled nodes
+    n_labels: int  # number of labels
+    mean_distance: float  # mean distance of a node to the nearest labelled one; NaN without labels
+    classes: tuple[Hashable, ...] = ()  # classes of the model; empty before there are labels of two classes
+    probabilities: NDArray[np.float32] | None = None  # class probabilities, one row per node; None without a model
 
     @cached_property
     def best(self) -> NDArray[np.intp] | None:

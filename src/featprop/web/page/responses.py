@@ -27,15 +27,7 @@ DISK_FULL_CODES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE})
 
 
 class Refusal(Exception):  # noqa: N818
-    """An error with its HTTP status.
-
-    Parameters
-    ----------
-    status
-        HTTP status.
-    error
-        The error.
-    """
+    """An error with its HTTP status."""
 
     def __init__(self, status: int, error: FeatpropError) -> None:
         super().__init__(str(error))

@@ -19,10 +19,10 @@ import secrets
 import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -176,7 +176,8 @@ class Guard:
         if scope["path"] == "/" and scope["method"] == "GET" and given:
             return self._exchange_token(scope, given[-1])
         bearer = _bearer(headers)
-        annotator = self.tokens.annotator(bearer if bearer is not None else self._cookie_of(headers))
+        cookie = HTTPConnection(scope).cookies.get(self.cookie, "")
+        annotator = self.tokens.annotator(bearer if bearer is not None else cookie)
         if annotator is None:
             return error_response(scope, Refusal(401, _no_token(scope)))
         if scope["method"] not in SAFE_METHODS and bearer is None:
@@ -192,17 +193,6 @@ class Guard:
         answer = RedirectResponse("/", status_code=303, headers={"Referrer-Policy": "no-referrer"})
         answer.set_cookie(self.cookie, token, httponly=True, samesite="lax", path="/")
         return answer
-
-    def _cookie_of(self, headers: Headers) -> str:
-        for header in headers.getlist("cookie"):
-            for pair in header.split(";"):
-                try:
-                    read = SimpleCookie(pair.strip())
-                except CookieError:
-                    continue
-                if self.cookie in read:
-                    return read[self.cookie].value
-        return ""
 
 
 def cookie_name(port: int) -> str:

@@ -47,23 +47,7 @@ def build_application(
     images: Path | None = None,
     may_add: Collection[str] | None = None,
 ) -> Guard:
-    """Return the labelling page as an ASGI application.
-
-    Parameters
-    ----------
-    session
-        Labelling session, already started.
-    tokens
-        Tokens of the annotators.
-    hosts
-        Host names the server accepts.
-    port
-        Port of the server.
-    images
-        The only folder from which images are served.
-    may_add
-        Annotators who may add a class if the session allows it; all by default.
-    """
+    """Return the labelling page as an ASGI application."""
     adders = frozenset(session.annotators if may_add is None else may_add) if session.open_classes else frozenset()
     app = FastAPI(
         title="featprop label",

@@ -43,21 +43,11 @@ if the fastest training took at most `MAX_TRAINING_S_FOR_ADVICE`: advice takes m
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Input of a training.
+    """Input of a training."""
 
-    Attributes
-    ----------
-    labels
-        Class of each labelled node, by id.
-    excluded
-        Ids of nodes not to ask for.
-    wanted
-        Number of nodes to rank.
-    """
-
-    labels: Mapping[Hashable, Hashable]
-    excluded: tuple[Hashable, ...]
-    wanted: int
+    labels: Mapping[Hashable, Hashable]  # class of each labelled node, by id
+    excluded: tuple[Hashable, ...]  # ids of nodes not to ask for
+    wanted: int  # number of nodes to rank
 
 
 class AdviceRequest(NamedTuple):

@@ -22,27 +22,13 @@ class Why(StrEnum):
 
 @dataclass(frozen=True)
 class Question:
-    """A node that an annotator is asked to label.
+    """A node that an annotator is asked to label."""
 
-    Attributes
-    ----------
-    node
-        Id of the node.
-    why
-        Why it is asked for.
-    rank
-        Place in the ranking, from 1; 0 if it is not ranked.
-    represents
-        Number of nodes it represents, if known.
-    has_model
-        Whether a model chose it.
-    """
-
-    node: Hashable
-    why: Why
-    rank: int = 0
-    represents: int | None = None
-    has_model: bool = False
+    node: Hashable  # id of the node
+    why: Why  # why it is asked for
+    rank: int = 0  # place in the ranking, from 1; 0 if it is not ranked
+    represents: int | None = None  # number of nodes it represents, if known
+    has_model: bool = False  # whether a model chose it
 
     @property
     def is_audit(self) -> bool:
@@ -76,69 +62,29 @@ class Prediction:
 
 @dataclass(frozen=True)
 class AuditProgress:
-    """Progress of the audit.
+    """Progress of the audit."""
 
-    Attributes
-    ----------
-    size
-        Number of audit nodes.
-    answered
-        Number of labelled audit nodes.
-    score
-        Score of the last model; None before there is a model and enough audit labels.
-    """
-
-    size: int
-    answered: int
-    score: AuditScore | None = None
+    size: int  # number of audit nodes
+    answered: int  # number of labelled audit nodes
+    score: AuditScore | None = None  # score of the last model; None before there is a model and enough audit labels
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of the labelling.
-
-    Attributes
-    ----------
-    labelled, skipped, nodes
-        Number of labelled nodes, of skipped nodes, and of all nodes.
-    budget
-        Number of labels wanted, or None.
-    classes
-        Number of labels of each class.
-    annotators
-        Number of answers of each annotator.
-    hours
-        Number of answers in each hour.
-    seen
-        Number of labels the last model was trained on; ties do not count until they are settled.
-    disagreements
-        Number of nodes with different answers that no one has settled.
-    alpha
-        Krippendorff's alpha; None if it is undefined.
-    coverage
-        Mean distance to the nearest labelled node, by number of labels.
-    training
-        ``"waiting"`` or ``"training"``.
-    failure
-        Why the last training failed; empty if it did not.
-    audit
-        Progress of the audit, whose labels count nowhere else; None without an audit.
-    advice
-        Estimated accuracy and whether more labels are worth it; None if not known yet.
-    """
+    """Progress of the labelling."""
 
     labelled: int
     skipped: int
     nodes: int
-    budget: int | None
-    classes: list[tuple[Hashable, int]]
-    annotators: dict[str, int]
-    hours: dict[dt.datetime, int]
-    seen: int
-    disagreements: int
-    alpha: float | None
-    coverage: list[tuple[int, float]] = field(default_factory=list)
-    training: str = "waiting"
-    failure: str = ""
+    budget: int | None  # number of labels wanted
+    classes: list[tuple[Hashable, int]]  # number of labels of each class
+    annotators: dict[str, int]  # number of answers of each annotator
+    hours: dict[dt.datetime, int]  # number of answers in each hour
+    seen: int  # number of labels the last model was trained on; ties do not count until they are settled
+    disagreements: int  # number of nodes with different answers that no one has settled
+    alpha: float | None  # Krippendorff's alpha, if it is defined
+    coverage: list[tuple[int, float]] = field(default_factory=list)  # mean distance to a label by number of labels
+    training: str = "waiting"  # or "training"
+    failure: str = ""  # why the last training failed
     audit: AuditProgress | None = None
     advice: Advice | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,37 +32,19 @@ NO_CLASS = -1
 
 @dataclass(frozen=True)
 class View:
-    """A node as an annotator sees it.
+    """A node as an annotator sees it."""
 
-    Attributes
-    ----------
-    node
-        Id of the node.
-    card
-        Card of the node.
-    picture
-        SVG picture, if the features are pixels.
-    neighbourhood, drawing, rows, legend
-        Its neighbourhood, as a drawing, as table rows, and the classes of all neighbours.
-    answer, notes
-        Answer and notes of the annotator.
-    prediction
-        Prediction of the model, if it may be shown and there is one.
-    is_audit
-        Whether it checks the model, so that predictions of it and its neighbours stay hidden.
-    """
-
-    node: Hashable
-    card: Card
-    picture: Markup | None
-    neighbourhood: Neighbourhood
+    node: Hashable  # id of the node
+    card: Card  # card of the node
+    picture: Markup | None  # SVG picture, if the features are pixels
+    neighbourhood: Neighbourhood  # its neighbourhood, as a drawing, as table rows, and the classes of all neighbours
     drawing: Markup
     rows: list[Row]
     legend: list[LegendLine]
-    answer: Act | None
+    answer: Act | None  # answer and notes of the annotator
     notes: list[str]
-    prediction: Prediction | None
-    is_audit: bool = False
+    prediction: Prediction | None  # prediction of the model, if it may be shown and there is one
+    is_audit: bool = False  # whether it checks the model, so that predictions of it and its neighbours stay hidden
 
     @property
     def text(self) -> str:
@@ -76,15 +58,7 @@ class View:
 
 
 class NodeViews:
-    """Views of the nodes of a session.
-
-    Parameters
-    ----------
-    session
-        Labelling session.
-    images
-        Image folder, if there is one.
-    """
+    """Views of the nodes of a session."""
 
     def __init__(self, session: Session, images: Path | None = None) -> None:
         self.session, self.images = session, images
@@ -148,32 +122,10 @@ def to_json_view(view: View) -> dict[str, Any]:
         "node": to_jsonable(view.node),
         "address": view.address,
         "title": view.card.title,
-        "fields": [
-            {
-                "name": field.name,
-                "kind": field.kind,
-                "text": field.text,
-                "note": field.note,
-                "place": field.place,
-                "href": field.href,
-            }
-            for field in view.card.fields
-        ],
+        "fields": [asdict(field) for field in view.card.fields],
         "neighbours": {
             "total": view.neighbourhood.total,
-            "shown": [
-                {
-                    "name": row.name,
-                    "address": row.href,
-                    "ring": row.ring,
-                    "via": row.via,
-                    "label": row.label,
-                    "how": row.how,
-                    "weight": row.weight,
-                    "represented": row.represented,
-                }
-                for row in view.rows
-            ],
+            "shown": [asdict(row) for row in view.rows],
             "classes": [
                 {"class": line.name, "labelled": line.labelled, "predicted": line.predicted} for line in view.legend
             ],

@@ -16,42 +16,20 @@ MIN_BUDGET = 10
 
 @dataclass(frozen=True)
 class Files:
-    """Files and options of a report, as given on the command line.
+    """Files and options of a report, as given on the command line."""
 
-    Attributes
-    ----------
-    graph
-        Path of the graph.
-    labels
-        Label files; empty if the graph has its own labels.
-    audit
-        Audit sheets.
-    out
-        Report file.
-    options
-        Options for reading the graph.
-    reread
-        Those of them that `predict` needs, whose model knows the columns.
-    answers
-        Options for reading the label files.
-    model, device, seed, title
-        Options of the same names.
-    waiting
-        Number of nodes in the files without a label; they are not asked for again.
-    """
-
-    graph: str = "my-graph/"
-    labels: tuple[str, ...] = ()
-    audit: tuple[str, ...] = ()
-    out: str = "report.html"
-    options: tuple[str, ...] = ()
-    reread: tuple[str, ...] = ()
-    answers: tuple[str, ...] = ()
-    model: tuple[str, ...] = ()
+    graph: str = "my-graph/"  # path of the graph
+    labels: tuple[str, ...] = ()  # label files; empty if the graph has its own labels
+    audit: tuple[str, ...] = ()  # audit sheets
+    out: str = "report.html"  # report file
+    options: tuple[str, ...] = ()  # options for reading the graph
+    reread: tuple[str, ...] = ()  # those of them that `predict` needs, whose model knows the columns
+    answers: tuple[str, ...] = ()  # options for reading the label files
+    model: tuple[str, ...] = ()  # options of the same names
     device: tuple[str, ...] = ()
     seed: tuple[str, ...] = ()
     title: tuple[str, ...] = ()
-    waiting: int = 0
+    waiting: int = 0  # number of nodes in the files without a label; they are not asked for again
 
 
 @dataclass(frozen=True)
@@ -63,19 +41,7 @@ class NextStep:
 
 
 def next_steps(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> list[NextStep]:
-    """Return the next steps, most useful first.
-
-    Parameters
-    ----------
-    files
-        Files and options of the report.
-    findings
-        Evaluation of the predictions.
-    n_labels
-        Number of labels.
-    open_nodes
-        Number of nodes that are neither labelled nor audited.
-    """
+    """Return the next steps, most useful first."""
     open_nodes -= files.waiting
     steps = [_check(files, findings, open_nodes), _more(files, findings, n_labels, open_nodes), _predict(files)]
     if findings.advice is not None and not findings.advice.may_stop:

@@ -23,22 +23,12 @@ MAX_CURVE_LABELS = 2000
 
 @dataclass(frozen=True, eq=False)
 class ReportContext:
-    """A graph, its labels and a model fitted to them.
+    """A graph, its labels and a model fitted to them."""
 
-    Attributes
-    ----------
-    graph, model
-        Graph and fitted model.
-    labels
-        Class of each labelled node, in the order of labelling.
-    audit
-        Class of each labelled audit node.
-    """
-
-    graph: Graph
+    graph: Graph  # graph and fitted model
     model: NodeClassifier
-    labels: Mapping[Hashable, Hashable]
-    audit: Mapping[Hashable, Hashable] = field(default_factory=dict)
+    labels: Mapping[Hashable, Hashable]  # class of each labelled node, in the order of labelling
+    audit: Mapping[Hashable, Hashable] = field(default_factory=dict)  # class of each labelled audit node
 
     @cached_property
     def classes(self) -> tuple[Hashable, ...]:

@@ -14,21 +14,11 @@ from featprop.web.report.context import ReportContext
 
 @dataclass(frozen=True)
 class Findings:
-    """Evaluation of the predictions; any part may be missing.
+    """Evaluation of the predictions; any part may be missing."""
 
-    Attributes
-    ----------
-    audit
-        Score on the audit.
-    advice
-        Estimate without the audit, and whether more labels are worth it.
-    diagnostics
-        What to review.
-    """
-
-    audit: AuditScore | None = None
-    advice: Advice | None = None
-    diagnostics: Diagnostics | None = None
+    audit: AuditScore | None = None  # score on the audit
+    advice: Advice | None = None  # estimate without the audit, and whether more labels are worth it
+    diagnostics: Diagnostics | None = None  # what to review
 
     @property
     def estimate(self) -> Estimate | None:

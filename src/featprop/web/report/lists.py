@@ -33,42 +33,22 @@ MAX_REASON_CHARS = 400
 
 @dataclass(frozen=True)
 class ReviewItem:
-    """A node in a list, or the medoid of a group.
+    """A node in a list, or the medoid of a group."""
 
-    Attributes
-    ----------
-    position
-        Position of the node.
-    reason
-        Why it is listed.
-    members
-        Positions of the first nodes of the group; empty for a single node.
-    n_others
-        Number of other nodes in the group.
-    """
-
-    position: int
-    reason: str
-    members: tuple[int, ...] = ()
-    n_others: int = 0
+    position: int  # position of the node
+    reason: str  # why it is listed
+    members: tuple[int, ...] = ()  # positions of the first nodes of the group; empty for a single node
+    n_others: int = 0  # number of other nodes in the group
 
 
 @dataclass(frozen=True)
 class ReviewList:
-    """A list of nodes to review.
+    """A list of nodes to review."""
 
-    Attributes
-    ----------
-    key, title, description
-        Name of the field of `Diagnostics`, title and description.
-    items
-        Nodes, most suspicious first.
-    """
-
-    key: str
+    key: str  # name of the field of `Diagnostics`, title and description
     title: str
     description: str
-    items: tuple[ReviewItem, ...]
+    items: tuple[ReviewItem, ...]  # nodes, most suspicious first
 
     @property
     def positions(self) -> list[int]:

@@ -40,27 +40,13 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class NodeMap:
-    """A map of some nodes.
+    """A map of some nodes."""
 
-    Attributes
-    ----------
-    shown
-        Sorted positions of the nodes on the map.
-    places
-        Their coordinates.
-    height
-        Height of the drawing, which is `SIDE` wide.
-    svg
-        Content of the drawing.
-    confidence, distance
-        Steps of the two scales, from good to bad.
-    """
-
-    shown: NDArray[np.intp]
-    places: NDArray[np.int64]
-    height: int
-    svg: Markup
-    confidence: list[Step]
+    shown: NDArray[np.intp]  # sorted positions of the nodes on the map
+    places: NDArray[np.int64]  # their coordinates
+    height: int  # height of the drawing, which is `SIDE` wide
+    svg: Markup  # content of the drawing
+    confidence: list[Step]  # steps of the two scales, from good to bad
     distance: list[Step]
 
     def index_of(self, position: int) -> int | None:
@@ -77,19 +63,7 @@ def class_mark(code: int) -> tuple[int, str]:
 def draw_map(
     context: ReportContext, shown: NDArray[np.intp], coordinates: NDArray[np.float32], lists: Sequence[ReviewList]
 ) -> NodeMap:
-    """Draw the map.
-
-    Parameters
-    ----------
-    context
-        Data of the report.
-    shown
-        Sorted positions of the nodes to draw.
-    coordinates
-        Their coordinates in any unit.
-    lists
-        Review lists.
-    """
+    """Draw the map."""
     places, height = _fit(coordinates)
     label, audited = context.labelled[shown], context.audited[shown] != UNKNOWN
     plain = label == UNKNOWN
@@ -194,21 +168,7 @@ def _signs(places: NDArray[np.int64], form: str) -> Markup:
 def sample_nodes(
     n_nodes: int, labelled: NDArray[np.intp], listed: Sequence[int], seed: int = 0, max_nodes: int = MAX_NODES
 ) -> NDArray[np.intp]:
-    """Return the sorted positions of the nodes to draw.
-
-    Parameters
-    ----------
-    n_nodes
-        Number of nodes of the graph.
-    labelled
-        Labelled nodes; all are drawn, or a sample of too many.
-    listed
-        Nodes in the lists of the report; all are drawn.
-    seed
-        Seed of the sample of the other nodes.
-    max_nodes
-        Maximum number of nodes, unless there are more listed ones.
-    """
+    """Return the sorted positions of the nodes to draw."""
     if n_nodes <= max_nodes:
         return np.arange(n_nodes)
     generator = np.random.default_rng([seed, n_nodes])

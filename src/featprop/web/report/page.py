@@ -85,21 +85,7 @@ class Row:
 
 
 def render_page(context: ReportContext, findings: Findings, files: Files | None, title: str, seed: int = 0) -> str:
-    """Return the HTML of a report.
-
-    Parameters
-    ----------
-    context
-        Data of the report.
-    findings
-        Evaluation of the predictions.
-    files
-        Files of the command line; None if the report comes from Python.
-    title
-        Name of the graph.
-    seed
-        Seed of the sample of nodes on the map.
-    """
+    """Return the HTML of a report."""
     lists = build_lists(findings.diagnostics)
     map_ = _draw_map(context, lists, seed)
     classes, labels = summarize_classes(context, findings.audit), _label_rows(context, map_)
