@@ -230,22 +230,6 @@ def test_audit_size_is_limited_by_the_remaining_nodes(findings: Findings) -> Non
     assert [command.split()[1] for step in steps for command in step.commands] == ["report", "train", "predict"]
 
 
-def test_forecast_starts_from_the_audit_or_the_estimate(findings: Findings) -> None:
-    assert findings.audit is not None
-    assert findings.forecast_accuracy == coming(findings, findings.audit.accuracy)
-    assert findings.estimate is not None
-    by_labels = coming(findings, findings.estimate.accuracy)
-    assert findings.forecast_estimate == by_labels != findings.forecast_accuracy
-    assert replace(findings, audit=None).forecast_accuracy == by_labels
-    assert Findings(findings.audit).forecast_accuracy is None
-
-
-def coming(findings: Findings, now: Interval) -> Interval:
-    assert findings.advice is not None
-    assert findings.advice.curve.forecast is not None
-    return findings.advice.curve.forecast.accuracy(now)
-
-
 def test_unprintable_characters_in_commands_are_escaped() -> None:
     steps = next_steps(Files("it's \u202e\u2028/", title=("--title", "Ünï")), Findings(), n_labels=8, open_nodes=0)
     assert steps[-1].commands[0] == r"featprop train $'it\U00000027s \U0000202e\U00002028/' --out model/"

@@ -66,6 +66,7 @@ def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], 
             "node_title": views.title,
             "may_add": annotator in may_add,
             "is_blind": session.blind,
+            "can_train": len(set(session.labels().values())) > 1,
             "limits": {"reason": MAX_REASON_CHARS, "note": MAX_NOTE_CHARS, "name": MAX_CLASS_CHARS},
         }
         return HTMLResponse(render_template(f"web/page/templates/{name}.html.j2", **common, **values))

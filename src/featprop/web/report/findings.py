@@ -37,20 +37,6 @@ class Findings:
         best = self.audit or self.estimate
         return None if best is None else best.macro_f1
 
-    @property
-    def forecast_accuracy(self) -> Interval | None:
-        """Expected accuracy with twice as many labels, starting from `accuracy`."""
-        return self._forecast_from(self.accuracy)
-
-    @property
-    def forecast_estimate(self) -> Interval | None:
-        """Expected accuracy with twice as many labels, starting from `estimate`."""
-        return self._forecast_from(None if self.estimate is None else self.estimate.accuracy)
-
-    def _forecast_from(self, now: Interval | None) -> Interval | None:
-        forecast = None if self.advice is None else self.advice.curve.forecast
-        return None if forecast is None or now is None else forecast.accuracy(now)
-
 
 def headline(context: ReportContext, findings: Findings) -> str:
     """Return the accuracy with its interval, or why there is none, without a final period."""

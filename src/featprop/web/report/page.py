@@ -203,8 +203,9 @@ def _learning_chart(findings: Findings) -> Markup | None:
     curve = findings.advice.curve
     points = [(each.n_labels, each.accuracy) for each in curve.estimates]
     text = "; ".join(f"{share} with {labels:,} labels" for labels, share in points)
-    forecast, expected = None, findings.forecast_estimate
-    if curve.forecast is not None and expected is not None:
+    forecast = None
+    if curve.forecast is not None:
+        expected = curve.forecast.accuracy(curve.now.accuracy)
         forecast = _point(curve.forecast.n_labels, expected)
         text += f"; forecast {expected} with {curve.forecast.n_labels:,}"
     return line_chart(
