@@ -105,9 +105,12 @@ def draw_audit(
     groups = model.decision_function(whole).argmax(axis=1)[open_]
     codes, counts = np.unique(groups, return_counts=True)
     if size < len(codes):
-        message = f"`size` must be at least {len(codes):,}, the number of predicted classes, not {size}."
-        hint = "Draw more nodes, or draw without a model."
-        raise ParameterError(message, hint=hint, parameter="size", value=size)
+        raise ParameterError(
+            f"`size` must be at least {len(codes):,}, the number of predicted classes, not {size}.",
+            hint="Draw more nodes, or draw without a model.",
+            parameter="size",
+            value=size,
+        )
     taken = dict(zip(codes.tolist(), allocate(counts, size).tolist(), strict=True))
     parts = [generator.permutation(open_[groups == code])[: taken[code]] for code in codes.tolist()]
     weights = [
@@ -149,8 +152,11 @@ def _check_size(size: int, room: int) -> None:
     if not room:
         raise ParameterError("Every node is labelled or excluded; there is nothing to audit.", parameter="exclude")
     if not 1 <= size <= room:
-        message = f"`size` must be from 1 to {room:,}, the number of unlabelled nodes, not {size}."
-        raise ParameterError(message, parameter="size", value=size)
+        raise ParameterError(
+            f"`size` must be from 1 to {room:,}, the number of unlabelled nodes, not {size}.",
+            parameter="size",
+            value=size,
+        )
 
 
 def allocate(counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:

@@ -147,12 +147,19 @@ def _audit_positions(graph: Graph, audit: Mapping[Hashable, Hashable], learnt: I
         raise LabelError("The audit has no labels.", hint="Label its nodes first.", parameter="audit")
     missing = [node for node, label in audit.items() if is_missing(label)]
     if missing:
-        message = f"The audit has no class for {first_five(list(map(repr, missing)))}."
-        raise LabelError(message, hint="Leave these nodes out.", parameter="audit", node=missing[0])
+        raise LabelError(
+            f"The audit has no class for {first_five(list(map(repr, missing)))}.",
+            hint="Leave these nodes out.",
+            parameter="audit",
+            node=missing[0],
+        )
     both = sorted(map(repr, set(audit) & set(learnt)))
     if both:
-        message = f"The model was trained on audit nodes: {first_five(both)}."
-        raise LabelError(message, hint="Train it without them, or draw other nodes.", parameter="audit")
+        raise LabelError(
+            f"The model was trained on audit nodes: {first_five(both)}.",
+            hint="Train it without them, or draw other nodes.",
+            parameter="audit",
+        )
     return graph.positions(audit, "audit nodes")
 
 
@@ -164,8 +171,9 @@ def _audit_weights(audit: Mapping[Hashable, Hashable], weights: Mapping[Hashable
         message = (
             f"`weights` must be above 0 for every audit node, but is not for {first_five(list(map(repr, without)))}."
         )
-        hint = "Pass the weights that were drawn with the audit."
-        raise LabelError(message, hint=hint, parameter="weights", node=without[0])
+        raise LabelError(
+            message, hint="Pass the weights that were drawn with the audit.", parameter="weights", node=without[0]
+        )
     return np.array([float(weights[node]) for node in audit])
 
 

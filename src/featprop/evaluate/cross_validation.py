@@ -38,8 +38,12 @@ def cross_validate(graph: Graph, model: NodeClassifier) -> CrossValidation:
     positions, names = graph.positions(given), list(given.values())
     code_of = {name: code for code, name in enumerate(model.classes_)}
     if len(set(names)) < 2:
-        message = f"Cross-validation needs labels of at least two classes; there are {len(names):,} of one."
-        raise LabelError(message, hint="Label more nodes.", parameter="model", value=len(names))
+        raise LabelError(
+            f"Cross-validation needs labels of at least two classes; there are {len(names):,} of one.",
+            hint="Label more nodes.",
+            parameter="model",
+            value=len(names),
+        )
     codes = np.array([code_of[name] for name in names], dtype=np.intp)
     scores = np.full((len(names), len(model.classes_)), -np.inf)
     fold_of = stratified_folds(list(given), codes)

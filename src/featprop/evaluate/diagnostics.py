@@ -38,25 +38,13 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Flag:
-    """A node to review.
+    """A node to review."""
 
-    Attributes
-    ----------
-    node, position
-        Id and position of the node.
-    score
-        How suspicious it is; the measure differs between lists.
-    reason
-        Why it is listed.
-    suggestion
-        For a label, the class that the other labels suggest instead.
-    """
-
-    node: Hashable
+    node: Hashable  # id and position of the node
     position: int
-    score: float
-    reason: str
-    suggestion: Hashable = None
+    score: float  # how suspicious it is; the measure differs between lists
+    reason: str  # why it is listed
+    suggestion: Hashable = None  # for a label, the class that the other labels suggest instead
 
     def __str__(self) -> str:
         return f"{self.node!r}: {self.reason}"

@@ -84,8 +84,12 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
     fitting = model.fitting(graph)
     count = len(model.given_in(fitting))
     if count < MIN_LABELS:
-        message = f"An estimate needs at least {MIN_LABELS} labels; there are {count}."
-        raise LabelError(message, hint="Label more nodes, or draw an audit.", parameter="model", value=count)
+        raise LabelError(
+            f"An estimate needs at least {MIN_LABELS} labels; there are {count}.",
+            hint="Label more nodes, or draw an audit.",
+            parameter="model",
+            value=count,
+        )
     positions = fitting.positions(model.given_in(fitting))
     others = np.setdiff1d(np.arange(fitting.n_nodes), positions)
     if not others.size:

@@ -14,22 +14,12 @@ LEVEL = 0.9
 
 @dataclass(frozen=True)
 class Interval:
-    """A share, such as an accuracy, with a confidence interval.
+    """A share, such as an accuracy, with a confidence interval."""
 
-    Attributes
-    ----------
-    value
-        Estimate, from 0 to 1.
-    low, high
-        Ends of the interval.
-    level
-        Confidence level.
-    """
-
-    value: float
-    low: float
+    value: float  # estimate, from 0 to 1
+    low: float  # ends of the interval
     high: float
-    level: float = LEVEL
+    level: float = LEVEL  # confidence level
 
     @property
     def width(self) -> float:

@@ -64,18 +64,10 @@ class Stability:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Expected gain from twice as many labels.
+    """Expected gain from twice as many labels."""
 
-    Attributes
-    ----------
-    n_labels
-        Twice the current number of labels.
-    gain
-        Gain in accuracy with its interval.
-    """
-
-    n_labels: int
-    gain: Interval
+    n_labels: int  # twice the current number of labels
+    gain: Interval  # gain in accuracy with its interval
 
     def accuracy(self, now: Interval) -> Interval:
         """Return the expected accuracy, given the current one."""

@@ -37,22 +37,12 @@ MIN_NODES, MIN_SHARE = 10, 0.005
 
 @dataclass(frozen=True, eq=False)
 class NovelClass:
-    """Nodes that probably belong to one class without a label.
+    """Nodes that probably belong to one class without a label."""
 
-    Attributes
-    ----------
-    nodes, positions
-        Ids and positions, the medoid first, then by distance from it.
-    score
-        Share of uncertainty and distance that labels here would save.
-    reason
-        Why the group is listed.
-    """
-
-    nodes: tuple[Hashable, ...]
+    nodes: tuple[Hashable, ...]  # ids and positions, the medoid first, then by distance from it
     positions: NDArray[np.intp]
-    score: float
-    reason: str
+    score: float  # share of uncertainty and distance that labels here would save
+    reason: str  # why the group is listed
 
     @property
     def node(self) -> Hashable:

@@ -263,8 +263,14 @@ async def _read_body(headers: Headers, receive: Receive) -> bytes | None:
         if not message.get("more_body", False):
             break
     if len(body) != int(declared) and "content-length" in headers:
-        text = f"The request has {len(body):,} bytes, but Content-Length is {int(declared):,}."
-        raise Refusal(400, ParameterError(text, parameter="Content-Length", value=declared))
+        raise Refusal(
+            400,
+            ParameterError(
+                f"The request has {len(body):,} bytes, but Content-Length is {int(declared):,}.",
+                parameter="Content-Length",
+                value=declared,
+            ),
+        )
     return bytes(body)
 
 
@@ -283,23 +289,31 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 
 def _wrong_host(host: str) -> ParameterError:
-    message = f"This server is not called {host[:100]!r}." if host else "The request has no Host header."
-    hint = "Use the address that `featprop label` printed."
-    return ParameterError(message, hint=hint, parameter="Host", value=host)
+    return ParameterError(
+        f"This server is not called {host[:100]!r}." if host else "The request has no Host header.",
+        hint="Use the address that `featprop label` printed.",
+        parameter="Host",
+        value=host,
+    )
 
 
 def _no_token(scope: Scope) -> ParameterError:
     if scope["path"].startswith("/api/"):
-        hint = "Send your token as Authorization: Bearer TOKEN."
-        return ParameterError("The request has no valid token.", hint=hint, parameter="token")
-    hint = "Ask whoever started featprop for it."
-    return ParameterError("This page needs your personal link.", hint=hint, parameter="token")
+        return ParameterError(
+            "The request has no valid token.", hint="Send your token as Authorization: Bearer TOKEN.", parameter="token"
+        )
+    return ParameterError(
+        "This page needs your personal link.", hint="Ask whoever started featprop for it.", parameter="token"
+    )
 
 
 def _foreign_change(header: str) -> ParameterError:
-    message = f"This change does not come from the labelling page ({header[:200]})."
-    hint = "Use the page itself, or send your token as Authorization: Bearer TOKEN."
-    return ParameterError(message, hint=hint, parameter="Origin", value=header)
+    return ParameterError(
+        f"This change does not come from the labelling page ({header[:200]}).",
+        hint="Use the page itself, or send your token as Authorization: Bearer TOKEN.",
+        parameter="Origin",
+        value=header,
+    )
 
 
 def _too_large() -> ParameterError:

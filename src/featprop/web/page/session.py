@@ -89,8 +89,11 @@ class Session:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if overlap < 1 or overlap > max(1, len(annotators)):
-            message = f"`overlap` must be from 1 to {max(1, len(annotators))}, the number of annotators, not {overlap}."
-            raise ParameterError(message, parameter="overlap", value=overlap)
+            raise ParameterError(
+                f"`overlap` must be from 1 to {max(1, len(annotators))}, the number of annotators, not {overlap}.",
+                parameter="overlap",
+                value=overlap,
+            )
         if budget is not None and budget < 1:
             raise ParameterError(f"`budget` must be at least 1, not {budget}.", parameter="budget", value=budget)
         strategy_class(strategy)
@@ -203,8 +206,12 @@ class Session:
     def add_class(self, name: str, annotator: str = "") -> tuple[Hashable, bool]:
         """Add a class; return it as stored (a number if it looks like one) and whether it is new."""
         if not self.open_classes:
-            hint = "Ask whoever started featprop to add it to `classes`."
-            raise ParameterError("This session has a fixed set of classes.", hint=hint, parameter="classes", value=name)
+            raise ParameterError(
+                "This session has a fixed set of classes.",
+                hint="Ask whoever started featprop to add it to `classes`.",
+                parameter="classes",
+                value=name,
+            )
         with self._lock:
             added, is_new = self.classes.add(name)
             if is_new:

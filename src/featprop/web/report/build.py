@@ -138,8 +138,12 @@ def _check(graph: Graph, labels: Mapping[Hashable, Hashable], audit: Mapping[Has
     graph.positions(audit, "audit nodes")
     both = [node for node in audit if node in labels]
     if both:
-        message = f"Nodes are in both `labels` and `audit`: {first_five(list(map(repr, both)))}."
-        raise LabelError(message, hint="Leave them out of one of the two.", parameter="audit", node=both[0])
+        raise LabelError(
+            f"Nodes are in both `labels` and `audit`: {first_five(list(map(repr, both)))}.",
+            hint="Leave them out of one of the two.",
+            parameter="audit",
+            node=both[0],
+        )
 
 
 def _title(graph: GraphLike) -> str:

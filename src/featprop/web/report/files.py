@@ -20,8 +20,11 @@ def check_replaceable(path: Path, *, force: bool, command: str = COMMAND) -> Non
     if path.is_dir():
         raise FileError(f"{path} is a folder.", hint="Choose another path.", path=path)
     if path.exists() and not force and not _is_report(path, command):
-        message = f"{path} already exists and is not a report of `{command}`."
-        raise FileError(message, hint="Pass `force=True` to overwrite it.", path=path)
+        raise FileError(
+            f"{path} already exists and is not a report of `{command}`.",
+            hint="Pass `force=True` to overwrite it.",
+            path=path,
+        )
 
 
 def write_page(path: Path, page: str, *, force: bool) -> None:
