@@ -40,7 +40,7 @@ TITLES = {
 class Flag:
     """A node to review."""
 
-    node: Hashable  # id and position of the node
+    node: Hashable
     position: int
     score: float  # how suspicious it is; the measure differs between lists
     reason: str  # why it is listed
