@@ -1,9 +1,8 @@
-"""How often the intervals of an audit hold: audits drawn again and again where the truth is known.
+"""Measure the coverage and the width of audit intervals by repeated audits where the truth is known.
 
-Confusion matrices of made classes (2 to 15 of them, of equal sizes or not, equally hard or not) and of the default
-model on public graphs, 40 labels by the default strategy. Each gives audits of 30 to 200 nodes; counted is how often
-the 90 % intervals of accuracy and Macro-F1 hold the truth, and how wide they are, beside a plain percentile bootstrap
-for Macro-F1.
+The confusion matrices are those of synthetic classes (2 to 15, of equal or unequal size and difficulty) and of the
+default model on public graphs with 40 labels. Each is audited repeatedly with 30 to 200 nodes. Recorded are the
+coverage and the width of the 90 % intervals of accuracy and Macro-F1, and of a percentile bootstrap for Macro-F1.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ COLUMNS = {
     "accuracy_by_predicted": "accuracy, `--by predicted`",
     "macro_f1_by_predicted": "Macro-F1, `--by predicted`",
 }
-"""What is measured, and what the page calls it."""
+"""Measures, and their names on the page."""
 
 
 def made(generator: np.random.Generator) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield what each predicted class (row) is made of: equal classes, ever smaller ones, or one of 70 %."""
+    """Yield confusion matrices with predicted classes as rows: equal classes, decreasing ones, or one of 70 %."""
     for n in CLASSES:
         for sizes in (np.ones(n), 0.6 ** np.arange(n), np.r_[0.7, np.full(n - 1, 0.3 / (n - 1))]):
             for accuracy in (0.6, 0.8, 0.93):
@@ -54,7 +53,7 @@ def made(generator: np.random.Generator) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def real() -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the confusion matrix of the default model on each graph, without the nodes it learnt from."""
+    """Yield the confusion matrix of the default model on each graph, without its training nodes."""
     for name in GRAPHS:
         graph = fp.datasets.load(name)
         truth = np.array(graph.class_names(), dtype=object)
@@ -71,7 +70,7 @@ def real() -> Iterator[tuple[str, np.ndarray]]:
 
 
 def bootstrap(counts: np.ndarray, generator: np.random.Generator) -> tuple[float, float]:
-    """Return the percentile interval of the nodes of the audit drawn anew."""
+    """Return the percentile interval of resampled audit nodes."""
     n = int(counts.sum())
     drawn = generator.multinomial(n, counts.ravel() / n, size=500).reshape(-1, *counts.shape)
     low, high = np.quantile(macro_f1_from_confusion(drawn.astype(float)), [0.05, 0.95])
@@ -79,7 +78,7 @@ def bootstrap(counts: np.ndarray, generator: np.random.Generator) -> tuple[float
 
 
 def by_predicted(confusion: np.ndarray, size: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Draw as many nodes of each predicted class; return their counts and what a node of each row stands for."""
+    """Draw equally many nodes of each predicted class; return their counts and the weight of a node of each row."""
     predicted = confusion.sum(axis=1)
     taken = allocate(predicted, size)
     rows = [generator.multivariate_hypergeometric(row, n) for row, n in zip(confusion, taken, strict=True)]
@@ -89,7 +88,7 @@ def by_predicted(confusion: np.ndarray, size: int, generator: np.random.Generato
 def measured(
     name: str, confusion: np.ndarray, size: int, audits: int, generator: np.random.Generator
 ) -> dict[str, Any]:
-    """Draw audits and return how often each interval holds the truth, and how wide it is in the mean."""
+    """Draw audits and return the coverage and the mean width of each interval."""
     predicted, total = confusion.sum(axis=1), confusion.sum()
     accuracy, macro = float(np.trace(confusion) / total), float(macro_f1_from_confusion(confusion.astype(float)))
     held: dict[str, list[bool]] = {}
@@ -123,7 +122,7 @@ def measured(
 
 
 def table(lines: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the rows of the table: the mean over all worlds of a kind, and the least."""
+    """Yield the rows of the table: the mean over all cases of a kind, and the minimum."""
     yield f"| audits of | nodes | {' | '.join(COLUMNS.values())} |"
     yield f"| --- | ---: | {' | '.join(['---:'] * len(COLUMNS))} |"
     for name in dict.fromkeys(line["of"] for line in lines):
@@ -138,7 +137,7 @@ def table(lines: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure, write the lines, and print the table of docs/how-good-measured.md."""
+    """Measure, write the results, and print the table of docs/how-good-measured.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--audits", type=int, default=200)
     parser.add_argument("--out", type=Path, default=Path("experiments/estimates/audit.jsonl"))

@@ -1,11 +1,11 @@
-"""Change the constants of the default one at a time and measure what that costs or gains.
+"""Change the constants of the default one at a time and measure the effect.
 
-    python benchmarks/constants.py --run                          # adds lines for variants that are missing
-    python benchmarks/constants.py [--into docs/default.md]       # makes the table from the lines
+    python benchmarks/constants.py --run                          # measures missing variants
+    python benchmarks/constants.py [--into docs/default.md]       # makes the table from the results
 
-Macro-F1 over all nodes, mean over 10, 20, 40 and 80 labels in rounds, a random sixth of the nodes barred for each seed.
-Settings of the model (penalty, self-training) change the model that is scored, not the picks. Graphs but Cora are
-read from FEATPROP_DATA.
+Macro-F1 over all nodes, mean over 10, 20, 40 and 80 labels in rounds, with a random sixth of the nodes excluded for
+each seed. Settings of the model (penalty, self-training) change the scored model, not the picks. All graphs except
+Cora are read from FEATPROP_DATA.
 """
 
 import argparse
@@ -51,9 +51,9 @@ VARIANTS = {
     "balance of classes 1": [(ridge, "BALANCE", 1.0)],
     "certain share 1": [(ridge, "CERTAIN", 1.0)],
     "constant column 1": [(ridge, "CONSTANT", np.float32(1.0))],
-    "weights of unsure nodes to the power 1": [(featprop_diffused, "SHARPEST", 1.0)],
-    "weights of unsure nodes up to the power 8": [(featprop_diffused, "SHARPEST", 8.0)],
-    "every node counts alike": [(featprop_diffused, "FLOOR", 1e6)],
+    "weights of unsure nodes to the power 1": [(featprop_diffused, "MAX_POWER", 1.0)],
+    "weights of unsure nodes up to the power 8": [(featprop_diffused, "MAX_POWER", 8.0)],
+    "every node counts alike": [(featprop_diffused, "MIN_WEIGHT", 1e6)],
 }
 SETTINGS = {
     "penalty 0.5": {"alpha": 0.5},
@@ -66,7 +66,7 @@ kept = cache(read)
 
 
 def measure(name, seed, variant):
-    """Return a line for each budget, with constants as the variant has them."""
+    """Return the result of each budget with the constants of the variant."""
     graph, classes = kept(name)
     if any(module is propagation for module, _, _ in VARIANTS.get(variant, ())):
         graph = replace(graph)  # with nothing computed yet
@@ -80,7 +80,7 @@ def measure(name, seed, variant):
 
 
 def constants_table(lines):
-    """Return what each change does to Macro-F1, and how far confidence is off the accuracy from 40 labels on."""
+    """Return the effect of each change on Macro-F1, and the calibration gap from 40 labels on."""
     rows = []
     for variant in [*VARIANTS, *SETTINGS]:
         cells = []
@@ -90,14 +90,14 @@ def constants_table(lines):
         late = [line for line in of(lines, variant=variant) if line["budget"] >= 40]
         apart = 100 * np.mean([abs(line["confidence"] - line["accuracy"]) for line in late])
         rows.append([variant, *cells, f"{apart:.1f}"])
-    return table(["changed", *GRAPHS, "confidence off by"], rows)
+    return table(["changed", *GRAPHS, "calibration gap"], rows)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", action="store_true", help="measure the variants that have no lines yet")
+    parser.add_argument("--run", action="store_true", help="measure the variants without results")
     parser.add_argument("--graphs", nargs="+", default=GRAPHS)
-    parser.add_argument("--into", type=Path, help="page whose table is replaced")
+    parser.add_argument("--into", type=Path, help="page whose table to update")
     given = parser.parse_args()
     lines = [json.loads(line) for line in LINES.read_text().splitlines()] if LINES.exists() else []
     for name in given.graphs if given.run else ():

@@ -1,11 +1,10 @@
-"""Converting tables of many edges: rows a second beside PyArrow's own reader, and peak memory.
+"""Convert tables with many edges: rows per second compared with PyArrow's reader, and peak memory.
 
     python benchmarks/converting.py [--edges 20e6] [--max-memory 1GB] [--only csv parquet] [--folder FOLDER]
 
-Tables are made in FOLDER: a tenth as many nodes with 8 columns of numbers, edges between two of them by lot, with a
-weight; ids are numbers in no order, or names with ``--names``. Each run is a process of its own. PyArrow's reader goes
-through the same edges and does nothing with them: ``pyarrow.csv.open_csv`` with the same columns as text, and
-``ParquetFile.iter_batches``.
+The tables in FOLDER have a tenth as many nodes as edges, with 8 numeric columns, and random weighted edges. Ids are
+unsorted numbers, or names with ``--names``. Each run is a separate process. PyArrow only reads the same edges:
+``pyarrow.csv.open_csv`` with the same columns as text, and ``ParquetFile.iter_batches``.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ def main() -> None:
             read = min(read, again)
             size = sum(file.stat().st_size for file in tables.iterdir()) / 1e9
             print(f"{kind}: {edges:,} edges, {edges // 10:,} nodes, {size:.1f} GB")
-            print(f"  {spent:.0f} s, {edges / spent:,.0f} edges a second, peak {peak:.2f} GB of {given.max_memory}")
+            print(f"  {spent:.0f} s, {edges / spent:,.0f} edges per second, peak {peak:.2f} GB of {given.max_memory}")
             print(f"  {spent / read:.1f} x PyArrow's reader of the edges alone ({read:.1f} s)", flush=True)
             shutil.rmtree(tables)
             shutil.rmtree(out)

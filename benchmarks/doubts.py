@@ -1,17 +1,16 @@
-"""What the lists of `fp.diagnose` are worth: labels made wrong on purpose, predictions that are wrong, classes hidden.
+"""Measure the lists of `fp.evaluate.diagnose`: labels changed on purpose, wrong predictions, hidden classes.
 
-    python benchmarks/doubts.py [--into docs/how-good-measured.md]      # the tables, from the lines that are kept
+    python benchmarks/doubts.py [--into docs/how-good-measured.md]      # makes the tables from the results
     python benchmarks/doubts.py --run [--graphs cora acm] [--parts wrong lists unseen]
 
-The nodes are those of the committed experiments (`experiments/default/results`, model ridge), so nothing is chosen
-anew; a seed whose nodes are those of another seed is left out. They were chosen while the labels were right and all
-classes known: labels are made wrong, and the labels of a class taken away, afterwards.
+The nodes are those of the committed experiments (`experiments/default/results`, model ridge); a seed with the same
+nodes as another is skipped. The nodes were selected with correct labels of all classes; labels are changed or removed
+afterwards.
 
-wrong   5 % of the labels, at random, become another class of the graph, at random; which are among the first tenth of
-        `wrong_labels`?
-lists   20 nodes a list: how many of them are predicted wrongly, beside all nodes without a label?
-unseen  all labels of one class are taken away: is there a group, how many of its nodes are of that class, and how many
-        of the class are in it? And how often is there a group where nothing is hidden?
+wrong   5 % of the labels, at random, become a random other class: how many are in the first tenth of `wrong_labels`?
+lists   20 nodes per list: how many have a wrong prediction, compared with all nodes without a label?
+unseen  all labels of one class are removed: is there a group, how many of its nodes have that class, and how much of
+        the class is in it? How often is there a group if nothing is removed?
 """
 
 import argparse
@@ -39,17 +38,17 @@ LISTS = {
     "far": "far_from_labels",
     "unreached": "unlabelled_components",
 }
-"""Names of the lists in the stored lines, and in `featprop.evaluate.Diagnostics`."""
+"""Names of the lists in the stored results, and in `featprop.evaluate.Diagnostics`."""
 WRONG, FIRST = 0.05, 0.1
 PLANTINGS = 20
 SETS = 1
-"""Of the distinct sets of nodes, how many classes are hidden from: the last ones, see `TUNED_ON`."""
+"""Number of distinct sets of nodes to hide classes from: the last ones, see `TUNED_ON`."""
 TUNED_ON = {"strategies": (DEFAULT, "random"), "budgets": (40, 160), "seeds": (0, 1)}
-"""What was looked at, on all seven graphs, when the threshold of `featprop.evaluate.novel_classes` was set."""
+"""The cases, on all seven graphs, on which the threshold of `featprop.evaluate.novel_classes` was chosen."""
 
 
 def picks(name, strategy, budget):
-    """Return the distinct sets of nodes, by the last of their seeds, and which of these were tuned on."""
+    """Return the distinct sets of nodes, by their last seed, and which of them were used for tuning."""
     found = {}
     path = ROOT / "experiments" / "default" / "results" / f"{name}.jsonl"
     for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
@@ -67,7 +66,7 @@ def picks(name, strategy, budget):
 
 
 def planted(graph, classes, sets):
-    """Yield what becomes of wrong labels, as many times for each set of nodes as makes `PLANTINGS` in all."""
+    """Yield the ranks of changed labels, with `PLANTINGS` repetitions over all sets of nodes."""
     names = sorted(set(classes))
     for seed, nodes in sets.items():
         told = classes[graph.positions(nodes)]
@@ -78,19 +77,21 @@ def planted(graph, classes, sets):
             for place in wrong:
                 labels[place] = generator.choice([name for name in names if name != told[place]])
             model = fp.GraphRidge().fit(graph, nodes, labels.tolist())
-            order = [flag.node for flag in fp.diagnose(graph, model).wrong_labels]
+            order = [doubt.node for doubt in fp.evaluate.diagnose(graph, model).wrong_labels]
             ranks = sorted(order.index(nodes[place]) + 1 for place in wrong)
             yield {"seed": seed, "planting": planting, "ranks": ranks}
 
 
 def listed(graph, classes, sets):
-    """Yield how many predictions are wrong, of all and of those of each list."""
+    """Yield the share of wrong predictions among all nodes and in each list."""
     for seed, nodes in sets.items():
         positions = graph.positions(nodes)
         model = fp.GraphRidge().fit(graph, nodes, classes[positions].tolist())
         wrong = model.predict(graph) != classes
-        found = fp.diagnose(graph, model)
-        of_list = {name: [int(wrong[flag.position]) for flag in getattr(found, field)] for name, field in LISTS.items()}
+        found = fp.evaluate.diagnose(graph, model)
+        of_list = {
+            name: [int(wrong[doubt.position]) for doubt in getattr(found, field)] for name, field in LISTS.items()
+        }
         yield {
             "seed": seed,
             "wrong": float(np.delete(wrong, positions).mean()),
@@ -99,7 +100,7 @@ def listed(graph, classes, sets):
 
 
 def hidden(graph, classes, sets):
-    """Yield the groups that are told while one class has no label, and while all have."""
+    """Yield the groups reported while one class has no label, and while all have."""
     for seed, nodes in list(sets.items())[-SETS:]:
         told = classes[graph.positions(nodes)]
         for name in [None, *sorted(set(told))]:
@@ -107,7 +108,7 @@ def hidden(graph, classes, sets):
             if len(set(told[kept])) < 2:
                 continue
             ids = [node for node, stays in zip(nodes, kept, strict=True) if stays]
-            found = fp.diagnose(graph, fp.GraphRidge().fit(graph, ids, told[kept].tolist())).novel_classes
+            found = fp.evaluate.diagnose(graph, fp.GraphRidge().fit(graph, ids, told[kept].tolist())).novel_classes
             groups = [
                 {"size": each.size, "score": each.score, "of it": int((classes[each.positions] == name).sum())}
                 for each in found
@@ -177,7 +178,7 @@ def lists_table(lines):
 
 
 def is_found(line):
-    """Say whether a group is told most of whose nodes are of the hidden class."""
+    """Return whether most nodes of some reported group have the hidden class."""
     return any(2 * group["of it"] >= group["size"] for group in line["groups"])
 
 
@@ -225,7 +226,7 @@ TABLES = {
 
 
 def written_into(page, mark, text):
-    """Put a table between its marks on a page."""
+    """Replace a marked table of a page."""
     marks = f"<!-- {mark} -->", f"<!-- /{mark} -->"
     before, rest = page.read_text(encoding="utf-8").split(marks[0])
     page.write_text(f"{before}{marks[0]}\n{text}\n{marks[1]}{rest.split(marks[1])[1]}", encoding="utf-8")
@@ -233,11 +234,11 @@ def written_into(page, mark, text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", action="store_true", help="measure anew, in place of the lines of these graphs")
+    parser.add_argument("--run", action="store_true", help="measure these graphs and replace their results")
     parser.add_argument("--graphs", nargs="+", default=GRAPHS)
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--lines", type=Path, default=LINES)
-    parser.add_argument("--into", type=Path, help="a page whose tables are made anew")
+    parser.add_argument("--into", type=Path, help="page whose tables to update")
     given = parser.parse_args()
     text = given.lines.read_text(encoding="utf-8") if given.lines.exists() else ""
     lines = [json.loads(line) for line in text.splitlines()]

@@ -1,15 +1,14 @@
-"""How far estimates without an audit are off, and what following the advice costs and saves.
+"""Measure the error of estimates without an audit, and the cost of following the advice.
 
-    python benchmarks/estimates.py [--into docs/how-good-measured.md]      # the tables, from the lines that are kept
+    python benchmarks/estimates.py [--into docs/how-good-measured.md]      # makes the tables from the results
     python benchmarks/estimates.py --run [--graphs cora acm] [--parts estimate advice]
 
-The nodes are those of the committed experiments (`experiments/default/results`, model ridge); a seed whose nodes are
-those of another seed is left out. The truth is the accuracy on all nodes without a label.
+The nodes are those of the committed experiments (`experiments/default/results`, model ridge); a seed with the same
+nodes as another is skipped. The truth is the accuracy on all nodes without a label.
 
-estimate  `fp.estimate` beside the truth, eight strategies, budgets 10 to 160.
-advice    the first 40, 60, 80, 120 of the 160 nodes of the default and of random choice: what `fp.advise` says, what
-          the model is worth, and what it is worth with all 160. Accuracy is on the nodes outside the 160, so that all
-          budgets are compared on the same ones.
+estimate  `fp.evaluate.estimate` compared with the truth, eight strategies, budgets 10 to 160.
+advice    the first 40, 60, 80 and 120 of the 160 nodes of the default and of random selection: the advice of
+          `fp.evaluate.advise`, the accuracy of the model, and its accuracy with all 160, on the nodes outside the 160.
 """
 
 import argparse
@@ -33,13 +32,13 @@ BUDGETS = [10, 20, 40, 80, 160]
 STEPS = [40, 60, 80, 120, 160]
 LAST = STEPS[-1]
 SETS = 3
-"""Distinct sets of nodes of each strategy and budget, at most."""
+"""Maximum number of distinct sets of nodes of each strategy and budget."""
 ENOUGH = 40
-"""Labels from which on the target is meant."""
+"""Number of labels from which the target applies."""
 
 
 def estimated(name, graph, classes, known):
-    """Yield estimates beside the truth."""
+    """Yield estimates and the truth."""
     for strategy in STRATEGIES:
         for budget in BUDGETS:
             for seed, nodes in list(picks(name, strategy, budget)[0].items())[-SETS:]:
@@ -50,7 +49,7 @@ def estimated(name, graph, classes, known):
                 model = fp.GraphRidge().fit(graph, nodes, told)
                 others = np.setdiff1d(known, positions)
                 predicted = model.predict(graph)[others]
-                found = fp.estimate(graph, model)
+                found = fp.evaluate.estimate(graph, model)
                 yield {
                     "strategy": strategy,
                     "budget": budget,
@@ -64,14 +63,14 @@ def estimated(name, graph, classes, known):
 
 
 def advised(name, graph, classes, known):
-    """Yield what is said with ever more of the 160 labels, and what the model is worth."""
+    """Yield the advice with more and more of the 160 labels, and the accuracy of the model."""
     for strategy in (DEFAULT, "random"):
         for seed, nodes in list(picks(name, strategy, LAST)[0].items())[-SETS:]:
             others = np.setdiff1d(known, graph.positions(nodes))
             for budget in STEPS:
                 told = classes[graph.positions(nodes[:budget])].tolist()
                 model = fp.GraphRidge().fit(graph, nodes[:budget], told)
-                found = fp.advise(graph, model)
+                found = fp.evaluate.advise(graph, model)
                 change = found.curve.stability
                 yield {
                     "strategy": strategy,
@@ -87,7 +86,7 @@ PARTS = {"estimate": estimated, "advice": advised}
 
 
 def measure(name, part):
-    """Yield the lines of a graph."""
+    """Yield the results of a graph."""
     graph = resolve(name)
     classes = np.array(["" if each is None else str(each) for each in graph.class_names()], dtype=object)
     for line in PARTS[part](name, graph, classes, np.flatnonzero(classes != "")):
@@ -107,7 +106,7 @@ def points(values):
 
 
 def cells(lines):
-    """Return how many cases there are, the mean error, the mean of over and under, how often it holds and its width."""
+    """Return the number of cases, mean absolute error, mean error, coverage and width."""
     bias = [100 * (line["estimate"][0] - line["accuracy"]) for line in lines]
     width = [100 * (line["estimate"][2] - line["estimate"][1]) for line in lines]
     return [len(lines), points(errors(lines)), f"{np.mean(bias):+.1f}", held(lines), f"{np.mean(width):.0f}"]
@@ -117,7 +116,7 @@ def enough(lines):
     return [line for line in of(lines, part="estimate") if line["budget"] >= ENOUGH]
 
 
-ABOUT = ["cases", "off by", "too high by", "holds", "wide"]
+ABOUT = ["cases", "error", "bias", "coverage", "width"]
 
 
 def graph_table(lines):
@@ -128,7 +127,7 @@ def graph_table(lines):
         f1 = of(enough(lines), graph=name)
         of_f1 = [points(errors(f1, "macro_f1", "estimate_f1")), held(f1, "macro_f1", "estimate_f1")]
         rows.append([name, *cells(of(enough(lines), graph=name)), *by_budget, *of_f1])
-    titles = ["graph", *ABOUT, *(f"at {budget}" for budget in BUDGETS), "Macro-F1 off by", "holds"]
+    titles = ["graph", *ABOUT, *(f"at {budget}" for budget in BUDGETS), "Macro-F1 error", "coverage"]
     return table(titles, rows)
 
 
@@ -138,13 +137,13 @@ def strategy_table(lines):
 
 
 def series(lines, **which):
-    """Return the lines of each set of nodes in the order of their budgets."""
+    """Return the results of each set of nodes, ordered by budget."""
     ours = of(lines, part="advice", **which)
     return [sorted(of(ours, seed=seed), key=lambda line: line["budget"]) for seed in sorted({x["seed"] for x in ours})]
 
 
 def followed(one):
-    """Return where the advice says stop, or the last budget, and what that costs against the last, in points."""
+    """Return the budget at which the advice says stop, or the last one, and its cost compared with the last."""
     stop = next((line for line in one if line["may_stop"]), one[-1])
     return stop["budget"], 100 * (one[-1]["accuracy"] - stop["accuracy"])
 
@@ -163,7 +162,7 @@ def advice_table(lines):
 
 
 def doublings(lines, name):
-    """Return, for each doubling of the labels of a graph, what is forecast and what came."""
+    """Return the forecast and the actual gain for each doubling of the labels of a graph."""
     pairs = []
     for strategy in (DEFAULT, "random"):
         for one in series(lines, strategy=strategy, graph=name):
@@ -186,7 +185,7 @@ def forecast_table(lines):
         holds = percent([gain.contains(actual) for gain, actual in pairs])
         off, off_by_mean = np.abs(np.array(said) - true), np.abs(usual - np.array(true))
         rows.append([name, len(pairs), points(true), points(said), points(off), points(off_by_mean), holds])
-    titles = ["graph", "cases", "gain", "forecast", "off by", "the mean of the others is off by", "holds"]
+    titles = ["graph", "cases", "gain", "forecast", "error", "error of the mean of the others", "coverage"]
     return table(titles, rows)
 
 
@@ -200,11 +199,11 @@ TABLES = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", action="store_true", help="measure anew, in place of the lines of these graphs")
+    parser.add_argument("--run", action="store_true", help="measure these graphs and replace their results")
     parser.add_argument("--graphs", nargs="+", default=GRAPHS)
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--lines", type=Path, default=LINES)
-    parser.add_argument("--into", type=Path, help="a page whose tables are made anew")
+    parser.add_argument("--into", type=Path, help="page whose tables to update")
     given = parser.parse_args()
     text = given.lines.read_text(encoding="utf-8") if given.lines.exists() else ""
     lines = [json.loads(line) for line in text.splitlines()]

@@ -1,8 +1,8 @@
-"""K-Medoids beside the `kmedoids` package, scikit-learn, faiss and BanditPAM, everything in one run.
+"""Compare K-Medoids with the `kmedoids` package, scikit-learn, faiss and BanditPAM.
 
-Loss is the mean distance of all rows to the nearest medoid. Times of a method include all it needs: `kmedoids` gets the
-matrix of distances from scikit-learn, K-Means is followed by the search for the nearest rows. Peak memory is taken in
-a process of its own, above what is there when the rows are loaded.
+Loss is the mean distance of all rows to the nearest medoid. Times include all steps of a method: the distance matrix
+from scikit-learn for `kmedoids`, and the search for the nearest rows for K-Means. Peak memory is measured in a separate
+process, relative to the memory after loading the rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import scipy.sparse as sp
 import featprop as fp
 from featprop.clustering import Points, k_medoids
 from featprop.errors import FeatpropError
-from featprop.propagation import covered, normalised_adjacency
+from featprop.propagation import measure_coverage, normalised_adjacency, propagate
 
 sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).parent]  # not this kmedoids
 
@@ -34,7 +34,7 @@ SMALL, MIDDLE, WIDE = ("cora", "citeseer", "cora-ml"), ("pubmed", "dblp"), ("coa
 
 
 def rows_of(name: str) -> np.ndarray | sp.csr_array:
-    return fp.propagate(fp.datasets.load(name), 2)
+    return propagate(fp.datasets.load(name), 2)
 
 
 def dense(rows: np.ndarray | sp.csr_array) -> np.ndarray:
@@ -42,7 +42,7 @@ def dense(rows: np.ndarray | sp.csr_array) -> np.ndarray:
 
 
 def loss_of(rows: np.ndarray, medoids: np.ndarray) -> float:
-    return covered(Points(rows), np.unique(medoids)).mean_distance
+    return measure_coverage(Points(rows), np.unique(medoids)).mean_distance
 
 
 def timed(call: Callable[[], np.ndarray]) -> tuple[np.ndarray, float]:
@@ -52,12 +52,12 @@ def timed(call: Callable[[], np.ndarray]) -> tuple[np.ndarray, float]:
 
 
 def ours(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
-    return k_medoids(rows, count, seed=seed).medoids
+    return k_medoids(rows, count, random_state=seed).medoids
 
 
 def picked(name: str, seed: int) -> np.ndarray:
-    """Choose as `featprop select` does, of a graph of which nothing is known yet."""
-    return fp.select(fp.datasets.load(name), PICKS, strategy="featprop", seed=seed).positions
+    """Select as `featprop select` does, from a newly loaded graph."""
+    return fp.select(fp.datasets.load(name), PICKS, strategy="featprop", random_state=seed).positions
 
 
 def sklearn_kmeans(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
@@ -83,7 +83,7 @@ def bandit(rows: np.ndarray, count: int, seed: int) -> np.ndarray:
 
     banditpam.set_num_threads(2)
     model = banditpam.KMedoids(n_medoids=count, algorithm="BanditPAM")
-    model.seed = seed
+    model.random_state = seed
     model.fit(dense(rows).astype(np.float64), "L2")
     return np.asarray(model.medoids)
 
@@ -95,7 +95,7 @@ def compare(name: str, seeds: range = SEEDS) -> None:
     try:
         rows = rows_of(name)
     except FeatpropError as error:
-        print(f"{name}: left out, {error}")
+        print(f"{name}: skipped, {error}")
         return
     full = dense(rows)
     kind = f"CSR, {rows.nnz / full.size:.0%} filled" if sp.issparse(rows) else "dense"
@@ -104,26 +104,26 @@ def compare(name: str, seeds: range = SEEDS) -> None:
     distances, matrix_time = timed(lambda: pairwise_distances(full).astype(np.float32))
     for count in BUDGETS:
         theirs, theirs_time = [], []
-        own, own_time, plan = [], [], ""
+        own, own_time, method = [], [], ""
         for seed in seeds:
             found, spent = timed(lambda s=seed, b=count: kmedoids.fasterpam(distances, b, random_state=s).medoids)
             theirs.append(loss_of(rows, found))
             theirs_time.append(matrix_time + spent)
             started = time.perf_counter()
-            result = k_medoids(rows, count, seed=seed)
+            result = k_medoids(rows, count, random_state=seed)
             own_time.append(time.perf_counter() - started)
             own.append(loss_of(rows, result.medoids))
-            plan = result.plan
+            method = result.method
         loss, spent = np.mean(theirs), np.median(theirs_time)
         print(
-            f"  b = {count}: featprop ({plan}) loss {np.mean(own):.6f} = {np.mean(own) / loss:.5f} x FasterPAM, "
+            f"  b = {count}: featprop ({method}) loss {np.mean(own):.6f} = {np.mean(own) / loss:.5f} x FasterPAM, "
             f"{np.median(own_time):.2f} s = {np.median(own_time) / spent:.3f} x FasterPAM ({spent:.2f} s, "
             f"{matrix_time:.2f} of it distances)"
         )
         if count == PICKS:
             chosen = np.median([timed(lambda s=seed: picked(name, s))[1] for seed in seeds])
             print(
-                f"      {count} picks from the graph, whole: {chosen:.2f} s = {chosen / (made_time + spent):.3f} x "
+                f"      {count} picks from the graph: {chosen:.2f} s = {chosen / (made_time + spent):.3f} x "
                 "S²X, distances and FasterPAM"
             )
         for label, method in (("scikit-learn K-Means", sklearn_kmeans), ("faiss K-Means", faiss_kmeans)):
@@ -143,7 +143,7 @@ def compare_bandit() -> None:
 
 
 def memory_of(rows_from: Callable[..., np.ndarray], argument: object, count: int) -> float:
-    """Return the peak above the loaded rows in MB, measured in a fresh process."""
+    """Return the peak memory above the loaded rows in MB, measured in a new process."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
         return pool.apply(_memory, (rows_from, argument, count))
@@ -151,7 +151,7 @@ def memory_of(rows_from: Callable[..., np.ndarray], argument: object, count: int
 
 def _memory(rows_from: Callable[..., np.ndarray], argument: object, count: int) -> float:
     rows = rows_from(argument)
-    k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, plan="streamed")
+    k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, method="streamed")
     Path("/proc/self/clear_refs").write_text("5")
     before = resident("VmRSS")
     k_medoids(rows, count)
@@ -159,7 +159,7 @@ def _memory(rows_from: Callable[..., np.ndarray], argument: object, count: int) 
 
 
 def resident(what: str) -> float:
-    """Return a figure of the memory of this process in MB: what it has now (VmRSS) or its peak (VmHWM)."""
+    """Return the current (VmRSS) or peak (VmHWM) memory of this process in MB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
 
@@ -179,7 +179,7 @@ def large() -> None:
     print("\n1,000,000 x 32 mixture, b = 1,000")
     result, spent = timed(lambda: k_medoids(rows, 1000))
     found, theirs = timed(lambda: faiss_kmeans(rows, 1000, 0))
-    print(f"  featprop ({result.plan}): loss {result.loss:.5f}, {spent:.1f} s")
+    print(f"  featprop ({result.method}): loss {result.loss:.5f}, {spent:.1f} s")
     loss = loss_of(rows, found)
     print(f"  faiss K-Means + nearest: loss {loss:.5f} = {loss / result.loss:.4f} x ours, {theirs:.1f} s")
     print(f"  peak memory above the rows: {memory_of(mixture, 1_000_000, 1000):.0f} MB (target: within 1 GB)")
@@ -192,13 +192,13 @@ def growth() -> None:
         rows = mixture(n)
         result, seconds = timed(lambda r=rows: k_medoids(r, 100))
         spent.append(seconds)
-        print(f"  {n:>9,}: {seconds:.2f} s ({result.plan})")
+        print(f"  {n:>9,}: {seconds:.2f} s ({result.method})")
     exponent = np.polyfit(np.log(sizes), np.log(spent), 1)[0]
     print(f"  exponent {exponent:.2f} (target: at most 1.1)")
 
 
 def wide_graph(nodes: int = 34_493, columns: int = 8415, edges: int = 247_962, words: int = 33) -> fp.Graph:
-    """Make a graph of the shape of Coauthor Physics: five classes, each with words of its own beside those of all."""
+    """Make a graph of the size of Coauthor Physics, with five classes that each prefer some words."""
     with tempfile.TemporaryDirectory() as folder:
         drawn = fp.datasets.make(
             Path(folder) / "graph", nodes=nodes, edges=edges, classes=5, features=1, smallest=0.08, homophily=0.93
@@ -217,9 +217,7 @@ def wide_graph(nodes: int = 34_493, columns: int = 8415, edges: int = 247_962, w
 def made_wide() -> None:
     graph = wide_graph()
     n, width = graph.features.shape
-    print(
-        f"\nmade to order, {n:,} x {width:,}, {graph.features.nnz / (n * width):.2%} filled, {PICKS} picks", flush=True
-    )
+    print(f"\nsynthetic, {n:,} x {width:,}, {graph.features.nnz / (n * width):.2%} filled, {PICKS} picks", flush=True)
     adjacency = normalised_adjacency(graph)
     _, whole = timed(lambda: adjacency @ (adjacency @ graph.features))
     for strategy in STRATEGIES:
@@ -239,7 +237,8 @@ import time
 import numpy as np
 import featprop as fp
 from featprop.clustering import k_medoids
-rows = fp.propagate(fp.datasets.load("cora"), 2)
+from featprop.propagation import propagate
+rows = propagate(fp.datasets.load("cora"), 2)
 for _ in range(2):
     started = time.perf_counter()
     k_medoids(rows, 10)
@@ -249,8 +248,9 @@ FIRST_THEIRS = """
 import time
 import featprop as fp
 import kmedoids
+from featprop.propagation import propagate
 from sklearn.metrics import pairwise_distances
-rows = fp.propagate(fp.datasets.load("cora"), 2)
+rows = propagate(fp.datasets.load("cora"), 2)
 full = rows.toarray() if hasattr(rows, "toarray") else rows
 started = time.perf_counter()
 kmedoids.fasterpam(pairwise_distances(full).astype("float32"), 10, random_state=0)
@@ -259,11 +259,11 @@ print(time.perf_counter() - started)
 
 
 def first_call() -> None:
-    """Time the first call of a process, compiled kernels cached, and the second, beside FasterPAM's first."""
-    told = [[*map(float, _printed(program))] for _ in range(5) for program in (FIRST_OURS, FIRST_THEIRS)]
-    (first, second), (theirs,) = np.median(told[::2], axis=0), np.median(told[1::2], axis=0)
+    """Time the first two calls in a process, with cached kernels, and the first call of FasterPAM."""
+    times = [[*map(float, _printed(program))] for _ in range(5) for program in (FIRST_OURS, FIRST_THEIRS)]
+    (first, second), (theirs,) = np.median(times[::2], axis=0), np.median(times[1::2], axis=0)
     print(
-        f"\ncora, b = 10, a process of its own: first call {first:.2f} s = {first / theirs:.2f} x FasterPAM with its "
+        f"\ncora, b = 10, new process: first call {first:.2f} s = {first / theirs:.2f} x FasterPAM with its "
         f"distances ({theirs:.2f} s), second {second:.2f} s = {second / theirs:.2f} x"
     )
 
@@ -278,7 +278,7 @@ def main() -> None:
     parts = ["small", "middle", "wide", "made-wide", "first-call", "bandit", "memory", "large", "growth"]
     parser.add_argument("--only", choices=parts)
     only = parser.parse_args().only
-    k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, plan="streamed")
+    k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5, method="streamed")
     k_medoids(np.random.default_rng(0).random((300, 150)).astype(np.float32), 5)
     for part, names, seeds in (("small", SMALL, SEEDS), ("middle", MIDDLE, SEEDS), ("wide", WIDE, range(2))):
         if only in (None, part):

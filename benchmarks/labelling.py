@@ -1,10 +1,10 @@
-"""The labelling page under load: how long an answer takes, and whether any is lost.
+"""Put the labelling page under load, and measure response times and lost answers.
 
     python benchmarks/labelling.py [--clients 64] [--seconds 60] [--nodes 2708 100000]
 
-Real servers (`featprop label`), real requests. *One person*: label after label on a graph the size of Cora and on one
-of 100,000 nodes, with the page that follows (GET /). *Many*: every client has an address of its own and labels as fast
-as it can. Servers that are killed under load are a part of `make crash`.
+Uses real servers (`featprop label`) and real requests. *One person* labels node after node on a graph of the size of
+Cora and on one of 100,000 nodes, with the page that follows (GET /). *Many*: every client has its address and labels as
+fast as it can. `make crash` kills servers under load.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def under_load(graph, people, seconds, *, with_page=False):
     return times, lost, doubled
 
 
-def told(name, times, lost, doubled):
+def print_times(name, times, lost, doubled):
     parts = []
     for what, order in zip(("an answer", "with the next question", "the page"), map(sorted, zip(*times, strict=True))):  # noqa: B905
         worst = order[int(0.95 * (len(order) - 1))]
@@ -89,10 +89,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         graphs = {nodes: made(folder, nodes) for nodes in given.nodes}
         for nodes, graph in graphs.items():
-            told(f"one person, {nodes:,} nodes", *under_load(graph, ["ada"], min(20, given.seconds), with_page=True))
+            print_times(
+                f"one person, {nodes:,} nodes", *under_load(graph, ["ada"], min(20, given.seconds), with_page=True)
+            )
         largest = graphs[max(graphs)]
         people = [f"p{place}" for place in range(given.clients)]
-        told(f"{given.clients} people, {max(graphs):,} nodes", *under_load(largest, people, given.seconds))
+        print_times(f"{given.clients} people, {max(graphs):,} nodes", *under_load(largest, people, given.seconds))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""How long one graph takes to read as CSV tables, Parquet tables, a sparse .npz and in featprop's own format.
+"""Time to read one graph as CSV tables, Parquet tables, a sparse .npz and in featprop's format.
 
     python benchmarks/opening.py [nodes]
 
-Each is read in a process of its own, which also says how much memory it had at most (Linux only).
+Each is read in a separate process, which also prints its peak memory (Linux only).
 """
 
 import subprocess
@@ -52,7 +52,7 @@ def main(nodes: int) -> None:
             for part in ("data", "indices", "indptr", "shape")
         }
         np.savez_compressed(place / "sparse.npz", labels=graph.labels, **arrays)
-        print(f"{graph}\n{'':>12}   time to open   memory at most")
+        print(f"{graph}\n{'':>12}   time to open   peak memory")
         for name in ("csv", "parquet", "sparse.npz", "own format"):
             done = subprocess.run(
                 [sys.executable, "-c", READ, place / name], capture_output=True, text=True, check=True

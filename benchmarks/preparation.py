@@ -1,11 +1,11 @@
-"""What preparing columns is worth: graphs with mixed columns made to order, raw, prepared by default, and by hand.
+"""Measure the preparation of columns on synthetic graphs with mixed columns: raw, by default, and by hand.
 
     python benchmarks/preparation.py --out experiments/preparation/results.jsonl --into docs/your-graph.md
 
-Each graph has three classes, edges that prefer their own class a little, and columns that tell the class a little,
-among columns that tell nothing. `raw` takes the numeric columns as they are; `default` is what
-`featprop train` does; `by hand` is what somebody who knows the columns writes with scikit-learn. The same labels,
-chosen at random, train the same model on each; the figure is its accuracy on the other nodes, mean over seeds.
+Each graph has three classes, edges that slightly prefer their class, and columns that depend on the class a little,
+among columns that do not. `raw` uses the numeric columns unchanged; `default` is what `featprop train` does; `by hand`
+is what an expert who knows the columns writes with scikit-learn. The same random labels train the same model on each;
+the result is its accuracy on the other nodes, mean over seeds.
 """
 
 import argparse
@@ -47,7 +47,7 @@ TOPICS = (
 
 
 def classes_and_edges(n, rng):
-    """Return classes, and edges of which a little more than half stay in their class."""
+    """Return classes, and edges of which slightly more than half are within a class."""
     classes = rng.integers(3, size=n)
     source = rng.integers(n, size=2 * n)
     target = rng.integers(n, size=2 * n)
@@ -60,7 +60,7 @@ def classes_and_edges(n, rng):
 
 
 def telling(classes, strength, rng):
-    """Return a number a node that is higher for some classes."""
+    """Return a number per node that is higher for some classes."""
     return strength * np.array([-1.0, 0.0, 1.0])[rng.permutation(3)][classes] + rng.normal(size=len(classes))
 
 
@@ -175,7 +175,7 @@ def everything(classes, rng):
 
 
 GRAPHS = {
-    "money beside flags": money_and_flags,
+    "money and flags": money_and_flags,
     "an unscaled age": unscaled_age,
     "a postcode": postcode,
     "free text": free_text,
@@ -207,7 +207,7 @@ def by_hand(frame, steps, edges, n):
 def as_markdown(lines):
     """Return the means as a table."""
     rows = [
-        "| what is special | raw | default | by hand | default less by hand |",
+        "| columns | raw | default | by hand | default minus by hand |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     for name in dict.fromkeys(line["graph"] for line in lines):
@@ -226,8 +226,8 @@ def main():
     parser.add_argument("--nodes", type=int, default=600)
     parser.add_argument("--labels", type=int, default=40)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--out", type=Path, help="where the raw lines go")
-    parser.add_argument("--into", type=Path, help="a page whose table is made anew")
+    parser.add_argument("--out", type=Path, help="file for the raw results")
+    parser.add_argument("--into", type=Path, help="page whose table to update")
     given = parser.parse_args()
     lines = []
     for name, make in GRAPHS.items():
@@ -242,7 +242,7 @@ def main():
             line["by hand"] = accuracy(by_hand(frame, steps, edges, given.nodes), classes, labelled)
             try:
                 line["raw"] = accuracy(fp.Graph.from_pandas(frame, edges, raw=True), classes, labelled)
-            except fp.FeatpropError:
+            except fp.errors.FeatpropError:
                 line["raw"] = None
             lines.append(line)
     table = as_markdown(lines)

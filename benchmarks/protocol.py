@@ -1,12 +1,11 @@
-"""The FeatProp cells of Cora, 5 budgets × 5 seeds, selected, trained and scored in one process.
+"""Time the FeatProp cells of Cora, 5 budgets × 5 seeds, selected, trained and scored in one process.
 
     python benchmarks/protocol.py [--authors FOLDER]
 
-A round is one seed over the five budgets; reading the graph is not in it, everything else is. With `--authors` the
-published program of the paper's authors is run beside it: FOLDER is a copy of github.com/CrickWu/active_graph whose
-data/Cora/Cora/raw/ holds the eight ind.cora.* files. It is run as it is, but for a patch in memory of what fails
-without a GPU. Both may use all cores. The last part trains the five seeds of a budget one after another and together,
-in one thread.
+A round is one seed over the five budgets, without reading the graph. With `--authors`, the published program of the
+paper's authors is timed as well: FOLDER is a copy of github.com/CrickWu/active_graph whose data/Cora/Cora/raw/ has the
+eight ind.cora.* files. It runs unchanged except for a patch in memory of what fails without a GPU. Both may use all
+cores. The last part trains the five seeds of a budget one after another and together, in one thread.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ import numpy as np
 import torch
 
 from featprop.datasets import load
-from featprop.experiments.entrants import Entrant
 from featprop.experiments.protocol import Protocol
-from featprop.experiments.seed_batches import fit_seeds
+from featprop.experiments.settings import Spec
+from featprop.experiments.training import fit_seeds
 from featprop.experiments.trials import Trial
 from featprop.graph import Graph
 from featprop.models import GCN, SGC, NodeClassifier
@@ -47,35 +46,37 @@ runpy.run_path("active_graph.py", run_name="__main__")
 
 
 def authors(folder: Path) -> float:
-    """Run FeatProp of the authors' program (K-Means on S²X, then a GCN) and return its seconds a round."""
+    """Run FeatProp of the authors' program (K-Means on S²X, then a GCN) and return its seconds per round."""
     written = set(folder.glob("GCN/Cora/kmeans/*.json"))
     method = "--method kmeans --cluster_method kmeans --kmeans_num_layer 2 --self_loop_coeff 1 --model GCN"
     run = f"--dataset Cora --lr 0.01 --epoch 200 --rand_rounds {AUTHORS_ROUNDS} --label_list 10 20 40 80 160"
     command = [sys.executable, "-c", AUTHORS, *method.split(), *run.split()]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     (result,) = set(folder.glob("GCN/Cora/kmeans/*.json")) - written
-    told = json.loads(result.read_text())
-    each = float(told["time"]) / AUTHORS_ROUNDS
-    scores = dict(zip(told["metric_names"], 100 * np.mean(told["avg"], axis=0), strict=True))
-    print(f"the authors' program: {each:.1f} s a round; {', '.join(f'{k} {v:.2f}' for k, v in scores.items())}")
+    output = json.loads(result.read_text())
+    each = float(output["time"]) / AUTHORS_ROUNDS
+    scores = dict(zip(output["metric_names"], 100 * np.mean(output["avg"], axis=0), strict=True))
+    print(f"the authors' program: {each:.1f} s per round; {', '.join(f'{k} {v:.2f}' for k, v in scores.items())}")
     return each
 
 
 def fresh(graph: Graph) -> Graph:
-    """Return the graph with nothing computed from it yet, so that every repeat propagates."""
+    """Return the graph with an empty cache, so that every repetition propagates."""
     return replace(graph)
 
 
-def rounds(graph: Graph, beside: float | None) -> None:
-    trial = Trial("cora", graph.fingerprint, Entrant("featprop"), (Entrant("gcn"),), BUDGETS, SEEDS)
+def rounds(graph: Graph, reference: float | None) -> None:
+    trial = Trial("cora", graph.fingerprint, Spec("featprop"), (Spec("gcn"),), BUDGETS, SEEDS)
     for repeat in range(3):
         started = time.perf_counter()
-        lines = [line for lines in Protocol(fresh(graph)).walk(trial) for line in lines if line.protocol == "paper"]
+        lines = [line for lines in Protocol(fresh(graph)).run(trial) for line in lines if line.protocol == "paper"]
         each = (time.perf_counter() - started) / len(SEEDS)
         macro = 100 * np.mean([line.macro_f1 for line in lines])
         training = sum(line.seconds_train for line in lines)
-        ratio = f", {beside / each:.1f} × as fast as the authors' program" if beside else ""
-        print(f"run {repeat + 1}: {each:.2f} s a round ({training:.1f} s training in all){ratio}; Macro-F1 {macro:.2f}")
+        ratio = f", {reference / each:.1f} × as fast as the authors' program" if reference else ""
+        print(
+            f"run {repeat + 1}: {each:.2f} s per round ({training:.1f} s training in all){ratio}; Macro-F1 {macro:.2f}"
+        )
 
 
 def side_by_side(graph: Graph, kind: type[NodeClassifier]) -> None:
@@ -100,10 +101,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--authors", type=Path)
     folder = parser.parse_args().authors
-    beside = authors(folder) if folder else None
+    reference = authors(folder) if folder else None
     GCN(epochs=1).fit(load("digits"), [0, 1], [0, 1])  # PyTorch imports much at the first step
     graph = load("cora")
-    rounds(graph, beside)
+    rounds(graph, reference)
     torch.set_num_threads(1)
     for kind in (GCN, SGC):
         side_by_side(graph, kind)

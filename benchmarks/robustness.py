@@ -1,11 +1,11 @@
-"""Measure the default next to random choice, on graphs whose neighbours are alike and on others.
+"""Compare the default with random selection on homophilous and other graphs.
 
-    python benchmarks/robustness.py --run [--graphs texas cora]      # adds lines for seeds that are missing
-    python benchmarks/robustness.py [--into docs/default.md]         # makes the tables from the lines
+    python benchmarks/robustness.py --run [--graphs texas cora]      # measures missing seeds
+    python benchmarks/robustness.py [--into docs/default.md]         # makes the tables from the results
 
-For each graph and seed: the default in rounds, one batch of 50 and of 100, and random choice, all with the default
-model; in rounds also with the model on own features only. The choice is deterministic, so a random sixth of the nodes
-is barred from it for each seed. Graphs other than Cora, Citeseer and PubMed are read from FEATPROP_DATA.
+For each graph and seed: the default in rounds, one batch of 50 and of 100, and random selection, all with the default
+model; in rounds also with the model on own features only. The selection is deterministic, so each seed excludes a
+random sixth of the nodes. Graphs other than Cora, Citeseer and PubMed are read from FEATPROP_DATA.
 """
 
 import argparse
@@ -30,7 +30,7 @@ SEEDS = 5
 BARRED = 1 / 6
 BINS = 15
 MIN_LABELS = 40
-"""Labels from which on confidences and intervals are judged."""
+"""Number of labels from which confidences and intervals are evaluated."""
 
 
 def read(name):
@@ -49,11 +49,11 @@ def calibration_error(confidence, right):
 
 
 def scored(graph, classes, chosen, model):
-    """Return what a model of the chosen nodes is worth; with labels of one class, what naming that class is worth."""
+    """Return the scores of a model on the selected nodes; with one class, those of predicting that class."""
     known = np.flatnonzero(classes != "")
     labels = classes[chosen].tolist()
     others = np.setdiff1d(known, chosen)
-    model = model.fit_or_start(graph, graph.ids[chosen].tolist(), labels)
+    model = model.fit(graph, graph.ids[chosen].tolist(), labels, cold_start=True)
     predicted = np.array([str(each) for each in model.predict(graph)], dtype=object)
     right = predicted[others] == classes[others]
     confidence = model.predict_proba(graph)[others].max(axis=1)
@@ -65,14 +65,14 @@ def scored(graph, classes, chosen, model):
         "weights": {name: round(weight, 3) for name, weight in model.weights_.items()},
     }
     if len(labels) >= MIN_LABELS:
-        interval = fp.estimate(graph, model).accuracy
+        interval = fp.evaluate.estimate(graph, model).accuracy
         line["interval"] = [interval.low, interval.high]
     return line
 
 
 def rounds(graph, classes, barred, budget):
-    """Yield the nodes that the default asks for in rounds, at each of the budgets."""
-    strategy = fp.get_strategy("featprop-diffused")
+    """Yield the nodes that the default selects in rounds, at each budget."""
+    strategy = fp.strategies.get_strategy("featprop-diffused")
     chosen = np.empty(0, dtype=np.intp)
     for size in sorted({*strategy.steps(0, budget), *(each for each in BUDGETS if each <= budget)}):
         ids = graph.ids[chosen].tolist()
@@ -119,7 +119,7 @@ def graphs_of(lines):
 
 
 def rounds_table(lines):
-    """Macro-F1 in rounds at each budget, and the gap to the better of random choice and own features only."""
+    """Return Macro-F1 in rounds at each budget, and the gap to the better baseline."""
     rows = []
     for name in graphs_of(lines):
         ours = {
@@ -132,11 +132,13 @@ def rounds_table(lines):
         both = [f"{np.mean(list(each.values())):.1f}" for each in (ours, random, own)]
         rows.append([name, *cells, *both, *gaps])
     titles = [f"at {budget}" for budget in BUDGETS]
-    return table(["graph", *titles, "mean", "random choice", "own features only", "gap at 20", "at 40", "at 80"], rows)
+    return table(
+        ["graph", *titles, "mean", "random selection", "own features only", "gap at 20", "at 40", "at 80"], rows
+    )
 
 
 def batch_table(lines):
-    """One batch next to random choice."""
+    """Return one batch compared with random selection."""
     rows = []
     for name in graphs_of(lines):
         cells = []
@@ -152,7 +154,7 @@ def batch_table(lines):
 
 
 def confidence_table(lines):
-    """Calibration with 40 labels and more, and how often the 90 % intervals of the accuracy hold."""
+    """Return the calibration with 40 labels or more, and the coverage of the 90 % intervals."""
     rows = []
     for name in graphs_of(lines):
         cells = []
@@ -165,7 +167,7 @@ def confidence_table(lines):
     titles = [
         f"{how}: {what}"
         for how in ("rounds", "batch", "random")
-        for what in ("calibration error", "too sure by", "holds")
+        for what in ("calibration error", "overconfidence", "coverage")
     ]
     return table(["graph", *titles], rows)
 
@@ -175,10 +177,10 @@ TABLES = {"rounds": rounds_table, "batch": batch_table, "confidence": confidence
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", action="store_true", help="measure the seeds that have no lines yet")
+    parser.add_argument("--run", action="store_true", help="measure the seeds without results")
     parser.add_argument("--graphs", nargs="+", default=DIFFERENT + ALIKE)
     parser.add_argument("--lines", type=Path, default=LINES)
-    parser.add_argument("--into", type=Path, help="page whose tables are replaced")
+    parser.add_argument("--into", type=Path, help="page whose tables to update")
     given = parser.parse_args()
     lines = [json.loads(line) for line in given.lines.read_text().splitlines()] if given.lines.exists() else []
     for name in given.graphs if given.run else ():

@@ -1,10 +1,10 @@
-"""What a labelling page waits for: the fit of the default model beside a GCN's, and a whole round between two labels.
+"""Time what a labelling page waits for: the fit of the default model compared with a GCN, and a whole round.
 
     python benchmarks/rounds.py [--sets cora pubmed] [--labels 40] [--more 20] [--repeats 5]
 
-A round: the model is fitted to the labels, every node weighted by how unsure it is, `--more` nodes chosen, every node
-predicted. The graph has been looked at before, as it has whenever somebody labels it; what the first look takes is
-printed too. Medians; GCN and ridge take turns, so that other work on the machine slows both.
+A round fits the model to the labels, weights every node by its uncertainty, selects `--more` nodes and predicts every
+node. The cache of the graph is warm, as it is while labelling; the time of the first round is printed too. Medians; GCN
+and ridge alternate, so that other work on the machine slows both.
 """
 
 import argparse
@@ -38,19 +38,19 @@ def measure(name, n_labels, more, repeats):
     classes = np.array(graph.class_names(), dtype=object)
     known = graph.ids[[each is not None for each in classes]].tolist()
     first, picks = seconds(lambda: fp.select(graph, n_labels, candidates=known))
-    told = graph, picks.nodes.tolist(), classes[picks.positions].tolist()
-    whole_round(more, *told)
-    use(fp.GCN(epochs=2), *told)
+    labels = graph, picks.nodes.tolist(), classes[picks.positions].tolist()
+    whole_round(more, *labels)
+    use(fp.GCN(epochs=2), *labels)
     times = [
         (
-            seconds(use, fp.GraphRidge(), *told)[0],
-            seconds(use, fp.GCN(), *told)[0],
-            seconds(whole_round, more, *told)[0],
+            seconds(use, fp.GraphRidge(), *labels)[0],
+            seconds(use, fp.GCN(), *labels)[0],
+            seconds(whole_round, more, *labels)[0],
         )
         for _ in range(repeats)
     ]
     ridge, gcn, whole = (statistics.median(each) for each in zip(*times, strict=True))
-    print(f"{name}: first look and {n_labels} nodes {first:.2f} s")
+    print(f"{name}: first round and {n_labels} nodes {first:.2f} s")
     print(f"{name}: fit and predict, ridge {ridge:.3f} s, GCN {gcn:.2f} s: 1/{gcn / ridge:.0f}")
     print(f"{name}: a round of {more} more {whole:.2f} s")
 

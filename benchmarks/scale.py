@@ -1,10 +1,10 @@
-"""Millions of nodes: time and peak memory of choosing and predicting, how time grows, and two Dask workers.
+"""Millions of nodes: time and peak memory of selection and prediction, growth of time, and two Dask workers.
 
     python benchmarks/scale.py [--only 1m 10m growth dask] [--graphs FOLDER]
 
-Graphs are made to order (degree-corrected stochastic block models, Gaussian features) in FOLDER, 4 GB in all, unless
-they are there. Every run is a process of its own, the command that a user would type; its peak is the largest resident
-memory that the system saw, mapped pages of files included.
+Makes missing synthetic graphs (degree-corrected stochastic block models, Gaussian features) in FOLDER, 4 GB in all.
+Every run is a separate process with the command a user would type; its peak is the largest resident memory, including
+mapped pages of files.
 """
 
 from __future__ import annotations
@@ -30,26 +30,27 @@ PREDICT = """
 import sys
 import featprop as fp
 from featprop.active import write_predictions
+from featprop.compute import compute_on
 folder, picks, out, bound = sys.argv[1:]
 graph = fp.read_graph(folder)
 nodes = [int(line.split(",")[1]) for line in open(picks).read().splitlines()[1:]]
 labels = [graph.classes[graph.labels[node]] for node in nodes]
-with fp.working(max_memory=bound):
+with compute_on(max_memory=bound):
     model = fp.GraphRidge().fit(graph, nodes, labels)
     write_predictions(out, model, graph, force=True)
 """
 
 
 def measured(command: list[str]) -> tuple[float, float]:
-    """Return the seconds a command takes and its peak of memory in GB."""
+    """Return the seconds a command takes and its peak memory in GB."""
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None
-    said = process.stderr.read()
+    errors = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise RuntimeError(f"{' '.join(command)}: {said.decode()[-2000:]}")
+        raise RuntimeError(f"{' '.join(command)}: {errors.decode()[-2000:]}")
     return time.perf_counter() - started, usage.ru_maxrss * 1024 / 1e9
 
 

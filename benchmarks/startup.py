@@ -1,4 +1,4 @@
-"""What starting the command line costs, beside importing NumPy and SciPy."""
+"""Start-up time of the command line, compared with importing NumPy and SciPy."""
 
 from __future__ import annotations
 

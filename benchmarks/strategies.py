@@ -1,10 +1,10 @@
-"""Time and memory of every strategy on Cora, PubMed and Coauthor CS, beside the running times the paper prints.
+"""Time and memory of every strategy on Cora, PubMed and Coauthor CS, and the paper's running times.
 
     python benchmarks/strategies.py [--budget 40] [--sets cora pubmed coauthor-cs] [--strategies featprop age ...]
 
-Each choice is made in a process of its own, which says how much memory it had at most (Linux only). The model of a
-strategy that needs one is trained on 20 labels within the time; reading the graph is not in it. The paper's seconds
-are for 5 runs over its five budgets on its own machine, so only ratios to FeatProp's own row compare.
+Each selection runs in a separate process, which prints its peak memory (Linux only). The time includes training the
+model of a strategy that needs one on 20 labels, but not reading the graph. The paper's seconds are for 5 runs over its
+five budgets on its machine, so only ratios to its FeatProp are comparable.
 """
 
 import argparse
@@ -45,9 +45,9 @@ def measured(name: str, data: str, budget: int) -> dict[str, float]:
     done = subprocess.run(
         [sys.executable, "-c", CHOOSE, name, data, str(budget)], capture_output=True, text=True, check=False
     )
-    told = [line for line in done.stderr.splitlines() if line.startswith("K-Center")]
-    if told:
-        print(f"{'':>17} {told[-1]}")
+    notes = [line for line in done.stderr.splitlines() if line.startswith("K-Center")]
+    if notes:
+        print(f"{'':>17} {notes[-1]}")
     if done.returncode:
         raise SystemExit(f"{name} on {data} failed:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])

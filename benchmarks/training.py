@@ -1,7 +1,7 @@
-"""Training on the receptive field of 40 labels, beside a plain loop over two PyG layers, on a graph of PubMed's size.
+"""Training on the receptive field of 40 labels, compared with a plain PyG loop, on a graph of PubMed's size.
 
-Both start from the same weights and run 200 epochs of the same Adam; the last lines compare what they predict with
-dropout off.
+Both start from the same weights and run 200 epochs of the same Adam; the last lines compare their predictions without
+dropout.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ N, EDGES, FEATURES, CLASSES, LABELS, EPOCHS = 19_717, 44_324, 500, 3, 40, 200
 
 
 class PlainGCN(torch.nn.Module):
-    """What one writes with PyG: the whole graph in every epoch."""
+    """A plain PyG loop: the whole graph in every epoch."""
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ def graph_like_pubmed() -> fp.Graph:
 def plain(graph: fp.Graph, nodes: np.ndarray, targets: np.ndarray, dropout: float, start: fp.GCN) -> np.ndarray:
     data = graph.to_pyg()
     network = PlainGCN(dropout)
-    weights = start.build(FEATURES, CLASSES, torch.Generator().manual_seed(start.seed))
+    weights = start.build(FEATURES, CLASSES, torch.Generator().manual_seed(start.random_state))
     with torch.no_grad():
         network.first.lin.weight.copy_(weights.weight1.T)
         network.second.lin.weight.copy_(weights.weight2[0].T)

@@ -59,16 +59,16 @@ def serving(seconds: float) -> Iterator[str]:
 def fetch(given: tuple[str, str]) -> None:
     """Get the data set into a cache, as ``featprop datasets fetch`` does."""
     from featprop.datasets import catalogue
-    from featprop.datasets.entry import Form, RawFile
-    from featprop.datasets.sparse import parts_of_sparse
+    from featprop.datasets.catalogue import Form, RawFile
+    from featprop.datasets.readers import read_sparse
 
     cache, address = given
     os.environ["FEATPROP_CACHE"] = cache
     os.environ.pop("FEATPROP_DATA", None)
     file = RawFile(f"{NAME}.npz", address, f"sha256:{address.split('/')[-2]}")
-    form = Form("sparse .npz", (file,), parts_of_sparse)
+    form = Form("sparse .npz", (file,), read_sparse)
     entry = dataclasses.replace(catalogue.CATALOGUE["digits"], name=NAME, forms=(form,), build=None)
-    catalogue.CATALOGUE[NAME] = catalogue._BY_LETTERS[NAME] = entry
+    catalogue.CATALOGUE[NAME] = entry
     featprop_command(["datasets", "fetch", NAME])
 
 

@@ -25,7 +25,7 @@ def save_learner(inputs: Inputs, folder: Path) -> None:
     """Do as a script does that chooses, tells and saves."""
     import featprop as fp
 
-    learner = fp.ActiveLearner(fp.read_graph(inputs.graph), seed=3)
+    learner = fp.ActiveLearner(fp.read_graph(inputs.graph), random_state=3)
     learner.tell({int(node): label_of(node) for node in learner.ask(10).nodes.tolist()})
     learner.retrain()
     learner.save(folder / "rounds")

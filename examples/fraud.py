@@ -18,7 +18,7 @@ for budget in (20, 20, 30, 30):
 print(learner.estimate())
 
 model = learner.model
-chances = model.predict_proba(graph)[:, model.classes_.index("fraud")]
+chances = model.predict_proba(graph)[:, list(model.classes_).index("fraud")]
 suspects = pd.Series(chances, index=graph.ids).drop(list(learner.labels)).nlargest(50)
 right = sum(truth[account] == "fraud" for account in suspects.index)
 print(f"Of the 50 others that look worst, {right} are fraudulent; by chance it would be 4 or so.")

@@ -48,7 +48,7 @@ print(papers["title"].iloc[0], "->", field[0])
 
 def accuracy(strategy: str, labels: int, seed: int = 0) -> float:
     """Ask in rounds, and return the share of the other papers that are named right."""
-    learner = fp.ActiveLearner(graph, strategy, seed=seed)
+    learner = fp.ActiveLearner(graph, strategy, random_state=seed)
     while (known := len(learner.labels)) < labels:
         picks = learner.ask(min(max(10, known // 2), labels - known))
         learner.tell({paper: field[paper] for paper in picks})

@@ -55,7 +55,7 @@ for seed in range(SEEDS):
     torch.manual_seed(seed)
     by_chance = T.RandomNodeSplit(num_val=0, num_test=data.num_nodes - BUDGET)
     drawn.append(accuracy(by_chance(data.clone()), seed))
-    chosen.append(accuracy(FeatPropSplit(budget=BUDGET, seed=seed)(data.clone()), seed))
+    chosen.append(accuracy(FeatPropSplit(budget=BUDGET, random_state=seed)(data.clone()), seed))
 for name, scores in ("RandomNodeSplit", drawn), ("FeatPropSplit", chosen):
     mean, low, high = sum(scores) / SEEDS, min(scores), max(scores)
     print(f"{name:15} {BUDGET} labels: {mean:.0%} of the others right, from {low:.0%} to {high:.0%}")

@@ -49,7 +49,7 @@ def model(name: str) -> Check:
     def check(folder: Path) -> list[str]:
         from featprop import load_model
 
-        tensors = load_model(folder / name).tensors()
+        tensors = load_model(folder / name).state_dict()
         odd = [part for part, tensor in tensors.items() if not math.isfinite(float(tensor.sum()))]
         return [f"{part} is not finite" for part in odd]
 

@@ -1,1 +1,1 @@
-"""Mutation runs: the numerical core with one change at a time, which its tests must notice."""
+"""Mutation testing of the numerical core."""

@@ -1,4 +1,4 @@
-"""``python -m mutants --count 400 --seed 0``: try changed copies of the numerical core, and say which go unnoticed."""
+"""``python -m mutants --count 400 --seed 0``: test mutants of the numerical core and report the survivors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def main() -> int:
-    """Run in a process without threads, which cannot be forked otherwise."""
+    """Run in a process without threads, so that it can be forked."""
     for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
         os.environ[f"{name}_NUM_THREADS"] = "1"
     from mutants.campaign import main

@@ -1,9 +1,9 @@
-"""A run over a sample of all mutants, from where the last one stopped, and a table of what was found.
+"""Run a sample of all mutants, continuing after the last run, and print a table.
 
-    python -m mutants [--count 400] [--seed 0] [--module propagation/passing.py …] [--seconds 7200] [--jobs 2] [--anew]
+    python -m mutants [--count 400] [--seed 0] [--module compute/kernels.py …] [--seconds 7200] [--jobs 2] [--restart]
 
-What was found is kept in `mutants/found/`: a mutant that was noticed is not tried again as long as its file is as it
-was, one that was not is tried again when its tests have changed, after all others. `--anew` tries every one again.
+Results are kept in `mutants/found/`. A killed mutant is run again if its file changes; a survivor, after all others, if
+its tests change. `--restart` runs all again.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ __all__ = ["main"]
 
 FOUND = Path(__file__).parent / "found"
 WANTED = 0.85
-"""The share of mutants that tests are to notice."""
+"""Share of mutants that tests must kill."""
 KINDS = ("killed", "timed out", "survived")
 
 Outcome = dict[str, Any]
 
 
 def main() -> int:
-    """Read the command line, run, print the table; 1 if too many survive, one without a reason, or some are untried."""
+    """Run the campaign; return 1 if too many survive, one is not reviewed, or some are left."""
     parser = argparse.ArgumentParser(prog="python -m mutants", description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--count", type=int, default=400, help="mutants by lot, of all of them (400)")
-    parser.add_argument("--seed", type=int, default=0, help="of the lot (0)")
+    parser.add_argument("--count", type=int, default=400, help="number of mutants in the random sample (400)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sample (0)")
     parser.add_argument(
         "--seconds",
         type=float,
         default=14_400,
-        help="when to stop at the latest; mutants not tried by then are exit code 1 (14400)",
+        help="time limit in seconds; the exit code is 1 if mutants are left (14400)",
     )
-    parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (2)")
-    parser.add_argument("--module", action="append", choices=CORE, help="only those of this file; repeatable")
-    parser.add_argument("--out", type=Path, default=FOUND, help="where to keep what was found (mutants/found)")
-    parser.add_argument("--anew", action="store_true", help="forget what was found before")
+    parser.add_argument("--jobs", type=int, default=2, help="number of parallel processes (2)")
+    parser.add_argument("--module", action="append", choices=CORE, help="only mutants of this file; repeatable")
+    parser.add_argument("--out", type=Path, default=FOUND, help="folder for results (mutants/found)")
+    parser.add_argument("--restart", action="store_true", help="discard earlier results")
     asked = parser.parse_args()
     chosen = [each for each in sampled(all_mutants(), asked.count, asked.seed) if each.module in (asked.module or CORE)]
     asked.out.mkdir(exist_ok=True)
     outcomes = asked.out / "outcomes.jsonl"
-    if asked.anew:
+    if asked.restart:
         outcomes.unlink(missing_ok=True)
     latest = _latest(outcomes)
     known = _known(chosen, latest)
@@ -61,18 +61,18 @@ def main() -> int:
     print(f"{len(chosen):,} mutants, {len(missing):,} of them to try", flush=True)
     if missing:
         with tempfile.TemporaryDirectory(prefix="featprop-mutants-") as scratch:
-            known |= _tried(missing, outcomes, Path(scratch), asked.jobs, time.monotonic() + asked.seconds)
-    return _told(chosen, known, asked.out / "survivors.md")
+            known |= _run(missing, outcomes, Path(scratch), asked.jobs, time.monotonic() + asked.seconds)
+    return _report(chosen, known, asked.out / "survivors.md")
 
 
 def _latest(path: Path) -> dict[str, Outcome]:
-    """Return what earlier runs found."""
+    """Return the results of earlier runs."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return {outcome["key"]: outcome for outcome in map(json.loads, lines)}
 
 
 def _known(chosen: list[Mutant], latest: dict[str, Outcome]) -> dict[str, Outcome]:
-    """Return what still holds of it."""
+    """Return the results that are still valid."""
     stamps = {module: _stamps(module) for module in {mutant.module for mutant in chosen}}
     known = {}
     for mutant in chosen:
@@ -90,8 +90,8 @@ def _stamps(module: str) -> tuple[str, str]:
     return tuple(hashlib.blake2b(text.encode(), digest_size=8).hexdigest() for text in (source_of(module), tests))  # type: ignore[return-value]
 
 
-def _tried(mutants: list[Mutant], outcomes: Path, scratch: Path, jobs: int, until: float) -> dict[str, Outcome]:
-    """Try mutants file by file, some at a time; write down each outcome as it is known."""
+def _run(mutants: list[Mutant], outcomes: Path, scratch: Path, jobs: int, until: float) -> dict[str, Outcome]:
+    """Run mutants file by file, several at a time, and record each result."""
     load_libraries()
     trees = Trees(scratch, jobs)
     found: dict[str, Outcome] = {}
@@ -113,7 +113,7 @@ def _tried(mutants: list[Mutant], outcomes: Path, scratch: Path, jobs: int, unti
             outcome = each.outcome()
             if outcome is not None:
                 assert each.mutant is not None
-                found[each.mutant.key] = _written(outcomes, each.mutant, outcome)
+                found[each.mutant.key] = _record(outcomes, each.mutant, outcome)
                 running.remove((folder, each))
                 free.append(each.place)
                 shutil.rmtree(folder, ignore_errors=True)
@@ -121,7 +121,7 @@ def _tried(mutants: list[Mutant], outcomes: Path, scratch: Path, jobs: int, unti
     return found
 
 
-def _written(outcomes: Path, mutant: Mutant, outcome: Outcome) -> Outcome:
+def _record(outcomes: Path, mutant: Mutant, outcome: Outcome) -> Outcome:
     file, tests = _stamps(mutant.module)
     whole = {"key": mutant.key, **outcome, "file": file, "tests": tests}
     with outcomes.open("a", encoding="utf-8") as written:
@@ -130,8 +130,8 @@ def _written(outcomes: Path, mutant: Mutant, outcome: Outcome) -> Outcome:
     return whole
 
 
-def _told(chosen: list[Mutant], known: dict[str, Outcome], survivors: Path) -> int:
-    """Print the table, and write down who survived."""
+def _report(chosen: list[Mutant], known: dict[str, Outcome], survivors: Path) -> int:
+    """Print the table and write the list of survivors."""
     reasons = read_reasons()
     counts: Counter[tuple[str, str]] = Counter()
     unexplained, lines = 0, []
@@ -161,6 +161,6 @@ def _told(chosen: list[Mutant], known: dict[str, Outcome], survivors: Path) -> i
 
 
 def _shares(killed: int, late: int, survived: int, explained: int) -> tuple[float, float]:
-    """Return the share of mutants that were noticed, of all and of those that could be."""
+    """Return the share of killed mutants, of all and of those without a reviewed reason."""
     total, could = killed + late + survived, killed + late + survived - explained
     return (killed + late) / max(total, 1), (killed + late) / max(could, 1)

@@ -1,8 +1,8 @@
-"""Every small change of a source file that its tests should notice, one a mutant.
+"""Mutants: small changes of a source file that its tests should detect.
 
-Operators, comparisons, conditions, numbers, least and largest, bounds of slices; statements left out. A change replaces
-some characters of the file and moves no line, so functions around it stay as they were, compiled ones too. Messages,
-annotations, decorators and assertions are not changed.
+They change operators, comparisons, conditions, numbers, minima and maxima and bounds of slices, or remove statements. A
+change keeps all line numbers, so other functions, also compiled ones, do not change. Messages, annotations, decorators
+and assertions are not changed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SWAPPED = dict(
     for pair in ((a, b), (b, a))
 )
 DROPPED = ("sqrt", "abs", "log", "exp")
-"""Functions whose argument is put in their place."""
+"""Functions that are replaced by their argument."""
 
 
 @dataclass(frozen=True)
@@ -92,34 +92,34 @@ class Mutant:
 
     @property
     def told(self) -> str:
-        """The change, and which one of several like it in lines like this."""
+        """The change, numbered if the line allows it several times."""
         return self.change + (f" ({self.repeat + 1})" if self.repeat else "")
 
     @property
     def key(self) -> str:
-        """What it is known by, wherever in the file it stands."""
+        """Key that does not depend on the line number."""
         return f"{self.module}: {self.line}: {self.told}"
 
     def applied(self, source: str) -> str:
-        """Return the source with the change."""
+        """Apply the change to the source."""
         given = source.encode()
         return (given[: self.start] + self.text.encode() + given[self.end :]).decode()
 
 
 def all_mutants() -> list[Mutant]:
-    """Return those of the whole core, in order."""
+    """Return the mutants of the whole core, in order."""
     return [mutant for module in CORE for mutant in mutants_of(module, source_of(module), LEFT_OUT.get(module, ()))]
 
 
 def sampled(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
-    """Return some of the mutants by lot, in order; one stays in the sample when others come and go."""
-    lots = {mutant.key: hashlib.blake2b(f"{seed}:{mutant.key}".encode()).digest() for mutant in mutants}
-    chosen = {mutant.key for mutant in sorted(mutants, key=lambda mutant: lots[mutant.key])[:count]}
+    """Return a random sample, in order, that hardly changes when other mutants come and go."""
+    draws = {mutant.key: hashlib.blake2b(f"{seed}:{mutant.key}".encode()).digest() for mutant in mutants}
+    chosen = {mutant.key for mutant in sorted(mutants, key=lambda mutant: draws[mutant.key])[:count]}
     return [mutant for mutant in mutants if mutant.key in chosen]
 
 
 def mutants_of(module: str, source: str, left_out: tuple[str, ...] = ()) -> list[Mutant]:
-    """Return every change of one file."""
+    """Return all mutants of one file."""
     text = _Text(source)
     repeats: Counter[tuple[str, str]] = Counter()
     found = []
@@ -138,7 +138,7 @@ def mutants_of(module: str, source: str, left_out: tuple[str, ...] = ()) -> list
 
 
 class _Text:
-    """A source file and where in it the nodes of its tree are."""
+    """A source file and the positions of its syntax nodes."""
 
     def __init__(self, source: str) -> None:
         self.given = source.encode()
@@ -169,7 +169,7 @@ class _Text:
 def _walked(
     node: ast.AST, text: _Text, left_out: tuple[str, ...], compiled: bool
 ) -> Iterator[tuple[tuple[int, int], str, bool]]:
-    """Yield the bytes to replace, what by, and whether compiled code may see it, over the tree."""
+    """Yield the bytes to replace, the new text, and whether compiled code depends on it."""
     if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.Import | ast.ImportFrom | ast.AnnAssign):
         if isinstance(node, ast.AnnAssign) and node.value is not None:
             yield from _walked(node.value, text, left_out, compiled)
@@ -249,7 +249,7 @@ def _changes_of_call(
 
 
 def _changes_of_slice(node: ast.Slice, text: _Text) -> Iterator[tuple[tuple[int, int], str]]:
-    """Move bounds that are not numbers, which are changed as such."""
+    """Shift bounds that are not numbers; numbers are changed elsewhere."""
     for bound, put in ((node.lower, "{} + 1"), (node.upper, "{} - 1"), (node.step, "1")):
         if bound is not None and not isinstance(bound, ast.Constant | ast.UnaryOp):
             yield text.span(bound), put.format(f"({text.of(bound)})")

@@ -1,8 +1,7 @@
-"""The numerical core, and the tests that belong to each file of it.
+"""The numerical core, and the tests of each of its files.
 
-What the method computes, and what is said about it: propagation and the bounds measured on it, distances, K-Medoids and
-its swaps, ridge with leave-one-out, and the protocol by which strategies are compared. How much effort a search of a
-large graph is worth (`clustering/search_by_size.py`), drawing and files are not part of it.
+Propagation and coverage, distances, K-Medoids and its swaps, ridge regression with leave-one-out, and the protocol that
+compares strategies. The effort spent on large graphs (`clustering/solver.py`), drawing and files are not part of it.
 """
 
 from __future__ import annotations
@@ -16,19 +15,23 @@ SOURCES = ROOT / "src" / "featprop"
 TESTS = ROOT / "tests"
 
 PROPAGATION = ("propagation/test_propagation.py", "propagation/test_reduction.py", "propagation/test_coverage.py")
-BLOCKS = "blocks/test_places.py"
+BACKEND = "compute/test_backend.py"
 
 CORE: dict[str, tuple[str, ...]] = {
-    "propagation/propagation.py": (*PROPAGATION, "propagation/test_propagated_points.py"),
-    "propagation/passing.py": ("propagation/test_passing.py", "propagation/test_propagation.py", BLOCKS),
-    "propagation/lengths.py": ("propagation/test_lengths.py",),
+    "propagation/propagation.py": (*PROPAGATION, "compute/test_propagated_points.py"),
+    "propagation/message_passing.py": (
+        "propagation/test_message_passing.py",
+        "propagation/test_propagation.py",
+        BACKEND,
+    ),
+    "compute/row_kernels.py": ("compute/test_row_kernels.py",),
     "propagation/coverage.py": ("propagation/test_coverage.py",),
-    "propagation/reduction.py": ("propagation/test_reduction.py", BLOCKS),
-    "distances/kernels.py": ("distances/test_kernels.py", "distances/test_points.py"),
+    "propagation/reduction.py": ("propagation/test_reduction.py", BACKEND),
+    "compute/kernels.py": ("compute/test_kernels.py", "compute/test_points.py"),
     "clustering/swaps.py": ("clustering/test_swaps.py",),
-    "clustering/cell_moves.py": ("clustering/test_cell_moves.py",),
+    "clustering/alternating.py": ("clustering/test_alternating.py",),
     "clustering/kcenter.py": ("clustering/test_kcenter.py",),
-    "models/ridge.py": ("models/test_ridge.py", BLOCKS),
+    "models/ridge.py": ("models/test_ridge.py", BACKEND),
     "models/least_squares.py": ("models/test_least_squares.py",),
     "models/calibration.py": ("models/test_calibration.py",),
     "evaluate/cross_validation.py": ("evaluate/test_diagnostics.py", "evaluate/test_estimate.py"),
@@ -39,7 +42,7 @@ CORE: dict[str, tuple[str, ...]] = {
 """Files of `src/featprop` and of `tests`."""
 
 LEFT_OUT = {"experiments/theory.py": ("error_against_loss", "correlation_table")}
-"""Functions that draw and typeset."""
+"""Functions without mutants: they draw and typeset."""
 
 
 def source_of(module: str) -> str:

@@ -1,7 +1,7 @@
-"""Why a mutant may survive: `survivors.toml`, looked at by a person.
+"""Reviewed survivors, from `survivors.toml`.
 
-An entry names the file, the line and the change as the run prints them; without a change it holds for every change of
-that line. `tests/mutants/` fails when the line or the change is no longer there.
+An entry names the file, the line and the change as the campaign prints them; without a change it holds for every change
+of that line. `tests/mutants/` fails when the line or the change no longer exists.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WRITTEN = Path(__file__).parent / "survivors.toml"
 
 @dataclass(frozen=True)
 class Reason:
-    """Why some changes of a line are noticed by no test."""
+    """Reason why tests need not detect changes of a line."""
 
     module: str
     line: str
@@ -27,11 +27,11 @@ class Reason:
     change: str | None = None
 
     def fits(self, mutant: Mutant) -> bool:
-        """Say whether it is the reason of a mutant."""
+        """Return whether this is the reason of a mutant."""
         return (mutant.module, mutant.line) == (self.module, self.line) and self.change in (None, mutant.told)
 
 
 def read_reasons(path: Path = WRITTEN) -> list[Reason]:
-    """Return what is written down."""
+    """Read the reviewed survivors."""
     with path.open("rb") as file:
         return [Reason(**each) for each in tomllib.load(file).get("survivor", [])]

@@ -1,8 +1,8 @@
-"""One mutant, tried: the tests of its file, in a process of its own, until the first that fails.
+"""Run the tests of one mutant in a separate process until one fails.
 
-The process is a copy of one that has imported what tests need, but for featprop itself, which is imported from a copy
-of `src/`, the changed file in its place. A file whose compiled functions are as they were is imported under its own
-name, so that what Numba compiled before is found; processes that tests start see a copy where the file is changed.
+The process is forked after importing the libraries of the tests. featprop is imported from a copy of `src/` with the
+changed file. A file whose compiled functions have not changed keeps its path, so that Numba's cache is used;
+subprocesses of tests see a copy with the changed file.
 """
 
 from __future__ import annotations
@@ -50,24 +50,24 @@ LIBRARIES = (
     "typer.testing",
 )
 MEMORY = 16 * 2**30
-"""Bytes of address space; a mutant may ask for any number of rows."""
+"""Limit of the address space in bytes, because a mutant may allocate any number of rows."""
 ENOUGH = 20.0
-"""Seconds of tests, the quickest first, that a mutant has to survive. All seconds are those of a processor."""
+"""CPU seconds of tests, the fastest first, that a mutant must survive."""
 PATIENCE, AT_LEAST = 3, 40
-"""A mutant has so many times what its tests take, and these seconds more, in which functions are compiled anew."""
+"""Time limit of a mutant: a multiple of the time of its tests, plus seconds for compilation."""
 WAITING = 20
-"""After so many times that by the clock it is taken to wait for something."""
+"""After this multiple of the limit in wall time, the mutant is considered to hang."""
 
 
 def load_libraries() -> None:
-    """Import what tests use, once for all processes that are made from this one."""
+    """Import the libraries of the tests before forking."""
     for name in LIBRARIES:
         importlib.import_module(name)
     gc.freeze()
 
 
 class Trees:
-    """Copies of `src/`: one as it is, one for each mutant that is tried at a time."""
+    """Copies of `src/`: one unchanged, and one for each parallel process."""
 
     def __init__(self, folder: Path, places: int) -> None:
         self.original = folder / "src"
@@ -76,14 +76,14 @@ class Trees:
             shutil.copytree(ROOT / "src", tree)
 
     def put(self, place: int, mutant: Mutant) -> Path:
-        """Write the mutant's file into the copy of a place; return its path."""
+        """Write the file of a mutant into a copy; return its path."""
         path = self.changed[place] / "featprop" / mutant.module
         path.write_text(mutant.applied(source_of(mutant.module)), encoding="utf-8")
         self._forget_compiled(path)
         return path
 
     def restore(self, place: int, module: str) -> None:
-        """Put the file of a place back as it was."""
+        """Restore the file in a copy."""
         path = self.changed[place] / "featprop" / module
         shutil.copyfile(self.original / "featprop" / module, path)
         self._forget_compiled(path)
@@ -95,7 +95,7 @@ class Trees:
 
 
 class Running:
-    """The tests of a mutant at work in another process.
+    """The tests of a mutant, running in another process.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Running:
             _run(trees, place, mutant, tests, seconds, folder)
 
     def outcome(self) -> dict[str, Any] | None:
-        """Return what was found and by which test, None if it is not known yet."""
+        """Return the result and the test that failed; None while running."""
         ended, status = os.waitpid(self.process, os.WNOHANG)
         late = not ended and time.monotonic() - self.began > WAITING * self._limit
         if not ended and not late:
@@ -161,7 +161,7 @@ class Running:
 
 
 def measured(trees: Trees, module: str, tests: Sequence[str], folder: Path) -> dict[str, float]:
-    """Return how long each of the tests takes when nothing is changed, of as many as are tried; all must pass."""
+    """Return the time of each test without a change; all must pass."""
     running = Running(trees, 0, None, module, tests, {}, folder)
     while (found := running.outcome()) is None:
         time.sleep(0.2)
@@ -177,7 +177,7 @@ def measured(trees: Trees, module: str, tests: Sequence[str], folder: Path) -> d
 def _run(
     trees: Trees, place: int, mutant: Mutant | None, tests: Sequence[str], seconds: dict[str, float], folder: Path
 ) -> None:
-    """Run the tests in the process that was just made, which ends here."""
+    """Run the tests in the forked process, and end it."""
     code = 3
     try:
         os.setpgid(0, 0)
@@ -229,7 +229,7 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class _Watching:
-    """Takes the quickest tests first, draws the same examples each time, and writes down what fails."""
+    """Run the fastest tests first, with fixed examples, and record failures."""
 
     def __init__(self, seconds: dict[str, float], report: Path) -> None:
         self._known, self._report = seconds, report

@@ -1,4 +1,4 @@
-"""Every sentence a user of featprop can meet in an error, a log line, the output of a command or its help.
+"""Collect every sentence a user of featprop can meet in an error, a log line, the output of a command or its help.
 
 ``make messages`` writes them to ``tests/messages.txt``, which is reviewed as text; ``tests/test_messages.py`` compares.
 Messages are read from the source, so the list is complete: an expression inside an f-string stays as it is written.
@@ -9,6 +9,7 @@ Messages are read from the source, so the list is complete: an expression inside
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,38 +18,67 @@ ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "src" / "featprop"
 GOLDEN = ROOT / "tests" / "messages.txt"
 LOG_METHODS = {"debug", "info", "warning", "error", "exception"}
+MESSAGE_KEYWORDS = ("message", "hint", "help", "detail", "show_default")
+SENTENCE = re.compile(r"\s*(?!SELECT )[A-Z{][^\n]*\w [^\n]*\w [^\n]*[.?!]\s*")
+"""Any other text that looks like a sentence, such as one a function returns."""
 
 
 def messages_in(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (kind, message) of one file, in the order of the source."""
+    """Yield (kind, message) of one file."""
+    seen: set[ast.AST] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if not isinstance(node, ast.Call):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            seen.add(node.value)  # a docstring
+        if node in seen:
             continue
+        for kind, texts in _messages_of(node):
+            seen.update(part for text in texts for part in ast.walk(text))
+            found = [text for text in map(_text, texts) if text.strip()]
+            if found:
+                yield kind, " ".join(" ".join(found).split())
+
+
+def _messages_of(node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
+    """Yield the kind and the texts of the messages that one node of the syntax tree makes."""
+    if isinstance(node, ast.Call):
         kind = _kind(node.func)
-        if not kind:
-            continue
-        texts = [node.args[0]] if node.args else []
-        texts += [keyword.value for keyword in node.keywords if keyword.arg in ("message", "hint", "help")]
-        found = [text for text in map(_text, texts) if text]
-        if found:
-            yield kind, " ".join(" ".join(found).split())
+        texts = [node.args[1]] if kind == "progress" and len(node.args) > 1 else node.args[:1]
+        texts += [keyword.value for keyword in node.keywords if keyword.arg in MESSAGE_KEYWORDS]
+        if kind:
+            yield kind, texts
+    elif isinstance(node, ast.FunctionDef | ast.ClassDef) and _prints_docstring(node):
+        yield "help", [ast.Constant(ast.get_docstring(node) or "")]
+    elif isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("StrEnum") for base in node.bases):
+        for member in node.body:
+            if isinstance(member, ast.Assign) and " " in _text(member.value):
+                yield "reason", [member.value]
+    elif isinstance(node, ast.Constant | ast.JoinedStr) and SENTENCE.fullmatch(_text(node)):
+        yield "text", [node]
 
 
 def _kind(function: ast.expr) -> str:
     """Return what a call makes: an error of a type, a log line, output, or help; nothing for any other call."""
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     owner = ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
-    if name.endswith("Error") and name[0].isupper():
+    if name.endswith(("Error", "HTTPException")) and name[0].isupper():
         return name
     if name == "__init__" and owner == "super()":
         return "error"
     if name in LOG_METHODS and owner.lower().endswith(("logger", "log", "_log")):
         return "log"
-    if name == "echo" or (name == "print" and owner in ("", "console")):
+    if (owner, name) == ("warnings", "warn"):
+        return "log"
+    if name == "echo" or (name == "print" and owner in ("", "console")) or name in ("print_line", "print_text"):
         return "output"
     if owner == "typer" and name in ("Option", "Argument", "Typer"):
         return "help"
-    return ""
+    return "progress" if name == "tracked" else ""
+
+
+def _prints_docstring(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Return whether a command prints this docstring: it is a command's own, or a strategy's or model's."""
+    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return any(".command(" in text or ".callback(" in text or "register" in text for text in decorators)
 
 
 def _text(node: ast.expr) -> str:
@@ -70,11 +100,26 @@ def _text(node: ast.expr) -> str:
     return ""
 
 
-def all_messages(paths: list[Path]) -> str:
-    """Return the messages of these files and folders, one per line and sorted."""
+def package_of(path: Path) -> str:
+    """Return the package or module directly below ``featprop`` that a source file belongs to."""
+    return path.resolve().relative_to(SOURCES).parts[0].removesuffix(".py")
+
+
+def messages_by_package(paths: list[Path]) -> dict[str, list[tuple[str, str]]]:
+    """Return the distinct (kind, message) pairs of these files and folders, sorted, by package."""
     files = [file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
-    lines = {f"{kind}: {message}" for file in files for kind, message in messages_in(file)}
-    return "".join(f"{line}\n" for line in sorted(lines))
+    found: dict[str, set[tuple[str, str]]] = {}
+    for file in files:
+        found.setdefault(package_of(file), set()).update(messages_in(file))
+    return {package: sorted(messages) for package, messages in sorted(found.items()) if messages}
+
+
+def all_messages(paths: list[Path]) -> str:
+    """Return the messages of these files and folders, one per line under a heading for each package."""
+    sections = []
+    for package, messages in messages_by_package(paths).items():
+        sections.append(f"[{package}]\n" + "".join(f"{kind}: {message}\n" for kind, message in messages))
+    return "\n".join(sections)
 
 
 if __name__ == "__main__":

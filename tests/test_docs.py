@@ -1,4 +1,4 @@
-"""The README and the guides say what is true; that their commands and code run is shown in ``docs/``, beside this."""
+"""The statements of the README and the guides are true; ``tests/docs`` runs their commands and code."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from featprop.cli import app
 from featprop.datasets import digits
-from featprop.experiments.demo_folder import DemoFolder
+from featprop.experiments.demo import write_graph_folder
 from featprop.graph import Graph
 from featprop.matrix import as_dense
 from featprop.models import MODELS, get_model, load_model, save_model
@@ -34,9 +34,7 @@ def blocks(text: str, language: str) -> list[str]:
 def my_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     """The digits in ``my-graph/`` of the current folder, as a user would have them: without labels."""
     graph = digits()
-    outputs = DemoFolder(tmp_path)
-    outputs.write_graph(graph)
-    outputs.graph.rename(tmp_path / "my-graph")
+    write_graph_folder(graph, tmp_path / "my-graph", tmp_path / "graph-labels.csv")
     monkeypatch.chdir(tmp_path)
     return graph
 
@@ -46,7 +44,7 @@ def rows_of(table: Path) -> list[dict[str, str]]:
 
 
 def fill(sheet: Path, graph: Graph) -> None:
-    """Do what the person does."""
+    """Fill in the label column as a person would."""
     rows = rows_of(sheet)
     names = graph.class_names()
     with sheet.open("w", encoding="utf-8", newline="") as file:
@@ -60,7 +58,7 @@ def commands() -> Iterator[list[str]]:
         yield from (shlex.split(line, comments=True) for line in block.splitlines() if line.startswith("featprop"))
 
 
-def test_the_commands_of_the_readme(my_graph: Graph, run: Callable[..., Any], tmp_path: Path) -> None:
+def test_readme_commands(my_graph: Graph, run: Callable[..., Any], tmp_path: Path) -> None:
     done = []
     for words in commands():
         result = run(*words[1:])
@@ -77,7 +75,7 @@ def test_the_commands_of_the_readme(my_graph: Graph, run: Callable[..., Any], tm
     assert np.mean(right) > 0.9
 
 
-def test_the_table_of_preparation_is_made_of_its_lines() -> None:
+def test_preparation_table_matches_its_results() -> None:
     path = ROOT / "experiments" / "preparation" / "results.jsonl"
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     page = (ROOT / "docs" / "your-graph.md").read_text(encoding="utf-8")
@@ -91,17 +89,17 @@ def test_the_table_of_preparation_is_made_of_its_lines() -> None:
         assert float(gap) >= -1
 
 
-def test_the_strategy_of_the_guide_works(monkeypatch: pytest.MonkeyPatch, line: Graph) -> None:
+def test_strategy_of_the_guide(monkeypatch: pytest.MonkeyPatch, line: Graph) -> None:
     monkeypatch.setattr(STRATEGIES, "classes", dict(STRATEGIES.classes))
     block = next(block for block in blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python"))
     exec(compile(block, "CONTRIBUTING.md", "exec"), {})
-    situation = QueryContext(line, np.array([1]), np.array([0, 2, 3, 4]))
-    assert sorted(get_strategy("leaves").select(situation, 2, np.random.default_rng(0)).tolist()) == [0, 4]
-    assert get_strategy("every-other").select(situation, 2, np.random.default_rng(0)).tolist() == [0, 3]
+    context = QueryContext(line, np.array([1]), np.array([0, 2, 3, 4]))
+    assert sorted(get_strategy("leaves").select(context, 2, np.random.default_rng(0)).tolist()) == [0, 4]
+    assert get_strategy("every-other").select(context, 2, np.random.default_rng(0)).tolist() == [0, 3]
 
 
 def words_graph() -> Graph:
-    """Return a graph of few words a node out of many, whose propagated rows stay sparse, with two classes of labels."""
+    """Return a graph with sparse bag-of-words features and two classes, whose propagated rows stay sparse."""
     generator = np.random.default_rng(0)
     words = sp.random_array((2000, 1000), density=0.005, rng=generator, format="lil")
     words[np.arange(2000), np.arange(2000) % 2] = 3.0
@@ -111,9 +109,7 @@ def words_graph() -> Graph:
 
 
 @pytest.mark.parametrize("make", [digits, words_graph])
-def test_the_model_of_the_guide_works(
-    monkeypatch: pytest.MonkeyPatch, make: Callable[[], Graph], tmp_path: Path
-) -> None:
+def test_model_of_the_guide(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Graph], tmp_path: Path) -> None:
     monkeypatch.setattr(MODELS, "classes", dict(MODELS.classes))
     _, block = blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python")
     exec(compile(block, "CONTRIBUTING.md", "exec"), {})
@@ -124,7 +120,7 @@ def test_the_model_of_the_guide_works(
     assert sp.issparse(rows) == (make is words_graph)
     assert np.mean(model.predict(graph) == names) > 0.7
     near = cdist(as_dense(rows), model.means).argmin(axis=1)
-    assert model.predict(graph).tolist() == [model.classes_[code] for code in near]
+    assert model.predict(graph).tolist() == [model.class_names_[code] for code in near]
     save_model(model, tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict(graph), model.predict(graph))
 
@@ -137,12 +133,12 @@ def test_make_targets_named_in_the_docs_exist() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """The names that the headings of a page can be linked by."""
+    """Return the anchors of the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_exist() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for link, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", page.read_text(encoding="utf-8")):
             if link.startswith("https://"):

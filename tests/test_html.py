@@ -1,11 +1,11 @@
-"""What notebooks show: small, escaped, and a picture that is well-formed."""
+"""HTML for notebooks: escaped and well-formed."""
 
 from xml.etree import ElementTree
 
 from featprop.html import bars, card, grid
 
 
-def test_a_card_is_a_table_with_all_escaped() -> None:
+def test_card_escapes_its_content() -> None:
     shown = card("<Graph>", [("nodes", "3 & more"), ("<b>", 5)], "<p>below</p>")
     tree = ElementTree.fromstring(shown)
     assert tree[0].text == "<Graph>"
@@ -13,13 +13,13 @@ def test_a_card_is_a_table_with_all_escaped() -> None:
     assert shown.endswith("<p>below</p></div>")
 
 
-def test_a_grid_has_titles_and_rows() -> None:
+def test_grid() -> None:
     tree = ElementTree.fromstring(grid(["id"], [["<script>"], [2]]))
     assert [cell.text for cell in tree.iter("th")] == ["id"]
     assert [cell.text for cell in tree.iter("td")] == ["<script>", "2"]
 
 
-def test_bars_are_as_long_as_their_values() -> None:
+def test_bar_lengths_are_proportional() -> None:
     tree = ElementTree.fromstring(bars("a <title>", [("x & y", 1), ("z" * 50, 4), ("none", 0)]))
     space = "{http://www.w3.org/2000/svg}"
     widths = [int(bar.get("width", "")) for bar in tree.iter(f"{space}rect")]
@@ -28,7 +28,7 @@ def test_bars_are_as_long_as_their_values() -> None:
     assert texts == ["a <title>", "x & y", "1", "z" * 21 + "…", "4", "none", "0"]
 
 
-def test_many_bars_are_counted_and_none_draw_nothing() -> None:
+def test_number_of_bars() -> None:
     shown = bars("many", [(str(number), number) for number in range(10_000)])
     assert shown.count("<rect") == 12
     assert "and 9,988 more" in shown

@@ -1,4 +1,4 @@
-"""Ctrl-C, as processes of their own get it: it holds at every moment, and what was begun is taken back."""
+"""Ctrl-C in separate processes: it always ends the command, and the command cleans up."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def dropped_by_compiled_code():
 def dropped_again_and_again():
     for _ in range(3):
         try:
-            time.sleep(100) if interrupts.is_asked() else press()
+            time.sleep(100) if interrupts.is_interrupted() else press()
         except BaseException:
             pass
     go_on()
@@ -69,20 +69,20 @@ def while_it_tidies_up():
     try:
         press()
     finally:
-        time.sleep(5 * interrupts.AGAIN)
+        time.sleep(5 * interrupts.REPEAT_AFTER_S)
         press()
         try:
             os.remove("not-there")
         except FileNotFoundError:
-            time.sleep(2 * interrupts.AGAIN)
+            time.sleep(2 * interrupts.REPEAT_AFTER_S)
         os.remove("scratch")
 
-def answered():
+def handled():
     try:
         press()
     except KeyboardInterrupt:
-        interrupts.answered()
-    time.sleep(2 * interrupts.AGAIN)
+        interrupts.clear_interrupt()
+    time.sleep(2 * interrupts.REPEAT_AFTER_S)
 
 def a_fault():
     raise ValueError("a fault")
@@ -114,7 +114,7 @@ main()
 
 @pytest.fixture
 def as_command(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The words that run what `RUN` defines, started as ``python -m featprop`` is."""
+    """Return the arguments that run a function of `RUN`, started like ``python -m featprop``."""
     folder = tmp_path_factory.mktemp("module")
     (folder / "pressed.py").write_text(RUN)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")])))
@@ -122,7 +122,7 @@ def as_command(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 
 def ran(folder: Path, *command: str) -> tuple[int, str]:
-    """Run Python, and return how it ended and what it said."""
+    """Run Python and return its exit code and standard error."""
     done = subprocess.run(
         [sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False, timeout=300
     )
@@ -142,13 +142,13 @@ def ran(folder: Path, *command: str) -> tuple[int, str]:
         "while_it_tidies_up",
     ],
 )
-def test_it_ends_with_a_line_whatever_becomes_of_it(what: str, as_command: list[str], tmp_path: Path) -> None:
+def test_the_command_ends_wherever_the_interrupt_is_swallowed(what: str, as_command: list[str], tmp_path: Path) -> None:
     assert ran(tmp_path, *as_command, what) == (130, "Stopped.\n")
     assert not list(tmp_path.iterdir())
 
 
-def test_what_it_is_not_about_stays_as_it_is(as_command: list[str], tmp_path: Path) -> None:
-    assert ran(tmp_path, *as_command, "answered") == (0, "")
+def test_other_exits_are_unchanged(as_command: list[str], tmp_path: Path) -> None:
+    assert ran(tmp_path, *as_command, "handled") == (0, "")
     assert ran(tmp_path, *as_command, "a_code") == (3, "")
     code, told = ran(tmp_path, *as_command, "a_fault")
     assert code == 1
@@ -156,7 +156,7 @@ def test_what_it_is_not_about_stays_as_it_is(as_command: list[str], tmp_path: Pa
     assert told.endswith("ValueError: a fault\n")
 
 
-def test_where_it_is_ignored_it_stays_so(as_command: list[str], tmp_path: Path) -> None:
+def test_an_ignored_signal_stays_ignored(as_command: list[str], tmp_path: Path) -> None:
     ignoring = (
         "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN);"
         "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
@@ -180,9 +180,7 @@ def test_where_it_is_ignored_it_stays_so(as_command: list[str], tmp_path: Path) 
         ("uvicorn", "label"),
     ],
 )
-def test_commands_end_while_libraries_are_imported(
-    moment: str, command: str, graph_folder: Path, tmp_path: Path
-) -> None:
+def test_commands_end_during_imports(moment: str, command: str, graph_folder: Path, tmp_path: Path) -> None:
     options = {"select": ["--budget", "4"], "label": ["--no-browser", "--port", "0"]}.get(command, [])
     code, told = ran(tmp_path, "-c", COMMAND, moment, command, graph_folder.name, *options)
     assert code == 130, told
@@ -192,14 +190,14 @@ def test_commands_end_while_libraries_are_imported(
     assert [path.name for path in tmp_path.iterdir()] == [graph_folder.name]
 
 
-def test_the_package_imports_nothing_before_it_is_heard(tmp_path: Path) -> None:
+def test_nothing_is_imported_before_the_handler(tmp_path: Path) -> None:
     new = "import sys; sys.path.insert(0, sys.argv[1]); before = {*sys.modules}; import featprop; "
     new += "sys.exit(str({*sys.modules} - before - {'__future__'}))"
     assert ran(tmp_path, "-S", "-c", new, str(Path(featprop.__file__).parents[1])) == (1, "{'featprop'}\n")
 
 
 def in_a_terminal(folder: Path, *words: str) -> subprocess.Popen[str]:
-    """Start a command as a terminal does: Ctrl-C goes to each process that it has started, too."""
+    """Start a command as a terminal does, so that Ctrl-C also reaches its child processes."""
     return subprocess.Popen(
         [sys.executable, "-m", "featprop", *words],
         cwd=folder,
@@ -211,7 +209,7 @@ def in_a_terminal(folder: Path, *words: str) -> subprocess.Popen[str]:
     )
 
 
-def test_the_process_that_learns_does_not_hear_it(graph_folder: Path, tmp_path: Path) -> None:
+def test_the_training_process_ignores_it(graph_folder: Path, tmp_path: Path) -> None:
     process = in_a_terminal(tmp_path, "label", graph_folder.name, "--no-browser", "--port", "0")
     assert process.stderr is not None
     for line in process.stderr:
@@ -219,12 +217,12 @@ def test_the_process_that_learns_does_not_hear_it(graph_folder: Path, tmp_path: 
             break
     os.killpg(process.pid, signal.SIGINT)
     _, told = process.communicate(timeout=300)
-    assert process.returncode in (0, 130), "asked for while it begins, or when people could label"
+    assert process.returncode in (0, 130), "stopped while starting or while serving"
     assert told.splitlines()[-1].startswith(("Stopped.", "Ended."))
     assert "Traceback" not in told
 
 
-def test_processes_of_a_cluster_do_not_hear_it(graph_folder: Path, tmp_path: Path) -> None:
+def test_cluster_processes_ignore_it(graph_folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     process = in_a_terminal(tmp_path, "select", graph_folder.name, "--budget", "9", "--workers", "2")
     started = psutil.Process(process.pid)

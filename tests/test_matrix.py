@@ -1,4 +1,4 @@
-"""Rows of length 1, whatever the size of the numbers."""
+"""Scaling rows to length 1, for numbers of any size."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from featprop.matrix import as_dense, unit_rows
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("scale", [1.0, 2.0**40, 2.0**64, 2.0**120, 2.0**-40, 2.0**-80, 2.0**-110])
-def test_rows_of_any_size_have_the_same_directions(scale: float, sparse: bool) -> None:
+def test_scale_does_not_change_the_direction(scale: float, sparse: bool) -> None:
     rows = np.array([[3, 4, 0], [0, 0, 0], [-1, 2, 2]], dtype=np.float32)
     given = rows * np.float32(scale)
     found = unit_rows(sp.csr_array(given) if sparse else given)
@@ -19,7 +19,7 @@ def test_rows_of_any_size_have_the_same_directions(scale: float, sparse: bool) -
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_rows_of_very_different_sizes_have_length_one(sparse: bool) -> None:
+def test_rows_of_very_different_scales_get_length_one(sparse: bool) -> None:
     given = np.array([[1e-40, 0], [3e-10, 4e-10], [3, 4], [0, 0], [0, -1e18], [3e30, 4e30]], dtype=np.float32)
     found = unit_rows(sp.csr_array(given) if sparse else given)
     expected = [[1, 0], [0.6, 0.8], [0.6, 0.8], [0, 0], [0, -1], [0.6, 0.8]]
@@ -27,6 +27,6 @@ def test_rows_of_very_different_sizes_have_length_one(sparse: bool) -> None:
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
-def test_nothing_has_no_length(shape: tuple[int, int]) -> None:
+def test_empty_matrices(shape: tuple[int, int]) -> None:
     assert unit_rows(np.zeros(shape, dtype=np.float32)).shape == shape
     assert unit_rows(sp.csr_array(shape, dtype=np.float32)).shape == shape

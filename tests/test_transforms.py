@@ -11,6 +11,7 @@ from torch_geometric.utils import erdos_renyi_graph
 
 import featprop as fp
 from featprop.errors import GraphError, ParameterError
+from tests.helpers import raises
 
 
 def data() -> Data:
@@ -18,27 +19,30 @@ def data() -> Data:
     return Data(x=torch.randn(50, 4), edge_index=erdos_renyi_graph(50, 0.1), y=torch.zeros(50, dtype=torch.long))
 
 
-def test_it_composes_and_marks_the_picks() -> None:
-    transform = T.Compose([T.NormalizeFeatures(), fp.FeatPropSplit(budget=7, seed=1)])
+def test_train_mask_is_the_selection() -> None:
+    transform = T.Compose([T.NormalizeFeatures(), fp.FeatPropSplit(budget=7, random_state=1)])
     marked = transform(data())
-    picks = fp.select(fp.Graph.from_pyg(T.NormalizeFeatures()(data())), budget=7, seed=1)
+    picks = fp.select(fp.Graph.from_pyg(T.NormalizeFeatures()(data())), budget=7, random_state=1)
     assert marked.train_mask.dtype == torch.bool
     assert marked.train_mask.nonzero().ravel().tolist() == sorted(picks.nodes.tolist())
 
 
-def test_the_given_data_is_not_changed() -> None:
+def test_the_input_is_not_modified() -> None:
     given = data()
     fp.FeatPropSplit(budget=3)(given)
     assert "train_mask" not in given
 
 
-def test_it_tells_what_it_does() -> None:
-    assert repr(fp.FeatPropSplit(5)) == "FeatPropSplit(budget=5, strategy='featprop-diffused', seed=0)"
+def test_repr() -> None:
+    assert repr(fp.FeatPropSplit(5)) == "FeatPropSplit(budget=5, strategy='featprop-diffused', random_state=0)"
     split = fp.FeatPropSplit(5, num_val=0.25, num_test=10)
-    assert repr(split) == "FeatPropSplit(budget=5, strategy='featprop-diffused', seed=0, num_val=0.25, num_test=10)"
+    assert (
+        repr(split)
+        == "FeatPropSplit(budget=5, strategy='featprop-diffused', random_state=0, num_val=0.25, num_test=10)"
+    )
 
 
-def test_masks_that_are_not_asked_for_stay_as_they_are() -> None:
+def test_masks_that_are_not_requested_are_kept() -> None:
     marked = fp.FeatPropSplit(budget=3)(data())
     assert "val_mask" not in marked
     assert "test_mask" not in marked
@@ -61,7 +65,7 @@ def test_masks_that_are_not_asked_for_stay_as_they_are() -> None:
         (0.004, None, (0, None)),
     ],
 )
-def test_nodes_to_validate_and_to_test_on(num_val: Any, num_test: Any, counts: tuple[int | None, int | None]) -> None:
+def test_validation_and_test_masks(num_val: Any, num_test: Any, counts: tuple[int | None, int | None]) -> None:
     def split(seed: int) -> Data:
         return fp.FeatPropSplit(7, "degree", seed, num_val=num_val, num_test=num_test)(data())
 
@@ -77,7 +81,7 @@ def test_nodes_to_validate_and_to_test_on(num_val: Any, num_test: Any, counts: t
             assert not count or not torch.equal(split(2)[name], marked[name])
 
 
-def test_counts_and_shares_are_those_of_pyg() -> None:
+def test_counts_and_shares_equal_those_of_pyg() -> None:
     ours = fp.FeatPropSplit(7, num_val=0.33, num_test=11)(data())
     theirs = T.RandomNodeSplit("random", num_val=0.33, num_test=11)(data())
     assert ours.val_mask.sum() == theirs.val_mask.sum()
@@ -87,7 +91,7 @@ def test_counts_and_shares_are_those_of_pyg() -> None:
 @pytest.mark.parametrize(
     "kept", [torch.arange(50) >= 20, (torch.arange(50) >= 20).byte(), (torch.arange(100) >= 40).reshape(50, 2)]
 )
-def test_nothing_is_drawn_from_a_mask_that_stays(kept: torch.Tensor) -> None:
+def test_nothing_is_drawn_from_a_kept_mask(kept: torch.Tensor) -> None:
     given = data()
     given.test_mask = kept
     marked = fp.FeatPropSplit(7, num_val=10)(given)
@@ -102,70 +106,53 @@ def public() -> Data:
     return given
 
 
-def test_the_masks_of_a_public_split_stay_apart_from_the_picks() -> None:
+def test_the_selection_avoids_the_masks_of_a_public_split() -> None:
     marked = T.Compose([T.NormalizeFeatures(), fp.FeatPropSplit(budget=30)])(public())
     assert int(marked.train_mask.sum()) == 30, "the train_mask that was there is replaced and bars nobody"
     assert not (marked.train_mask & (marked.val_mask | marked.test_mask)).any()
 
 
-def test_masks_that_are_drawn_anew_bar_nobody() -> None:
+def test_redrawn_masks_do_not_limit_the_selection() -> None:
     picks = fp.select(fp.Graph.from_pyg(data()), budget=30)
     marked = fp.FeatPropSplit(30, num_val=5, num_test=5)(public())
     assert marked.train_mask.nonzero().ravel().tolist() == sorted(picks.nodes.tolist())
 
 
-def test_too_few_nodes_outside_the_masks_that_stay() -> None:
-    with pytest.raises(ParameterError) as caught:
+def test_too_few_nodes_outside_the_kept_masks() -> None:
+    with raises(ParameterError, parameter="budget", value=31):
         fp.FeatPropSplit(31)(public())
-    assert str(caught.value) == (
-        "budget must be at most 30, the nodes that val_mask and test_mask do not hold; found 31: "
-        "ask for fewer, or for new masks with num_val and num_test."
-    )
 
 
 @pytest.mark.parametrize("mask", [torch.arange(50), torch.tensor(True), torch.ones(49, dtype=torch.bool)])
-def test_a_mask_that_is_none(mask: torch.Tensor) -> None:
+def test_invalid_mask(mask: torch.Tensor) -> None:
     given = data()
     given.test_mask = mask
-    with pytest.raises(GraphError, match=r"data\.test_mask must be true or false for each node; found the shape"):
+    with raises(GraphError, parameter="test_mask"):
         fp.FeatPropSplit(3)(given)
 
 
-def test_numbers_of_numpy() -> None:
+def test_numpy_numbers() -> None:
     marked = fp.FeatPropSplit(np.int64(7), num_val=np.int64(5), num_test=np.float32(0.5))(data())
     assert [int(marked[name].sum()) for name in ("train_mask", "val_mask", "test_mask")] == [7, 5, 25]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"num_val": 30, "num_test": 20},
-            "num_val and num_test must be at most 43 together, the nodes that no other mask holds; "
-            "found 30 to validate and 20 to test on: ask for fewer.",
-        ),
-        *(
-            (
-                {"num_val": wrong},
-                f"num_val must be a whole number of nodes or a share from 0.0 to 1.0; found {wrong!r}: "
-                "pass 500, or 0.2 for a fifth.",
-            )
-            for wrong in (-1, 1.5, "many", True, np.int64(-1))
-        ),
-    ],
-)
-def test_more_nodes_than_there_are(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ParameterError) as caught:
-        fp.FeatPropSplit(7, **options)(data())
-    assert str(caught.value) == message
+@pytest.mark.parametrize("wrong", [-1, 1.5, "many", True, np.int64(-1)])
+def test_invalid_count(wrong: Any) -> None:
+    with raises(ParameterError, parameter="num_val", value=wrong):
+        fp.FeatPropSplit(7, num_val=wrong)(data())
 
 
-def test_it_says_what_it_cannot_take() -> None:
-    with pytest.raises(GraphError, match=r"found a HeteroData: pass data\.to_homogeneous"):
+def test_more_nodes_than_there_are() -> None:
+    with raises(ParameterError, parameter="num_val", value=50):
+        fp.FeatPropSplit(7, num_val=30, num_test=20)(data())
+
+
+def test_heterogeneous_data_is_refused() -> None:
+    with pytest.raises(GraphError):
         fp.FeatPropSplit(2)(HeteroData())
 
 
-def test_a_number_of_each_edge_counts_as_its_weight() -> None:
+def test_a_single_edge_attribute_is_the_weight() -> None:
     given = data()
     given.edge_attr = torch.rand(given.num_edges)
     marked = fp.FeatPropSplit(7)(given)

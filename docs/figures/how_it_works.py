@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from scipy.spatial import KDTree
 
 import featprop as fp
+from featprop.propagation import propagate
 from featprop.web.common.palette import DIGITS, INK, LINE, QUIET
 
 WIDTH, HEIGHT, SIDE, GAP, TOP = 960, 262, 210, 40, 46
@@ -57,7 +58,7 @@ def drawing() -> str:
     picks = fp.select(graph, BUDGET)
     model = fp.GraphRidge().fit(graph, picks, kind[picks.positions])
     sure = model.predict_proba(graph).max(axis=1)
-    smooth = colours(np.asarray(fp.propagate(graph, 2)))
+    smooth = colours(np.asarray(propagate(graph, 2)))
     predicted = [CLASSES[code].light for code in model.predict(graph)]
     fills = [colours(np.asarray(graph.features)), smooth, smooth, predicted]
     fades = [np.ones(NODES), np.ones(NODES), np.full(NODES, 0.3), np.where(sure < 0.7, 0.4, 1.0)]

@@ -1,4 +1,4 @@
-"""featprop: which nodes of a graph to label, and a model for the rest.
+"""Select which nodes of a graph to label, train a model, and predict the rest.
 
     import featprop as fp
 
@@ -7,89 +7,66 @@
     model = fp.GraphRidge().fit(graph, picks.nodes, labels)
     model.predict(graph)
 
-Names are imported when they are first used: PyTorch is loaded by the networks, GCN and SGC, alone.
+Names are imported on first use, so `import featprop` is fast and PyTorch is loaded only by `GCN` and `SGC`.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
-"""As in `typing`, which takes longer to import than Ctrl-C may go unheard."""
+"""Same as `typing.TYPE_CHECKING`; importing `typing` here would delay the handling of Ctrl-C."""
 
 if TYPE_CHECKING:
-    # isort: off
     from typing import Any
 
-    from featprop.clustering import KMedoids, k_medoids
-    from featprop.errors import FeatpropError, FileError, GraphError, LabelError, MissingExtraError
-    from featprop.errors import ModelError, ParameterError
-    from featprop.compute import working
-    from featprop.evaluate import Advice, AuditSample, AuditScore, Diagnostics, Estimate, LearningCurve
-    from featprop.evaluate import advise, diagnose, draw_audit, estimate, learning_curve, score_audit
-    from featprop.graph import Graph
-    from featprop.io import Format, read_graph, register_format
-    from featprop.labels import LabelLog, export_labels, import_labels
-    from featprop.models import GCN, SGC, NodeClassifier, GraphRidge, available_models, get_model, load_model
-    from featprop.models import register_model, save_model
-    from featprop.propagation import propagate
-    from featprop.web.report import Report, report
-    from featprop.active import ActiveLearner, Plan, Selection, plan, select, write_predictions
-    from featprop.strategies import ScoreStrategy, QueryContext, Strategy, available_strategies, get_strategy
-    from featprop.strategies import register_strategy
-    from featprop.tables import Preparation, TableOptions
-    from featprop.transforms import FeatPropSplit
-    # isort: on
+    from featprop import datasets as datasets
+    from featprop import errors as errors
+    from featprop import evaluate as evaluate
+    from featprop import labels as labels
+    from featprop import models as models
+    from featprop import strategies as strategies
+    from featprop.active import ActiveLearner as ActiveLearner
+    from featprop.active import Selection as Selection
+    from featprop.active import select as select
+    from featprop.clustering import KMedoids as KMedoids
+    from featprop.graph import Graph as Graph
+    from featprop.io import read_graph as read_graph
+    from featprop.labels import LabelLog as LabelLog
+    from featprop.models import GCN as GCN
+    from featprop.models import SGC as SGC
+    from featprop.models import GraphRidge as GraphRidge
+    from featprop.models import load_model as load_model
+    from featprop.transforms import FeatPropSplit as FeatPropSplit
 
 __version__ = "0.2.0"
 
-_NAMES = {
-    "compute": "working",
-    "clustering": "KMedoids k_medoids",
-    "errors": "FeatpropError FileError GraphError LabelError MissingExtraError ModelError ParameterError",
-    "evaluate": "Advice AuditSample AuditScore Diagnostics Estimate LearningCurve "
-    "advise diagnose draw_audit estimate learning_curve score_audit",
-    "graph": "Graph",
-    "io": "Format read_graph register_format",
-    "labels": "LabelLog export_labels import_labels",
-    "models": "GCN SGC NodeClassifier GraphRidge available_models get_model load_model register_model save_model",
-    "propagation": "propagate",
-    "web.report": "Report report",
-    "active": "ActiveLearner Plan Selection plan select write_predictions",
-    "strategies": "ScoreStrategy QueryContext Strategy available_strategies get_strategy register_strategy",
-    "tables": "Preparation TableOptions",
-    "transforms": "FeatPropSplit",
+_MODULE_OF = {
+    "ActiveLearner": "active",
+    "FeatPropSplit": "transforms",
+    "GCN": "models",
+    "Graph": "graph",
+    "GraphRidge": "models",
+    "KMedoids": "clustering",
+    "LabelLog": "labels",
+    "SGC": "models",
+    "Selection": "active",
+    "load_model": "models",
+    "read_graph": "io",
+    "select": "active",
 }
-_HOME = {name: f"featprop.{module}" for module, names in _NAMES.items() for name in names.split()}
-# fmt: off
-__all__ = [
-    "GCN", "SGC", "ActiveLearner", "Advice", "AuditSample", "AuditScore", "Diagnostics", "Estimate", "FeatPropSplit",
-    "FeatpropError", "FileError", "Format", "Graph", "GraphError", "GraphRidge", "KMedoids", "LabelError", "LabelLog",
-    "LearningCurve", "MissingExtraError", "ModelError", "NodeClassifier", "ParameterError", "Plan", "Preparation",
-    "QueryContext", "Report", "ScoreStrategy", "Selection", "Strategy", "TableOptions", "advise", "available_models",
-    "available_strategies", "diagnose", "draw_audit", "estimate", "export_labels", "get_model", "get_strategy",
-    "import_labels", "k_medoids", "learning_curve", "load_model", "plan", "propagate", "read_graph",
-    "register_format", "register_model", "register_strategy", "report", "save_model", "score_audit", "select",
-    "working", "write_predictions",
-]
-# fmt: on
+_MODULES = ("datasets", "errors", "evaluate", "labels", "models", "strategies")
+
+__all__ = [*_MODULE_OF, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    import importlib
+    from importlib import import_module
 
-    if name in ("datasets", "errors"):
-        return importlib.import_module(f"featprop.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'featprop' has no attribute {name!r}")
-    try:
-        return getattr(importlib.import_module(_HOME[name]), name)
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing not in ("torch", "torch_geometric"):
-            raise
-        from featprop.errors import MissingExtraError
-
-        raise MissingExtraError(f"featprop.{name}", "pyg", missing) from error
+    if name in _MODULES:
+        return import_module(f"featprop.{name}")
+    if name in _MODULE_OF:
+        return getattr(import_module(f"featprop.{_MODULE_OF[name]}"), name)
+    raise AttributeError(f"module 'featprop' has no attribute {name!r}", name=name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted({*globals(), *__all__})

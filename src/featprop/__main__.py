@@ -1,4 +1,4 @@
-"""``featprop``, and ``python -m featprop``."""
+"""Run the command line, as ``featprop`` or ``python -m featprop``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 try:
     from featprop import interrupts
-except KeyboardInterrupt:  # what handles it was not there yet
+except KeyboardInterrupt:  # pressed before the handler is installed
     print("Stopped.", file=sys.stderr)
     sys.exit(130)
 
@@ -14,7 +14,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line, whose imports Ctrl-C stops too."""
+    """Run the command line; Ctrl-C also stops its imports."""
     interrupts.run(_command)
 
 

@@ -1,11 +1,9 @@
-"""Where featprop keeps what it fetched."""
+"""The cache folder of featprop."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-
-__all__ = ["cache_folder"]
 
 
 def cache_folder() -> Path:

@@ -1,13 +1,15 @@
-"""The one graph type inside featprop: checked once at the door, then trusted."""
+"""`Graph`, the one graph type inside featprop: checked when it is built, then trusted."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 import pyarrow as pa
@@ -15,69 +17,126 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.adjacency import symmetric_adjacency
-from featprop.errors import GraphError, first_five, unknown_choice
+from featprop.errors import GraphError, ParameterError, first_five
 from featprop.html import bars, card
-from featprop.interop.networkx import raw_from_networkx, to_networkx
-from featprop.interop.pandas import Frame, naming_arguments, table_of
-from featprop.interop.plain import as_array, is_missing, plain, sorted_classes
-from featprop.interop.positions import repeated_ids
-from featprop.interop.pyg import raw_from_pyg, to_pyg
-from featprop.interop.raw import RawGraph
-from featprop.interop.tables import raw_from_tables
+from featprop.ids import as_array, closest, is_a, is_missing, name_to_text, package_of, plain, sorted_classes
 from featprop.matrix import Features, dense, smaller
-from featprop.names import name_to_text
-from featprop.tables import Preparation, TableOptions
-from featprop.tables.looks import column_of
-from featprop.tables.naming import ID_NAMES
-from featprop.tables.near import did_you_mean
 
 if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-__all__ = ["UNKNOWN", "Graph", "check_finite", "encoded"]
-
-_COMPUTING = threading.RLock()
-"""Held while something is computed once: two threads that ask for it wait for one."""
+    from featprop.tables import Preparation
 
 UNKNOWN = -1
-"""The code of a label that is not known."""
+"""Code of an unknown label."""
 
-SHOWN_NODES = 100_000
-"""Nodes whose neighbours are counted for a picture; of more nodes, about as many at equal steps."""
+MAX_SHOWN_NODES = 100_000
+"""Nodes whose degrees a notebook counts; in a larger graph, about as many at equal steps."""
+
+GraphLike: TypeAlias = Union["Graph", "Data", "nx.Graph", str, os.PathLike[str]]
+"""A graph, or something `as_graph` makes one of: a PyG `Data`, a NetworkX graph, or a path that `read_graph` takes."""
+
+
+@dataclass(frozen=True)
+class RawGraph:
+    """A graph as another library or a file has it: unchecked, in positions 0..n-1.
+
+    Attributes
+    ----------
+    source, target
+        Positions of the two ends of each edge.
+    features
+        One row per node: any SciPy sparse matrix or a dense array.
+    weights
+        Weight of each edge, or None for an unweighted graph.
+    ids
+        Id of each node, or None for 0..n-1.
+    labels
+        Class of each node; None, NaN or, in an integer array, a negative number where unknown. None if no label is
+        known.
+    feature_names
+        Name of each feature column, if it has one.
+    table
+        The node table, one row per node.
+    preparation
+        How its columns became features.
+    scaled
+        Whether to divide the weights by their mean.
+    repeated
+        How to combine the weights of duplicate edges: ``"max"``, ``"sum"`` or ``"count"``.
+    """
+
+    source: NDArray[np.integer[Any]]
+    target: NDArray[np.integer[Any]]
+    features: Any
+    weights: NDArray[Any] | None = None
+    ids: Any = None
+    labels: Any = None
+    feature_names: tuple[str, ...] | None = None
+    table: pa.Table | None = None
+    preparation: Preparation | None = None
+    scaled: bool = False
+    repeated: str = "max"
+
+
+class GraphCache:
+    """Values computed from the edges and features of a graph, which its copies share.
+
+    Threads that ask for the same value wait for one computation. A pickled graph leaves its cache behind.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[Hashable, Any] = {}
+        self._lock = threading.RLock()
+
+    def get(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """Return the value of a key, computing it the first time."""
+        with self._lock:
+            if key not in self.values:
+                self.values[key] = compute()
+            return self.values[key]
+
+    def drop(self, unwanted: Callable[[Hashable], bool]) -> None:
+        """Drop the values of the keys for which `unwanted` is true."""
+        with self._lock:
+            for key in [key for key in self.values if unwanted(key)]:
+                del self.values[key]
+
+    def __reduce__(self) -> tuple[type[GraphCache], tuple[()]]:
+        return GraphCache, ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """An undirected graph whose nodes have features.
 
-    Build one with `read_graph`, `from_pandas`, `from_scipy`, `from_pyg` or `from_networkx`: they check what they are
-    given and copy it, and the arrays cannot be written to, as much is computed from them once. The constructor trusts
-    its arguments.
+    Build one with `read_graph`, `from_pandas`, `from_scipy`, `from_pyg` or `from_networkx`: they check and copy their
+    input. The constructor trusts its arguments. The arrays are read-only because results computed from them are cached.
 
     Attributes
     ----------
     adjacency : csr_array of float32, shape (n, n)
-        Symmetric, no self loops, no explicit zeros; 1 or the weight of the edge.
+        Symmetric, no self-loops, no explicit zeros; 1 or the weight of the edge.
     features : csr_array or ndarray of float32, shape (n, d)
         Sparse while that takes less memory than dense.
     ids : ndarray, shape (n,)
-        The user's name of each node. Everything inside featprop uses positions 0..n-1 instead.
+        Id of each node, as the user wrote it. Internally, featprop uses positions 0..n-1.
     labels : ndarray of int64, shape (n,), or None
-        Index into `classes`, -1 where the label is not known.
+        Index into `classes`, -1 where the label is unknown.
     classes : tuple
-        The class names that occur, sorted.
+        Names of the classes that occur, sorted.
     feature_names : tuple of str or None
-        The name of each feature column, if it has one.
+        Name of each feature column, if it has one.
     table : pyarrow.Table or None
-        The table of the nodes as it came, a row a node: what a person can read of them. The column of the labels is
-        not in it, and columns that are features unchanged are not if they are many.
+        The node table, one row per node, for people to read. It omits the label column and, if there are many, columns
+        that are features unchanged.
     preparation : Preparation or None
         How its columns became the features.
     repairs : tuple of str
-        What was mended when the graph was made.
+        Description of each repair made when the graph was built.
     weight_scale : float or None
-        What the weights of the edges were divided by; None if that is not known, or there was none to tell.
+        What the edge weights were divided by; None if unknown.
     """
 
     adjacency: sp.csr_array
@@ -90,17 +149,19 @@ class Graph:
     preparation: Preparation | None = None
     repairs: tuple[str, ...] = ()
     weight_scale: float | None = None
-    _computed: dict[Hashable, Any] = field(default_factory=dict, init=False)
+    cache: GraphCache = field(default_factory=GraphCache, init=False)
 
     @classmethod
     def from_raw(cls, raw: RawGraph) -> Graph:
-        """Check the arrays of an outside graph and build the graph; each repair is counted in the log."""
+        """Check raw arrays and build the graph; every repair is logged."""
         features = _checked_features(raw)
         n = features.shape[0]
         ids = _checked_ids(raw.ids, n)
         check_finite(features, ids, raw.feature_names)
-        adjacency, repairs, scale = symmetric_adjacency(raw, ids)
-        labels, classes = encoded(raw.labels, n)
+        adjacency, repairs, scale = symmetric_adjacency(
+            raw.source, raw.target, raw.weights, ids, repeated=raw.repeated, scaled=raw.scaled
+        )
+        labels, classes = encode_labels(raw.labels, n)
         for array in (*_arrays(adjacency), *_arrays(features), ids, *([] if labels is None else [labels])):
             array.flags.writeable = False
         parts = (adjacency, features, ids, labels, classes, raw.feature_names, raw.table, raw.preparation)
@@ -113,17 +174,17 @@ class Graph:
         Parameters
         ----------
         adjacency
-            Shape (n, n). An entry is the weight of an edge; the matrix need not be symmetric. Entries of one place are
-            summed, as SciPy does.
+            Shape (n, n). An entry is the weight of an edge; the matrix need not be symmetric. Duplicate entries are
+            summed, as in SciPy.
         features
             Shape (n, d).
         ids
-            The name of each node; 0..n-1 if not given.
+            Id of each node; 0..n-1 by default.
         labels
-            The class of each node; None, NaN or, if all are integers, a negative one where unknown.
+            Class of each node; None, NaN or, if all are integers, a negative number where unknown.
         """
         if sp.issparse(adjacency) and adjacency.dtype.kind in "iu":
-            adjacency = adjacency.astype(np.float64)  # small whole numbers may not hold their sum
+            adjacency = adjacency.astype(np.float64)  # a small integer type may overflow in the sum
         matrix = sp.csr_array(adjacency)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
@@ -131,31 +192,41 @@ class Graph:
         entries = matrix.tocoo()
         features = features if sp.issparse(features) else np.asarray(features)
         if entries.shape != features.shape[:1] * 2:
-            found = f"the shapes {entries.shape} and {features.shape}"
-            raise GraphError("adjacency", "must be square with one row a feature row", found, "pass matching ones")
+            raise GraphError(
+                "`adjacency` must be a square matrix with one row per row of `features`; "
+                f"their shapes are {entries.shape} and {features.shape}.",
+                parameter="adjacency",
+                value=entries.shape,
+            )
         source, target = entries.coords
         if labels is not None and not (isinstance(labels, np.ndarray) and labels.dtype != object):
             labels = as_array(plain(labels))
         return cls.from_raw(RawGraph(source, target, features, entries.data, ids=ids, labels=labels))
 
     @classmethod
-    def from_pandas(cls, nodes: Frame, edges: Frame, **options: Any) -> Graph:
-        """Build a graph from two pandas data frames or Arrow tables: the columns of the nodes become features.
+    def from_pandas(cls, nodes: Any, edges: Any, **options: Any) -> Graph:
+        """Build a graph from two pandas data frames or Arrow tables; the columns of the nodes become features.
 
         Parameters
         ----------
         nodes
-            A row a node. An index that does not count the rows from 0 holds the ids, if there is no id column.
+            One row per node. Without an id column, the index holds the ids unless it only numbers the rows from 0.
         edges
-            A row an edge, with the ids of its two ends and, if it has one, its weight.
+            One row per edge, with the ids of its two ends and optionally its weight.
         **options
             As in `featprop.tables.TableOptions`: the columns `id`, `label`, `source` and `target`, the `features` to
-            take, the kinds of `columns`, `raw`, `weights` and `repeated`.
+            use, the kinds of `columns`, `raw`, `weights` and `repeated`.
         """
+        from featprop.interop.pandas import naming_arguments, table_of
+        from featprop.interop.tables import raw_from_tables
+        from featprop.tables import TableOptions
+        from featprop.tables.naming import ID_NAMES
+
         known = [option.name for option in fields(TableOptions)]
         for name in options:
             if name not in known:
-                raise unknown_choice("Option of from_pandas", name, known)
+                message = f"`Graph.from_pandas` has no option {name!r}."
+                raise ParameterError(message, hint=f"It takes {', '.join(known)}.", parameter=name, choices=known)
         chosen = TableOptions(**options)
         node_table = table_of(nodes, "nodes", ID_NAMES if chosen.id is None else (chosen.id,))
         edge_table = table_of(edges, "edges")
@@ -166,8 +237,10 @@ class Graph:
     def from_pyg(cls, data: Data) -> Graph:
         """Build a graph from a PyTorch Geometric `Data` with `x` and `edge_index`, and `y` if labels are known.
 
-        The weight of an edge is its `edge_weight` or, without any, its `edge_attr` if that is one number, not negative.
+        The weight of an edge is its `edge_weight` or, without any, its `edge_attr` if that is one non-negative number.
         """
+        from featprop.interop.pyg import raw_from_pyg
+
         return cls.from_raw(raw_from_pyg(data))
 
     @classmethod
@@ -184,20 +257,26 @@ class Graph:
         Parameters
         ----------
         features
-            The node attribute that holds the feature vector, or several that hold one number each.
+            Node attribute with the feature vector, or several attributes with one number each.
         label
-            The node attribute that holds the class, where it is known.
+            Node attribute with the class, where it is known.
         weight
-            The edge attribute that holds the weight; an edge without it weighs 1.
+            Edge attribute with the weight; an edge without it weighs 1.
         """
+        from featprop.interop.networkx import raw_from_networkx
+
         return cls.from_raw(raw_from_networkx(graph, features, label, weight))
 
     def to_pyg(self) -> Data:
         """Return a PyTorch Geometric `Data` with `x`, `edge_index` and, where known, `y` and `edge_weight`."""
+        from featprop.interop.pyg import to_pyg
+
         return to_pyg(self.adjacency, self.features, self.labels)
 
     def to_networkx(self) -> nx.Graph:
         """Return a NetworkX graph with the node attributes `x` and `label` and the edge attribute `weight`."""
+        from featprop.interop.networkx import to_networkx
+
         return to_networkx(self.adjacency, self.features, self.ids, self.class_names())
 
     @property
@@ -216,28 +295,34 @@ class Graph:
         return int(self.features.shape[1])
 
     def class_names(self) -> list[Hashable | None]:
-        """Return the class of each node by name, None where it is not known."""
+        """Return the class name of each node, None where it is unknown."""
         if self.labels is None:
             return [None] * self.n_nodes
         return [None if code == UNKNOWN else self.classes[code] for code in self.labels.tolist()]
 
     def without_labels(self) -> Graph:
-        """Return the same graph as somebody sees it who knows no label; what was computed from it is shared."""
-        bare = replace(self, labels=None, classes=())
-        object.__setattr__(bare, "_computed", self._computed)
-        return bare
+        """Return the graph without its labels; both share one cache."""
+        return self._sharing_cache(replace(self, labels=None, classes=()))
+
+    def _sharing_cache(self, other: Graph) -> Graph:
+        object.__setattr__(other, "cache", self.cache)
+        return other
 
     def column(self, name: str) -> pa.Array | None:
-        """Return a column of the nodes' table, or None if there is none of that name."""
+        """Return a column of the node table, or None if there is none of that name."""
         if self.preparation is not None and self.feature_names and name in self.preparation.as_it_is:
             values = dense(self.features[:, [self.feature_names.index(name)]])
             return pa.array(values[:, 0].astype(np.float64))
-        return None if self.table is None else column_of(self.table, name)
+        if self.table is None:
+            return None
+        from featprop.tables.looks import column_of
+
+        return column_of(self.table, name)
 
     def prepared(self, preparation: Preparation) -> Graph:
-        """Return the graph with features that another preparation makes of its table, one that a model learnt from.
+        """Return the graph with the features that a given preparation, such as a model's, makes of its table.
 
-        It is this graph if the preparation is its own, or if there is no table to prepare.
+        Returns this graph if the preparation is its own, or if it has no table to prepare.
         """
         own = self.preparation
         if own is None or own.fingerprint == preparation.fingerprint:
@@ -253,28 +338,13 @@ class Graph:
             bare = replace(self, labels=None, classes=())
             return replace(bare, features=features, feature_names=titles, preparation=preparation)
 
-        self.forget(lambda other: isinstance(other, tuple) and other[0] == "prepared" and other != key)
-        bare: Graph = self.once(key, prepare)
-        named = replace(bare, labels=self.labels, classes=self.classes)
-        object.__setattr__(named, "_computed", bare._computed)
-        return named
-
-    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Return what `make` computes from edges and features alone: the first time, and the same from then on."""
-        with _COMPUTING:
-            if key not in self._computed:
-                self._computed[key] = make()
-            return self._computed[key]
-
-    def forget(self, unwanted: Callable[[Hashable], bool]) -> None:
-        """Let go of what was computed once under a key that is not wanted any more."""
-        with _COMPUTING:
-            for key in [key for key in self._computed if unwanted(key)]:
-                del self._computed[key]
+        self.cache.drop(lambda other: isinstance(other, tuple) and other[0] == "prepared" and other != key)
+        bare: Graph = self.cache.get(key, prepare)
+        return bare._sharing_cache(replace(bare, labels=self.labels, classes=self.classes))
 
     @cached_property
     def fingerprint(self) -> str:
-        """32 hexadecimal digits that are the same for equal graphs only: edges, features, ids, labels and classes."""
+        """32 hexadecimal digits that identify the content: edges, features, ids, labels and classes."""
         digest = hashlib.blake2b(digest_size=16)
         arrays = [*_arrays(self.adjacency), *_arrays(self.features)]
         arrays += [] if self.labels is None else [self.labels]
@@ -290,30 +360,35 @@ class Graph:
         return digest.hexdigest()
 
     def positions(self, ids: Iterable[Hashable], what: str = "nodes") -> NDArray[np.intp]:
-        """Return the position of each of `ids`; `what` names them in the error about an unknown one.
+        """Return the position of each of `ids`; `what` describes them in the error about an unknown id.
 
-        Truth values are a mask, one for every node in their order, unless the ids of the graph are truth values.
+        Booleans are a mask with one value per node, unless the ids of the graph are booleans.
         """
         wanted = plain(ids)
-        if wanted and all(isinstance(name, bool) for name in wanted) and not _has_truth_values(self.ids):
+        if wanted and all(isinstance(name, bool) for name in wanted) and not _has_booleans(self.ids):
             if len(wanted) != self.n_nodes:
-                rule = f"must be ids, or a mask of {self.n_nodes:,} truth values, one a node"
-                raise GraphError(what, rule, f"{len(wanted):,} truth values", "pass one for every node, or the ids")
+                message = f"A mask of {what} must have one boolean per node, {self.n_nodes:,}, not {len(wanted):,}."
+                raise GraphError(message, parameter=what, value=len(wanted))
             return np.flatnonzero(wanted)
         found = [self._position(name) for name in wanted]
-        unknown = [repr(name) for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
+        unknown = [name for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
         if unknown:
-            strange = [name for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
-            cure = did_you_mean(strange, self.ids.tolist()) or f"ids of this graph look like {self.ids.tolist()[0]!r}"
-            raise GraphError(what, "must be ids of the graph", f"{first_five(unknown)} unknown", cure)
+            near = closest(unknown[0], self.ids.tolist())
+            hint = f"Ids of this graph look like {self.ids[:1].tolist()[0]!r}."
+            raise GraphError(
+                f"The graph has no {'node' if len(unknown) == 1 else 'nodes'} {_listed(unknown)} ({what}).",
+                hint=hint if near is None else f"Did you mean {near!r}?",
+                parameter=what,
+                node=unknown[0],
+            )
         return np.array(found, dtype=np.intp)
 
     def has(self, name: Hashable) -> bool:
-        """Say whether a node of that id is in the graph."""
+        """Return whether the graph has a node of that id."""
         return self._position(name) != UNKNOWN
 
     def _position(self, name: Hashable) -> int:
-        """Return where a node of that id is, -1 if there is none; of counted nodes without a table of all names."""
+        """Return the position of an id, -1 if there is none; numbered nodes need no lookup table."""
         if not self.is_counted:
             return self._position_of.get(name, UNKNOWN)
         if isinstance(name, int | float) and 0 <= name < self.n_nodes and name == int(name):
@@ -322,7 +397,7 @@ class Graph:
 
     @cached_property
     def is_counted(self) -> bool:
-        """Whether nodes have no names but their places, 0, 1, 2, …."""
+        """Whether the ids are the positions 0, 1, 2, …."""
         return self.ids.dtype.kind in "iu" and bool(np.array_equal(self.ids, np.arange(self.n_nodes)))
 
     @cached_property
@@ -351,8 +426,8 @@ class Graph:
         return card("Graph", facts, bars(*self._degrees()))
 
     def _degrees(self) -> tuple[str, list[tuple[str, float]]]:
-        """Return how many nodes have how many neighbours, in steps that double; of a sample if there are many nodes."""
-        chosen = np.arange(0, self.n_nodes, -(-self.n_nodes // SHOWN_NODES))
+        """Return a title and the number of nodes by degree, in bins that double; of a sample if the graph is large."""
+        chosen = np.arange(0, self.n_nodes, -(-self.n_nodes // MAX_SHOWN_NODES))
         degrees = self.adjacency.indptr[chosen + 1] - self.adjacency.indptr[chosen]
         counts = np.bincount(np.ceil(np.log2(degrees + 1)).astype(np.int64))
         steps = ["0", "1", *(f"{2**step // 2:,} to {2**step - 1:,}" for step in range(2, len(counts)))]
@@ -367,19 +442,23 @@ def _arrays(matrix: Any) -> list[NDArray[Any]]:
 def _checked_features(raw: RawGraph) -> Features:
     features = raw.features if sp.issparse(raw.features) else np.asarray(raw.features)
     if features.ndim != 2:
-        raise GraphError("features", "must have one row a node", f"the shape {features.shape}", "pass a matrix")
+        message = f"`features` must be a matrix with one row per node, not an array of shape {features.shape}."
+        raise GraphError(message, parameter="features", value=features.shape)
     if features.shape[0] == 0:
-        raise GraphError("The graph", "must have at least one node", "none", "add a row to the nodes")
+        raise GraphError("The graph has no nodes.", parameter="features", value=features.shape)
     if features.shape[1] == 0:
-        raise GraphError("The graph", "must have at least one numeric feature", "none", "add a numeric column")
+        message = "The nodes have no features."
+        raise GraphError(message, hint="Add a numeric column.", parameter="features", value=features.shape)
     if features.dtype.kind not in "biuf":
-        raise GraphError("features", "must be numbers", f"the type {features.dtype}", "encode them as numbers")
+        raise GraphError(
+            f"`features` must be numbers, not {features.dtype}.", parameter="features", value=str(features.dtype)
+        )
     with np.errstate(over="ignore"):
         return smaller(features)
 
 
 def check_finite(features: Features, ids: Any, names: tuple[str, ...] | None) -> None:
-    """Refuse features that are no numbers; `ids` names the nodes by position, `names` the features."""
+    """Raise a `GraphError` if a feature is not finite; `ids` names the nodes by position, `names` the features."""
     values = features.data if sp.issparse(features) else features
     if np.isfinite(values).all():
         return
@@ -387,17 +466,26 @@ def check_finite(features: Features, ids: Any, names: tuple[str, ...] | None) ->
     bad = np.flatnonzero(~np.isfinite(entries.data))
     row, column = entries.coords[0][bad[0]], entries.coords[1][bad[0]]
     where = repr(names[column]) if names else f"number {column}"
-    found = f"{entries.data[bad[0]]} at node {_plain_id(ids[int(row)])!r}, feature {where} ({len(bad):,} in all)"
-    raise GraphError("Features", "must be finite numbers below 3.4e38", found, "fill or drop those values")
+    node = ids[int(row)]
+    node = node.as_py() if isinstance(node, pa.Scalar) else plain([node])[0]
+    more = f" ({len(bad):,} such values in all)" if len(bad) > 1 else ""
+    raise GraphError(
+        f"Features must be finite numbers below 3.4e38, but feature {where} of node {node!r} is "
+        f"{entries.data[bad[0]]}{more}.",
+        hint="Fill or drop these values.",
+        parameter="features",
+        value=float(entries.data[bad[0]]),
+        column=str(names[column]) if names else None,
+        node=node,
+    )
 
 
-def _plain_id(name: Any) -> Hashable:
-    """Return an id as Python has it, whoever holds it."""
-    plain_name: Hashable = name.as_py() if isinstance(name, pa.Scalar) else plain([name])[0]
-    return plain_name
+def _listed(names: Sequence[object]) -> str:
+    """Return up to five names for a message."""
+    return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
 
 
-def _has_truth_values(ids: NDArray[Any]) -> bool:
+def _has_booleans(ids: NDArray[Any]) -> bool:
     return ids.dtype == bool or (ids.dtype == object and any(isinstance(name, bool) for name in ids))
 
 
@@ -406,24 +494,29 @@ def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
         return np.arange(n)
     names = ids.copy() if isinstance(ids, np.ndarray) else as_array(plain(ids))
     if names.shape != (n,):
-        raise GraphError("ids", f"must name each of the {n:,} nodes once", f"the shape {names.shape}", "pass n ids")
+        message = f"`ids` must have one entry per node, {n:,}, but its shape is {names.shape}."
+        raise GraphError(message, parameter="ids", value=names.shape)
     if names.dtype.kind == "U":
         names = names.astype(object)
     elif names.dtype == object:
         names = as_array(names.tolist())
     if len(set(names.tolist())) < n:
-        raise repeated_ids(names.tolist())
+        repeated = [name for name, count in Counter(names.tolist()).items() if count > 1]
+        message = f"Node ids must be distinct, but several nodes have the id {_listed(repeated)}."
+        raise GraphError(message, parameter="ids", node=repeated[0])
     return names
 
 
-def encoded(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hashable, ...]]:
-    """Turn class names into codes; None, NaN and, in an integer array, negative numbers are unknown."""
+def encode_labels(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hashable, ...]]:
+    """Return the code of each label and the classes; None, NaN and negative integers in an array are unknown."""
     if labels is None:
         return None, ()
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
-        raise GraphError("labels", "must hold one class a node", f"the shape {labels.shape}", "pass one column")
+        message = f"`labels` must be one column with one class per node, not an array of shape {labels.shape}."
+        raise GraphError(message, parameter="labels", value=labels.shape)
     if len(labels) != n:
-        raise GraphError("labels", f"must have one entry for each of the {n:,} nodes", len(labels), "pass n labels")
+        message = f"`labels` must have one entry per node, {n:,}, not {len(labels):,}."
+        raise GraphError(message, parameter="labels", value=len(labels))
     codes = np.full(n, UNKNOWN, dtype=np.int64)
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         known = labels >= 0
@@ -434,3 +527,50 @@ def encoded(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hashab
     code_of = {name: code for code, name in enumerate(classes)}
     codes[:] = [UNKNOWN if is_missing(name) else code_of[name] for name in listed]
     return codes, classes
+
+
+def as_graph(source: GraphLike, preparation: Preparation | None = None) -> Graph:
+    """Return a graph unchanged, build one from a PyG `Data` or a NetworkX graph, or read one from a path.
+
+    A graph that is built or read is not kept: pass a `Graph` instead of a path to read it once.
+
+    Parameters
+    ----------
+    source
+        The graph, or what to make one of.
+    preparation
+        How columns of tables become features, for example a fitted model's.
+    """
+    if isinstance(source, Graph):
+        return source
+    if isinstance(source, str | os.PathLike):
+        from featprop.io.reading import read_graph
+
+        return read_graph(source, preparation=preparation)
+    if package_of(source) == "torch_geometric" or is_a(source, "torch_geometric", "Data"):
+        return Graph.from_pyg(source)
+    if is_a(source, "networkx", "Graph"):
+        return Graph.from_networkx(source)
+    given = "None" if source is None else f"an object of type {type(source).__name__}"
+    raise GraphError(
+        f"A graph must be a Graph, a PyG Data, a NetworkX graph or a path, not {given}.",
+        hint=_conversion_hint(source),
+        parameter="graph",
+        value=type(source).__name__,
+    )
+
+
+def _conversion_hint(source: Any) -> str:
+    """Return how to make a graph of an object that `as_graph` does not take."""
+    parts = source if isinstance(source, list | tuple) and source else [source]
+    if any(is_a(part, "pandas", "DataFrame") or isinstance(part, pa.Table) for part in parts):
+        return "Use fp.Graph.from_pandas(nodes, edges)."
+    if any(is_a(part, "torch_geometric", "Data") for part in parts):
+        return "Pass one graph at a time."
+    if any(sp.issparse(part) or isinstance(part, np.ndarray) or is_a(part, "torch", "Tensor") for part in parts):
+        return "Use fp.Graph.from_scipy(adjacency, features)."
+    if package_of(source) == "dgl":
+        return "Use fp.Graph.from_scipy(graph.adj_external(scipy_fmt='csr'), graph.ndata['feat'].numpy())."
+    if package_of(source) == "igraph":
+        return "Pass graph.to_networkx(), with the features in the vertex attribute 'x'."
+    return "Use fp.read_graph(path), or fp.Graph.from_scipy, from_pandas, from_pyg or from_networkx."

@@ -1,9 +1,8 @@
-"""Ctrl-C ends a command wherever it is, and what it had begun is taken back.
+"""Make Ctrl-C end a command reliably and let it clean up.
 
-Python raises ``KeyboardInterrupt`` where it happens to be, and some places drop it: a callback of compiled code, an
-import that compiled code asked for, a library that catches everything. The command would go on as if nothing had been
-asked. So it is raised again until the command ends. It is not while one is on its way up: what removes scratch files
-and puts folders back then runs to its end.
+Python raises ``KeyboardInterrupt`` wherever the program is, and some places swallow it: a callback of compiled code, an
+import that compiled code started, a library that catches every exception. So the exception is raised again until the
+command ends, except while one is already propagating: ``finally`` blocks that remove scratch files run to their end.
 """
 
 from __future__ import annotations
@@ -18,62 +17,60 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["INTERRUPTED", "answered", "is_asked", "run", "unheard"]
+INTERRUPTED_EXIT_CODE = 130
+"""Exit code of a command stopped with Ctrl-C."""
+REPEAT_AFTER_S = 0.25
+"""Seconds until the exception is raised again."""
 
-INTERRUPTED = 130
-"""The exit code of a command stopped from the keyboard."""
-AGAIN = 0.25
-"""Seconds until it is raised again."""
-
-_asked = False
+_requested = False
 
 
 def run(command: Callable[[], object]) -> None:
-    """Run a command and end the process with its exit code: 130, and a line about that, if Ctrl-C was pressed.
+    """Run a command and exit with its code, or with a message and code 130 if Ctrl-C was pressed.
 
-    Where the process was started with Ctrl-C ignored, as behind ``nohup``, it stays so.
+    If the process was started with Ctrl-C ignored, for example with ``nohup``, it stays ignored.
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         command()
         return
     atexit.register(_leave)
-    sys.unraisablehook, sys.excepthook = _unless_asked(sys.unraisablehook), _unless_asked(sys.excepthook)
-    signal.signal(signal.SIGINT, _ask)
+    sys.unraisablehook, sys.excepthook = _unless_interrupted(sys.unraisablehook), _unless_interrupted(sys.excepthook)
+    signal.signal(signal.SIGINT, _interrupt)
     code: Any = None
     try:
         command()
     except SystemExit as end:
         code = end.code
-    except BaseException:  # whatever an import or a file cut short has come to
-        if not _asked:
+    except BaseException:  # an interrupted import or write may raise anything
+        if not _requested:
             raise
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _repeat(0)
-    if _asked and code != INTERRUPTED:
+    if _requested and code != INTERRUPTED_EXIT_CODE:
         print("Stopped.", file=sys.stderr)
-        code = INTERRUPTED
+        code = INTERRUPTED_EXIT_CODE
     sys.exit(code)
 
 
-def is_asked() -> bool:
-    """Say whether Ctrl-C was pressed and the command has not ended yet."""
-    return _asked
+def is_interrupted() -> bool:
+    """Return whether Ctrl-C was pressed and the command has not ended yet."""
+    return _requested
 
 
-def answered() -> None:
-    """Say that what Ctrl-C was pressed for is done, and that the command ends as it would without it."""
-    global _asked
-    if _asked:
-        _asked = False
+def clear_interrupt() -> None:
+    """Mark Ctrl-C as handled, so that the command ends normally."""
+    global _requested
+    if _requested:
+        _requested = False
         _repeat(0)
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
-    """Start processes inside the block that do not hear Ctrl-C, which goes to every process of a terminal.
+def block_interrupts() -> Iterator[None]:
+    """Start processes inside the block that ignore Ctrl-C, which a terminal sends to every process.
 
-    Multiprocessing's tracker of resources is started before: its start would end the deafness.
+    Starts multiprocessing's resource tracker first, because starting it resets the signal mask.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -89,50 +86,50 @@ def unheard() -> Iterator[None]:
 
 
 def _leave() -> None:
-    """End the process here if Ctrl-C was pressed, as the last thing that is done at its exit.
+    """End the process if Ctrl-C was pressed; runs as the last exit handler.
 
-    Python would take apart modules whose import was cut short, which some of compiled code do not survive, and where it
-    was raised inside an `exec` the process would end by the signal and not with the code.
+    A normal exit would tear down half-imported modules, which can crash compiled code, and an interrupt inside `exec`
+    would end the process by the signal instead of the exit code.
     """
-    if _asked:
+    if _requested:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
-        os._exit(INTERRUPTED)
+        os._exit(INTERRUPTED_EXIT_CODE)
 
 
-def _ask(*_: Any) -> None:
-    global _asked
-    _asked = True
-    _repeat(AGAIN)
+def _interrupt(*_: Any) -> None:
+    global _requested
+    _requested = True
+    _repeat(REPEAT_AFTER_S)
     _raise()
 
 
 def _repeat(seconds: float) -> None:
-    """Raise it every so many seconds, or no more for 0; where there is no such clock it is raised once."""
+    """Raise the exception every `seconds`, 0 to stop; platforms without `setitimer` raise it once."""
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, _raise)
         signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
 
 
 def _raise(*_: Any) -> None:
-    if _asked and not _is_on_its_way():
+    if _requested and not _is_propagating():
         raise KeyboardInterrupt
 
 
-def _is_on_its_way() -> bool:
-    """Say whether what runs now is the end of a block that is left because of Ctrl-C."""
+def _is_propagating() -> bool:
+    """Return whether the running code handles a `KeyboardInterrupt`, such as a ``finally`` block."""
     error = sys.exception()
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
     return error is not None
 
 
-def _unless_asked(tell: Callable[..., object]) -> Callable[..., None]:
-    """Return what tells of errors that nobody can catch, and is silent about what Ctrl-C has come to."""
+def _unless_interrupted(hook: Callable[..., object]) -> Callable[..., None]:
+    """Return an exception hook that is silent once Ctrl-C was pressed."""
 
-    def told(*error: Any) -> None:
-        if not _asked:
-            tell(*error)
+    def report(*error: Any) -> None:
+        if not _requested:
+            hook(*error)
 
-    return told
+    return report

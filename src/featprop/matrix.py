@@ -9,23 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = [
-    "Features",
-    "as_dense",
-    "dense",
-    "is_sparse_smaller",
-    "margins",
-    "non_zeros",
-    "read_only",
-    "side_by_side",
-    "smaller",
-    "unit_rows",
-]
-
 Features: TypeAlias = "sp.csr_array | NDArray[np.float32]"
+Floats: TypeAlias = "NDArray[np.float32]"
+Positions: TypeAlias = "NDArray[np.intp]"
 
-LEAST_SQUARE = 2.0**-100
-"""Squared lengths of rows from which on no part of one that counts has vanished in single precision."""
+MIN_SQUARE = 2.0**-100
+"""Least squared length of a row at which no significant entry underflows in single precision."""
 
 
 def dense(matrix: Any) -> NDArray[np.float32]:
@@ -41,7 +30,7 @@ def as_dense(matrix: Any) -> NDArray[np.float32]:
 
 
 def read_only(matrix: Any) -> Any:
-    """Return the same numbers in a matrix that refuses to be written to; the one given can be written to as before."""
+    """Return a read-only view of a matrix; the original stays writable."""
     if not sp.issparse(matrix):
         view = matrix.view()
         view.flags.writeable = False
@@ -55,13 +44,13 @@ def read_only(matrix: Any) -> Any:
 
 
 def checked_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> sp.csr_array:
-    """Return a CSR matrix of parts that may be anything: what is no number or outside it raises a `ValueError`.
+    """Return a CSR matrix of untrusted arrays; raise a `ValueError` if they do not form one.
 
-    SciPy's own check does not look whether rows end after they begin where the last of them ends at 0, and its
-    compiled code then reads and writes memory that is not its own.
+    SciPy's own check misses decreasing row pointers if the last one is 0, and its compiled code then accesses memory
+    outside the arrays.
     """
     if np.asarray(data).dtype.kind not in "biuf":
-        raise ValueError(f"a matrix of {np.asarray(data).dtype}, which are no numbers")
+        raise ValueError(f"a matrix of {np.asarray(data).dtype} instead of numbers")
     matrix = sp.csr_array((data, indices, indptr), shape=shape)
     matrix.check_format(full_check=True)
     if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
@@ -81,7 +70,7 @@ def smaller(matrix: Any) -> Features:
 
 
 def side_by_side(matrices: Sequence[Features]) -> Features:
-    """Return matrices that stand side by side as one."""
+    """Return the matrices stacked horizontally."""
     if len(matrices) == 1:
         return matrices[0]
     if any(sp.issparse(matrix) for matrix in matrices):
@@ -90,22 +79,22 @@ def side_by_side(matrices: Sequence[Features]) -> Features:
 
 
 def non_zeros(matrix: Any) -> int:
-    """Return how many entries of a matrix are not 0, or are stored if it is sparse."""
+    """Return the number of non-zero entries, or of stored entries if the matrix is sparse."""
     return int(matrix.nnz if sp.issparse(matrix) else np.count_nonzero(matrix))
 
 
 def is_sparse_smaller(n: int, d: int, non_zero: int) -> bool:
-    """Say whether a matrix of n rows and d columns takes less memory as CSR than dense."""
+    """Return whether an n × d matrix takes less memory as CSR than dense."""
     index_bytes = 4 if max(n, d, non_zero) < 2**31 else 8
     return non_zero * (4 + index_bytes) + (n + 1) * index_bytes < n * d * 4
 
 
 def unit_rows(matrix: Features) -> Features:
-    """Return the matrix with each row scaled to length 1; a row of zeros stays one."""
+    """Return the matrix with each row scaled to length 1; rows of zeros stay zero."""
     squares = _squared_lengths(matrix)
-    extreme = np.flatnonzero((squares < LEAST_SQUARE) | ~np.isfinite(squares))
+    extreme = np.flatnonzero((squares < MIN_SQUARE) | ~np.isfinite(squares))
     if extreme.size and non_zeros(matrix[extreme]):
-        matrix = _of_usual_size(matrix, extreme)
+        matrix = _rescale_rows(matrix, extreme)
         squares = _squared_lengths(matrix)
     norms = np.sqrt(squares)
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0).astype(np.float32)
@@ -115,15 +104,15 @@ def unit_rows(matrix: Features) -> Features:
 
 
 def _squared_lengths(matrix: Features) -> NDArray[np.float64]:
-    """Return the squared length of each row, infinite or 0 where single precision does not hold it."""
+    """Return the squared length of each row; infinite or 0 if it overflows or underflows single precision."""
     with np.errstate(over="ignore", under="ignore"):
         if sp.issparse(matrix):
             return np.asarray(sp.csr_array(matrix).power(2).sum(axis=1), dtype=np.float64)
         return np.asarray(np.einsum("ij,ij->i", matrix, matrix), dtype=np.float64)
 
 
-def _of_usual_size(matrix: Any, rows: NDArray[np.intp]) -> Features:
-    """Return the matrix with these rows multiplied by powers of two, so that each has its largest entry about 1."""
+def _rescale_rows(matrix: Any, rows: NDArray[np.intp]) -> Features:
+    """Return the matrix with these rows scaled by powers of two so that their largest entries are about 1."""
     powers = np.zeros(matrix.shape[0], dtype=np.int32)
     if sp.issparse(matrix):
         largest = abs(matrix[rows]).max(axis=1).toarray().ravel()
@@ -135,6 +124,6 @@ def _of_usual_size(matrix: Any, rows: NDArray[np.intp]) -> Features:
 
 
 def margins(scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return for each row how much its largest score is above its second; there must be two columns at least."""
+    """Return the gap between the two largest scores of each row; there must be at least two columns."""
     largest = np.partition(scores, -2, axis=1)
     return np.asarray(largest[:, -1] - largest[:, -2])

@@ -1,4 +1,4 @@
-"""How much memory may be used: sizes as people write them, and what the machine has free."""
+"""Memory limits: sizes as text, and the free memory of the machine."""
 
 from __future__ import annotations
 
@@ -6,51 +6,49 @@ import re
 
 from featprop.errors import ParameterError
 
-__all__ = ["LEAST_MEMORY", "bytes_text", "free_memory", "half_of_free", "parse_bytes"]
-
-LEAST_MEMORY = 10**9
-"""Bytes below which no bound is met: libraries and the search for medoids take as much."""
+MIN_MEMORY = 10**9
+"""Least memory limit in bytes: libraries and the search for medoids take this much."""
 
 UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?:([kmgt]?)(i?)b|([kmgt]?)(i?))", re.IGNORECASE)
 
 
-def parse_bytes(text: str, what: str = "--max-memory") -> int:
-    """Return a size in bytes: ``500MB`` and ``4G`` count by thousands, ``2GiB`` by 1,024, a plain number is bytes.
+def parse_bytes(text: str, parameter: str = "max_memory") -> int:
+    """Return a size in bytes: ``500MB`` and ``4G`` use powers of 1,000, ``2GiB`` of 1,024, a plain number is bytes.
 
     Parameters
     ----------
     text
         The size.
-    what
-        The option it was given by, for the message.
+    parameter
+        Name of the parameter, for the message.
     """
     found = SIZE.fullmatch(text.strip())
     if found is None:
-        cure = "write 4GB, for example"
-        raise ParameterError(what, "must be a size such as 500MB, 4GB or 2GiB", repr(text), cure)
+        message = f"`{parameter}` must be a size such as 500MB, 4GB or 2GiB, not {text!r}."
+        raise ParameterError(message, parameter=parameter, value=text)
     number = float(found[1])
     unit, binary = (found[2], found[3]) if found[2] is not None else (found[4], found[5])
     size = int(number * (1024 if binary else 1000) ** UNITS[unit.lower()])
     if size < 1:
-        raise ParameterError(what, "must be above 0", repr(text), "write 4GB, for example")
+        raise ParameterError(f"`{parameter}` must be above 0, not {text!r}.", parameter=parameter, value=text)
     return size
 
 
 def free_memory() -> int:
-    """Return how many bytes of memory can be used without any being swapped out."""
+    """Return the bytes of memory that are available without swapping."""
     import psutil
 
     return int(psutil.virtual_memory().available)
 
 
 def half_of_free() -> int:
-    """Return half of that, or what it takes at least: what is used at most where nobody says more."""
-    return max(free_memory() // 2, LEAST_MEMORY)
+    """Return half of the free memory, but at least `MIN_MEMORY`: the default memory limit."""
+    return max(free_memory() // 2, MIN_MEMORY)
 
 
 def bytes_text(size: float) -> str:
-    """Write a size for people: ``"2.0 GB"``."""
+    """Return a size as text: ``"2.0 GB"``."""
     power = next((power for power in range(4) if size < 1000 ** (power + 1)), 4)
     number = f"{size:,.0f}" if power == 0 else f"{size / 1000**power:,.1f}"
     return f"{number} {('bytes', 'kB', 'MB', 'GB', 'TB')[power]}"

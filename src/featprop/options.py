@@ -1,8 +1,8 @@
-"""The options of a strategy or a model: the arguments of its constructor, with their types, defaults and rules.
+"""Options of strategies and models: their types, defaults and bounds.
 
-A rule is written where the option is: ``layers: Annotated[int, AtLeast(0)] = 2``, or
-``measure: Literal["entropy", "margin"] = "entropy"``. `check_options` holds the values of an object against them, and
-`parse_options` reads what a person typed.
+A bound stands in the annotation of the option: ``layers: Annotated[int, AtLeast(0)] = 2``, or
+``measure: Literal["entropy", "margin"] = "entropy"``. `check_options` checks the options of an object, and
+`parse_options` reads options that a person typed.
 """
 
 from __future__ import annotations
@@ -24,36 +24,37 @@ __all__ = [
     "Option",
     "changed_options",
     "check_options",
+    "describe_class",
     "options_of",
-    "owner",
     "parse_options",
     "settings_of",
+    "unknown_option",
 ]
 
 
 @dataclass(frozen=True)
 class AtLeast:
-    """A number that must not be below `low`."""
+    """A number that is `low` or more."""
 
     low: float
 
     def __str__(self) -> str:
-        return f"at least {_written(self.low)}"
+        return f"at least {_format_bound(self.low)}"
 
     def holds(self, value: float) -> bool:
-        """Say whether the value obeys."""
+        """Return whether the value is within the bound."""
         return bool(value >= self.low)
 
 
 @dataclass(frozen=True)
 class Above(AtLeast):
-    """A number that must be above `low`."""
+    """A number above `low`."""
 
     def __str__(self) -> str:
-        return f"above {_written(self.low)}"
+        return f"above {_format_bound(self.low)}"
 
     def holds(self, value: float) -> bool:
-        """Say whether the value obeys."""
+        """Return whether the value is within the bound."""
         return bool(value > self.low)
 
 
@@ -65,10 +66,10 @@ class Between:
     high: float
 
     def __str__(self) -> str:
-        return f"from {_written(self.low)} to {_written(self.high)}"
+        return f"from {_format_bound(self.low)} to {_format_bound(self.high)}"
 
     def holds(self, value: float) -> bool:
-        """Say whether the value obeys."""
+        """Return whether the value is within the bounds."""
         return bool(self.low <= value <= self.high)
 
 
@@ -79,33 +80,33 @@ class Option:
     Attributes
     ----------
     name
-        Of the argument.
+        Name of the argument.
     kind
-        The type of its value, beside None.
+        Type of its value, apart from None.
     default
-        What it is unless set.
+        Value if it is not set.
     choices
-        The values it may have, if they are a few.
-    rule
-        What a number must obey, if anything.
+        The accepted values, if there are few.
+    bounds
+        Bounds of a number, if it has any.
     """
 
     name: str
     kind: type
     default: Any
     choices: tuple[Any, ...] = ()
-    rule: AtLeast | Between | None = None
+    bounds: AtLeast | Between | None = None
 
     @property
-    def demand(self) -> str:
-        """What the value must be, in words."""
+    def accepts(self) -> str:
+        """Description of the accepted values: ``"a whole number from 0 to 1000"``."""
         if self.choices:
             return f"one of {', '.join(map(str, self.choices))}"
         words = {int: "a whole number", float: "a number", bool: "true or false"}.get(self.kind, "text")
-        return f"{words} {self.rule}" if self.rule else words
+        return f"{words} {self.bounds}" if self.bounds else words
 
-    def parse(self, text: str, owner: str) -> Any:
-        """Return the value a person wrote."""
+    def parse(self, text: str, kind: type[Any]) -> Any:
+        """Return the value of a text, checked; `kind` is the class that has the option."""
         if self.default is None and text.lower() == "none":
             return None
         if self.kind is bool and text.lower() in ("true", "false"):
@@ -114,32 +115,44 @@ class Option:
             value = text if self.kind in (str, bool) else self.kind(text)
         except ValueError:
             value = text
-        self.check(value, owner)
+        self.check(value, kind)
         return value
 
     def plain(self, value: Any) -> Any:
-        """Return the value as Python's own number, of the kind of this option: 1 is 1.0 where a number is wanted."""
+        """Return a number as a built-in one of this option's type: 1 becomes 1.0 for a float option."""
         is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
         return self.kind(value) if is_number and self.kind in (int, float) else value
 
-    def check(self, value: Any, owner: str) -> None:
-        """Raise an error unless the value is one this option may have."""
-        if value is None and self.default is None:
-            return
-        what = f"{self.name} of {owner}"
-        if self.choices:
-            if value not in self.choices:
-                raise unknown_choice(what, value, self.choices)
+    def check(self, value: Any, kind: type[Any]) -> None:
+        """Raise a `ParameterError` unless the option accepts the value; `kind` is the class that has the option."""
+        if (value is None and self.default is None) or (self.choices and value in self.choices):
             return
         wanted = {int: numbers.Integral, float: numbers.Real}.get(self.kind, self.kind)
-        fits = isinstance(value, wanted) and (self.kind is bool or not isinstance(value, bool))
-        if not fits or (self.kind is float and not math.isfinite(value)) or (self.rule and not self.rule.holds(value)):
-            raise ParameterError(what, f"must be {self.demand}", repr(value), f"the default is {self.default}")
+        fits = not self.choices and isinstance(value, wanted) and (self.kind is bool or not isinstance(value, bool))
+        if fits and self.kind is float:
+            fits = math.isfinite(value)
+        if fits and (self.bounds is None or self.bounds.holds(value)):
+            return
+        raise ParameterError(
+            f"`{self.name}` of the {describe_class(kind)} must be {self.accepts}, not {value!r}.",
+            hint=f"The default is {self.default}.",
+            parameter=self.name,
+            value=value,
+            choices=self.choices,
+        )
 
 
-def owner(kind: type[Any]) -> str:
-    """Return how messages call a class with options: ``"strategy age"``."""
-    return f"{getattr(kind, 'kind', '')} {getattr(kind, 'name', '') or kind.__name__}".strip()
+def describe_class(kind: type[Any]) -> str:
+    """Return how messages refer to a class with options: ``"strategy age"``."""
+    return f"{getattr(kind, 'kind', 'class')} {getattr(kind, 'name', '') or kind.__name__}"
+
+
+def unknown_option(kind: type[Any], name: str) -> ParameterError:
+    """Return the error for an option that a class does not have."""
+    known = list(options_of(kind))
+    hint = unknown_choice(name, name, known).hint if known else "It has no options."
+    message = f"The {describe_class(kind)} has no option {name!r}."
+    return ParameterError(message, hint=hint, parameter=name, choices=known)
 
 
 def options_of(kind: type[Any]) -> dict[str, Option]:
@@ -153,57 +166,54 @@ def options_of(kind: type[Any]) -> dict[str, Option]:
     }
 
 
-def settings_of(thing: Any) -> dict[str, Any]:
-    """Return the options that make such a thing again, as plain Python values."""
-    values = {option: getattr(thing, name) for name, option in options_of(type(thing)).items()}
-    return {option.name: option.plain(value) for option, value in values.items()}
+def settings_of(instance: Any) -> dict[str, Any]:
+    """Return the options of an object as plain Python values; its class can be called with them."""
+    return {name: option.plain(getattr(instance, name)) for name, option in options_of(type(instance)).items()}
 
 
 def changed_options(kind: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those options that are not the default of their class, sorted by name."""
+    """Return the options that differ from the defaults of their class, sorted by name."""
     known = options_of(kind)
     return {name: options[name] for name in sorted(options) if options[name] != known[name].default}
 
 
-def check_options(thing: Any) -> None:
-    """Raise an error if an option has a value it must not have."""
-    for option in options_of(type(thing)).values():
-        if hasattr(thing, option.name):
-            option.check(getattr(thing, option.name), owner(type(thing)))
+def check_options(instance: Any) -> None:
+    """Raise a `ParameterError` if an option of an object has a value it does not accept."""
+    for option in options_of(type(instance)).values():
+        if hasattr(instance, option.name):
+            option.check(getattr(instance, option.name), type(instance))
 
 
 def parse_options(kind: type[Any], settings: Sequence[str]) -> dict[str, Any]:
-    """Read settings such as ``layers=3``; an unknown name gets the list of the options there are."""
+    """Return the options that settings such as ``"layers=3"`` stand for."""
     options = options_of(kind)
     chosen: dict[str, Any] = {}
     for setting in settings:
         name, given, text = setting.partition("=")
         name, text = name.strip(), text.strip()
         if not given:
-            raise ParameterError("set", "must be written as name=value", repr(setting), "write --set layers=3")
-        if not options:
-            rule = f"must be left out, as {owner(kind)} has no options"
-            raise ParameterError("set", rule, repr(setting), "choose another or drop it")
+            message = f"`set` needs a name and a value, not {setting!r}."
+            raise ParameterError(message, hint="Write layers=3, for example.", parameter="set", value=setting)
         if name not in options:
-            raise unknown_choice(f"Option of {owner(kind)}", name, options)
+            raise unknown_option(kind, name)
         if name in chosen:
-            raise ParameterError(f"{name} of {owner(kind)}", "must be set once", "it twice", "drop one")
-        chosen[name] = options[name].parse(text, owner(kind))
+            raise ParameterError(f"The option {name!r} of the {describe_class(kind)} is set twice.", parameter=name)
+        chosen[name] = options[name].parse(text, kind)
     return chosen
 
 
-def _written(bound: float) -> str:
-    """Return a bound as a person would write it; a whole number has all its digits."""
+def _format_bound(bound: float) -> str:
+    """Return a bound as text; a whole number keeps all its digits."""
     return str(bound) if isinstance(bound, int) else f"{bound:g}"
 
 
 def _option(name: str, hint: Any, default: Any) -> Option:
-    rule = None
+    bounds = None
     if get_origin(hint) is Annotated:
         hint, *notes = get_args(hint)
-        rule = next((note for note in notes if isinstance(note, AtLeast | Between)), None)
+        bounds = next((note for note in notes if isinstance(note, AtLeast | Between)), None)
     if get_origin(hint) in (Union, types.UnionType):
         hint = next(part for part in get_args(hint) if part is not type(None))
     if get_origin(hint) is Literal:
         return Option(name, str, default, get_args(hint))
-    return Option(name, hint if isinstance(hint, type) else str, default, (), rule)
+    return Option(name, hint if isinstance(hint, type) else str, default, (), bounds)

@@ -1,6 +1,6 @@
-"""Progress of long work, told to whoever listens. Nobody listens by default, so the library is silent.
+"""Progress of long loops. The library marks them with `tracked`; the command line displays them with `listening`.
 
-The library marks its long loops with `tracked`; a shell (the command line) listens with `listening`.
+Without a listener the library is silent.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ __all__ = ["Listener", "listening", "tracked"]
 
 Item = TypeVar("Item")
 Listener = Callable[[str, int, int], None]
-"""Called with the name of the stage, the steps done and the steps in all."""
+"""Called with the name of the stage, the number of finished steps and the total."""
 
 _listener: ContextVar[Listener | None] = ContextVar("featprop_progress", default=None)
 
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Send the progress of everything that runs inside the block to `listener`."""
+    """Send the progress of everything inside the block to `listener`."""
     token = _listener.set(listener)
     try:
         yield
@@ -30,7 +30,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def tracked(items: Iterable[Item], stage: str, total: int) -> Iterator[Item]:
-    """Yield `items`, telling the listener how many of the `total` are done."""
+    """Yield `items` and report to the listener how many of `total` are finished."""
     listener = _listener.get()
     if listener is None:
         yield from items

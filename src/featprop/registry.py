@@ -1,7 +1,7 @@
-"""Names of things that others may add: strategies, models, formats of graphs.
+"""Classes that users choose by name: strategies, models, graph formats.
 
-A class registers itself with a decorator beside its definition. Another package names its class in an entry point, and
-featprop finds it wherever both are installed; it is imported when its name is asked for, and not before:
+featprop's own classes are listed by address and imported on first use. Other packages register a class with a
+decorator, or name it in an entry point; featprop then finds it wherever both packages are installed:
 
 .. code-block:: toml
 
@@ -12,12 +12,13 @@ featprop finds it wherever both are installed; it is imported when its name is a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from featprop.errors import ParameterError, quote_error, unknown_choice
-from featprop.options import check_options, options_of, owner
+from featprop.options import check_options, options_of, unknown_option
 
 __all__ = ["Registry"]
 
@@ -33,29 +34,37 @@ class Registry(Generic[Base]):
     Parameters
     ----------
     kind
-        What they are, for messages: ``"strategy"``.
+        What the classes are, for messages: ``"strategy"``.
     base
-        The class all of them derive from. Its attribute `name` is set to the name of each.
+        Base class of all of them. Registering a class sets its attribute `name`.
     group
-        The entry points through which other packages add theirs.
+        Entry-point group in which other packages list their classes.
+    built_in
+        Addresses of featprop's own classes by name, such as ``"featprop.strategies.age:AGE"``.
+
+    Attributes
+    ----------
+    classes
+        The classes imported so far, by name.
     """
 
-    def __init__(self, kind: str, base: Any, group: str) -> None:
+    def __init__(self, kind: str, base: Any, group: str, built_in: Mapping[str, str] | None = None) -> None:
         self.kind, self.base, self.group = kind, base, group
+        self.built_in = dict(built_in or {})
         self.classes: dict[str, type[Base]] = {}
 
     def register(self, name: str) -> Callable[[Class], Class]:
         """Make a class available under `name`: in Python, on the command line and in saved files.
 
-        A class that is defined again, as by a cell of a notebook that runs again, takes the place of its earlier self.
+        A class that is defined again, for example by rerunning a notebook cell, replaces its earlier definition.
         """
 
         def decorate(found: Class) -> Class:
             if not (isinstance(found, type) and issubclass(found, self.base)):
                 raise TypeError(f"{self.kind} {name!r} must be a subclass of {self.base.__name__}, not {found!r}")
-            earlier = self.classes.get(name)
-            if earlier is not None and _address(earlier) != _address(found):
-                raise ValueError(f"{self.kind} {name!r} is registered already, by {earlier.__qualname__}")
+            earlier = self._address(name)
+            if earlier is not None and earlier != _address_of(found):
+                raise ValueError(f"{self.kind} {name!r} is registered already, by {earlier}")
             found.name = name
             self.classes[name] = found
             return found
@@ -64,63 +73,85 @@ class Registry(Generic[Base]):
 
     def names(self) -> list[str]:
         """Return all names, sorted."""
-        return sorted({*self.classes, *self._plug_ins()})
+        return sorted({*self.built_in, *self.classes, *self._plug_ins()})
 
     def find(self, name: str) -> type[Base]:
-        """Return the class of that name, from another package if it is not one of featprop's."""
-        if name not in self.classes:
-            plug_ins = self._plug_ins()
-            if name not in plug_ins:
-                raise unknown_choice(self.kind, name, self.names())
-            self._load(plug_ins[name])
+        """Return the class registered under `name`, importing it if needed."""
+        if name in self.classes:
+            return self.classes[name]
+        if name in self.built_in:
+            module, _, attribute = self.built_in[name].partition(":")
+            self.classes[name] = getattr(import_module(module), attribute)
+            return self.classes[name]
+        plug_ins = self._plug_ins()
+        if name not in plug_ins:
+            raise unknown_choice(self.kind, name, self.names())
+        self._load(plug_ins[name])
         return self.classes[name]
 
     def make(self, name: str, **options: Any) -> Base:
-        """Return one of that name with its default options but for those given, which are checked."""
+        """Return an instance of the class registered under `name`, after checking `options`."""
         found = self.find(name)
         known = options_of(found)
         for option in options:
             if option not in known:
-                raise unknown_choice(f"Option of {owner(found)}", option, known)
+                raise unknown_option(found, option)
         made = found(**options)
         check_options(made)
         return made
 
-    def name_of(self, thing: Base) -> str:
-        """Return the name that exactly the class of this thing is registered under; that of a parent is not its own."""
-        name = type(thing).__dict__.get("name", "")
-        if name not in self.classes or _address(self.classes[name]) != _address(type(thing)):
-            rule = "must be registered under a name of its own to be saved"
-            raise ParameterError(self.kind, rule, type(thing).__name__, f"register it with a name for the {self.kind}")
+    def name_of(self, instance: Base) -> str:
+        """Return the name under which exactly the class of `instance` is registered, not one of its parents."""
+        name = type(instance).__dict__.get("name", "")
+        if self._address(name) != _address_of(type(instance)):
+            raise ParameterError(
+                f"The {self.kind} {type(instance).__name__} cannot be saved because its class has no registered name.",
+                hint=f"Decorate the class with register_{self.kind}(name).",
+                parameter=self.kind,
+                value=type(instance).__name__,
+            )
         return str(name)
+
+    def _address(self, name: str) -> str | None:
+        """Return where the class of that name is defined; None if there is none, or if it is in another package."""
+        return _address_of(self.classes[name]) if name in self.classes else self.built_in.get(name)
 
     def _plug_ins(self) -> dict[str, EntryPoint]:
         found: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
-            earlier = self.classes.get(entry.name)
-            if earlier is not None and _address(earlier) != entry.value:
-                origin = _origin(entry)
-                log.warning("%s %s of %s is left out: featprop has one of that name", self.kind, entry.name, origin)
+            earlier = self._address(entry.name)
+            if earlier is not None and earlier != entry.value:
+                log.warning(
+                    "Ignoring the %s %s from %s: the name is taken by %s.",
+                    self.kind,
+                    entry.name,
+                    _origin(entry),
+                    earlier,
+                )
             found.setdefault(entry.name, entry)
         return found
 
     def _load(self, entry: EntryPoint) -> None:
-        """Import a class of another package; whatever goes wrong there is told with the name of the package."""
-        what, cure = f"{self.kind.capitalize()} {entry.name} of {_origin(entry)}", "update or uninstall that package"
+        """Import a class of another package; an error there names the package."""
+        where = f"the {self.kind} {entry.name} from {_origin(entry)}"
+        details: dict[str, Any] = {
+            "hint": "Update or uninstall that package.",
+            "parameter": self.kind,
+            "value": entry.name,
+        }
         try:
             found = entry.load()
         except Exception as error:
-            told = f"{type(error).__name__}: {quote_error(error)}"
-            raise ParameterError(what, f"must load from {entry.value}", told, cure) from error
+            reason = f"{type(error).__name__}: {quote_error(error)}"
+            raise ParameterError(f"Cannot import {where} ({entry.value}): {reason}.", **details) from error
         if not (isinstance(found, type) and issubclass(found, self.base)):
-            rule = f"must be a subclass of featprop.{self.base.__name__}"
-            raise ParameterError(what, rule, repr(found), cure)
+            raise ParameterError(f"Cannot use {where}: {found!r} is not a {self.base.__name__}.", **details)
         if entry.name not in self.classes:
             self.register(entry.name)(found)
 
 
-def _address(kind: type[Any]) -> str:
-    """Return where a class is defined, as entry points write it."""
+def _address_of(kind: type[Any]) -> str:
+    """Return where a class is defined, in the notation of entry points."""
     return f"{kind.__module__}:{kind.__qualname__}"
 
 

@@ -1,124 +1,137 @@
-"""A PyTorch Geometric transform that marks the nodes to train on, and those to validate and to test on."""
+"""A PyTorch Geometric transform that selects the training nodes."""
 
 from __future__ import annotations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch_geometric.data import Data
-from torch_geometric.transforms import BaseTransform
 
 from featprop.active import select
-from featprop.errors import GraphError, ParameterError
+from featprop.errors import GraphError, MissingExtraError, ParameterError
 from featprop.graph import Graph
 from featprop.interop.pyg import check_is_data
 from featprop.strategies import DEFAULT_STRATEGY, Strategy
 
-__all__ = ["FeatPropSplit"]
+try:
+    import torch
+    from torch_geometric.data import Data
+    from torch_geometric.transforms import BaseTransform
+except ModuleNotFoundError as error:
+    if error.name not in ("torch", "torch_geometric"):
+        raise
+    raise MissingExtraError("featprop.FeatPropSplit", "pyg", error.name) from error
 
 
 class FeatPropSplit(BaseTransform):  # type: ignore[misc]
-    """Set ``data.train_mask`` to the nodes a strategy picks, as `RandomNodeSplit` does at random.
+    """Set ``data.train_mask`` to the nodes a strategy selects, where `RandomNodeSplit` draws them at random.
 
-    On request ``val_mask`` and ``test_mask`` are drawn at random from the other nodes. One that is not asked for stays
-    as it is, and no node of it is picked or drawn for another.
+    Optionally draws ``val_mask`` and ``test_mask`` at random from the other nodes. A mask that is not drawn stays
+    unchanged, and its nodes are neither selected nor drawn.
 
     Parameters
     ----------
     budget
-        How many nodes to pick.
+        Number of nodes to select.
     strategy
-        The name of a strategy, or one with options of its own.
-    seed
-        The same seed gives the same nodes.
+        Name of a strategy, or a strategy object.
+    random_state
+        Seed; the same seed gives the same nodes.
     num_val
-        How many nodes to validate on, or their share of all nodes if it is a float, as in `RandomNodeSplit`; 0 leaves
-        ``val_mask`` alone.
+        Number of validation nodes, or their share of all nodes if it is a float, as in `RandomNodeSplit`; 0 keeps
+        ``val_mask``.
     num_test
-        How many nodes to test on, or their share; None leaves ``test_mask`` alone.
+        Number of test nodes, or their share; None keeps ``test_mask``.
     """
 
     def __init__(
         self,
         budget: int,
         strategy: str | Strategy = DEFAULT_STRATEGY,
-        seed: int = 0,
+        random_state: int = 0,
         *,
         num_val: int | float = 0,
         num_test: int | float | None = None,
     ) -> None:
         self.budget = budget
         self.strategy = strategy
-        self.seed = seed
+        self.random_state = random_state
         self.num_val = num_val
         self.num_test = num_test
 
     def forward(self, data: Data) -> Data:
-        """Return the data with its masks; labels are not looked at."""
+        """Return the data with its masks; labels are ignored."""
         check_is_data(data)
         n_val = _count("num_val", self.num_val, data.num_nodes)
         n_test = None if self.num_test is None else _count("num_test", self.num_test, data.num_nodes)
         unlabelled = Data(x=data.x, edge_index=data.edge_index, edge_weight=data.edge_weight, edge_attr=data.edge_attr)
         graph = Graph.from_pyg(unlabelled)
-        stays = {"val_mask": not self.num_val, "test_mask": n_test is None}
-        kept = _held(data, [name for name, does in stays.items() if does and name in data])
-        data.train_mask = _mask(data.num_nodes, self._picked(graph, kept))
+        is_kept = {"val_mask": not self.num_val, "test_mask": n_test is None}
+        kept = _union(data, [name for name, keep in is_kept.items() if keep and name in data])
+        data.train_mask = _mask(data.num_nodes, self._select(graph, kept))
         if self.num_val or n_test is not None:
             self._draw(data, kept, n_val, n_test)
         return data
 
-    def _picked(self, graph: Graph, kept: torch.Tensor) -> NDArray[np.intp]:
-        """Return the positions of the nodes to train on: none of a mask that stays."""
+    def _select(self, graph: Graph, kept: torch.Tensor) -> NDArray[np.intp]:
+        """Return the positions of the training nodes, none of which is in a mask that is kept."""
         room = graph.n_nodes - int(kept.sum())
         if room < graph.n_nodes and isinstance(self.budget, int | np.integer) and self.budget > room:
-            rule = f"must be at most {room:,}, the nodes that val_mask and test_mask do not hold"
-            cure = "ask for fewer, or for new masks with num_val and num_test"
-            raise ParameterError("budget", rule, self.budget, cure)
-        return select(graph, self.budget, strategy=self.strategy, exclude=kept, seed=self.seed).positions
+            raise ParameterError(
+                f"`budget` is {self.budget:,}, but only {room:,} nodes are outside val_mask and test_mask.",
+                hint="Select fewer, or draw new masks with `num_val` and `num_test`.",
+                parameter="budget",
+                value=self.budget,
+            )
+        return select(
+            graph, self.budget, strategy=self.strategy, exclude=kept, random_state=self.random_state
+        ).positions
 
     def _draw(self, data: Data, kept: torch.Tensor, n_val: int, n_test: int | None) -> None:
-        """Set the masks that are asked for: nodes that are in none of the others."""
+        """Draw the requested masks from the nodes that are in no other mask."""
         free = torch.nonzero(~(data.train_mask | kept)).ravel().numpy()
         wanted = n_val + (n_test or 0)
         if wanted > len(free):
-            found = f"{n_val:,} to validate and {n_test or 0:,} to test on"
-            rule = f"must be at most {len(free):,} together, the nodes that no other mask holds"
-            raise ParameterError("num_val and num_test", rule, found, "ask for fewer")
-        drawn = np.random.default_rng([self.seed, wanted]).permutation(free)
+            raise ParameterError(
+                f"`num_val` and `num_test` ask for {wanted:,} nodes, but only {len(free):,} are in no other mask.",
+                parameter="num_val" if self.num_val else "num_test",
+                value=wanted,
+            )
+        drawn = np.random.default_rng([self.random_state, wanted]).permutation(free)
         if self.num_val:
             data.val_mask = _mask(data.num_nodes, drawn[:n_val])
         if n_test is not None:
             data.test_mask = _mask(data.num_nodes, drawn[n_val:wanted])
 
     def __repr__(self) -> str:
-        told: dict[str, object] = {"budget": self.budget, "strategy": self.strategy, "seed": self.seed}
-        told |= {"num_val": self.num_val} if self.num_val else {}
-        told |= {} if self.num_test is None else {"num_test": self.num_test}
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in told.items())})"
+        shown: dict[str, object] = {"budget": self.budget, "strategy": self.strategy, "random_state": self.random_state}
+        shown |= {"num_val": self.num_val} if self.num_val else {}
+        shown |= {} if self.num_test is None else {"num_test": self.num_test}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
-def _count(what: str, wanted: int | float, n_nodes: int) -> int:
-    """Return how many nodes are wanted: an int is a number of them, a float a share of all."""
+def _count(parameter: str, wanted: int | float, n_nodes: int) -> int:
+    """Return the number of nodes: an int is the number itself, a float a share of all."""
     if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool) and wanted >= 0:
         return int(wanted)
     if isinstance(wanted, float | np.floating) and 0 <= wanted <= 1:
         return round(n_nodes * wanted)
-    rule = "must be a whole number of nodes or a share from 0.0 to 1.0"
-    raise ParameterError(what, rule, repr(wanted), "pass 500, or 0.2 for a fifth")
+    message = f"`{parameter}` must be a number of nodes or a share from 0.0 to 1.0, not {wanted!r}."
+    raise ParameterError(message, parameter=parameter, value=wanted)
 
 
-def _held(data: Data, names: list[str]) -> torch.Tensor:
-    """Return which nodes are in any of these masks, or in any column of one that has several."""
-    held = torch.zeros(data.num_nodes, dtype=torch.bool)
+def _union(data: Data, names: list[str]) -> torch.Tensor:
+    """Return the mask of the nodes in any of these masks, or in any column of one with several."""
+    union = torch.zeros(data.num_nodes, dtype=torch.bool)
     for name in names:
         mask = torch.as_tensor(data[name]).cpu()
         if mask.dtype not in (torch.bool, torch.uint8) or mask.dim() == 0 or len(mask) != data.num_nodes:
-            found = f"the shape {tuple(mask.shape)} and the type {mask.dtype}"
             raise GraphError(
-                f"data.{name}", "must be true or false for each node", found, f"mend it or del data.{name}"
+                f"data.{name} must have one boolean per node, but its shape is {tuple(mask.shape)} and its type "
+                f"{mask.dtype}.",
+                hint=f"Correct it, or delete data.{name}.",
+                parameter=name,
             )
-        held |= mask.bool().reshape(data.num_nodes, -1).any(dim=1)
-    return held
+        union |= mask.bool().reshape(data.num_nodes, -1).any(dim=1)
+    return union
 
 
 def _mask(n_nodes: int, positions: NDArray[np.intp]) -> torch.Tensor:

@@ -33,7 +33,7 @@ def names(graph: fp.Graph) -> dict[Any, Any]:
 
 
 def test_an_audit_from_the_draw_to_its_release(graph: fp.Graph, names: dict[Any, Any], tmp_path: Path) -> None:
-    learner = ActiveLearner(graph, seed=4)
+    learner = ActiveLearner(graph, random_state=4)
     learner.tell({node: names[node] for node in learner.ask(30)})
     sample = learner.audit(40)
     assert not set(sample) & set(learner.labels)
@@ -145,7 +145,7 @@ def test_nothing_of_the_audit_reaches_what_chooses_or_learns(
         return choose(self, context, *rest)
 
     def learn(self: GraphRidge, propagation: Any, nodes: Any, targets: Any) -> None:
-        learnt.append({"classes": self.classes_, "labels": dict(self.labelled_), "nodes": nodes.tolist()})
+        learnt.append({"classes": self.class_names_, "labels": dict(self.labelled_), "nodes": nodes.tolist()})
         fit(self, propagation, nodes, targets)
 
     monkeypatch.setattr(kind, "select", watched)

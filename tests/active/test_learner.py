@@ -41,9 +41,9 @@ def answer(nodes: Any) -> dict[str, str]:
 
 
 def test_a_dialogue_from_the_first_node_to_predictions(graph: fp.Graph) -> None:
-    learner = ActiveLearner(graph, seed=4)
+    learner = ActiveLearner(graph, random_state=4)
     first = learner.ask(3)
-    assert first.nodes.tolist() == fp.select(graph, 3, seed=4).nodes.tolist()
+    assert first.nodes.tolist() == fp.select(graph, 3, random_state=4).nodes.tolist()
     assert learner.asked == first.nodes.tolist()
     second = learner.ask(2)
     assert not set(first.nodes) & set(second.nodes)
@@ -60,7 +60,7 @@ def test_a_dialogue_from_the_first_node_to_predictions(graph: fp.Graph) -> None:
 
 
 def test_the_default_looks_at_its_model_as_soon_as_there_are_two_classes(graph: fp.Graph) -> None:
-    learner = ActiveLearner(graph, seed=2)
+    learner = ActiveLearner(graph, random_state=2)
     told: dict[str, str] = {}
     for more in ({"n00": "red"}, {"n01": "red"}, {"n09": "green"}, {"n17": "blue"}):
         learner.tell(more)
@@ -70,7 +70,7 @@ def test_the_default_looks_at_its_model_as_soon_as_there_are_two_classes(graph: 
         names, labels = list(told), list(told.values())
         skipped = [node for node in learner.skipped if node not in ours]
         model = fp.GraphRidge().fit(graph, names, labels) if len(set(labels)) > 1 else None
-        given = {"labelled": names, "exclude": skipped, "seed": 2}
+        given = {"labelled": names, "exclude": skipped, "random_state": 2}
         assert ours == fp.select(graph, 3, labels=labels, model=model, **given).nodes.tolist()
     assert learner.model_name == "ridge"
 
@@ -141,7 +141,7 @@ def test_a_strategy_without_a_model_trains_none(graph: fp.Graph, monkeypatch: py
 
 @pytest.mark.parametrize("name", available_strategies())
 def test_resumed_rounds_go_on_as_if_nothing_had_happened(graph: fp.Graph, tmp_path: Path, name: str) -> None:
-    learner = ActiveLearner(graph, name, model=fp.GCN(hidden=4, epochs=10), seed=2)
+    learner = ActiveLearner(graph, name, model=fp.GCN(hidden=4, epochs=10), random_state=2)
     learner.tell(answer(["n00", "n08", "n16"]))
     learner.tell(answer(learner.ask(3).nodes))
     learner.ask(2)
@@ -151,7 +151,7 @@ def test_resumed_rounds_go_on_as_if_nothing_had_happened(graph: fp.Graph, tmp_pa
     assert resumed.labels == learner.labels
     assert (resumed.asked, resumed.skipped, resumed.rounds) == (learner.asked, ["n05"], 2)
     assert resumed.ask(4).nodes.tolist() == learner.ask(4).nodes.tolist()
-    assert resumed.strategy.state() == learner.strategy.state()
+    assert resumed.strategy.state_dict() == learner.strategy.state_dict()
     resumed.save(tmp_path / "rounds")
     assert len(ActiveLearner.resume(tmp_path / "rounds", graph).asked) == len(learner.asked)
 
@@ -183,11 +183,11 @@ def test_with_one_class_a_strategy_that_needs_a_model_still_answers(graph: fp.Gr
 
 
 def test_with_one_class_a_fresh_model_of_the_kind_given_is_looked_at(graph: fp.Graph) -> None:
-    model = fp.SGC(epochs=10, seed=3)
+    model = fp.SGC(epochs=10, random_state=3)
     learner = ActiveLearner(graph, "coreset-greedy", model=model)
     learner.tell({"n00": "red", "n01": "red"})
     known = {"labelled": ["n00", "n01"], "labels": ["red", "red"]}
-    expected = fp.select(graph, 3, strategy="coreset-greedy", model=fp.SGC(epochs=10, seed=3), **known)
+    expected = fp.select(graph, 3, strategy="coreset-greedy", model=fp.SGC(epochs=10, random_state=3), **known)
     assert learner.ask(3).nodes.tolist() == expected.nodes.tolist()
     assert not model.is_fitted
 
@@ -316,7 +316,7 @@ def test_a_program_that_was_killed_while_it_saved_does_everything_again(graph: f
 
 
 def test_who_was_asked_is_kept_when_the_block_has_ended_well(graph: fp.Graph, tmp_path: Path) -> None:
-    learner = ActiveLearner(graph, seed=1)
+    learner = ActiveLearner(graph, random_state=1)
     learner.save(tmp_path / "rounds")
     picks = learner.ask(3).nodes.tolist()
     with pytest.raises(KeyError), learner.saving(tmp_path / "rounds"):
@@ -329,7 +329,7 @@ def test_who_was_asked_is_kept_when_the_block_has_ended_well(graph: fp.Graph, tm
 
 def test_rounds_of_somebody_else_are_not_overwritten(graph: fp.Graph, tmp_path: Path) -> None:
     """Two programs that take up one learner: the second to save would ask the nodes of the first again."""
-    ActiveLearner(graph, seed=1).save(tmp_path / "rounds")
+    ActiveLearner(graph, random_state=1).save(tmp_path / "rounds")
     one, other = (ActiveLearner.resume(tmp_path / "rounds", graph) for _ in range(2))
     asked = one.ask(3).nodes.tolist()
     one.save(tmp_path / "rounds")
@@ -414,7 +414,7 @@ def test_ids_and_classes_keep_their_type_through_rounds(ids: list[Any], labels: 
         type(name) for pair in zip(ids[:2], labels[:2], strict=True) for name in pair
     ]
     assert resumed.asked == [node for node in asked if node not in ids[:2]]
-    assert resumed.model.classes_ == learner.model.classes_
+    assert resumed.model.class_names_ == learner.model.class_names_
     assert len(resumed.ask(4 - len({*asked, *ids[:2]}))) == 4 - len({*asked, *ids[:2]})
 
 
@@ -441,7 +441,7 @@ def test_the_model_given_is_left_alone(graph: fp.Graph) -> None:
 
 
 def test_a_subclass_without_a_name_is_not_saved_as_its_parent(graph: fp.Graph, tmp_path: Path) -> None:
-    class Mine(type(fp.get_strategy("featprop"))):
+    class Mine(type(fp.strategies.get_strategy("featprop"))):
         pass
 
     with pytest.raises(ParameterError, match="must be registered under a name of its own to be saved; found Mine"):
@@ -471,7 +471,7 @@ def test_three_questions_propagate_once(graph: fp.Graph, monkeypatch: pytest.Mon
 
 
 def test_a_strategy_without_a_name_cannot_be_saved(graph: fp.Graph, tmp_path: Path) -> None:
-    class Mine(fp.Strategy):
+    class Mine(fp.strategies.Strategy):
         def select(self, context: Any, budget: int, generator: np.random.Generator) -> Any:
             return context.candidates[:budget]
 

@@ -26,7 +26,7 @@ def scattered(seed: int, n: int = 60) -> Graph:
 @settings(max_examples=20, deadline=None)
 def test_every_point_is_the_mean_distance_to_the_nearest_of_so_many(seed: int, before: int) -> None:
     graph = scattered(seed)
-    found = plan(graph, 12, strategy="random", labelled=list(range(before)), seed=seed)
+    found = plan(graph, 12, strategy="random", labelled=list(range(before)), random_state=seed)
     ours = Propagation.of(graph)
     rows = np.hstack([np.sqrt(share) * ours.features(name) for name, share in ours.compared_shares.items()])
     for count in (1, 5, 12):
@@ -69,8 +69,8 @@ def test_nodes_that_are_all_alike_need_one_label() -> None:
 
 def test_it_is_of_the_picks_of_select_and_further_where_some_are_labelled() -> None:
     graph = scattered(1)
-    found = plan(graph, 8, labelled=[0, 1], seed=3)
-    assert found.picks.nodes.tolist() == select(graph, 8, labelled=[0, 1], seed=3).nodes.tolist()
+    found = plan(graph, 8, labelled=[0, 1], random_state=3)
+    assert found.picks.nodes.tolist() == select(graph, 8, labelled=[0, 1], random_state=3).nodes.tolist()
     assert "further labels" in str(found)
     assert plan_of(found.picks).elbow == found.elbow
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import featprop as fp
+from featprop.active import write_predictions
 from featprop.errors import LabelError
 from featprop.graph import Graph
 from featprop.models import NodeClassifier
@@ -23,12 +23,12 @@ class Stubborn(NodeClassifier):
 
     def scores(self, propagation: Propagation) -> np.ndarray:
         first = np.asarray(propagation.graph.features)[:, 0].astype(int)
-        return 2 * np.eye(len(self.classes_), dtype=np.float32)[first]
+        return 2 * np.eye(len(self.class_names_), dtype=np.float32)[first]
 
-    def tensors(self) -> dict[str, np.ndarray]:
+    def state_dict(self) -> dict[str, np.ndarray]:
         return {}
 
-    def restore(self, tensors: object) -> None: ...
+    def load_state_dict(self, state: object) -> None: ...
 
 
 def graph_of(firsts: list[int]) -> Graph:
@@ -41,7 +41,7 @@ def graph_of(firsts: list[int]) -> Graph:
 
 def rows_of(model: NodeClassifier, graph: Graph) -> list[dict[str, str]]:
     stream = io.BytesIO()
-    fp.write_predictions(stream, model, graph)
+    write_predictions(stream, model, graph)
     return list(csv.DictReader(io.StringIO(stream.getvalue().decode())))
 
 
@@ -53,9 +53,9 @@ def fitted(graph: Graph, labels: dict[Hashable, Hashable]) -> NodeClassifier:
 def test_classes_that_a_table_cannot_tell_apart(one: Hashable, other: Hashable, tmp_path: Path) -> None:
     graph = graph_of([0, 1, 0, 1])
     model = fitted(graph, {0: "a", 1: "b"})
-    model.classes_ = (one, other)
+    model.class_names_ = (one, other)
     with pytest.raises(LabelError) as told:
-        fp.write_predictions(tmp_path / "predictions.csv", model, graph)
+        write_predictions(tmp_path / "predictions.csv", model, graph)
     assert str(told.value) == (
         f"Classes in a table must be written differently; found {one!r} and {other!r}: "
         "rename one of them and train again."

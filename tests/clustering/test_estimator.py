@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, every one, and what the estimator adds to `k_medoids`."""
+"""All estimator checks of scikit-learn, and what the estimator adds to `k_medoids`."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from featprop.clustering import KMedoids, Points, k_medoids
 from featprop.errors import ParameterError
+from tests.helpers import raises
 
 pytestmark = pytest.mark.filterwarnings("ignore:Skipping check", "ignore:Can't check dok sparse matrix")
 
@@ -30,10 +31,10 @@ def test_fit_predict_transform(sparse: bool) -> None:
     assert model.predict(np.hstack([[[19.0, 1]], np.zeros((1, 60))])).tolist() == [model.labels_[3]]
 
 
-def test_the_same_medoids_as_the_function() -> None:
+def test_estimator_finds_the_medoids_of_the_function() -> None:
     rows = np.random.default_rng(0).normal(size=(80, 3))
-    model = KMedoids(n_clusters=30, n_starts=1, random_state=0).fit(rows)
-    assert model.medoid_indices_.tolist() == k_medoids(rows, 30, n_starts=1).medoids.tolist()
+    model = KMedoids(n_clusters=30, n_init=1, random_state=0).fit(rows)
+    assert model.medoid_indices_.tolist() == k_medoids(rows, 30, n_init=1).medoids.tolist()
 
 
 def test_sample_weight() -> None:
@@ -42,8 +43,8 @@ def test_sample_weight() -> None:
 
 
 @pytest.mark.parametrize("method", ["fit", "predict", "transform"])
-def test_points_are_for_the_function(method: str) -> None:
+def test_estimator_refuses_points(method: str) -> None:
     rows = np.array([[0.0], [1.0], [2.0]])
     model = KMedoids(n_clusters=1).fit(rows)
-    with pytest.raises(ParameterError, match="X must be rows of numbers, dense or sparse; found Points: pass the rows"):
+    with raises(ParameterError, parameter="X"):
         getattr(model, method)(Points(rows))

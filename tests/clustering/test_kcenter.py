@@ -1,4 +1,4 @@
-"""Greedy and exact K-Center beside every choice there is."""
+"""Greedy and exact K-Center compared with all subsets."""
 
 from itertools import combinations
 
@@ -9,7 +9,7 @@ from featprop.clustering.kcenter import k_center
 from featprop.clustering.robust_kcenter import RobustKCenterResult, robust_k_center
 from featprop.compute.points import Points
 
-NOBODY = np.array([], dtype=np.intp)
+NO_ROWS = np.array([], dtype=np.intp)
 
 
 def rows_of(seed: int, n: int = 14) -> np.ndarray:
@@ -22,7 +22,13 @@ def radius_of(rows: np.ndarray, centres: list[int], outliers: int = 0) -> float:
 
 
 def exact(rows: np.ndarray, count: int, **options: object) -> RobustKCenterResult:
-    settings = {"outliers": 0, "time_limit": 60.0, "most": 1000, "fixed": NOBODY, "candidates": np.arange(len(rows))}
+    settings = {
+        "outliers": 0,
+        "time_limit": 60.0,
+        "max_size": 1000,
+        "fixed": NO_ROWS,
+        "candidates": np.arange(len(rows)),
+    }
     settings |= options
     fixed, candidates = settings.pop("fixed"), settings.pop("candidates")
     return robust_k_center(Points(rows), count, fixed, candidates, np.random.default_rng(0), **settings)
@@ -31,7 +37,7 @@ def exact(rows: np.ndarray, count: int, **options: object) -> RobustKCenterResul
 @pytest.mark.parametrize("seed", range(5))
 def test_greedy_is_within_twice_the_best(seed: int) -> None:
     rows = rows_of(seed)
-    result = k_center(Points(rows), 3, NOBODY, np.arange(14), np.random.default_rng(0))
+    result = k_center(Points(rows), 3, NO_ROWS, np.arange(14), np.random.default_rng(0))
     best = min(radius_of(rows, list(choice)) for choice in combinations(range(14), 3))
     assert result.radius == pytest.approx(radius_of(rows, result.centres.tolist()), rel=1e-4)
     assert best <= result.radius * (1 + 1e-5) <= 2 * best * (1 + 1e-4)
@@ -39,7 +45,7 @@ def test_greedy_is_within_twice_the_best(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("outliers", [0, 2])
-def test_the_program_finds_the_best_of_all_choices_and_proves_it(seed: int, outliers: int) -> None:
+def test_program_finds_and_proves_the_optimum(seed: int, outliers: int) -> None:
     rows = rows_of(seed)
     result = exact(rows, 3, outliers=outliers)
     best = min(radius_of(rows, list(choice), outliers) for choice in combinations(range(14), 3))
@@ -63,15 +69,15 @@ def test_fixed_centres_and_candidates_are_respected(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_program_of_a_few_rows_still_bounds_all(seed: int) -> None:
+def test_program_on_a_sample_bounds_all_rows(seed: int) -> None:
     rows = rows_of(seed, 40)
-    whole, part = exact(rows, 4), exact(rows, 4, most=15)
+    whole, part = exact(rows, 4), exact(rows, 4, max_size=15)
     assert part.radius == pytest.approx(radius_of(rows, part.centres.tolist()), rel=1e-4)
     assert part.lower_bound <= whole.radius * (1 + 1e-5)
     assert part.radius <= part.greedy_radius
 
 
-def test_without_time_greedy_is_returned() -> None:
+def test_greedy_result_is_returned_without_time() -> None:
     rows = rows_of(0, 40)
     result = exact(rows, 4, time_limit=0.0)
     assert (result.n_problems, result.radius) == (0, result.greedy_radius)

@@ -1,4 +1,4 @@
-"""K-Means beside scikit-learn's, with centres that stay where they are."""
+"""K-Means compared with scikit-learn, and with fixed centres."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs
 
 from featprop.clustering import kmeans
 from featprop.clustering.kmeans import as_points, k_means, nearest_distinct, nearest_lists
-from featprop.compute.points import Points, blocks_of
+from featprop.compute.points import Points, split_by_bytes
 
 NONE = np.array([], dtype=np.intp)
 
@@ -17,7 +17,7 @@ def blobs(seed: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_blobs_as_well_as_scikit_learn(seed: int) -> None:
+def test_loss_on_blobs_is_close_to_scikit_learn(seed: int) -> None:
     rows = blobs(seed)
     points = Points(rows)
     ours = []
@@ -42,22 +42,22 @@ def test_weights_move_the_mean() -> None:
 
 
 @pytest.mark.parametrize("rows", [np.zeros((9, 2)), np.repeat(np.eye(3), 3, axis=0)])
-def test_equal_rows_give_as_many_centres_and_distinct_nearest_rows(rows: np.ndarray) -> None:
+def test_equal_rows_give_distinct_nearest_rows(rows: np.ndarray) -> None:
     points = Points(rows.astype(np.float32))
     centres = k_means(points, 5, NONE, np.ones(9, np.float32), np.random.default_rng(0))
     nearest = nearest_distinct(points, centres, np.arange(9))
     assert len(set(nearest.tolist())) == 5
 
 
-def test_a_shared_nearest_row_goes_to_the_closer_centre() -> None:
+def test_shared_nearest_row_goes_to_the_closer_centre() -> None:
     points = Points(np.array([[0.0], [10.0], [11.0]], dtype=np.float32))
     centres = np.array([[1.0], [2.0]], dtype=np.float32) + points.rows[0]
     assert nearest_distinct(points, centres, np.arange(3)).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("block_bytes", [40, 2**20])
-def test_lists_of_the_nearest_as_sorting_gives_them(block_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kmeans, "blocks_of", lambda n, each: blocks_of(n, each, block_bytes))
+def test_nearest_lists_equal_sorting(block_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kmeans, "split_by_bytes", lambda n, each: split_by_bytes(n, each, block_bytes))
     rows = np.random.default_rng(0).integers(0, 4, size=(60, 2)).astype(np.float32)
     points = Points(rows)
     index, distance = nearest_lists(points.take(slice(0, 5)), points, 12)

@@ -1,4 +1,4 @@
-"""The parts of the swap search against every exchange tried anew, in double precision."""
+"""The swap search against all swaps in double precision."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from featprop.clustering.swaps import Search, greedy_order, total_distances
 
 
 class Given(NamedTuple):
-    """Distances of candidates to references, with fixed medoids or without, and weights."""
+    """Distances of candidates to references, the distance to fixed medoids, weights and medoids."""
 
     distances: np.ndarray
     covered: np.ndarray
@@ -22,7 +22,7 @@ class Given(NamedTuple):
         return Search(self.medoids, self.distances[self.medoids], self.covered, self.weights)
 
     def loss(self, medoids: np.ndarray) -> float:
-        """The weighted sum of the distances to the nearest, added up anew."""
+        """Compute the weighted sum of the distances to the nearest medoid directly."""
         nearest = np.vstack([self.distances[medoids], self.covered[None]]).astype(float).min(axis=0)
         return float(nearest @ self.weights)
 
@@ -39,8 +39,8 @@ def problem(seed: int, fixed: bool, n: int = 14, references: int = 23, count: in
 problems = st.builds(problem, st.integers(0, 10_000), st.booleans())
 
 
-def best_exchange(given: Given, candidate: int) -> float:
-    """By how much the best exchange for a candidate lowers the loss."""
+def best_swap(given: Given, candidate: int) -> float:
+    """Return by how much the best swap of a candidate lowers the loss."""
     places = range(len(given.medoids))
     changed = [np.where(np.arange(len(given.medoids)) == out, candidate, given.medoids) for out in places]
     return given.loss(given.medoids) - min(given.loss(each) for each in changed)
@@ -48,7 +48,7 @@ def best_exchange(given: Given, candidate: int) -> float:
 
 @given(problems)
 @settings(max_examples=30)
-def test_the_two_nearest_of_each_reference(given: Given) -> None:
+def test_two_nearest_medoids_of_each_reference(given: Given) -> None:
     search = given.search()
     every = np.vstack([given.distances[given.medoids], given.covered[None]])
     order = np.argsort(every, axis=0, kind="stable")
@@ -62,18 +62,18 @@ def test_the_two_nearest_of_each_reference(given: Given) -> None:
 
 @given(problems)
 @settings(max_examples=30)
-def test_losses_and_gains_are_those_of_every_exchange(given: Given) -> None:
+def test_losses_and_gains_match_every_swap(given: Given) -> None:
     search = given.search()
     assert search.loss == pytest.approx(given.loss(given.medoids))
     rises = [given.loss(np.delete(given.medoids, out)) - given.loss(given.medoids) for out in range(3)]
     np.testing.assert_allclose(search.removal_losses()[:3], rises, atol=1e-5)
-    expected = [best_exchange(given, candidate) for candidate in range(len(given.distances))]
+    expected = [best_swap(given, candidate) for candidate in range(len(given.distances))]
     np.testing.assert_allclose(search.gains(given.distances), expected, atol=1e-5)
 
 
 @given(problems)
 @settings(max_examples=30)
-def test_gains_over_some_references_are_never_above_those_over_all(given: Given) -> None:
+def test_gains_over_some_references_are_lower_bounds(given: Given) -> None:
     search, some = given.search(), np.arange(0, given.distances.shape[1], 2)
     block = np.ascontiguousarray(given.distances[:, some])
     partly = search.gains(block, some)
@@ -85,7 +85,7 @@ def test_gains_over_some_references_are_never_above_those_over_all(given: Given)
 
 @given(problems)
 @settings(max_examples=30)
-def test_after_exchanges_a_search_knows_what_a_new_one_would(given: Given) -> None:
+def test_state_after_swaps_equals_a_new_search(given: Given) -> None:
     search, everyone = given.search(), np.arange(len(given.distances))
     total = 0
     while made := search.improve(everyone, given.distances, search.gains(given.distances)):
@@ -98,7 +98,7 @@ def test_after_exchanges_a_search_knows_what_a_new_one_would(given: Given) -> No
         np.testing.assert_array_equal(search.distances, given.distances[search.medoids])
     assert search.n_swaps == total
     assert len(set(search.medoids.tolist())) == 3
-    gains = [best_exchange(given._replace(medoids=search.medoids), each) for each in everyone]
+    gains = [best_swap(given._replace(medoids=search.medoids), each) for each in everyone]
     assert max(gains) <= 1e-5
 
 
@@ -109,7 +109,7 @@ def on_a_line(places: list[float], medoids: list[int]) -> Given:
     return Given(distances, np.full(n, np.inf, np.float32), np.ones(n, np.float32), np.array(medoids))
 
 
-def test_the_best_exchange_is_made_first_and_one_that_no_longer_gains_is_not() -> None:
+def test_best_swap_comes_first_and_useless_swaps_are_skipped() -> None:
     """From the ends of two groups of three, 0 1 2 and 10 11 12: the middles gain 1 each, and then nothing does."""
     given = on_a_line([0, 1, 2, 10, 11, 12], [0, 3])
     search = given.search()
@@ -121,8 +121,8 @@ def test_the_best_exchange_is_made_first_and_one_that_no_longer_gains_is_not() -
     assert search.n_swaps == 2
 
 
-def test_of_equal_gains_the_lower_rank_is_exchanged() -> None:
-    """Rows 1 and 2 are one place: each gains as much as the other, and then the other nothing."""
+def test_lower_rank_wins_ties() -> None:
+    """Rows 1 and 2 are equal: both have the same gain, and after one swap the other has none."""
     given = on_a_line([0, 1, 1, 2, 50], [0, 4])
     for rank, taken in ((None, 1), (np.array([0, 2, 1, 3, 4]), 2), (np.array([0, 1, 2, 3, 4]), 1)):
         search = given.search()
@@ -130,7 +130,7 @@ def test_of_equal_gains_the_lower_rank_is_exchanged() -> None:
         assert sorted(search.medoids.tolist()) == [taken, 4]
 
 
-def test_the_largest_gain_is_first_whatever_the_rank() -> None:
+def test_largest_gain_wins_over_rank() -> None:
     given = on_a_line([0, 4, 5, 6, 7, 50], [0, 5])
     gains = given.search().gains(given.distances)
     assert gains.argmax() == 2
@@ -140,8 +140,8 @@ def test_the_largest_gain_is_first_whatever_the_rank() -> None:
         assert sorted(search.medoids.tolist()) == [2, 5]
 
 
-def test_a_gain_of_the_size_of_rounding_is_none() -> None:
-    """1,000 · 1e-7 of the loss is asked for: 2e-5 is too little for it, 2e-3 is not."""
+def test_gain_within_rounding_is_ignored() -> None:
+    """The gain must exceed 1,000 · 1e-7: 2e-5 is too small, 2e-3 is enough."""
     for gain, made in ((2e-5, 0), (2e-3, 1)):
         distances = np.array([[500.0, 500.0, 0.0], [500.0 - gain, 500.0, 0.0], [900.0, 900.0, 900.0]])
         weights, covered = np.ones(3, np.float32), np.full(3, np.inf, np.float32)
@@ -150,14 +150,14 @@ def test_a_gain_of_the_size_of_rounding_is_none() -> None:
         assert search.improve(np.arange(3), block, np.array([0.0, gain, 0.0])) == made
 
 
-def test_a_medoid_is_not_exchanged_for_itself() -> None:
+def test_medoid_is_not_swapped_for_itself() -> None:
     given = on_a_line([0, 1, 2, 10], [0, 3])
     search = given.search()
     assert search.improve(np.arange(4), given.distances, np.array([5.0, 0.0, 0.0, 5.0])) == 0
     assert search.medoids.tolist() == [0, 3]
 
 
-def test_one_medoid_alone_cannot_be_exchanged_but_beside_a_fixed_one_it_can() -> None:
+def test_single_medoid_can_be_swapped_only_with_fixed_ones() -> None:
     given = on_a_line([0, 1, 2], [0])
     assert not given.search().can_swap
     assert given._replace(covered=np.ones(3, np.float32)).search().can_swap
@@ -173,7 +173,7 @@ def test_total_distances_are_weighted_sums(given: Given) -> None:
 
 @given(problems, st.integers(1, 8))
 @settings(max_examples=40)
-def test_the_greedy_order_lowers_the_loss_most_each_time(given: Given, count: int) -> None:
+def test_greedy_order_lowers_the_loss_most_each_time(given: Given, count: int) -> None:
     chosen = greedy_order(given.distances, given.covered, given.weights, count)
     assert len(set(chosen.tolist())) == count
     for place in range(count):
@@ -183,7 +183,7 @@ def test_the_greedy_order_lowers_the_loss_most_each_time(given: Given, count: in
 
 
 @pytest.mark.parametrize("power", [-40, 40])
-def test_the_greedy_order_is_the_same_in_any_unit(power: int) -> None:
+def test_greedy_order_does_not_depend_on_scale(power: int) -> None:
     for seed in range(5):
         given = problem(seed, seed % 2 == 1)
         unit = np.float32(2.0**power)
@@ -192,16 +192,16 @@ def test_the_greedy_order_is_the_same_in_any_unit(power: int) -> None:
         assert scaled.tolist() == plain.tolist()
 
 
-def test_of_equal_candidates_the_first_in_the_order_is_chosen() -> None:
+def test_first_in_the_order_wins_ties() -> None:
     given = on_a_line([0, 0, 0, 9, 9], [0])
     arguments = given.distances, given.covered, given.weights
     assert greedy_order(*arguments, 2).tolist() == [0, 3]
     assert greedy_order(*arguments, 2, np.array([2, 4, 1, 3, 0])).tolist() == [2, 4]
     assert greedy_order(given.distances, np.ones(5, np.float32), given.weights, 3).tolist() == [0, 3, 1]
-    assert sorted(greedy_order(*arguments, 5).tolist()) == [0, 1, 2, 3, 4], "also where nothing is left to gain"
+    assert sorted(greedy_order(*arguments, 5).tolist()) == [0, 1, 2, 3, 4], "even without any gain"
 
 
-def test_the_distances_and_what_is_covered_stay_as_they_are() -> None:
+def test_inputs_are_not_modified() -> None:
     given = problem(3, True)
     before = [np.array(each) for each in given]
     greedy_order(given.distances, given.covered, given.weights, 4)

@@ -1,4 +1,4 @@
-"""Graphs at an address: fetched once, from a real server, and by a worker that has no copy."""
+"""Graphs at a URL: downloaded once, from a web server, and by workers without a copy."""
 
 import shutil
 import subprocess
@@ -14,8 +14,9 @@ import pytest
 import featprop as fp
 from featprop.cache import cache_folder
 from featprop.compute.addresses import address_of, is_address, local_copy
-from featprop.compute.stored import stored
+from featprop.compute.mapped_arrays import locate_array
 from featprop.errors import FileError
+from tests.helpers import raises
 
 pytest.importorskip("fsspec")
 
@@ -45,14 +46,14 @@ def address(folder: Path) -> Iterator[str]:
     process.communicate()
 
 
-def test_a_graph_behind_a_web_server_is_the_graph(address: str, folder: Path) -> None:
+def test_graph_from_a_web_server_equals_the_local_graph(address: str, folder: Path) -> None:
     pytest.importorskip("aiohttp")
     graph = fp.read_graph(address)
     assert graph.fingerprint == fp.read_graph(folder).fingerprint
     assert list(fp.select(graph, 5)) == list(fp.select(fp.read_graph(folder), 5))
 
 
-def test_it_is_fetched_once_and_again_when_it_changed(folder: Path) -> None:
+def test_files_are_downloaded_once_and_again_after_a_change(folder: Path) -> None:
     address = folder.as_uri()
     first = local_copy(address)
     before = (first / "graph.json").stat().st_mtime_ns
@@ -64,9 +65,9 @@ def test_it_is_fetched_once_and_again_when_it_changed(folder: Path) -> None:
     assert fp.read_graph(address).n_nodes == 310
 
 
-def test_a_worker_without_the_copy_fetches_the_file(folder: Path) -> None:
+def test_worker_without_the_copy_downloads_the_file(folder: Path) -> None:
     graph = fp.read_graph(folder.as_uri())
-    where = stored(np.asarray(graph.features))
+    where = locate_array(np.asarray(graph.features))
     assert where is not None
     assert where.address == f"{folder.as_uri()}/features.npy"
     expected = np.array(graph.features)
@@ -75,15 +76,15 @@ def test_a_worker_without_the_copy_fetches_the_file(folder: Path) -> None:
     assert [entry.name for entry in where.path.parent.iterdir()] == ["features.npy"]
 
 
-def test_a_copy_of_which_a_worker_has_one_file_is_completed(folder: Path) -> None:
-    where = stored(np.asarray(fp.read_graph(folder.as_uri()).features))
+def test_partial_copy_is_completed(folder: Path) -> None:
+    where = locate_array(np.asarray(fp.read_graph(folder.as_uri()).features))
     assert where is not None
     shutil.rmtree(where.path.parent)
     where.open()
     assert fp.read_graph(folder.as_uri()).fingerprint == fp.read_graph(folder).fingerprint
 
 
-def test_what_a_killed_fetch_left_is_removed(folder: Path) -> None:
+def test_leftovers_of_a_killed_download_are_removed(folder: Path) -> None:
     above = cache_folder() / "addresses"
     for _ in ("nothing was fetched yet", "all is there"):
         (above / "featprop-scratch-killed").mkdir(parents=True)
@@ -92,7 +93,7 @@ def test_what_a_killed_fetch_left_is_removed(folder: Path) -> None:
         assert list(above.iterdir()) == [copy]
 
 
-def test_files_that_are_no_copy_have_no_address(folder: Path) -> None:
+def test_files_outside_a_copy_have_no_address(folder: Path) -> None:
     assert address_of(folder / "features.npy") is None
 
 
@@ -107,8 +108,8 @@ def test_paths(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["memory://nothing/here", "nosuchscheme://x/y", "http://127.0.0.1:9/graph"])
-def test_what_cannot_be_read_is_said(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_address_is_reported(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEATPROP_CACHE", str(tmp_path))
-    with pytest.raises(FileError, match=r"must be a (folder that can be read|converted graph)"):
+    with raises(FileError, path=path):
         fp.read_graph(path)
     assert not list(tmp_path.rglob("*.npy"))

@@ -1,4 +1,4 @@
-"""Kernels on products that are given: what rounding cannot tell apart is told from the rows themselves."""
+"""Distance kernels on given products: where rounding could decide, the rows do."""
 
 from collections.abc import Callable
 
@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from featprop.compute.kernels import (
     STRETCH,
-    gaps_dense,
-    gaps_sparse,
+    distances_dense,
+    distances_sparse,
     nearest_dense,
     nearest_sparse,
-    to_distances_dense,
-    to_distances_sparse,
+    pairwise_sq_diff_dense,
+    pairwise_sq_diff_sparse,
 )
 
 NOTHING = np.empty((0, 0), dtype=np.float32)
@@ -34,7 +34,7 @@ def parts_of(rows: np.ndarray) -> tuple[np.ndarray, ...]:
 def nearest(
     kind: str, a: np.ndarray, b: np.ndarray, products: np.ndarray | None = None
 ) -> tuple[list[int], list[float]]:
-    """Ask a kernel, with the products of the rows or with others, as rounding may make them."""
+    """Run a kernel with the products of the rows, or with given products that imitate rounding."""
     index, least = np.empty(len(a), dtype=np.intp), np.empty(len(a), dtype=np.float32)
     given_products = (a.astype(float) @ b.T.astype(float)).astype(np.float32) if products is None else products
     arguments = 0, len(a), given_products, norms_of(a), norms_of(b)
@@ -51,11 +51,11 @@ def distances(kind: str, a: np.ndarray, b: np.ndarray, products: np.ndarray, cos
     found = products.astype(np.float32)
     arguments = 0, len(a), found, norms_of(a), norms_of(b)
     if kind == "dense":
-        to_distances_dense(*arguments, a, b, cosine)
+        distances_dense(*arguments, a, b, cosine)
     elif kind == "sparse":
-        to_distances_sparse(*arguments, *parts_of(a), *parts_of(b), cosine)
+        distances_sparse(*arguments, *parts_of(a), *parts_of(b), cosine)
     else:
-        to_distances_dense(*arguments, NOTHING, NOTHING, cosine)
+        distances_dense(*arguments, NOTHING, NOTHING, cosine)
     return found
 
 
@@ -68,7 +68,7 @@ def sparse_rows(n: int, seed: int, width: int = 30) -> np.ndarray:
 @pytest.mark.parametrize("kind", [*KINDS, "neither"])
 @given(seed=st.integers(0, 10_000), others=st.sampled_from([1, 5, STRETCH - 1, STRETCH, STRETCH + 1, 3 * STRETCH + 2]))
 @settings(max_examples=25)
-def test_the_nearest_of_any_number(kind: str, seed: int, others: int) -> None:
+def test_nearest_of_any_number_of_rows(kind: str, seed: int, others: int) -> None:
     a, b = sparse_rows(12, seed), sparse_rows(others, seed + 1)
     squared = np.square(a[:, None].astype(float) - b[None]).sum(axis=2)
     index, least = nearest(kind, a, b)
@@ -77,14 +77,14 @@ def test_the_nearest_of_any_number(kind: str, seed: int, others: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_of_equal_ones_the_first_is_nearest(kind: str) -> None:
+def test_first_of_equal_rows_is_nearest(kind: str) -> None:
     b = np.array([[9, 9], [0, 1], [1, 0], [0, 1], *[[5, 5]] * STRETCH, [0, 1]], dtype=np.float32)
     a = np.array([[0, 1], [0, 2], [1, 1]], dtype=np.float32)
     assert nearest(kind, a, b) == ([1, 1, 1], [0, 1, 1])
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_of_equal_ones_the_first_is_nearest_also_where_rounding_speaks_for_another(kind: str) -> None:
+def test_first_of_equal_rows_is_nearest_despite_rounding(kind: str) -> None:
     a = np.array([[10.0, 0.0]], dtype=np.float32)
     b = np.array([[-10.0, 0.0], [10.0, 0.08], [10.0, 0.08], [10.0, 0.08]], dtype=np.float32)
     for place in (1, 2, 3):
@@ -93,7 +93,7 @@ def test_of_equal_ones_the_first_is_nearest_also_where_rounding_speaks_for_anoth
         assert nearest(kind, a, b, products)[0] == [1]
 
 
-def test_without_the_rows_the_first_of_equal_products_is_nearest() -> None:
+def test_first_of_equal_products_is_nearest_without_rows() -> None:
     a, b = np.array([[1.0, 0.0]], dtype=np.float32), np.array([[3, 0], [9, 9], [3, 0]], dtype=np.float32)
     assert nearest("neither", a, b) == ([0], [4.0])
     assert nearest("neither", a, b[1:]) == ([1], [4.0])
@@ -101,8 +101,8 @@ def test_without_the_rows_the_first_of_equal_products_is_nearest() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("wrong", [-2e-4, -1e-4, 1e-4, 2e-4])
-def test_products_that_rounding_spoils_do_not_choose(kind: str, wrong: float) -> None:
-    """Norms of 100: rounding may make 8e-4 of a squared distance. The rows are 0.0801 and 0.08 away, and decide."""
+def test_rounded_products_do_not_decide(kind: str, wrong: float) -> None:
+    """With norms of 100, the rounding error of a squared distance is up to 8e-4; the rows are 0.0801 and 0.08 away."""
     a = np.array([[10.0, 0.0]], dtype=np.float32)
     b = np.array([[10.0, 0.0801], [10.0, 0.08], [-10.0, 0.0], [10.0, 0.0801]], dtype=np.float32)
     for place in (0, 1, 3):
@@ -114,8 +114,8 @@ def test_products_that_rounding_spoils_do_not_choose(kind: str, wrong: float) ->
 
 
 @pytest.mark.parametrize("others", [5, STRETCH, STRETCH + 5])
-def test_what_lies_behind_the_arrays_is_not_looked_at(others: int) -> None:
-    """Behind them in memory are rows that would be nearest; two that are there are equal, so all are looked at."""
+def test_kernel_does_not_read_past_the_arrays(others: int) -> None:
+    """Rows behind the arrays in memory would be nearest; two equal rows make the kernel check all."""
     a = np.array([[1.0, 0.0]], dtype=np.float32)
     b = np.tile(a, (4 * STRETCH, 1))
     b[:others] = [[3, 0]]
@@ -126,8 +126,8 @@ def test_what_lies_behind_the_arrays_is_not_looked_at(others: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_far_apart_the_products_are_believed(kind: str) -> None:
-    """Squares are |a|² + |b|² - 2 p: 1 + 4 - 2 · 0.5 and 1 + 9 + 2 for products that are none of these rows."""
+def test_large_distances_come_from_products(kind: str) -> None:
+    """Squares are |a|² + |b|² - 2 p: 1 + 4 - 2 · 0.5 and 1 + 9 + 2, for products that do not belong to the rows."""
     a = np.array([[1.0, 0.0]], dtype=np.float32)
     b = np.array([[0.0, 2.0], [3.0, 0.0]], dtype=np.float32)
     products = np.array([[0.5, -1.0]], dtype=np.float32)
@@ -137,8 +137,8 @@ def test_far_apart_the_products_are_believed(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_close_rows_are_measured_by_their_difference(kind: str) -> None:
-    """Below a thousandth of the norms together, 200: 0.19 is, 0.21 is not."""
+def test_small_distances_come_from_differences(kind: str) -> None:
+    """The limit is a thousandth of the sum of norms, 200: 0.19 is below it, 0.21 is not."""
     a = np.array([[10.0, 0.0]], dtype=np.float32)
     b = np.array([[10.0, 0.05]], dtype=np.float32)
     for squared, expected in ((0.19, 0.0025), (0.21, 0.21)):
@@ -149,7 +149,7 @@ def test_close_rows_are_measured_by_their_difference(kind: str) -> None:
         assert distances(kind, a, b, products, cosine=True)[0, 0] == pytest.approx(expected / 2, rel=1e-2)
 
 
-def test_without_the_rows_a_distance_is_never_below_zero() -> None:
+def test_distances_without_rows_are_not_negative() -> None:
     a = b = np.array([[10.0, 0.0]], dtype=np.float32)
     products = np.array([[100.01]], dtype=np.float32)
     assert distances("neither", a, b, products).tolist() == [[0.0]]
@@ -159,12 +159,12 @@ def test_without_the_rows_a_distance_is_never_below_zero() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=25)
-def test_gaps_are_those_of_the_rows_named(kind: str, seed: int) -> None:
+def test_squared_differences_of_indexed_rows(kind: str, seed: int) -> None:
     a, b = sparse_rows(9, seed, 8), sparse_rows(4, seed + 1, 8)
     index, squared = np.random.default_rng(seed).integers(0, 4, 9), np.full(9, -1, dtype=np.float32)
-    kernel: Callable[..., None] = gaps_dense if kind == "dense" else gaps_sparse
+    kernel: Callable[..., None] = pairwise_sq_diff_dense if kind == "dense" else pairwise_sq_diff_sparse
     pair = (a, b) if kind == "dense" else (*parts_of(a), *parts_of(b))
     kernel(2, 7, *pair, index, squared)
     expected = np.square(a.astype(float) - b[index]).sum(axis=1)
     np.testing.assert_allclose(squared[2:7], expected[2:7], rtol=1e-6)
-    assert (squared[[0, 1, 7, 8]] == -1).all(), "rows outside are left alone"
+    assert (squared[[0, 1, 7, 8]] == -1).all(), "rows outside the range do not change"

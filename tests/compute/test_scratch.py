@@ -1,4 +1,4 @@
-"""Scratch folders go when they are not needed any more, however a run ends."""
+"""Scratch folders are removed however a run ends."""
 
 import os
 import signal
@@ -10,6 +10,7 @@ import pytest
 
 from featprop.compute.scratch import scratch_folder
 from featprop.errors import FileError
+from tests.helpers import raises
 
 HOLD = """
 import sys, time
@@ -32,7 +33,7 @@ def holding(parent: Path) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_it_goes_when_the_block_ends_well_or_not(tmp_path: Path) -> None:
+def test_folder_is_removed_when_the_block_ends(tmp_path: Path) -> None:
     with scratch_folder(tmp_path / "new") as folder:
         (folder / "rows.bin").write_bytes(b"1")
         assert folder.parent == tmp_path / "new"
@@ -42,14 +43,14 @@ def test_it_goes_when_the_block_ends_well_or_not(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["new"]
 
 
-def test_it_goes_after_an_interrupt(tmp_path: Path) -> None:
+def test_folder_is_removed_after_an_interrupt(tmp_path: Path) -> None:
     process = holding(tmp_path)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=300)
     assert not list(tmp_path.iterdir())
 
 
-def test_what_a_killed_run_left_goes_with_the_next_start_and_what_is_in_use_stays(tmp_path: Path) -> None:
+def test_next_run_removes_abandoned_folders_only(tmp_path: Path) -> None:
     killed, at_work = holding(tmp_path), holding(tmp_path)
     killed.kill()
     killed.communicate(timeout=300)
@@ -66,15 +67,15 @@ def test_what_a_killed_run_left_goes_with_the_next_start_and_what_is_in_use_stay
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
+def test_unwritable_folder_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(FileError, match="must be a folder to write to"), scratch_folder(tmp_path):
+    with raises(FileError, parameter="scratch", path=tmp_path), scratch_folder(tmp_path):
         pass
 
 
-def test_a_file_in_the_place_of_the_folder(tmp_path: Path) -> None:
+def test_file_instead_of_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(FileError, match="choose another --scratch"), scratch_folder(tmp_path / "file"):
+    with raises(FileError, parameter="scratch", path=tmp_path / "file"), scratch_folder(tmp_path / "file"):
         pass
     assert (tmp_path / "file").read_text() == "mine"
 
@@ -90,7 +91,7 @@ for number in range(300):
 """
 
 
-def test_those_that_begin_at_once_do_not_take_each_other_for_killed(tmp_path: Path) -> None:
+def test_simultaneous_runs_keep_their_folders(tmp_path: Path) -> None:
     all_of_them = [
         subprocess.Popen([sys.executable, "-c", MANY, str(tmp_path)], stderr=subprocess.PIPE) for _ in range(4)
     ]

@@ -1,4 +1,4 @@
-"""An empty cache, no placed files and no network for every test, and public forms written small."""
+"""An empty cache, no placed files and no network for every test, and small public forms."""
 
 import pickle
 import socket
@@ -29,7 +29,7 @@ def data(tmp_path, monkeypatch):
 
 @pytest.fixture
 def no_network(monkeypatch):
-    """Every address fails at once, as on a machine that reaches nothing; what was asked for is listed."""
+    """Every address fails at once; returns the list of requested addresses."""
     asked = []
 
     def refuse(url, **_):
@@ -72,7 +72,7 @@ def server(tmp_path):
 
 @pytest.fixture
 def closed_port():
-    """A port nobody listens on."""
+    """A port without a server."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return taken.getsockname()[1]
@@ -156,7 +156,7 @@ def small():
 
 @pytest.fixture
 def many():
-    """Papers by lot, enough of them for the 500 that PyG takes to validate; five have no words and no class."""
+    """Random papers, enough of them for the 500 that PyG takes to validate; five have no words and no class."""
     generator = np.random.default_rng(3)
     n, start = 640, 600
     left_out = generator.choice(np.arange(start, n - 1), 5, replace=False)

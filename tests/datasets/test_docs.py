@@ -1,4 +1,4 @@
-"""The page on data sets says what the catalogue and the command line say."""
+"""docs/datasets.md agrees with the catalogue."""
 
 import re
 from pathlib import Path
@@ -34,6 +34,6 @@ def test_every_placed_file_is_named():
                 assert group or any(stem in PAGE for stem in stems), file.name
 
 
-def test_the_number_of_names_a_pickle_may_use():
+def test_number_of_names_a_pickle_may_use():
     assert len(_STAND_INS) == 12
     assert "twelve names" in PAGE

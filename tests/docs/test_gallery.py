@@ -1,4 +1,4 @@
-"""The examples run, and print what their pages show."""
+"""The examples print what their pages show."""
 
 import re
 from collections.abc import Callable
@@ -12,15 +12,15 @@ PAGES = sorted((ROOT / "docs" / "gallery").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_an_example_prints_what_its_page_shows(
+def test_example_prints_what_its_page_shows(
     page: Path,
     reader: Any,
     blocks_of: Callable[[Path], list[Any]],
     differs_in: Callable[[str, str], str | None],
 ) -> None:
-    reader.sit_down(0)
+    reader.start_section(0)
     (block,) = blocks_of(page)
-    reader.do(block)
+    reader.run_block(block)
     assert block.text == f"python examples/{page.stem}.py\n"
     included = re.findall(r"```\{literalinclude\} (\S+)", page.read_text(encoding="utf-8"))
     assert included == [f"../../examples/{page.stem}.py", f"../../examples/printed/{page.stem}.txt"]
@@ -38,20 +38,20 @@ def test_every_example_has_a_page_and_is_listed() -> None:
     assert scripts - set(listed) == {"accounts"}
 
 
-def test_the_accounts_are_written_again_and_never_over_other_tables(reader: Any) -> None:
-    reader.sit_down(0)
+def test_accounts_script_never_overwrites_other_tables(reader: Any) -> None:
+    reader.start_section(0)
     ours = {path: path.read_bytes() for path in sorted(Path("my-graph").iterdir())}
     for path in ours:
         path.unlink()
     for _ in range(2):
-        printed = reader.type("python examples/accounts.py", "")
+        printed = reader.run_line("python examples/accounts.py", "")
         assert printed == "Wrote 1,000 accounts and 3,190 payments to my-graph.\n"
         assert {path: path.read_bytes() for path in sorted(Path("my-graph").iterdir())} == ours
     for name, left in ("nodes.csv", "edges.csv"), ("edges.parquet", "nodes.csv"):
         mine = Path("my-graph", name)
         mine.write_text("id\nmine\n", encoding="utf-8")
         Path("my-graph", left).unlink()
-        with pytest.raises(AssertionError, match=f"my-graph/{name} is not from this script"):
-            reader.type("python examples/accounts.py", "")
+        with pytest.raises(AssertionError, match=f"my-graph/{name}"):
+            reader.run_line("python examples/accounts.py", "")
         assert mine.read_text(encoding="utf-8") == "id\nmine\n"
         assert not Path("my-graph", left).exists()

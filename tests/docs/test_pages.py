@@ -1,4 +1,4 @@
-"""Every command and every piece of code on every page does what the page says, and prints what it shows."""
+"""Every command and code block in the docs runs and prints what its page shows."""
 
 import re
 from collections.abc import Callable
@@ -17,8 +17,8 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 Blocks = Callable[[Path], list[Any]]
 
 
-def given(page: str) -> dict[str, Any]:
-    """What the code of a page takes for granted."""
+def variables_of(page: str) -> dict[str, Any]:
+    """Return the variables that the code on a page assumes."""
     draw = np.random.default_rng(0)
     if page == "k-medoids.md":
         rows, weights = draw.normal(size=(400, 4)), draw.random(400) + 0.5
@@ -31,15 +31,15 @@ def given(page: str) -> dict[str, Any]:
 
 
 def check(page: str, names: dict[str, Any], home: Path, shelf: Path) -> None:
-    """What its code must have led to."""
+    """Check the result of the code on a page."""
     if page == "README.md":
-        assert (len(names["picks"]), set(names["model"].classes_)) == (40, {"fraud", "ok"})
+        assert (len(names["picks"]), set(names["model"].class_names_)) == (40, {"fraud", "ok"})
     if page == "index.md":
         check_the_truth(home, shelf)
     if page == "choose.md":
         assert (len(names["picks"]), len(names["more"])) == (10, 20)
         assert len(names["learner"].labels) == 9
-        assert names["learner"].skipped == [], "the skip was the last act that changed anything"
+        assert names["learner"].skipped == [], "undo withdraws the skip"
     if page == "k-medoids.md":
         assert len(names["result"].medoids) == 160
     if page == "your-graph.md":
@@ -49,32 +49,32 @@ def check(page: str, names: dict[str, Any], home: Path, shelf: Path) -> None:
 
 
 def check_the_truth(home: Path, shelf: Path) -> None:
-    """The first page says how good its predictions really are."""
+    """Check the true figures that the first page gives for its predictions."""
     found = pd.read_csv(next(home.rglob("predictions.csv"))).query("given.isna()")
     truth = pd.read_csv(shelf / "labelled-graph" / "nodes.csv").set_index("id")["label"]
     frauds, flagged = found["id"].map(truth) == "fraud", found["label"] == "fraud"
     shares = [f"{100 * share.mean():.0f}" for share in (frauds == flagged, ~frauds)]
     counts = [f"{count.sum()}" for count in (flagged, frauds & flagged, frauds)]
     page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    told = page[page.index("the truth is known") : page.index("frauds that are left")]
-    assert re.findall(r"\d+", told) == [*shares, *counts]
+    quoted = page[page.index("the truth is known") : page.index("frauds that are left")]
+    assert re.findall(r"\d+", quoted) == [*shares, *counts]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_what_a_page_says_can_be_done(page: Path, reader: Any, blocks_of: Blocks, shelf: Path) -> None:
-    reader.names |= given(page.name)
+def test_page_runs_as_shown(page: Path, reader: Any, blocks_of: Blocks, shelf: Path) -> None:
+    reader.names |= variables_of(page.name)
     before = None
     for block in blocks_of(page):
         if before is None or block.section != before.section:
-            reader.sit_down(block.section)
-        reader.do(block)
+            reader.start_section(block.section)
+        reader.run_block(block)
         if block.language == "text" and before is not None and before.language == "sh":
             reader.compare(block)
         before = block
     check(page.name, reader.names, reader.home, shelf)
 
 
-def test_the_first_page_shows_the_tables_that_are_written(shelf: Path, blocks_of: Blocks) -> None:
+def test_first_page_shows_the_example_tables(shelf: Path, blocks_of: Blocks) -> None:
     shown = next(block.text for block in blocks_of(ROOT / "docs" / "index.md") if block.language == "")
     halves = [re.split(r" {2,}", line) for line in shown.splitlines()]
     for name, lines in zip(("nodes.csv", "edges.csv"), zip(*halves, strict=True), strict=True):
@@ -82,7 +82,7 @@ def test_the_first_page_shows_the_tables_that_are_written(shelf: Path, blocks_of
 
 
 @pytest.mark.parametrize(
-    ("shown", "printed", "told"),
+    ("shown", "printed", "different"),
     [
         ("Wrote 40 nodes.", "Read it\nWrote 40 nodes.\nmore", None),
         ("92% (84 to 100%) right", "91% (83 to 99%) right", None),
@@ -100,10 +100,10 @@ def test_the_first_page_shows_the_tables_that_are_written(shelf: Path, blocks_of
         ("one\ntwo three", "one two", "two three"),
     ],
 )
-def test_what_is_shown_is_held_against_what_is_printed(
-    shown: str, printed: str, told: str | None, differs_in: Callable[[str, str], str | None]
+def test_differences_between_shown_and_printed_text(
+    shown: str, printed: str, different: str | None, differs_in: Callable[[str, str], str | None]
 ) -> None:
-    assert differs_in(shown, printed) == told
+    assert differs_in(shown, printed) == different
 
 
 def test_commands_in_the_text_exist_with_their_options() -> None:

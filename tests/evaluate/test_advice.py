@@ -105,7 +105,7 @@ def test_constant_predictions_never_stop_and_are_not_called_good(groups: Groups)
         """A model that always predicts the first class with high scores."""
 
         def scores(self, propagation: Any) -> np.ndarray:
-            return np.tile(50 * np.eye(len(self.classes_), dtype=np.float32)[0], (propagation.graph.n_nodes, 1))
+            return np.tile(50 * np.eye(len(self.class_names_), dtype=np.float32)[0], (propagation.graph.n_nodes, 1))
 
         def scores_at(self, propagation: Any, nodes: np.ndarray) -> np.ndarray:
             return self.scores(propagation)[nodes]

@@ -15,16 +15,16 @@ from tests.helpers import raises
 
 
 def test_unlabelled_nodes_are_equally_likely(line: Graph) -> None:
-    drawn = Counter(node for seed in range(600) for node in draw_audit(line, 2, exclude=["a"], seed=seed))
+    drawn = Counter(node for seed in range(600) for node in draw_audit(line, 2, exclude=["a"], random_state=seed))
     assert set(drawn) == set("bcde")
     assert all(240 < count < 360 for count in drawn.values()), drawn
 
 
 def test_weights_and_reproducibility(line: Graph) -> None:
-    sample = draw_audit(line, 2, exclude=["a"], seed=3)
+    sample = draw_audit(line, 2, exclude=["a"], random_state=3)
     assert sample.weights.tolist() == [2.0, 2.0]
     assert sample.nodes.tolist() == line.ids[sample.positions].tolist() == list(sample) == list(sample.weight_of)
-    assert sample.nodes.tolist() == draw_audit(line, 2, exclude=["a"], seed=3).nodes.tolist()
+    assert sample.nodes.tolist() == draw_audit(line, 2, exclude=["a"], random_state=3).nodes.tolist()
     assert "2 of 4" in repr(sample)
     assert all(repr(node) in sample._repr_html_() or str(node) in sample._repr_html_() for node in sample)
 
@@ -39,7 +39,7 @@ def test_stratified_sample_has_equal_counts_of_predicted_classes() -> None:
     assert set(Counter(predicted[sample.positions]).values()) == {5}
     assert not set(sample) & set(few)
     assert sample.weights.sum() == pytest.approx(graph.n_nodes - len(few))
-    for name in model.classes_:
+    for name in model.class_names_:
         of_it = predicted[sample.positions] == name
         left = (predicted == name).sum() - sum(predicted[node] == name for node in few)
         assert sample.weights[of_it].sum() == pytest.approx(left)

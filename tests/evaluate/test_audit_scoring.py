@@ -130,7 +130,7 @@ def test_coverage_for_a_model_on_digits() -> None:
     held: dict[str, list[bool]] = {"uniform": [], "by predicted": []}
     for seed in range(40):
         for way, by in [("uniform", None), ("by predicted", model)]:
-            sample = draw_audit(graph, 60, exclude=few.tolist(), seed=seed, model=by)
+            sample = draw_audit(graph, 60, exclude=few.tolist(), random_state=seed, model=by)
             audit = dict(zip(sample, names[sample.positions].tolist(), strict=True))
             held[way].append(score_audit(graph, model, audit, sample.weight_of).accuracy.contains(truth))
     assert {way: np.mean(each) >= 0.8 for way, each in held.items()} == dict.fromkeys(held, True), held

@@ -37,7 +37,7 @@ def blobs(count: int = 3, seed: int = 0, order: np.ndarray | None = None) -> Gra
 
 
 def fitted(graph: Graph, labels: Mapping[Any, Any], model: NodeClassifier | None = None) -> NodeClassifier:
-    return (model or fp.GraphRidge()).fit_or_start(graph, list(labels), list(labels.values()))
+    return (model or fp.GraphRidge()).fit(graph, list(labels), list(labels.values()), cold_start=True)
 
 
 def three_each(*groups: int) -> dict[int, str]:
@@ -52,15 +52,15 @@ class NearestMean(NodeClassifier):
     def learn(self, propagation: Propagation, nodes: np.ndarray, targets: np.ndarray) -> None:
         type(self).fits += 1
         rows = np.asarray(propagation.rows(2))
-        self._means = np.array([rows[nodes[targets == code]].mean(axis=0) for code in range(len(self.classes_))])
+        self._means = np.array([rows[nodes[targets == code]].mean(axis=0) for code in range(len(self.class_names_))])
 
     def scores(self, propagation: Propagation) -> np.ndarray:
         return -np.square(np.asarray(propagation.rows(2))[:, None] - self._means[None]).sum(axis=2)
 
-    def tensors(self) -> dict[str, np.ndarray]:
+    def state_dict(self) -> dict[str, np.ndarray]:
         return {}
 
-    def restore(self, tensors: Mapping[str, np.ndarray]) -> None:
+    def load_state_dict(self, state: Mapping[str, np.ndarray]) -> None:
         pass
 
 
@@ -177,11 +177,11 @@ def test_few_labels_are_left_out_one_by_one() -> None:
 def test_held_out_probabilities_of_the_model_are_used_and_saved(tmp_path: Path) -> None:
     graph = blobs()
     model = fp.GraphRidge().fit(graph, list(three_each(0, 1, 2)), list(three_each(0, 1, 2).values()))
-    assert model.left_out_ is not None
-    np.testing.assert_array_equal(held_out_probabilities(graph, model), model.left_out_)
-    fp.save_model(model, tmp_path / "model")
+    assert model.held_out_proba_ is not None
+    np.testing.assert_array_equal(held_out_probabilities(graph, model), model.held_out_proba_)
+    fp.models.save_model(model, tmp_path / "model")
     loaded = fp.load_model(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.left_out_, model.left_out_)
+    np.testing.assert_array_equal(loaded.held_out_proba_, model.held_out_proba_)
     assert diagnose(graph, loaded).wrong_labels == diagnose(graph, model).wrong_labels
     assert len(diagnose(graph, loaded).wrong_labels) == 9
 
@@ -299,4 +299,4 @@ def test_learner_gives_the_same_diagnostics() -> None:
     learner = fp.ActiveLearner(graph)
     learner.tell(three_each(0, 1) | {5: "b"})
     assert learner.diagnose(limit=3).wrong_labels[0].node == 5
-    assert repr(learner.diagnose(limit=3)) == repr(fp.diagnose(graph, learner.model, limit=3))
+    assert repr(learner.diagnose(limit=3)) == repr(fp.evaluate.diagnose(graph, learner.model, limit=3))

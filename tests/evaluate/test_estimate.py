@@ -34,9 +34,9 @@ def test_estimate_is_the_mean_confidence(groups: Groups) -> None:
     model = fitted(graph, truth, list(range(50)))
     found = estimate(graph, model)
     assert found.accuracy.value == pytest.approx(float(model.predict_proba(graph)[50:].max(axis=1).mean()), abs=1e-6)
-    assert model.left_out_ is not None
-    codes = [model.classes_.index(name) for name in truth[:50]]
-    assert found.cv_accuracy == pytest.approx(np.mean(model.left_out_.argmax(axis=1) == codes))
+    assert model.held_out_proba_ is not None
+    codes = [model.class_names_.index(name) for name in truth[:50]]
+    assert found.cv_accuracy == pytest.approx(np.mean(model.held_out_proba_.argmax(axis=1) == codes))
 
 
 def test_ten_labels_are_left_out_one_by_one(groups: Groups) -> None:
@@ -49,7 +49,7 @@ def test_ten_labels_are_left_out_one_by_one(groups: Groups) -> None:
         others = [other for other in nodes if other != node]
         again = fitted(graph, truth, others)
         expected = again.decision_function(graph)[node]
-        columns = [model.classes_.index(name) for name in again.classes_]
+        columns = [model.class_names_.index(name) for name in again.class_names_]
         np.testing.assert_allclose(found.scores[place, columns], expected, rtol=1e-4, atol=1e-5)
 
 
@@ -110,9 +110,9 @@ def test_order_of_labels_does_not_matter(groups: Groups) -> None:
 def test_second_fit_discards_held_out_probabilities(groups: Groups) -> None:
     graph, truth = groups(0.5)
     model = fitted(graph, truth, list(range(30)))
-    assert model.left_out_ is not None
+    assert model.held_out_proba_ is not None
     ones = [node for node in range(60) if truth[node] == "class 1"][:2]
-    assert model.fit_or_start(graph, ones, ["class 1"] * 2).left_out_ is None
+    assert model.fit(graph, ones, ["class 1"] * 2, cold_start=True).held_out_proba_ is None
 
 
 def test_better_features_give_a_higher_estimate(groups: Groups) -> None:
@@ -157,7 +157,7 @@ def test_too_few_labels_one_class_and_fully_labelled_graphs_are_refused(groups: 
     with raises(ParameterError, parameter="graph"):
         estimate(graph, fitted(graph, truth, list(range(40))))
     one = [node for node in range(40) if truth[node] == "class 0"]
-    started = fp.GraphRidge().fit_or_start(graph, one, ["class 0"] * len(one))
+    started = fp.GraphRidge().fit(graph, one, ["class 0"] * len(one), cold_start=True)
     with raises(LabelError, value=len(one)):
         estimate(graph, started)
     with raises(LabelError, value=9):

@@ -1,4 +1,4 @@
-"""A graph small enough to follow, and lines made by hand."""
+"""A small graph, and results made by hand."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,7 +16,7 @@ EDGES = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (6, 7), (7, 8), (8, 9),
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """As in the processes of a run: on tiny graphs threads only wait for each other."""
+    """Use one thread, as the worker processes do."""
     torch.set_num_threads(1)
     with threadpool_limits(limits=1):
         yield
@@ -24,7 +24,7 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture
 def rings() -> Graph:
-    """Two rings of nodes, one class each, joined by an edge; node 11 hangs on the first and has no label."""
+    """Two rings of nodes, one class each, joined by an edge; node 11 is attached to the first and has no label."""
     adjacency = np.zeros((12, 12))
     for source, target in EDGES:
         adjacency[source, target] = adjacency[target, source] = 1
@@ -37,7 +37,7 @@ def rings() -> Graph:
 
 @pytest.fixture
 def line() -> Callable[..., Result]:
-    """Make a line; what is not given does not matter."""
+    """Make a result; fields that are not given do not matter."""
 
     def make(strategy: str, budget: int, seed: int, macro: float, **others: Any) -> Result:
         given = {

@@ -1,15 +1,14 @@
-"""The tables of the default, by hand, and its page from the committed lines."""
+"""The tables of the default."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from featprop.experiments.default_tables import calibration_table, default_table
-from featprop.experiments.pages import MARKED, refreshed
-from featprop.experiments.report import build_tables
+from featprop.experiments.report import TABLE_MARK, build_tables, replace_tables
 from featprop.experiments.results import Result, read_results
 from featprop.experiments.summary import Results
+from featprop.experiments.tables import calibration_table, default_table
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = [ROOT / "experiments" / place for place in ("default/results", "default/made", "results")]
@@ -33,37 +32,36 @@ def lines(line: Make) -> list[Result]:
     return [*made, line("random", 10, 0, 0.9, model="gcn", dataset="cora")]
 
 
-def test_every_pair_of_strategy_and_model_that_ran_everywhere_is_a_row_the_best_first(lines: list[Result]) -> None:
+def test_pairs_that_ran_on_every_data_set_are_ranked(lines: list[Result]) -> None:
     table = default_table(Results(lines), "macro_f1", "paper")
     assert table is not None
-    assert table.columns == ("strategy", "model", "Cora", "PubMed", "mean")
+    assert table.columns == ["strategy", "model", "Cora", "PubMed", "mean"]
     rows = [[cell.text for cell in row] for row in table.rows]
     # gaps to the default 0, 0, 1: t = 1 with 2 degrees of freedom, p = 0.42
     assert rows[0][1:] == ["ridge", "81.3 ± 1.5 ≈", "81.3 ± 1.5 ≈", "81.3"]
     assert rows[1][1:] == ["ridge", "81.0 ± 1.0", "81.0 ± 1.0", "81.0"]
     assert rows[2][1:] == ["gcn", "60.0 ± 0.0", "60.0 ± 0.0", "60.0"]
-    assert len(rows) == 3, "random choice ran on one data set only"
+    assert len(rows) == 3, "random selection ran on one data set only"
     assert [cell.bold for cell in table.rows[0]] == [False, False, True, True, True]
-    assert "asked at 10 labels" in table.note
 
 
-def test_graphs_on_disk_stand_in_a_table_of_their_own(lines: list[Result], line: Make) -> None:
+def test_graphs_on_disk_have_a_separate_table(lines: list[Result], line: Make) -> None:
     made = line("featprop-diffused", 10, 0, 0.7, model="ridge", dataset="somewhere/made", schedule=(10,))
     both = Results([*lines, made])
     published, on_disk = (default_table(both, "macro_f1", "paper", which) for which in (True, False))
     assert published is not None
     assert on_disk is not None
-    assert published.columns[2:4] == ("Cora", "PubMed")
-    assert on_disk.columns == ("strategy", "model", "made", "mean")
+    assert published.columns[2:4] == ["Cora", "PubMed"]
+    assert on_disk.columns == ["strategy", "model", "made", "mean"]
 
 
-def test_without_the_default_there_is_no_such_table(line: Make) -> None:
+def test_no_default_table_without_the_default(line: Make) -> None:
     results = Results([line("herding", 10, 0, 0.8, model="ridge")])
     assert default_table(results, "macro_f1", "paper") is None
     assert calibration_table(results) is None
 
 
-def test_calibration_errors_are_means_over_the_seeds_where_they_were_measured(lines: list[Result]) -> None:
+def test_calibration_error_is_averaged_over_seeds(lines: list[Result]) -> None:
     table = calibration_table(Results(lines))
     assert table is not None
     assert [[cell.text for cell in row] for row in table.rows] == [
@@ -72,8 +70,8 @@ def test_calibration_errors_are_means_over_the_seeds_where_they_were_measured(li
     ]
 
 
-def test_the_page_is_what_the_report_makes_of_the_committed_lines() -> None:
+def test_docs_match_committed_results() -> None:
     page = PAGE.read_text(encoding="utf-8")
     results = Results(line for folder in FOLDERS for line in read_results(folder))
-    assert MARKED.search(page), "the page has no marked table"
-    assert refreshed(page, build_tables(results, {})) == page
+    assert TABLE_MARK.search(page), "the page has no marked table"
+    assert replace_tables(page, build_tables(results, {})) == page

@@ -1,4 +1,4 @@
-"""The demonstration: a run of the experiments with a page of its own, and nobody's files overwritten."""
+"""The demonstration: experiments on the digits and their page."""
 
 import csv
 import re
@@ -19,14 +19,12 @@ from featprop.active import select
 from featprop.datasets import digits
 from featprop.errors import FeatpropError, FileError, MissingExtraError, ParameterError
 from featprop.experiments import runner
-from featprop.experiments.demo import BUDGETS, run
-from featprop.experiments.demo_page import WAYS, Demonstration
-from featprop.experiments.maps import astray
+from featprop.experiments.demo import BUDGETS, METHODS, Demonstration, demo_settings, find_misplaced, run
 from featprop.experiments.results import Result, read_results
-from featprop.experiments.settings import Settings
 from featprop.experiments.summary import Results
 from featprop.matrix import dense
 from featprop.propagation import coverage
+from tests.helpers import raises
 
 VOID = {"br", "img", "link", "meta"}
 Make = Callable[..., Result]
@@ -44,13 +42,13 @@ class Demo:
 
 @pytest.fixture(scope="module")
 def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """A real run, with one seed and two budgets to be quick."""
+    """A run with one seed and two budgets."""
     folder = tmp_path_factory.mktemp("demo") / "new"
     return Demo(folder, run(folder, seeds=1, budgets=(10, 40)))
 
 
 class Page(HTMLParser):
-    """Checks that every element is closed in its turn and collects what the page refers to."""
+    """Check that tags match and collect what the page refers to."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -88,13 +86,13 @@ def page(demonstration: Demo) -> Page:
     return Page(demonstration.page)
 
 
-def test_the_page_is_well_formed(page: Page) -> None:
+def test_page_is_well_formed(page: Page) -> None:
     assert page.open == []
     assert page.tags.count("svg") == 5
     assert page.tags.count("h1") == 1
 
 
-def test_the_page_is_self_contained(page: Page, demonstration: Demo) -> None:
+def test_page_is_self_contained(page: Page, demonstration: Demo) -> None:
     assert len(page.loads) == page.tags.count("img") == 40
     assert all(load.startswith("data:image/png;base64,") for load in page.loads)
     assert not {"script", "link", "iframe"} & set(page.tags)
@@ -102,7 +100,7 @@ def test_the_page_is_self_contained(page: Page, demonstration: Demo) -> None:
     assert "@import" not in demonstration.page
 
 
-def test_the_drawings_do_not_share_ids(page: Page) -> None:
+def test_drawings_do_not_share_ids(page: Page) -> None:
     assert len(page.ids) == len(set(page.ids))
     assert set(page.references) <= set(page.ids)
 
@@ -110,12 +108,12 @@ def test_the_drawings_do_not_share_ids(page: Page) -> None:
 def test_pictures_are_described(demonstration: Demo) -> None:
     described = r'<svg viewBox="[^"]*" role="img" aria-label="[^"]{40,}">'
     assert len(re.findall(described, demonstration.page)) == 5
-    for name in WAYS:
+    for name in METHODS:
         assert len(re.findall(rf'aria-label="[^"]*digits, {name}: [\d.]+ with 10, ', demonstration.page)) == 2
     assert len(re.findall(r'<img [^>]*alt="Pick \d+, a handwritten \d"', demonstration.page)) == 40
 
 
-def test_headline_table_and_commands_are_in_the_page(demonstration: Demo) -> None:
+def test_page_has_headline_table_and_commands(demonstration: Demo) -> None:
     headline = demonstration.summary.splitlines()[0].rstrip(".")
     assert f"<h1>{headline}</h1>" in demonstration.page
     for line in demonstration.summary.splitlines():
@@ -133,7 +131,7 @@ def test_headline_table_and_commands_are_in_the_page(demonstration: Demo) -> Non
         assert f"<code>{command}</code>" in demonstration.page
 
 
-def test_the_tiles_show_how_far_the_default_is_ahead(demonstration: Demo) -> None:
+def test_tiles_show_the_lead_of_the_default(demonstration: Demo) -> None:
     table = [line.split() for line in demonstration.summary.splitlines() if re.match(r" +\d", line)]
     tiles = re.findall(r'<li><span class="labels">.*?</li>', demonstration.page)
     for (budget, ours, random, paper, *_), tile in zip(table, tiles, strict=True):
@@ -143,7 +141,7 @@ def test_the_tiles_show_how_far_the_default_is_ahead(demonstration: Demo) -> Non
         assert float(shown[5]) == pytest.approx(float(ours) - float(paper), abs=0.11)
 
 
-def test_the_gallery_shows_in_order_the_picks_that_the_default_was_trained_on(demonstration: Demo) -> None:
+def test_gallery_shows_the_picks_of_the_default_in_order(demonstration: Demo) -> None:
     graph = digits()
     lines = read_results(demonstration.folder / "results")
     [line] = [
@@ -160,29 +158,29 @@ def test_the_gallery_shows_in_order_the_picks_that_the_default_was_trained_on(de
     assert demonstration.page.count(f"in rounds up to {rounds} and 40 labels") == 1
 
 
-def test_the_maps_are_of_the_three_ways(demonstration: Demo) -> None:
+def test_maps_show_the_three_methods(demonstration: Demo) -> None:
     graph = digits()
-    for name, title in (("random", "Random choice"), ("featprop", "The paper&#39;s FeatProp")):
+    for name, title in (("random", "Random selection"), ("featprop", "The paper&#39;s FeatProp")):
         picks = select(graph, 40, strategy=name)
-        wrong = np.count_nonzero(astray(graph, picks))
+        wrong = np.count_nonzero(find_misplaced(graph, picks))
         start = demonstration.page.index(f">{title}</h3>")
         figure = demonstration.page[start : demonstration.page.index("</figure>", start)]
-        assert f"<b>{wrong} nodes</b> lie nearest to a pick that shows another digit" in figure
+        assert f"<b>{wrong} nodes</b>" in figure
         assert f"is {picks.mean_distance:.2f} on average, {picks.max_distance:.2f} at most" in figure
     assert ">Our default</h3>" in demonstration.page
 
 
-def test_nodes_astray_are_those_whose_nearest_pick_shows_another_digit() -> None:
+def test_misplaced_nodes_have_a_nearest_pick_of_another_digit() -> None:
     graph = digits()
     assert graph.labels is not None
     picks = select(graph, 10)
-    wrong = astray(graph, picks)
+    wrong = find_misplaced(graph, picks)
     assert not wrong[picks.positions].any()
     node = int(np.flatnonzero(wrong)[0])
     assert graph.labels[node] != graph.labels[picks.positions[picks.nearest[node]]]
 
 
-def test_the_graph_reads_back_as_it_was(demonstration: Demo) -> None:
+def test_graph_reads_back_unchanged(demonstration: Demo) -> None:
     graph, again = digits(), fp.read_graph(demonstration.folder / "graph")
     assert (graph.adjacency != again.adjacency).nnz == 0
     assert np.array_equal(dense(graph.features), dense(again.features))
@@ -191,7 +189,7 @@ def test_the_graph_reads_back_as_it_was(demonstration: Demo) -> None:
     assert again.labels is None
 
 
-def test_the_true_labels_are_apart(demonstration: Demo) -> None:
+def test_true_labels_are_in_a_separate_file(demonstration: Demo) -> None:
     with (demonstration.folder / "graph-labels.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     graph = digits()
@@ -199,7 +197,7 @@ def test_the_true_labels_are_apart(demonstration: Demo) -> None:
     assert [int(row["label"]) for row in rows] == graph.class_names()
 
 
-def test_the_summary_holds_the_figures_and_where_the_report_is(demonstration: Demo) -> None:
+def test_summary_has_the_scores_and_the_path(demonstration: Demo) -> None:
     lines = demonstration.summary.splitlines()
     budgets = [line.split() for line in lines if re.match(r" +\d", line)]
     assert [cells[0] for cells in budgets] == ["10", "40"]
@@ -210,91 +208,78 @@ def test_the_summary_holds_the_figures_and_where_the_report_is(demonstration: De
             for metric in ("accuracy", "macro_f1")
             for way in (("featprop-diffused", "ridge"), ("random", "ridge"), ("featprop", "gcn"))
         ]
-        assert cells == [each.at(place) for each in runs if each]
+        assert cells == [each.text(place) for each in runs if each]
     assert f"Report: {demonstration.folder / 'report.html'}" in lines
 
 
-def test_nothing_but_the_outputs_is_left(demonstration: Demo) -> None:
+def test_only_outputs_are_written(demonstration: Demo) -> None:
     written = {str(path.relative_to(demonstration.folder)) for path in demonstration.folder.rglob("*")}
     graph = {"graph", "graph/nodes.csv", "graph/edges.csv", "graph-labels.csv"}
     results = {"results", "results/digits.jsonl", "results/datasets.json"}
     assert written - {"results/.lock"} == {"report.html", *graph, *results}
 
 
-def test_the_same_run_writes_the_same_files_over_the_earlier_ones(demonstration: Demo) -> None:
+def test_forced_run_writes_the_same_files(demonstration: Demo) -> None:
     files = [path for path in demonstration.folder.rglob("*") if path.is_file()]
     before = {path: path.read_bytes() for path in files}
-    assert run(demonstration.folder, seeds=1, budgets=(10, 40)) == demonstration.summary
+    assert run(demonstration.folder, seeds=1, budgets=(10, 40), force=True) == demonstration.summary
     assert {path: path.read_bytes() for path in files} == before
 
 
-THEIRS = ["report.html", "graph/nodes.csv", "graph-labels.csv", "results/datasets.json", "results/notes.jsonl"]
-
-
-@pytest.mark.parametrize("name", THEIRS)
-def test_a_file_of_someone_else_is_kept(tmp_path: Path, name: str) -> None:
-    theirs = tmp_path / name
-    theirs.parent.mkdir(exist_ok=True)
-    theirs.write_text("mine", encoding="utf-8")
-    with pytest.raises(FileError, match="must be new or from an earlier demo"):
+@pytest.mark.parametrize("name", ["report.html", "graph", "graph-labels.csv"])
+def test_existing_files_are_kept(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine", encoding="utf-8")
+    with raises(FileError, path=tmp_path / name):
         run(tmp_path, seeds=1)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [theirs]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "demo").write_text("mine", encoding="utf-8")
-    with pytest.raises(FileError, match="must be a folder"):
-        run(tmp_path / "demo", seeds=1)
-
-
-def test_no_seed_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="seeds must be at least 1; found 0"):
+def test_at_least_one_seed(tmp_path: Path) -> None:
+    with raises(ParameterError, parameter="seeds", value=0):
         run(tmp_path, seeds=0)
 
 
-@pytest.mark.parametrize("name", ["jinja2", "matplotlib", "torch"])
-def test_a_missing_package_is_named_with_the_extra_that_brings_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
-) -> None:
+@pytest.mark.parametrize("name", ["jinja2", "matplotlib", "pandas", "torch"])
+def test_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=rf"featprop demo needs the package {name}.*featprop\[demo\]"):
+    with raises(MissingExtraError, extra="demo", package=name):
         run(tmp_path, seeds=1)
 
 
-def test_importing_the_demo_loads_nothing_heavy() -> None:
-    heavy = "{'jinja2', 'matplotlib', 'sklearn', 'torch'}"
+def test_import_is_light() -> None:
+    heavy = "{'jinja2', 'matplotlib', 'pandas', 'sklearn', 'torch'}"
     code = f"import sys; from featprop.experiments.demo import run; print({heavy} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
 
 
-def test_a_trial_that_fails_is_told_and_no_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_page_after_a_failed_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = SimpleNamespace(failures=[SimpleNamespace(reason="out of luck")])
     monkeypatch.setattr(runner, "run", lambda *_: outcome)
-    with pytest.raises(FeatpropError, match="must run to its end; found out of luck"):
+    with pytest.raises(FeatpropError, match="out of luck"):
         run(tmp_path, seeds=1)
     assert not (tmp_path / "report.html").exists()
 
 
 GRAPH = digits().fingerprint
 SCHEDULES = {10: (10,), 20: (10, 15, 20)}
-"""The numbers of labels at which the default is asked."""
+"""Numbers of labels at which the default is asked."""
 
 
 @pytest.fixture
 def made(line: Make) -> Callable[..., Result]:
-    """Make a line of the demonstration; what is not given is as in its experiments."""
+    """Make a result of the demonstration."""
 
     def make(name: str, budget: int, seed: int, score: float, **others: Any) -> Result:
-        way = WAYS[name]
+        method = METHODS[name]
         schedule = SCHEDULES.get(budget, ()) if name == "default" else ()
         given = {
             "dataset": "digits",
             "graph": GRAPH,
             "protocol": "unlabelled",
-            "model": way.model,
+            "model": method.model,
             "schedule": schedule,
         }
-        return line(**{"strategy": way.strategy, **given, **others}, budget=budget, seed=seed, macro=score)
+        return line(**{"strategy": method.strategy, **given, **others}, budget=budget, seed=seed, macro=score)
 
     return make
 
@@ -314,20 +299,14 @@ def lines(made: Make) -> list[Result]:
 
 
 def shown(lines: list[Result], **others: Any) -> list[str]:
-    given: dict[str, Any] = {"budgets": [10, 20], "seeds": 2, **others}
-    wanted = [Settings(["digits"], [way.strategy], models=[way.model], **given) for way in WAYS.values()]
-    return Demonstration(digits(), lines, wanted).text().splitlines()
+    settings = demo_settings(**{"budgets": [10, 20], "seeds": 2, **others})
+    return Demonstration(digits(), lines, settings).text().splitlines()
 
 
-def test_the_text_by_hand(lines: list[Result]) -> None:
-    assert shown(lines) == [
-        "10 labels chosen by featprop do the work of 20 chosen at random.",
-        "",
-        "The digits graph, scored on the nodes without a label (percent, mean ± std of 2 seeds)",
-        "  default  our default: the strategy featprop-diffused, asked in rounds, and the model ridge",
-        "  random   nodes chosen at random and the model ridge",
-        "  paper    the paper's FeatProp and GCN",
-        "",
+def test_text(lines: list[Result]) -> None:
+    text = shown(lines)
+    assert text[0] == "10 labels chosen by featprop do the work of 20 chosen at random."
+    assert text[-4:] == [
         "         Accuracy                               Macro-F1",
         "labels      default       random        paper      default       random        paper",
         "    10   92.0 ± 2.8   75.0 ± 7.1   93.0 ± 2.8   92.0 ± 2.8   75.0 ± 7.1   93.0 ± 2.8",
@@ -335,8 +314,8 @@ def test_the_text_by_hand(lines: list[Result]) -> None:
     ]
 
 
-def test_only_what_was_asked_for_is_shown(lines: list[Result], made: Make) -> None:
-    """A folder may hold more: of another run of the demonstration, or of somebody's experiments."""
+def test_other_results_are_ignored(lines: list[Result], made: Make) -> None:
+    """The folder may hold results of other runs and experiments."""
     more = [
         made("paper", 10, 0, 0.1, options={"layers": 1}),
         made("paper", 10, 0, 0.1, settings={"epochs": 5}),
@@ -351,28 +330,26 @@ def test_only_what_was_asked_for_is_shown(lines: list[Result], made: Make) -> No
     ]
     assert shown([*more, *lines]) == shown(lines)
     alone = shown(lines, seeds=1, budgets=[10])
-    assert alone[2].endswith("(percent, one seed)")
     assert alone[-1].split() == ["10", *["90.0", "70.0", "91.0"] * 2]
 
 
-@pytest.mark.parametrize("name", WAYS)
-def test_results_that_are_missing_are_told(lines: list[Result], name: str) -> None:
-    missing = WAYS[name].strategy
-    with pytest.raises(FeatpropError, match=f"must have results of {missing}; found none"):
+@pytest.mark.parametrize("name", METHODS)
+def test_missing_results_are_an_error(lines: list[Result], name: str) -> None:
+    missing = METHODS[name].strategy
+    with pytest.raises(FeatpropError, match=missing):
         shown([entry for entry in lines if entry.strategy != missing])
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
-    """All that ``make demo`` runs."""
+    """The experiments of ``make demo``."""
     folder = tmp_path_factory.mktemp("whole")
-    given: dict[str, Any] = {"budgets": list(BUDGETS), "seeds": 5}
-    wanted = [Settings(["digits"], [way.strategy], models=[way.model], **given) for way in WAYS.values()]
-    runner.run(wanted, folder)
-    return Demonstration(digits(), read_results(folder), wanted)
+    settings = demo_settings(seeds=5)
+    runner.run(settings, folder)
+    return Demonstration(digits(), read_results(folder), settings)
 
 
-def test_the_readme_shows_what_is_printed(whole: Demonstration) -> None:
+def test_readme_shows_the_output(whole: Demonstration) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     block = readme.partition("draws in `demo/report.html`:\n\n```\n")[2].partition("```")[0]
     shown, printed = ([line.split() for line in text.splitlines()] for text in (block, whole.text()))
@@ -381,10 +358,10 @@ def test_the_readme_shows_what_is_printed(whole: Demonstration) -> None:
     for row, made in zip(shown[4:], printed[4:], strict=True):
         numbers = [[float(word) for word in words if word != "±"] for words in (row, made)]
         assert row[0] == made[0]
-        assert numbers[0] == pytest.approx(numbers[1], abs=0.5), "percent; networks are trained by other processors too"
+        assert numbers[0] == pytest.approx(numbers[1], abs=0.5), "percent; networks differ between processors"
 
 
-def test_the_default_is_ahead_of_random_choice_and_more_labels_help(whole: Demonstration) -> None:
+def test_default_is_ahead_of_random_selection(whole: Demonstration) -> None:
     for metric in ("accuracy", "macro_f1"):
         ours, theirs = (
             whole.results.runs(metric, "digits", name, "ridge", "unlabelled")

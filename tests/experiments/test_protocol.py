@@ -1,4 +1,4 @@
-"""The protocol, step by step on a graph one can follow."""
+"""The protocol, step by step on a small graph."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -9,24 +9,25 @@ import pytest
 from sklearn.metrics import f1_score
 
 from featprop.active import select
-from featprop.errors import LabelError, ParameterError
-from featprop.experiments import measuring, protocol, trained
-from featprop.experiments.entrants import Entrant
-from featprop.experiments.protocol import Protocol, initial_pool
+from featprop.errors import GraphError, LabelError, ParameterError
+from featprop.experiments import protocol, training
+from featprop.experiments.protocol import Protocol, draw_initial_pool
 from featprop.experiments.results import Result
 from featprop.experiments.scoring import score
+from featprop.experiments.settings import Spec
 from featprop.experiments.trials import Trial
 from featprop.graph import Graph
 from featprop.matrix import dense
 from featprop.models import GCN, SGC, GraphRidge
 from featprop.propagation import propagate
 from featprop.strategies import STRATEGIES, QueryContext, Strategy, register_strategy
+from tests.helpers import raises
 
 seen: list[QueryContext] = []
 
 
 class First(Strategy):
-    """Take the first candidates; remember what was there to see."""
+    """Select the first candidates and remember the context."""
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> Any:
         seen.append(context)
@@ -34,24 +35,24 @@ class First(Strategy):
 
 
 class TheSame(Strategy):
-    """One node as often as nodes are wanted, as a plug-in might."""
+    """Select one node repeatedly, as a faulty plug-in might."""
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> Any:
         return np.repeat(context.candidates[:1], budget)
 
 
 class Watching(First):
-    """The same, with a model to look at and a count that lives on."""
+    """Select the first candidates; needs a model and keeps a count as its state."""
 
     needs = frozenset({"probabilities", "hidden", "logits"})
 
     def __init__(self) -> None:
         self.calls = 0
 
-    def state(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         return {"calls": self.calls}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         self.calls = state["calls"]
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> Any:
@@ -60,7 +61,7 @@ class Watching(First):
 
 
 class Using(First):
-    """Both ends of the candidates in turn, first 3 and then 2 at a time, with a model to look at if there is one."""
+    """Select from both ends of the candidates, first 3 and then 2 at a time, with a model if there is one."""
 
     uses = frozenset({"logits"})
 
@@ -74,7 +75,7 @@ class Using(First):
 
 
 class UsingFirst(First):
-    """The first candidates, which are all of one class for long."""
+    """Select the first candidates, one at a time; the first six have one class."""
 
     uses = frozenset({"logits"})
 
@@ -96,41 +97,41 @@ def strategies(monkeypatch: pytest.MonkeyPatch) -> None:
 def trial(graph: Graph, strategy: str, *models: str, **others: Any) -> Trial:
     given: dict[str, Any] = {"budgets": (6, 8), "seeds": (0, 1), **others}
     options = given.pop("options", {})
-    entrants = tuple(Entrant(model, {} if model == "ridge" else {"epochs": 40}) for model in models or ("gcn",))
-    return Trial("rings", graph.fingerprint, Entrant(strategy, options), entrants, **given)
+    specs = tuple(Spec(model, {} if model == "ridge" else {"epochs": 40}) for model in models or ("gcn",))
+    return Trial("rings", graph.fingerprint, Spec(strategy, options), specs, **given)
 
 
 def all_lines(graph: Graph, what: Trial, known: list[Result] | None = None) -> list[Result]:
-    return [line for lines in Protocol(graph).walk(what, known or []) for line in lines]
+    return [line for lines in Protocol(graph).run(what, known or []) for line in lines]
 
 
-def test_a_one_step_strategy_chooses_all_nodes_anew_at_each_budget(rings: Graph) -> None:
+def test_strategy_without_a_model_selects_independently_at_each_budget(rings: Graph) -> None:
     lines = all_lines(rings, trial(rings, "first"))
     assert len(lines) == 2 * 2 * 2
     assert {line.nodes for line in lines if line.budget == 6} == {tuple(f"n{i}" for i in range(6))}
     assert {line.nodes for line in lines if line.budget == 8} == {tuple(f"n{i}" for i in range(8))}
-    assert [len(context.labelled) for context in seen] == [0, 0], "no draw, so one choice serves both seeds"
+    assert [len(context.labelled) for context in seen] == [0, 0], "not random, so one selection serves both seeds"
     for context in seen:
         assert context.graph.labels is None
         assert 11 not in context.candidates, "a node without a known class is not a candidate"
 
 
-def test_what_is_known_is_not_done_again(rings: Graph) -> None:
+def test_known_results_are_not_computed_again(rings: Graph) -> None:
     what = trial(rings, "first", "ridge")
     lines = all_lines(rings, what)
     seen.clear()
-    assert list(Protocol(rings).walk(what, lines)) == []
+    assert list(Protocol(rings).run(what, lines)) == []
     assert not seen
 
 
-def test_the_form_of_the_data_is_part_of_the_record(rings: Graph) -> None:
+def test_form_of_the_data_is_recorded(rings: Graph) -> None:
     assert Protocol(rings, "planetoid").versions == Protocol(rings).versions | {"data": "planetoid"}
     assert "data" not in Protocol(rings).versions
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that stands still, but for 1.00006 seconds a choice and 10.00012 a training of all seeds."""
+    """A clock that advances 1.00006 seconds per selection and 10.00012 per training of all seeds."""
     now = [0.0]
 
     def slowed(original: Any, seconds: float) -> Any:
@@ -140,28 +141,29 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return slow
 
-    monkeypatch.setattr(measuring, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    for module in (protocol, training):
+        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     monkeypatch.setattr(protocol, "choose", slowed(protocol.choose, 1.00006))
-    monkeypatch.setattr(trained, "fit_seeds", slowed(trained.fit_seeds, 10.00012))
+    monkeypatch.setattr(training, "fit_seeds", slowed(training.fit_seeds, 10.00012))
 
 
 @pytest.mark.usefixtures("clock")
-def test_a_choice_is_timed_alone_and_training_is_shared_by_the_seeds(rings: Graph) -> None:
+def test_training_time_is_shared_by_the_seeds(rings: Graph) -> None:
     for line in all_lines(rings, trial(rings, "first", "ridge")):
         assert (line.seconds_select, line.seconds_train) == (1.0001, 5.0001)
 
 
 @pytest.mark.usefixtures("clock")
-def test_models_between_the_steps_of_a_choice_are_part_of_its_time(rings: Graph) -> None:
-    """Six choices with five trainings between them, of which each of two seeds bears half; then two with one."""
+def test_selection_time_includes_the_models_between_steps(rings: Graph) -> None:
+    """Six selections with five trainings between them, shared by two seeds; then two selections with one training."""
     lines = all_lines(rings, trial(rings, "using-first", "ridge"))
     by_budget = {line.budget: line.seconds_select for line in lines}
     assert by_budget == {6: pytest.approx(6 + 5 * 5, abs=1e-2), 8: pytest.approx(2 + 5, abs=1e-2)}
 
 
-def test_a_strategy_with_a_model_continues_from_the_pool_before_with_its_model(rings: Graph) -> None:
+def test_strategy_that_needs_a_model_continues_from_the_previous_pool(rings: Graph) -> None:
     lines = all_lines(rings, trial(rings, "watching", seeds=(3,)))
-    pool = initial_pool(rings, 3)
+    pool = draw_initial_pool(rings, 3)
     assert len(set(pool.tolist())) == 5
     assert 11 not in pool
     first, second = seen
@@ -172,8 +174,8 @@ def test_a_strategy_with_a_model_continues_from_the_pool_before_with_its_model(r
     names = rings.class_names()
     for context in seen:
         nodes = context.labelled
-        alone = GCN(seed=3, epochs=40).fit(rings, rings.ids[nodes], [names[node] for node in nodes])
-        assert context.classes == alone.classes_
+        alone = GCN(random_state=3, epochs=40).fit(rings, rings.ids[nodes], [names[node] for node in nodes])
+        assert context.classes == alone.class_names_
         assert [context.classes[code] for code in context.labels] == [names[node] for node in nodes]
         for output, expected in [
             ("probabilities", alone.predict_proba(rings)),
@@ -184,34 +186,34 @@ def test_a_strategy_with_a_model_continues_from_the_pool_before_with_its_model(r
 
 
 @pytest.mark.parametrize("model", ["ridge", "gcn"])
-def test_a_strategy_that_uses_a_model_starts_from_its_own_picks_and_goes_over_its_steps(
-    rings: Graph, model: str
-) -> None:
+def test_strategy_that_uses_a_model_follows_its_steps(rings: Graph, model: str) -> None:
     lines = all_lines(rings, trial(rings, "using", model, budgets=(6, 8), seeds=(3,)))
     assert [line.schedule for line in lines] == [(3, 5, 6)] * 2 + [(3, 5, 6, 8)] * 2
     assert [len(context.labelled) for context in seen] == [0, 3, 5, 6]
     assert not seen[0].outputs
     assert {len(line.nodes) for line in lines if line.budget == 8} == {8}
     larger, smaller = lines[-1].nodes, lines[0].nodes
-    assert larger[:6] == smaller, "the pool of a budget is the beginning of the next one"
+    assert larger[:6] == smaller, "each pool starts with the previous one"
     names = rings.class_names()
     for context in seen[1:]:
         nodes = context.labelled
         assert rings.ids[nodes].tolist() == list(larger[: len(nodes)])
-        kind = GraphRidge() if model == "ridge" else GCN(seed=3, epochs=40)
+        kind = GraphRidge() if model == "ridge" else GCN(random_state=3, epochs=40)
         alone = kind.fit(rings, rings.ids[nodes], [names[node] for node in nodes])
         assert context.outputs.keys() == {"logits"}
         np.testing.assert_allclose(context.outputs["logits"], alone.decision_function(rings), atol=2e-3)
 
 
 @pytest.mark.parametrize("model", ["ridge", "gcn"])
-def test_a_strategy_that_uses_a_model_does_without_while_there_is_one_class(rings: Graph, model: str) -> None:
+def test_no_model_while_all_labels_have_one_class(rings: Graph, model: str) -> None:
     all_lines(rings, trial(rings, "using-first", model, budgets=(9,), seeds=(0,)))
     assert [len(context.labelled) for context in seen] == list(range(9))
-    assert [bool(context.outputs) for context in seen] == [False] * 7 + [True] * 2, "the seventh is of the other"
+    assert [bool(context.outputs) for context in seen] == [False] * 7 + [True] * 2, (
+        "the seventh label has the other class"
+    )
 
 
-def test_the_default_in_experiments(rings: Graph) -> None:
+def test_default_selects_as_repeated_calls_of_select(rings: Graph) -> None:
     options = {"first": 2, "step": 0.5}
     lines = all_lines(rings, trial(rings, "featprop-diffused", "ridge", options=options))
     assert {line.schedule for line in lines if line.budget == 6} == {(2, 3, 5, 6)}
@@ -219,17 +221,17 @@ def test_the_default_in_experiments(rings: Graph) -> None:
     names = rings.class_names()
     known = [node for node, name in zip(rings.ids.tolist(), names, strict=True) if name is not None]
     for line in lines[-2:]:
-        told: list[str] = []
+        labelled: list[str] = []
         for size in line.schedule:
-            labels = [names[int(node[1:])] for node in told]
-            given = {"labelled": told, "labels": labels, "candidates": known, "seed": line.seed}
-            told += select(rings, size - len(told), **given).nodes.tolist()
-        assert list(line.nodes) == told, "as somebody would choose who asks that often"
+            labels = [names[int(node[1:])] for node in labelled]
+            given = {"labelled": labelled, "labels": labels, "candidates": known, "seed": line.seed}
+            labelled += select(rings, size - len(labelled), **given).nodes.tolist()
+        assert list(line.nodes) == labelled
 
 
 @pytest.mark.parametrize("cut", [1, 2, 6, 8, 10, 11, 18])
-def test_going_on_in_the_middle_of_a_budget_sees_the_same_models(rings: Graph, cut: int) -> None:
-    """Models of several seeds are trained side by side, which rounds otherwise than one alone."""
+def test_resuming_within_a_budget_uses_the_same_models(rings: Graph, cut: int) -> None:
+    """Models of several seeds are trained as one batch, which rounds differently than separate training."""
     what = trial(rings, "using", "gcn", budgets=(6, 10), seeds=range(5))
     whole = all_lines(rings, what)
     before = [(context.labelled.tolist(), context.outputs["logits"]) for context in seen if context.outputs]
@@ -237,16 +239,18 @@ def test_going_on_in_the_middle_of_a_budget_sees_the_same_models(rings: Graph, c
     rest = all_lines(rings, what, whole[:cut])
     assert [essence(line) for line in [*whole[:cut], *rest]] == [essence(line) for line in whole]
     for context in seen:
-        told = [logits for labelled, logits in before if labelled == context.labelled.tolist()]
-        assert not context.outputs or any(np.array_equal(context.outputs["logits"], logits) for logits in told)
+        same = [logits for labelled, logits in before if labelled == context.labelled.tolist()]
+        assert not context.outputs or any(np.array_equal(context.outputs["logits"], logits) for logits in same)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("gcn", GCN), ("sgc", SGC)])
-def test_the_scores_are_those_of_a_fresh_model(rings: Graph, name: str, kind: Any) -> None:
+def test_scores_are_those_of_a_new_model(rings: Graph, name: str, kind: Any) -> None:
     names = rings.class_names()
     Z = dense(propagate(rings, 2)).astype(np.float64)
     for line in all_lines(rings, trial(rings, "random", name)):
-        model = kind(seed=line.seed, epochs=40).fit(rings, line.nodes, [names[int(node[1:])] for node in line.nodes])
+        model = kind(random_state=line.seed, epochs=40).fit(
+            rings, line.nodes, [names[int(node[1:])] for node in line.nodes]
+        )
         places = [int(node[1:]) for node in line.nodes]
         scored = [i for i in range(11) if line.protocol == "paper" or i not in places]
         truth, answer = [names[i] for i in scored], [model.predict(rings)[i] for i in scored]
@@ -259,7 +263,7 @@ def test_the_scores_are_those_of_a_fresh_model(rings: Graph, name: str, kind: An
         assert line.mean_distance <= line.max_distance
 
 
-def test_two_models_share_the_choice_of_a_one_step_strategy(rings: Graph) -> None:
+def test_models_share_the_selection_of_a_strategy_without_a_model(rings: Graph) -> None:
     lines = all_lines(rings, trial(rings, "random", "gcn", "sgc"))
     for budget in (6, 8):
         for seed in (0, 1):
@@ -276,15 +280,14 @@ RESUMED = ["watching", "using", "random", "featprop", "featprop-diffused", "unce
 @pytest.mark.parametrize("strategy", RESUMED)
 @pytest.mark.parametrize("model", ["gcn", "ridge"])
 @pytest.mark.parametrize("cut", range(0, 12, 3))
-def test_going_on_from_any_line_ends_with_the_same_results(rings: Graph, strategy: str, model: str, cut: int) -> None:
+def test_resuming_gives_the_same_results(rings: Graph, strategy: str, model: str, cut: int) -> None:
     what = trial(rings, strategy, model, budgets=(6, 7, 8))
     whole = all_lines(rings, what)
     rest = all_lines(rings, what, whole[:cut])
     assert [essence(line) for line in [*whole[:cut], *rest]] == [essence(line) for line in whole]
 
 
-def test_a_choice_made_with_other_options_is_not_taken_over(rings: Graph) -> None:
-    """A one-step choice serves every model, but only if the strategy had the same options."""
+def test_selection_with_other_options_is_not_reused(rings: Graph) -> None:
     options = {"layers": 0}
     done = all_lines(rings, trial(rings, "featprop-kcenter", "gcn", options=options))
     seen_first = all_lines(rings, trial(rings, "featprop-kcenter", "sgc"), done)
@@ -294,7 +297,7 @@ def test_a_choice_made_with_other_options_is_not_taken_over(rings: Graph) -> Non
     assert {line.nodes for line in seen_first} != {line.nodes for line in done}
 
 
-def test_pools_that_grew_over_other_budgets_are_other_cells(rings: Graph) -> None:
+def test_other_schedules_are_other_cells(rings: Graph) -> None:
     done = all_lines(rings, trial(rings, "watching", budgets=(6, 8)))
     through_seven = all_lines(rings, trial(rings, "watching", budgets=(6, 7, 8)), done)
     assert [(line.budget, line.schedule) for line in through_seven if line.protocol == "paper"] == [
@@ -304,17 +307,17 @@ def test_pools_that_grew_over_other_budgets_are_other_cells(rings: Graph) -> Non
         (8, (6, 7, 8)),
     ]
     more = all_lines(rings, trial(rings, "watching", budgets=(6, 8, 9)), done)
-    assert {line.budget for line in more} == {9}, "more budgets at the end are no other ones"
+    assert {line.budget for line in more} == {9}, "more budgets at the end keep the schedule"
 
 
-def test_a_strategy_that_breaks_its_word_is_refused_here_too(rings: Graph) -> None:
-    with pytest.raises(ParameterError, match="must return 8 different candidates; found 8 nodes, 1 of them different"):
+def test_repeated_picks_are_refused(rings: Graph) -> None:
+    with pytest.raises(ParameterError):
         all_lines(rings, trial(rings, "the-same", budgets=(8,)))
 
 
-def test_a_graph_that_changed_meanwhile_is_told(rings: Graph) -> None:
+def test_changed_graph_is_refused(rings: Graph) -> None:
     what = replace(trial(rings, "random"), graph="another")
-    with pytest.raises(ParameterError, match="must stay as it is; found another graph"):
+    with raises(GraphError):
         all_lines(rings, what)
 
 
@@ -322,13 +325,13 @@ def essence(line: Result) -> Any:
     return line.cell, line.nodes, line.macro_f1, line.accuracy, line.mean_distance, line.state
 
 
-def test_one_class_in_the_pool_is_no_accident(rings: Graph) -> None:
+def test_pool_with_one_class(rings: Graph) -> None:
     lines = all_lines(rings, trial(rings, "first", budgets=(6,)))
     paper = next(line for line in lines if line.protocol == "paper")
-    assert paper.accuracy == pytest.approx(6 / 11), "only the class it knows"
+    assert paper.accuracy == pytest.approx(6 / 11), "it predicts the only class it has seen"
 
 
-def test_the_two_protocols_by_hand() -> None:
+def test_protocols_score_different_nodes() -> None:
     truth, predicted = np.array([0, 0, 1, 1, -1]), np.array([0, 1, 1, 1, 0])
     pool = np.array([0])
     paper = score(truth, predicted, pool, "paper")
@@ -338,8 +341,8 @@ def test_the_two_protocols_by_hand() -> None:
     assert truth.tolist() == [0, 0, 1, 1, -1]
 
 
-def test_what_the_graph_does_not_allow(rings: Graph) -> None:
-    with pytest.raises(ParameterError, match="below 11"):
+def test_graph_without_enough_labels_is_refused(rings: Graph) -> None:
+    with raises(ParameterError, parameter="budgets", value=11):
         all_lines(rings, trial(rings, "random", budgets=(6, 11)))
-    with pytest.raises(LabelError, match="must have labels"):
+    with raises(LabelError):
         Protocol(Graph.from_scipy(np.zeros((3, 3)), np.ones((3, 1))))

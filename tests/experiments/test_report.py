@@ -1,4 +1,4 @@
-"""The report: files, one page that needs nothing else, the same every time."""
+"""The report: its files, and one self-contained page."""
 
 import re
 from collections.abc import Callable
@@ -9,12 +9,17 @@ import numpy as np
 import pytest
 
 from featprop.errors import FileError
-from featprop.experiments.curves import ablation, later_curves, learning_curves, model_comparison
+from featprop.experiments.figures import (
+    ablation,
+    error_against_loss,
+    later_curves,
+    learning_curves,
+    model_comparison,
+)
 from featprop.experiments.report import Report, write_report
 from featprop.experiments.results import Result, appending
 from featprop.experiments.summary import Results
-from featprop.experiments.theory import error_against_loss
-from featprop.web.report.files import check_replaceable
+from tests.helpers import raises
 
 Make = Callable[..., Result]
 
@@ -65,9 +70,7 @@ def report(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 class Checked(HTMLParser):
-    """Collects what a page would fetch, and whether its tags match."""
-
-    VOID = frozenset({"meta", "path", "use", "rect", "image"})
+    """Collect the URLs a page refers to, and check that its tags match."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +89,7 @@ class Checked(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_holds_everything_it_shows(report: Report) -> None:
+def test_page_is_self_contained(report: Report) -> None:
     page = report.page.read_text(encoding="utf-8")
     checked = Checked()
     checked.feed(page)
@@ -96,15 +99,12 @@ def test_the_page_holds_everything_it_shows(report: Report) -> None:
     assert "<script" not in page
     assert "&lt;odd&gt; &amp; co" in page
     assert "in place of CoraFull" in page
-    for protocol in ("paper", "unlabelled"):
-        assert f"Protocol {protocol}:" in page
 
 
-def test_every_table_says_its_protocol_and_every_file_is_there(report: Report) -> None:
+def test_every_table_and_figure_has_a_file(report: Report) -> None:
     names = {table.name for table in report.tables}
     assert names >= {"macro-f1-gcn-paper", "micro-f1-sgc-unlabelled", "running-time-gcn", "correlation-gcn-paper"}
     for table in report.tables:
-        assert "Protocol" in table.note
         for ending in ("md", "csv", "tex"):
             assert (report.page.parent / "tables" / f"{table.name}.{ending}").stat().st_size > 0
         assert all(len(row) == len(table.columns) for row in table.rows)
@@ -120,7 +120,7 @@ def test_every_table_says_its_protocol_and_every_file_is_there(report: Report) -
     }
 
 
-def test_the_same_lines_give_the_same_files(report: Report, folder: Path, tmp_path: Path) -> None:
+def test_report_is_deterministic(report: Report, folder: Path, tmp_path: Path) -> None:
     again = write_report([folder], tmp_path)
     files = [path for path in report.page.parent.rglob("*.*") if path.is_file()]
     assert len(files) > 20
@@ -129,44 +129,35 @@ def test_the_same_lines_give_the_same_files(report: Report, folder: Path, tmp_pa
         assert path.read_bytes() == twin.read_bytes(), path.name
 
 
-@pytest.mark.parametrize(
-    ("mine", "sentence"),
-    [
-        (
-            "report.html",
-            "report.html must be new or an earlier report; found a file that featprop experiments did not write",
-        ),
-        ("tables/time-gcn.csv", "must be new or hold an earlier report; found tables without report.html"),
-        ("figures/plot.svg", "must be new or hold an earlier report; found figures without report.html"),
-    ],
-)
-def test_only_an_earlier_report_is_replaced(
-    folder: Path, tmp_path: Path, contents: Callable[[], dict[str, bytes | None]], mine: str, sentence: str
+@pytest.mark.parametrize("name", ["report.html", "tables/time-gcn.csv", "figures/plot.svg"])
+def test_existing_files_are_kept_unless_forced(
+    folder: Path, tmp_path: Path, contents: Callable[[], dict[str, bytes | None]], name: str
 ) -> None:
-    place = tmp_path / "out" / mine
-    place.parent.mkdir(parents=True)
-    place.write_text("mine", encoding="utf-8")
+    out = tmp_path / "out"
+    (out / name).parent.mkdir(parents=True)
+    (out / name).write_text("mine", encoding="utf-8")
     before = contents()
-    with pytest.raises(FileError, match=sentence):
-        write_report([folder], tmp_path / "out")
+    with raises(FileError, path=out / name.partition("/")[0]):
+        write_report([folder], out)
     assert contents() == before
+    write_report([folder], out, force=True)
+    assert (out / "report.html").stat().st_size > 1000
 
 
-def test_by_force_other_files_are_replaced_and_then_it_is_a_report(folder: Path, tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    page.write_text("mine", encoding="utf-8")
-    write_report([folder], tmp_path, force=True)
-    check_replaceable(page, force=False, command="featprop experiments")
+def test_tidy_table_has_one_row_per_result(report: Report, lines: list[Result]) -> None:
+    rows = (report.page.parent / "results.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[0].startswith("dataset,strategy,model,protocol,budget,seed,macro_f1")
+    assert len(rows) == 1 + len(lines)
 
 
-def test_ids_inside_the_page_are_distinct_between_figures(report: Report) -> None:
+def test_figures_do_not_share_ids(report: Report) -> None:
     page = report.page.read_text(encoding="utf-8")
     sizes = [set(re.findall(r' id="([^"]+)"', svg)) for svg in re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL)]
     assert len(sizes) > 5
     assert sum(map(len, sizes)) == len(set().union(*sizes))
 
 
-def test_what_is_not_there_is_not_drawn(line: Make) -> None:
+def test_figures_need_results(line: Make) -> None:
     few = Results([line("featprop", 10, 0, 0.5), line("random", 10, 0, 0.4)])
     assert learning_curves(few, "macro_f1", "gcn", "paper") is not None
     assert learning_curves(few, "macro_f1", "sgc", "paper") is None
@@ -177,7 +168,7 @@ def test_what_is_not_there_is_not_drawn(line: Make) -> None:
     assert error_against_loss(few, "gcn", "unlabelled") is None
 
 
-def test_a_figure_has_its_numbers_in_words(line: Make) -> None:
+def test_figure_has_a_description(line: Make) -> None:
     results = Results([line("featprop", budget, seed, 0.5 + seed / 10) for budget in (10, 20) for seed in (0, 1)])
     drawing = learning_curves(results, "macro_f1", "gcn", "paper")
     assert drawing is not None

@@ -1,4 +1,4 @@
-"""The account of the reproduction: its tables are what the committed lines say."""
+"""The tables and figures of docs/reproduction.md match the committed results."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-from featprop.experiments.pages import MARKED, refreshed, shown
-from featprop.experiments.report import build_drawings, build_tables
+from featprop.experiments.report import TABLE_MARK, build_drawings, build_tables, find_drawings, replace_tables
 from featprop.experiments.results import STATISTICS, read_results
 from featprop.experiments.summary import Results
 
@@ -21,17 +20,17 @@ def results() -> Results:
     return Results(read_results(RESULTS))
 
 
-def test_the_tables_of_the_docs_are_what_the_report_makes_of_the_committed_lines(results: Results) -> None:
+def test_tables_match_committed_results(results: Results) -> None:
     page = PAGE.read_text(encoding="utf-8")
     statistics = json.loads((RESULTS / STATISTICS).read_text(encoding="utf-8"))
-    assert MARKED.search(page), "the page has no marked table"
-    assert refreshed(page, build_tables(results, statistics)) == page
+    assert TABLE_MARK.search(page), "the page has no marked table"
+    assert replace_tables(page, build_tables(results, statistics)) == page
 
 
-def test_the_figures_of_the_docs_are_what_the_report_makes_of_the_committed_lines(results: Results) -> None:
+def test_figures_match_committed_results(results: Results) -> None:
     if f"matplotlib=={matplotlib.__version__}\n" not in (ROOT / "requirements.txt").read_text(encoding="utf-8"):
-        pytest.skip("another Matplotlib than the pinned one sets its text elsewhere")
-    drawings = shown(PAGE.read_text(encoding="utf-8"), build_drawings(results))
+        pytest.skip("only the pinned Matplotlib places text exactly as in the committed figures")
+    drawings = find_drawings(PAGE.read_text(encoding="utf-8"), build_drawings(results))
     assert drawings, "the page shows no figure"
     for place, drawing in drawings.items():
         assert (PAGE.parent / place).read_text(encoding="utf-8") == drawing.file

@@ -1,4 +1,4 @@
-"""Scores against scikit-learn's."""
+"""Scores, compared with scikit-learn."""
 
 import numpy as np
 import pytest
@@ -24,14 +24,14 @@ def test_equals_scikit_learn(seed: int, classes: int, n: int) -> None:
         assert found.accuracy == pytest.approx(accuracy_score(right, answer))
 
 
-def test_a_node_nobody_knows_is_not_scored() -> None:
+def test_nodes_without_a_class_are_not_scored() -> None:
     truth, predicted = np.array([0, 1, UNKNOWN, 1]), np.array([0, 1, 0, 0])
     found = score(truth, predicted, np.array([0]), "paper")
     assert found.accuracy == pytest.approx(2 / 3)
     assert found.macro_f1 == pytest.approx(2 / 3)
 
 
-def test_the_calibration_error_by_hand() -> None:
+def test_calibration_error_of_six_nodes() -> None:
     truth = np.array([0, 0, 1, 1, UNKNOWN, 0])
     predicted = np.array([0, 1, 1, 1, 0, 1])
     confidence = np.array([0.90, 0.91, 0.60, 0.62, 0.99, 1.0], dtype=np.float32)
@@ -43,7 +43,7 @@ def test_the_calibration_error_by_hand() -> None:
     assert without == pytest.approx((gaps - 1.0) / 4, abs=1e-6)
 
 
-def test_certainty_is_in_the_last_bin() -> None:
+def test_confidence_of_one_is_in_the_last_bin() -> None:
     truth, predicted = np.array([0, 0]), np.array([0, 1])
     confidence = np.array([0.95, 1.0], dtype=np.float32)
     found = calibration_error(truth, predicted, confidence, np.array([], dtype=int), "paper")
@@ -51,7 +51,7 @@ def test_certainty_is_in_the_last_bin() -> None:
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 60))
-def test_the_calibration_error_is_that_of_fifteen_bins(seed: int, n: int) -> None:
+def test_calibration_error_equals_a_loop_over_bins(seed: int, n: int) -> None:
     generator = np.random.default_rng(seed)
     truth, predicted = generator.integers(0, 3, n), generator.integers(0, 3, n)
     confidence = generator.choice([0.0, 0.5, 0.665, 0.668, 0.93, 0.94, 0.999, 1.0, *generator.random(4)], n)
@@ -66,7 +66,7 @@ def test_the_calibration_error_is_that_of_fifteen_bins(seed: int, n: int) -> Non
     assert found == pytest.approx(expected, abs=1e-6)
 
 
-def test_where_nothing_is_scored_nothing_is_off() -> None:
-    nobody = np.array([UNKNOWN, UNKNOWN])
+def test_calibration_error_is_zero_without_scored_nodes() -> None:
+    unknown = np.array([UNKNOWN, UNKNOWN])
     sure = np.ones(2, dtype=np.float32)
-    assert calibration_error(nobody, np.zeros(2, dtype=int), sure, np.array([0]), "unlabelled") == 0.0
+    assert calibration_error(unknown, np.zeros(2, dtype=int), sure, np.array([0]), "unlabelled") == 0.0

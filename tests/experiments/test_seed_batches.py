@@ -1,4 +1,4 @@
-"""Training several seeds as one model gives each the model it would have got alone."""
+"""Training several seeds as one batch gives each the model of a separate training."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,11 @@ import scipy.sparse as sp
 
 from featprop.datasets import digits
 from featprop.errors import LabelError, ParameterError
-from featprop.experiments.seed_batches import fit_seeds
+from featprop.experiments.training import fit_seeds
 from featprop.graph import Graph
 from featprop.models import GCN, SGC, NodeClassifier
 from featprop.propagation import Propagation
+from tests.helpers import raises
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def graph() -> Graph:
 
 @pytest.fixture(scope="module")
 def sparse() -> Graph:
-    """600 nodes of three classes with sparse features that tell the class."""
+    """600 nodes of three classes with sparse features that indicate the class."""
     generator = np.random.default_rng(0)
     labels = generator.integers(0, 3, size=600)
     words = generator.random((600, 90)) < np.where(np.arange(90) // 30 == labels[:, None], 0.15, 0.02)
@@ -34,53 +35,53 @@ def pools_of(graph: Graph, size: int, count: int) -> list[np.ndarray]:
 
 def alone(kind: type[NodeClassifier], graph: Graph, pool: np.ndarray, seed: int, epochs: int) -> NodeClassifier:
     names = graph.class_names()
-    return kind(seed=seed, epochs=epochs).fit(graph, graph.ids[pool], [names[node] for node in pool])
+    return kind(random_state=seed, epochs=epochs).fit(graph, graph.ids[pool], [names[node] for node in pool])
 
 
 @pytest.mark.parametrize("kind", [GCN, SGC])
 @pytest.mark.parametrize("name", ["graph", "sparse"])
 @pytest.mark.parametrize("size", [5, 40])
-def test_each_seed_gets_the_model_it_would_have_got_alone(
+def test_batch_equals_separate_training(
     kind: type[NodeClassifier], name: str, size: int, request: pytest.FixtureRequest
 ) -> None:
     graph = request.getfixturevalue(name)
     pools = pools_of(graph, size, 4)
-    models = [kind(seed=seed, epochs=60) for seed in range(4)]
+    models = [kind(random_state=seed, epochs=60) for seed in range(4)]
     fit_seeds(models, graph, pools)
     for seed, (model, pool) in enumerate(zip(models, pools, strict=True)):
         single = alone(kind, graph, pool, seed, 60)
-        assert model.classes_ == single.classes_
+        assert model.class_names_ == single.class_names_
         np.testing.assert_allclose(model.predict_proba(graph), single.predict_proba(graph), atol=2e-3)
         assert np.mean(model.predict(graph) == single.predict(graph)) > 0.999
 
 
-def test_the_seeds_may_know_different_numbers_of_classes(graph: Graph) -> None:
+def test_seeds_may_have_different_numbers_of_classes(graph: Graph) -> None:
     labels = np.asarray(graph.labels)
     few = np.concatenate([np.flatnonzero(labels == digit)[:10] for digit in (3, 7)])
     many = np.concatenate([np.flatnonzero(labels == digit)[:2] for digit in range(10)])
-    models = [GCN(seed=0, epochs=30), GCN(seed=1, epochs=30)]
+    models = [GCN(random_state=0, epochs=30), GCN(random_state=1, epochs=30)]
     fit_seeds(models, graph, [few, many])
-    assert (models[0].classes_, models[1].classes_) == ((3, 7), tuple(range(10)))
+    assert (models[0].class_names_, models[1].class_names_) == ((3, 7), tuple(range(10)))
     for seed, pool in enumerate([few, many]):
         single = alone(GCN, graph, pool, seed, 30)
         np.testing.assert_allclose(models[seed].predict_proba(graph), single.predict_proba(graph), atol=1e-3)
 
 
-def test_a_seed_does_not_depend_on_its_company(graph: Graph) -> None:
+def test_seed_does_not_depend_on_the_rest_of_the_batch(graph: Graph) -> None:
     pools = pools_of(graph, 30, 3)
-    company = [GCN(seed=seed, epochs=50) for seed in range(3)]
+    company = [GCN(random_state=seed, epochs=50) for seed in range(3)]
     fit_seeds(company, graph, pools)
-    pair = [GCN(seed=seed, epochs=50) for seed in (2, 0)]
+    pair = [GCN(random_state=seed, epochs=50) for seed in (2, 0)]
     fit_seeds(pair, graph, [pools[2], pools[0]])
     np.testing.assert_allclose(pair[0].predict_proba(graph), company[2].predict_proba(graph), atol=1e-3)
     np.testing.assert_allclose(pair[1].predict_proba(graph), company[0].predict_proba(graph), atol=1e-3)
 
 
 class Majority(NodeClassifier):
-    """A model the batches do not know: every node is of the class most labels have."""
+    """A model that is not batched: predicts the most frequent class."""
 
-    def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
+    def __init__(self, random_state: int = 0) -> None:
+        self.random_state = random_state
 
     def learn(self, propagation: Propagation, nodes: np.ndarray, targets: np.ndarray) -> None:
         self.counts = np.bincount(targets).astype(np.float32)
@@ -88,23 +89,23 @@ class Majority(NodeClassifier):
     def scores(self, propagation: Propagation) -> np.ndarray:
         return np.tile(self.counts, (propagation.graph.n_nodes, 1))
 
-    def tensors(self) -> dict[str, np.ndarray]:
+    def state_dict(self) -> dict[str, np.ndarray]:
         return {"counts": self.counts}
 
-    def restore(self, tensors: dict[str, np.ndarray]) -> None:
-        self.counts = tensors["counts"]
+    def load_state_dict(self, state: dict[str, np.ndarray]) -> None:
+        self.counts = state["counts"]
 
 
 class OtherGCN(GCN):
-    """A subclass may differ anywhere, so it is not taken for its parent."""
+    """A subclass may differ anywhere, so it is not batched."""
 
     def learn(self, propagation: Propagation, nodes: np.ndarray, targets: np.ndarray) -> None:
         super().learn(propagation, nodes, 1 - targets)
 
 
-def test_a_model_that_is_not_known_is_trained_as_itself_one_seed_at_a_time(graph: Graph) -> None:
+def test_other_models_are_trained_one_seed_at_a_time(graph: Graph) -> None:
     pools = pools_of(graph, 30, 2)
-    models = [Majority(seed=0), Majority(seed=1)]
+    models = [Majority(random_state=0), Majority(random_state=1)]
     fit_seeds(models, graph, pools)
     for model, pool in zip(models, pools, strict=True):
         values, counts = np.unique(np.asarray(graph.labels)[pool], return_counts=True)
@@ -116,21 +117,21 @@ def test_a_model_that_is_not_known_is_trained_as_itself_one_seed_at_a_time(graph
     assert np.mean(plain.predict(graph)[pair] != other.predict(graph)[pair]) > 0.9
 
 
-def test_what_cannot_be_trained_together_is_refused(graph: Graph) -> None:
+def test_models_that_differ_cannot_be_batched(graph: Graph) -> None:
     mixed = np.arange(4)
-    with pytest.raises(ParameterError, match="alike but for the seed"):
+    with raises(ParameterError, parameter="models"):
         fit_seeds([GCN(), SGC()], graph, [mixed, mixed])
-    with pytest.raises(ParameterError, match="pools of one size"):
-        fit_seeds([GCN(), GCN(seed=1)], graph, [mixed, np.arange(5)])
-    with pytest.raises(LabelError, match="must have labels"):
+    with raises(ParameterError, parameter="models"):
+        fit_seeds([GCN(), GCN(random_state=1)], graph, [mixed, np.arange(5)])
+    with raises(LabelError):
         fit_seeds([GCN()], graph.without_labels(), [mixed])
 
 
-def test_a_seed_with_one_class_learns_nothing_and_does_not_hold_up_the_others(graph: Graph) -> None:
+def test_seed_with_one_class_learns_nothing(graph: Graph) -> None:
     zeros, mixed = np.flatnonzero(np.asarray(graph.labels) == 0)[:4], np.arange(4)
-    models = [GCN(epochs=20), GCN(seed=1, epochs=20)]
+    models = [GCN(epochs=20), GCN(random_state=1, epochs=20)]
     fit_seeds(models, graph, [zeros, mixed])
-    assert models[0].classes_ == (0,)
+    assert models[0].class_names_ == (0,)
     assert set(models[0].predict(graph)) == {0}
     np.testing.assert_allclose(
         models[1].predict_proba(graph), alone(GCN, graph, mixed, 1, 20).predict_proba(graph), atol=1e-3

@@ -1,4 +1,4 @@
-"""What goes by one name and differs in content stands in rows, tables and panels of its own."""
+"""Variants of strategies, models and graphs have separate rows, tables and panels."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,27 +7,30 @@ from typing import Any
 import numpy as np
 import pytest
 
-from featprop.experiments.cost_tables import time_table
-from featprop.experiments.curves import ablation, later_curves, learning_curves, model_comparison
-from featprop.experiments.figures import series_of
-from featprop.experiments.findings import findings
-from featprop.experiments.report import build_drawings, build_tables
+from featprop.experiments.figures import (
+    ablation,
+    error_against_loss,
+    later_curves,
+    learning_curves,
+    model_comparison,
+    style_of,
+)
+from featprop.experiments.report import build_drawings, build_tables, summarize_findings
 from featprop.experiments.results import Result
-from featprop.experiments.score_tables import score_table
 from featprop.experiments.summary import Results
-from featprop.experiments.theory import correlation_table, error_against_loss
+from featprop.experiments.tables import correlation_table, score_table, time_table
 
 Make = Callable[..., Result]
 
 
 def rows(results: Results, model: str = "gcn", protocol: str = "paper") -> dict[str, str]:
-    """Return the text of the first data set of the table of Macro-F1, by the title of the row."""
+    """Return the Macro-F1 on the first data set, by the title of the row."""
     table = score_table(results, "macro_f1", model, protocol)
     assert table is not None
     return {row[0].text: row[1].text for row in table.rows}
 
 
-def test_options_of_one_strategy_are_rows_of_one_table(line: Make) -> None:
+def test_options_of_a_strategy_are_rows(line: Make) -> None:
     results = Results(
         [
             line("featprop", 10, 0, 0.7),
@@ -53,42 +56,40 @@ def test_options_of_one_strategy_are_rows_of_one_table(line: Make) -> None:
     }
     table = score_table(results, "macro_f1", "gcn", "paper")
     assert table is not None
-    assert " with " not in table.note, "the rows tell the options"
     paper = {row[0].text: row[3].text for row in table.rows}
     assert paper["FeatProp"] == "74.89 ± 2.63"
-    assert paper["FeatProp (layers = 1)"] == "–", "the paper's number is that of the method as it is"
-    assert ",featprop[layers=1],1,60.0," in table.csv()
+    assert paper["FeatProp (layers = 1)"] == "–", "the paper prints the default options"
 
 
-def test_without_the_default_every_variant_is_told(line: Make) -> None:
+def test_every_variant_is_spelled_out_without_the_default(line: Make) -> None:
     results = Results([line("featprop", 10, 0, 0.5 + n / 10, options={"layers": n}) for n in (1, 2)])
     assert rows(results) == {"FeatProp (layers = 1)": "60.00", "FeatProp (layers = 2)": "70.00"}
 
 
-def test_an_only_variant_keeps_the_plain_name_and_a_note(line: Make) -> None:
+def test_only_variant_keeps_the_plain_name(line: Make) -> None:
     results = Results([line("anrmab", 10, seed, 0.5, options={"rounds": 5}) for seed in (0, 1)])
     assert list(results.strategies) == ["anrmab"]
     table = score_table(results, "macro_f1", "gcn", "paper")
     assert table is not None
     assert table.rows[0][0].text == "ANRMAB"
-    assert " ANRMAB with rounds = 5." in table.note
+    assert "rounds = 5" in table.note
 
 
-def test_settings_of_a_model_are_tables(line: Make) -> None:
+def test_settings_of_a_model_are_separate_tables(line: Make) -> None:
     results = Results([line("random", 10, 0, 0.5), line("random", 10, 0, 0.6, settings={"hidden": 32})])
     assert list(results.models) == ["gcn", "gcn[hidden=32]"]
     assert rows(results) == {"Random": "50.00"}
     table = score_table(results, "macro_f1", "gcn[hidden=32]", "paper")
     assert table is not None
     assert (table.name, table.title) == ("macro-f1-gcn[hidden=32]-paper", "Macro-F1 of a GCN (hidden = 32)")
-    assert table.columns == ("strategy", "ours", "p"), "the paper's numbers are of its own settings"
+    assert table.columns == ["strategy", "ours", "p"], "the paper prints the default settings"
     alone = score_table(Results(results.lines[1:]), "macro_f1", "gcn", "paper")
     assert alone is not None
     assert alone.title == "Macro-F1 of a GCN"
-    assert "Settings of the model: hidden = 32." in alone.note
+    assert "hidden = 32" in alone.note
 
 
-def test_the_name_of_a_table_can_be_that_of_a_file(line: Make, tmp_path: Path) -> None:
+def test_table_names_are_valid_file_names(line: Make, tmp_path: Path) -> None:
     settings = [{}, {"act": "a/b c"}, {"act": "a-b c"}]
     results = Results([line("random", 10, 0, 0.5, settings=given) for given in settings])
     names = [table.name for table in build_tables(results, {})]
@@ -99,10 +100,10 @@ def test_the_name_of_a_table_can_be_that_of_a_file(line: Make, tmp_path: Path) -
     assert len(list(tmp_path.iterdir())) == len(names)
 
 
-def test_graphs_of_one_name_are_panels(line: Make) -> None:
+def test_graphs_of_one_name_are_separate_panels(line: Make) -> None:
     one = [line("random", 10, 0, 0.5, graph="abcdef123"), line("random", 20, 0, 0.5)]
     assert [variant.title for variant in Results(one).datasets.values()] == ["Cora"]
-    assert rows(Results(one)) == {"Random": "50.00"}, "a line without a fingerprint is of the only graph"
+    assert rows(Results(one)) == {"Random": "50.00"}, "a result without a fingerprint belongs to the only graph"
     two = Results([*one, line("random", 10, 0, 0.7, graph="123456fff")])
     assert {key: variant.title for key, variant in two.datasets.items()} == {
         "cora": "Cora",
@@ -118,8 +119,8 @@ def test_graphs_of_one_name_are_panels(line: Make) -> None:
     assert "Cora (123456), Random: 70.0 with 10" in drawing.description
 
 
-def test_ways_to_a_budget_are_rows(line: Make) -> None:
-    """10, 20, 40 is the paper's way; 10, 40 is another, and both begin with the same 10."""
+def test_schedules_are_rows(line: Make) -> None:
+    """10, 20, 40 is the paper's schedule; 10, 40 is another, and both begin with the same 10."""
     results = Results(
         [
             line("age", 10, 0, 0.3, schedule=(10,)),
@@ -133,7 +134,7 @@ def test_ways_to_a_budget_are_rows(line: Make) -> None:
     assert sum(line.strategy == "age" for line in results.lines) == 4
 
 
-def test_one_way_on_each_graph_is_no_variant(line: Make) -> None:
+def test_one_schedule_per_graph_is_no_variant(line: Make) -> None:
     ways: dict[str, Any] = {"cora": (10, 20), "pubmed": (10, 40)}
     results = Results(
         [
@@ -145,7 +146,7 @@ def test_one_way_on_each_graph_is_no_variant(line: Make) -> None:
     assert list(results.strategies) == ["age"]
 
 
-def test_of_two_lines_that_nothing_tells_apart_the_first_counts(line: Make) -> None:
+def test_first_of_two_equal_results_counts(line: Make) -> None:
     results = Results([line("random", 10, 0, 0.5), line("random", 10, 0, 0.9, graph="abcdef")])
     assert rows(results) == {"Random": "50.00"}
     table = time_table(results, "gcn")
@@ -154,11 +155,11 @@ def test_of_two_lines_that_nothing_tells_apart_the_first_counts(line: Make) -> N
 
 
 @pytest.mark.parametrize(("model", "title"), [("gcn", "a GCN"), ("sgc", "an SGC"), ("ridge", "ridge")])
-def test_a_model_of_any_name(line: Make, model: str, title: str) -> None:
+def test_tables_and_figures_of_any_model(line: Make, model: str, title: str) -> None:
     generator = np.random.default_rng(0)
     lines = [
         line(name, budget, seed, float(generator.random()), model=model, mean_distance=1 + float(generator.random()))
-        for name in ("random", "featprop", "nobody's", "featprop-hidden")
+        for name in ("random", "featprop", "unknown", "featprop-hidden")
         for budget in (10, 20)
         for seed in (0, 1)
     ]
@@ -173,19 +174,18 @@ def test_a_model_of_any_name(line: Make, model: str, title: str) -> None:
         error_against_loss(results, model, "paper"),
     ]
     assert all(each is not None and title in each.title for each in made)
-    assert any(f"Macro-F1 of {title}: " in sentence for sentence in findings(results))
+    assert any(f"Macro-F1 of {title}: " in sentence for sentence in summarize_findings(results))
 
 
-def test_models_are_compared_whatever_their_names(line: Make) -> None:
+def test_models_are_compared(line: Make) -> None:
     results = Results([line("featprop", 10, 0, 0.5, model=model) for model in ("ridge", "gcn", "sgc")])
     drawing = model_comparison(results, "macro_f1", "paper")
     assert drawing is not None
     assert drawing.name == "ridge-against-sgc-against-gcn-macro-f1-paper"
     assert drawing.title == "ridge against SGC against GCN with FeatProp: Macro-F1"
-    assert "Strategy: FeatProp." in drawing.note
 
 
-def test_variants_and_unknown_strategies_look_different(line: Make) -> None:
+def test_variants_and_unknown_strategies_have_distinct_styles(line: Make) -> None:
     options: list[dict[str, Any]] = [{}, {"layers": 1}, {"layers": 3}]
     lines = [line("featprop", 10, 0, 0.5, options=given) for given in options]
     results = Results(
@@ -194,13 +194,13 @@ def test_variants_and_unknown_strategies_look_different(line: Make) -> None:
             *(line(name, 10, 0, 0.5) for name in ("random", "degree", "mine", "yours", "herding", "featprop-diffused")),
         ]
     )
-    looks = [series_of(results, name) for name in results.strategies]
+    looks = [style_of(results, name) for name in results.strategies]
     assert len(looks) == 9
     assert len({(look.colour, look.marker, str(look.dashes)) for look in looks}) == 9
     assert {"FeatProp (layers = 1)", "mine", "herding"} <= {look.label for look in looks}
 
 
-def test_every_table_and_figure_of_variants_can_be_made(line: Make) -> None:
+def test_all_tables_and_figures_of_variants(line: Make) -> None:
     generator = np.random.default_rng(0)
     results = Results(
         [
@@ -236,4 +236,4 @@ def test_every_table_and_figure_of_variants_can_be_made(line: Make) -> None:
     }
     for table in tables:
         assert all(len(row) == len(table.columns) for row in table.rows)
-    assert len(findings(results)) == 1 + len(results.datasets) == 3
+    assert len(summarize_findings(results)) == 1 + len(results.datasets) == 3

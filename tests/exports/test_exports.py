@@ -136,7 +136,7 @@ def test_python_does_the_same(bank: Export, tmp_path: Path) -> None:
     graph = fp.read_graph(bank.folder, options=options)
     picks = fp.select(graph, 20)
     model = fp.GraphRidge().fit(graph, picks, [bank.classes[node] for node in picks])
-    fp.save_model(model, tmp_path / "model")
+    fp.models.save_model(model, tmp_path / "model")
     again = fp.load_model(tmp_path / "model")
     raw = fp.read_graph(bank.folder, options=TableOptions(source="payer", target="payee", features=("age",)))
     assert again.predict(raw).tolist() == model.predict(graph).tolist()

@@ -70,11 +70,13 @@ def test_what_is_said_without_it(
     assert told.strip().endswith(f"; found no such package installed: pip install 'featprop[{extra}]'.")
 
 
-@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
-def test_a_report_of_experiments_needs_both(package: str, told_without: Callable[[list[str], str], str]) -> None:
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib", "pandas"])
+def test_report_of_experiments_names_missing_packages(
+    package: str, told_without: Callable[[list[str], str], str]
+) -> None:
     told = told_without([package], "from featprop.cli import app; app(['experiments', 'report', 'results'])")
-    assert f"featprop experiments report needs the package {package};" in told
-    assert "pip install 'featprop[demo]'." in told
+    assert package in told
+    assert "pip install 'featprop[demo]'" in told
 
 
 def test_a_graph_at_an_address_asks_for_the_extra_that_reads_it(

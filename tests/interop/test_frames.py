@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from featprop.errors import GraphError, LabelError
-from featprop.interop.pandas import known_of, labels_in_order, table_of
+from featprop.interop.pandas import known_of, table_of
 
 IDS = ("id", "node_id")
 
@@ -182,29 +182,6 @@ def test_rows_that_are_only_numbered_name_no_nodes() -> None:
 def test_a_node_told_twice() -> None:
     with pytest.raises(LabelError, match=r"Labels told must name a node once; found 1 \('a'\) repeated: keep one"):
         known_of(pd.Series(["x", "y"], index=["a", "a"]), 5, [])
-
-
-def test_labels_in_another_order_than_the_nodes() -> None:
-    labels = pd.Series(["x", "y"], index=["a", "b"])
-    with pytest.raises(LabelError) as caught:
-        labels_in_order(["b", "a"], labels, ["b", "a"])
-    assert str(caught.value) == (
-        "labels must be in the order of the nodes; found a Series whose index names them in another: "
-        "pass labels.loc[nodes]."
-    )
-    labels_in_order(["a", "b"], labels, ["a", "b"])
-    labels_in_order(["p", "q"], labels, ["p", "q"])
-    labels_in_order(pd.Series(["b", "a"], index=["a", "b"]), labels, ["b", "a"])
-    assert labels_in_order(["b", "a"], ["x", "y"], ["b", "a"]) == ["x", "y"]
-
-
-def test_labels_of_a_mapping_are_looked_up_by_node() -> None:
-    labels = {"a": "x", "b": np.int64(7), "c": "z"}
-    assert labels_in_order([True, True], labels, np.array(["b", "a"], dtype=object)) == [7, "x"]
-    with pytest.raises(LabelError) as caught:
-        labels_in_order(["a", "q"], labels, ["a", "q"])
-    found = "none for 1 ('q'): pass those nodes only that have one"
-    assert str(caught.value) == f"labels must name a class for every node; found {found}."
 
 
 def test_pandas_waits_to_be_given() -> None:

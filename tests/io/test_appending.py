@@ -77,7 +77,7 @@ def test_the_graph_that_converting_everything_gives(
     assert graph.table.to_pylist() == whole.table.to_pylist()
     assert graph.weight_scale == first.weight_scale
     assert made == (2, 2, 6, 5, graph.n_features)
-    assert "added: 1 self loops dropped" in graph.repairs
+    assert "added: dropped 1 self-loop" in graph.repairs
     if repeated == "max":
         np.testing.assert_array_equal(
             graph.adjacency.toarray(), (whole.adjacency.toarray() / np.float32(first.weight_scale))

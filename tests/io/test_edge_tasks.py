@@ -12,7 +12,8 @@ import pyarrow.parquet
 import pytest
 
 import featprop as fp
-import featprop.compute.on_dask
+import featprop.compute.dask_backend
+from featprop.compute import compute_on
 from featprop.errors import GraphError
 from featprop.interop import positions
 from featprop.io import buckets, converting, edge_tasks, table_pieces
@@ -68,7 +69,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def handed_out(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Remember what is handed out to workers."""
     found: list[str] = []
-    each = fp.blocks.on_dask.OnDask.each
+    each = fp.compute.dask_backend.DaskBackend.map_items
 
     def remember(
         self: object, task: Callable[..., object], items: Iterator[object], *more: object, **kind: object
@@ -80,7 +81,7 @@ def handed_out(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return each(self, task, counted(), *more, **kind)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(fp.blocks.on_dask.OnDask, "each", remember)
+    monkeypatch.setattr(fp.compute.dask_backend.DaskBackend, "map_items", remember)
     return found
 
 
@@ -91,7 +92,7 @@ def test_workers_write_the_same_bytes(
 ) -> None:
     tables = write(tmp_path / "tables", kind, names=names)
     convert(tables, tmp_path / "here", repeated=repeated)
-    with fp.working(client=dask_client):  # type: ignore[arg-type]
+    with compute_on(client=dask_client):  # type: ignore[arg-type]
         convert(tables, tmp_path / "there", tmp_path / "scratch", repeated=repeated)
     assert contents(tmp_path / "here") == contents(tmp_path / "there")
     assert handed_out.count("spread") >= 6
@@ -102,7 +103,7 @@ def test_workers_write_the_same_bytes(
 def test_what_only_all_edges_tell_is_told_here(dask_client: object, tmp_path: Path, handed_out: list[str]) -> None:
     tables = write(tmp_path / "tables", "csv", weight=lambda number: f"{number} €".replace(".", ","))
     convert(tables, tmp_path / "here")
-    with fp.working(client=dask_client):  # type: ignore[arg-type]
+    with compute_on(client=dask_client):  # type: ignore[arg-type]
         convert(tables, tmp_path / "there")
     assert contents(tmp_path / "here") == contents(tmp_path / "there")
     assert {"spread", "merge"} == set(handed_out)
@@ -110,7 +111,7 @@ def test_what_only_all_edges_tell_is_told_here(dask_client: object, tmp_path: Pa
         file.write("4711,4712,1\n")
     errors = []
     for options in ({}, {"client": dask_client}):
-        with pytest.raises(GraphError, match="must join ids of the nodes") as caught, fp.working(**options):  # type: ignore[arg-type]
+        with pytest.raises(GraphError, match="must join ids of the nodes") as caught, compute_on(**options):  # type: ignore[arg-type]
             convert(tables, tmp_path / "other")
         errors.append(str(caught.value))
     assert errors[0] == errors[1]
@@ -128,7 +129,7 @@ def test_a_worker_that_is_killed_on_the_way_is_survived(stage: str, dask_client:
             killed.append(min(dask_client.run(os.getpid).values()))  # type: ignore[attr-defined]
             os.kill(killed[0], signal.SIGKILL)
 
-    with listening(kill_one), fp.working(client=dask_client):  # type: ignore[arg-type]
+    with listening(kill_one), compute_on(client=dask_client):  # type: ignore[arg-type]
         convert(tables, tmp_path / "there")
     assert killed
     assert contents(tmp_path / "here") == contents(tmp_path / "there")
@@ -143,7 +144,7 @@ def test_workers_add_to_a_graph(dask_client: object, tmp_path: Path, handed_out:
     assert found is not None
     for name, options in (("here", {}), ("there", {"client": dask_client})):
         convert(tables, tmp_path / name)
-        with fp.working(**options):  # type: ignore[arg-type]
+        with compute_on(**options):  # type: ignore[arg-type]
             append_tables(found, tmp_path / name, TableOptions(), max_memory=10**9)
     assert contents(tmp_path / "here") == contents(tmp_path / "there")
     assert {"spread", "merge"} == set(handed_out)

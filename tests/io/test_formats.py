@@ -88,7 +88,7 @@ def test_the_format_of_the_guide_works(rows: Path, tmp_path: Path) -> None:
 
 
 def test_every_format_describes_itself() -> None:
-    assert set(FORMATS.classes) == {"native", "npz", "tables", "workbook"}
-    for name, kind in FORMATS.classes.items():
-        assert kind.description, name
+    assert set(FORMATS.built_in) == {"native", "npz", "tables", "workbook"}
+    for name in FORMATS.built_in:
+        assert FORMATS.find(name).description, name
         assert not FORMATS.make(name).fits(Path("nowhere")), name

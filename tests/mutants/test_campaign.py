@@ -1,4 +1,4 @@
-"""A short run on one file; ``make mutants`` is a long one."""
+"""A short campaign on one file; ``make mutants`` runs a long one."""
 
 import json
 import re
@@ -19,7 +19,7 @@ def run(out: Path, *more: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def test_changes_are_noticed_and_not_tried_twice(tmp_path: Path) -> None:
+def test_campaign_resumes_without_repeating(tmp_path: Path) -> None:
     expected = [mutant.key for mutant in sampled(all_mutants(), COUNT, 3) if mutant.module == MODULE]
     told = run(tmp_path).stdout
     outcomes = [json.loads(line) for line in (tmp_path / "outcomes.jsonl").read_text().splitlines()]

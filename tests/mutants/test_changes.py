@@ -1,4 +1,4 @@
-"""What is changed in a file, by hand, and that every reason to survive still has a line it is about."""
+"""Mutants of small sources by hand, and that every reviewed survivor still exists."""
 
 import ast
 
@@ -38,7 +38,7 @@ def test_changes_by_hand(source: str, expected: list[str]) -> None:
     assert changes(source) == expected
 
 
-def test_a_change_moves_no_line_and_is_told_apart_from_one_like_it() -> None:
+def test_mutants_keep_line_numbers_and_have_distinct_keys() -> None:
     source = "x = f(\n    1,\n    g(1 +\n      1),\n)\nf(\n  x\n)\ny = 3\n"
     found = mutants_of("some.py", source)
     assert [mutant.repeat for mutant in found if mutant.change == "1 → 2"] == [0, 0, 0], "each has its own line"
@@ -49,7 +49,7 @@ def test_a_change_moves_no_line_and_is_told_apart_from_one_like_it() -> None:
     assert twice == ["0 → 1", "0 → 1 (2)"]
 
 
-def test_what_compiled_functions_may_see_is_known() -> None:
+def test_compiled_code_is_marked() -> None:
     source = "A = 1\ndef f(x):\n    return x\n@njit(cache=True)\ndef g(x):\n    return x\nclass C:\n    b = 1\n"
     assert [(mutant.number, mutant.compiled) for mutant in mutants_of("some.py", source)] == [
         *[(1, True)] * 2,
@@ -60,7 +60,7 @@ def test_what_compiled_functions_may_see_is_known() -> None:
 
 
 @pytest.mark.parametrize("module", CORE)
-def test_every_mutant_is_another_program(module: str) -> None:
+def test_every_mutant_differs_from_the_source(module: str) -> None:
     source = source_of(module)
     same = ast.dump(ast.parse(source))
     found = mutants_of(module, source, LEFT_OUT.get(module, ()))
@@ -74,7 +74,7 @@ def mutants() -> list[Mutant]:
     return all_mutants()
 
 
-def test_a_sample_hardly_changes_with_the_code(mutants: list[Mutant]) -> None:
+def test_sample_is_stable_when_code_changes(mutants: list[Mutant]) -> None:
     assert len({mutant.key for mutant in mutants}) == len(mutants)
     some = sampled(mutants, 100, 0)
     assert len(some) == 100
@@ -83,13 +83,13 @@ def test_a_sample_hardly_changes_with_the_code(mutants: list[Mutant]) -> None:
     assert sampled(mutants, 100, 1) != some
 
 
-def test_the_files_and_their_tests_are_there() -> None:
+def test_files_and_tests_exist() -> None:
     for module, tests in CORE.items():
         assert (SOURCES / module).is_file()
         assert all((TESTS / each).is_file() for each in tests), tests
 
 
-def test_every_reason_is_about_a_change_that_can_be_made(mutants: list[Mutant]) -> None:
+def test_every_reason_matches_a_mutant(mutants: list[Mutant]) -> None:
     """A line that was rewritten needs another look."""
     for reason in read_reasons():
         assert any(reason.fits(mutant) for mutant in mutants), reason

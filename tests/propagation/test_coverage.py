@@ -1,4 +1,4 @@
-"""The terms of Theorems 1 and 2 on four points of a line, their order, and that they are measured on S²X."""
+"""The terms of Theorems 1 and 2: four points on a line by hand, and their order."""
 
 import numpy as np
 import pytest
@@ -12,11 +12,11 @@ from featprop.propagation.coverage import coverage_curve
 
 
 def alone(rows: np.ndarray) -> Graph:
-    """Nodes without an edge: features are what propagation leaves them."""
+    """Make a graph without edges, where propagation does not change the features."""
     return Graph.from_scipy(sp.csr_array((len(rows), len(rows))), rows)
 
 
-def test_four_points_of_a_line_by_hand() -> None:
+def test_four_points_on_a_line_by_hand() -> None:
     line = np.array([[0.0], [1.0], [5.0], [9.0]], dtype=np.float32)
     covered = coverage(alone(line), np.array([0, 2]))
     np.testing.assert_array_equal(covered.nearest, [0, 0, 1, 1])
@@ -25,7 +25,7 @@ def test_four_points_of_a_line_by_hand() -> None:
     assert covered.max_distance == pytest.approx(4)
 
 
-def test_a_chosen_node_stands_for_itself_also_among_equals() -> None:
+def test_chosen_node_is_nearest_to_itself() -> None:
     covered = coverage(alone(np.ones((4, 2), dtype=np.float32)), np.array([3, 1]))
     assert covered.nearest[[3, 1]].tolist() == [0, 1]
     assert covered.max_distance == 0.0
@@ -33,7 +33,7 @@ def test_a_chosen_node_stands_for_itself_also_among_equals() -> None:
 
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=30, deadline=None)
-def test_the_mean_is_never_above_the_maximum_and_more_nodes_cover_better(seed: int) -> None:
+def test_mean_is_below_maximum_and_more_nodes_cover_better(seed: int) -> None:
     generator = np.random.default_rng(seed)
     rows = generator.normal(size=(30, 4)).astype(np.float32)
     chosen = generator.permutation(30)[:6]
@@ -44,7 +44,7 @@ def test_the_mean_is_never_above_the_maximum_and_more_nodes_cover_better(seed: i
     assert many.max_distance <= few.max_distance
 
 
-def test_distances_are_those_of_rows_passed_on_twice() -> None:
+def test_coverage_is_measured_on_propagated_rows() -> None:
     generator = np.random.default_rng(0)
     graph = Graph.from_scipy(sp.random_array((30, 30), density=0.1, rng=generator), generator.normal(size=(30, 4)))
     chosen = np.array([2, 11, 25])
@@ -54,7 +54,7 @@ def test_distances_are_those_of_rows_passed_on_twice() -> None:
         np.testing.assert_allclose(covered.distances, distances, atol=1e-5)
 
 
-def test_the_curve_is_the_mean_distance_of_each_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_curve_is_the_mean_distance_of_each_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
     graph, chosen = alone(rows), np.array([7, 3, 40, 11])
     points = Propagation.of(graph).points(2)

@@ -29,6 +29,7 @@ from featprop.propagation import (
 )
 from featprop.propagation.feature_sets import feature_homophily
 from featprop.propagation.propagation import COMPARED_COLUMNS, FLAT_COLUMNS
+from tests.helpers import raises
 
 ByHand = Callable[..., np.ndarray]
 
@@ -52,14 +53,14 @@ def test_a_path_of_three_nodes_by_hand() -> None:
     np.testing.assert_allclose(dense(propagate(graph, 2)), (S @ S)[:, :1], rtol=1e-6)
 
 
-def test_two_layers_are_the_usual_number() -> None:
+def test_default_is_two_layers() -> None:
     graph = random_graph(12, 3, 0)
     assert propagate(graph) is propagate(graph, 2)
 
 
 @pytest.mark.parametrize(("filled", "sparse"), [(9, True), (10, False), (15, False)])
-def test_rows_are_sparse_until_half_of_them_is_filled(filled: int, sparse: bool) -> None:
-    """Nodes alone keep their rows; so many columns of twenty are filled."""
+def test_rows_become_dense_when_half_filled(filled: int, sparse: bool) -> None:
+    """Isolated nodes keep their rows, of which `filled` of twenty columns are non-zero."""
     features = np.tile(np.arange(20) < filled, (5, 1)).astype(np.float32)
     graph = Graph(sp.csr_array((5, 5), dtype=np.float32), sp.csr_array(features), np.arange(5))
     assert sp.issparse(propagate(graph, 1)) == sparse
@@ -99,7 +100,7 @@ def test_equals_sgconv_of_pyg(layers: int) -> None:
 
 @given(seed=st.integers(0, 10_000), layers=st.integers(0, 3))
 @settings(max_examples=30, deadline=None)
-def test_sparse_equals_dense_and_float32_stays(seed: int, layers: int) -> None:
+def test_sparse_equals_dense_in_float32(seed: int, layers: int) -> None:
     graph = random_graph(20, 30, seed, sparse=True)
     assert sp.issparse(graph.features)
     full = Graph(graph.adjacency, dense(graph.features), graph.ids)
@@ -118,16 +119,14 @@ def test_permuting_the_nodes_permutes_the_rows(seed: int) -> None:
 
 
 @pytest.mark.parametrize("layers", [-1, 1.5, "2", None])
-def test_layers_that_are_none(layers: Any) -> None:
-    with pytest.raises(ParameterError, match=f"layers must be a whole number at least 0; found {layers!r}"):
+def test_invalid_layers_are_refused(layers: Any) -> None:
+    with raises(ParameterError, parameter="layers", value=layers):
         propagate(random_graph(5, 2, 0), layers)
 
 
 @given(seed=st.integers(0, 1000), sparse=st.booleans(), name=st.sampled_from(FEATURE_SETS))
 @settings(max_examples=40, deadline=None)
-def test_each_feature_set_is_what_its_formula_says(
-    features_by_hand: ByHand, seed: int, sparse: bool, name: str
-) -> None:
+def test_feature_sets_follow_their_formulas(features_by_hand: ByHand, seed: int, sparse: bool, name: str) -> None:
     generator = np.random.default_rng(seed)
     features = (
         sp.random_array((20, 30), density=0.1, rng=generator, format="csr")
@@ -141,7 +140,7 @@ def test_each_feature_set_is_what_its_formula_says(
 
 
 def test_two_nodes_by_hand() -> None:
-    """Around their mean they are opposite; smoothed they are equal, so nothing is left around the mean."""
+    """Centred, the two are opposite; smoothed, they are equal, so nothing is left after centring."""
     graph = Graph.from_scipy(np.array([[0, 1], [1, 0]]), np.array([[3.0, 1.0], [1.0, 1.0]]))
     ours = Propagation.of(graph)
     np.testing.assert_allclose(ours.features("own"), [[1, 0, 0], [-1, 0, 0]], atol=1e-6)
@@ -159,12 +158,12 @@ def test_rows_have_unit_length_or_are_zero(name: str) -> None:
     )
 
 
-def test_an_unknown_feature_set_lists_the_known_ones(line: Graph) -> None:
-    with pytest.raises(ParameterError, match="diffused, own, structure, two-hops"):
+def test_unknown_feature_set_is_refused(line: Graph) -> None:
+    with raises(ParameterError, parameter="features", choices=("diffused", "own", "structure", "two-hops")):
         Propagation.of(line).features("three-hops")
 
 
-def test_the_space_of_another_graph_is_applied_and_leaves_ours_alone(line: Graph) -> None:
+def test_space_of_another_graph_does_not_change_ours(line: Graph) -> None:
     other = replace(line, features=line.features + np.float32(3))
     ours, theirs = Propagation.of(line), Propagation.of(other)
     moved = theirs.features("own", ours.space)
@@ -207,7 +206,7 @@ def test_few_columns_are_all_kept() -> None:
     assert Propagation.of(graph).compared.width == 3 * (3 + 1)
 
 
-def test_many_columns_keep_the_main_directions() -> None:
+def test_many_columns_are_reduced() -> None:
     """Next to an exact singular value decomposition, on features with a few strong directions."""
     generator = np.random.default_rng(2)
     strong = generator.normal(size=(300, 20)) * np.linspace(3, 1, 20) @ generator.normal(size=(20, 200))
@@ -221,13 +220,13 @@ def test_many_columns_keep_the_main_directions() -> None:
     np.testing.assert_allclose(ours.compared.distances(np.arange(50)), 1 - kept[:50] @ kept.T, atol=0.02)
 
 
-def test_features_without_main_directions_keep_more_columns() -> None:
+def test_flat_features_keep_more_columns() -> None:
     generator = np.random.default_rng(0)
     graph = Graph.from_scipy(sp.csr_array((900, 900)), generator.normal(size=(900, 700)))
     assert Propagation.of(graph).compared.width == FLAT_COLUMNS
 
 
-def test_structure_follows_ids_and_edges_alone() -> None:
+def test_structure_depends_on_ids_and_edges_only() -> None:
     """Next to dense matrices: signs of a digest of each id, diffused, centred, of unit length."""
     graph = random_graph(30, 3, seed=4)
     rows = Propagation.of(graph).features("structure")
@@ -243,7 +242,7 @@ def test_structure_follows_ids_and_edges_alone() -> None:
     np.testing.assert_array_equal(other.features("structure"), rows)
 
 
-def test_feature_homophily_tells_graphs_whose_neighbours_are_alike() -> None:
+def test_feature_homophily_detects_similar_neighbours() -> None:
     """Ten groups of features; edges within groups, between groups, or at random."""
     generator = np.random.default_rng(0)
     kinds = np.arange(200) % 10
@@ -265,7 +264,7 @@ def test_feature_homophily_tells_graphs_whose_neighbours_are_alike() -> None:
 
 @given(seed=st.integers(0, 1000), layers=st.integers(0, 3), sparse=st.booleans())
 @settings(max_examples=25, deadline=None)
-def test_some_rows_are_those_of_all(seed: int, layers: int, sparse: bool) -> None:
+def test_rows_at_equal_rows_of_all(seed: int, layers: int, sparse: bool) -> None:
     generator = np.random.default_rng(seed)
     features = generator.normal(size=(40, 4)) * (generator.random((40, 4)) < (0.2 if sparse else 1))
     graph = Graph.from_scipy(sp.random_array((40, 40), density=0.03, rng=generator), features)
@@ -276,7 +275,7 @@ def test_some_rows_are_those_of_all(seed: int, layers: int, sparse: bool) -> Non
 
 @given(seed=st.integers(0, 1000), filled=st.sampled_from([0.1, 0.4, 1.0]), weighted=st.booleans())
 @settings(max_examples=25, deadline=None)
-def test_what_was_asked_for_before_does_not_show(seed: int, filled: float, weighted: bool) -> None:
+def test_result_does_not_depend_on_earlier_calls(seed: int, filled: float, weighted: bool) -> None:
     """To the last bit: an experiment that is resumed asks for other powers first than one that runs through."""
     generator = np.random.default_rng(seed)
     features = generator.normal(size=(60, 9)) * (generator.random((60, 9)) < filled)
@@ -288,7 +287,7 @@ def test_what_was_asked_for_before_does_not_show(seed: int, filled: float, weigh
     np.testing.assert_array_equal([dense(slowly.rows(layers)) for layers in range(4)][-1], straight)
 
 
-def test_one_object_a_graph_whoever_asks(line: Graph) -> None:
+def test_one_propagation_per_graph(line: Graph) -> None:
     ours = Propagation.of(line)
     assert Propagation.of(line.without_labels()) is ours
     assert ours.rows(2) is ours.rows(2) is propagate(line, 2)
@@ -305,7 +304,7 @@ def test_one_object_a_graph_whoever_asks(line: Graph) -> None:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_the_arrays_refuse_writes(line: Graph, sparse: bool) -> None:
+def test_arrays_are_read_only(line: Graph, sparse: bool) -> None:
     features = sp.csr_array(np.eye(5, 40)) if sparse else line.features
     graph = Graph.from_scipy(line.adjacency, features)
     ours = Propagation.of(graph)
@@ -326,17 +325,17 @@ def test_the_arrays_refuse_writes(line: Graph, sparse: bool) -> None:
                 array[0] = 7
 
 
-def test_only_what_was_asked_for_is_kept(line: Graph) -> None:
+def test_only_requested_results_are_kept(line: Graph) -> None:
     graph = replace(line)
     propagate(graph, 5)
-    assert {key for key in graph._computed if isinstance(key, tuple)} == {("rows", 5)}
+    assert {key for key in graph.cache.values if isinstance(key, tuple)} == {("rows", 5)}
     np.testing.assert_array_equal(dense(propagate(graph, 3)), dense(propagate(replace(line), 3)))
 
 
 @pytest.mark.parametrize(
     "ask", [lambda graph: propagate(graph, 2), lambda graph: Propagation.of(graph).features("diffused")]
 )
-def test_threads_wait_for_one_to_compute(
+def test_concurrent_threads_compute_once(
     monkeypatch: pytest.MonkeyPatch, line: Graph, ask: Callable[[Graph], object]
 ) -> None:
     made: list[int] = []

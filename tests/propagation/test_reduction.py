@@ -10,10 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featprop.progress import listening
-from featprop.propagation.reduction import NARROWEST, Reduction, effective_dimension, main_directions
-from featprop.propagation.reduction import WIDE as LIMIT
+from featprop.propagation.reduction import (
+    MAX_COLUMNS,
+    MIN_REDUCED_COLUMNS,
+    Reduction,
+    effective_dimension,
+    truncated_svd,
+)
 
-WIDE = LIMIT + 88
+WIDE = MAX_COLUMNS + 88
 ByHand = Callable[..., np.ndarray]
 
 
@@ -25,12 +30,12 @@ def low_rank(n: int, columns: int, rank: int, seed: int = 0) -> np.ndarray:
 
 
 def reduced(features: np.ndarray) -> np.ndarray:
-    return Reduction.of(features).apply(features)
+    return Reduction.fit(features).transform(features)
 
 
 def test_three_nodes_by_hand() -> None:
     features = np.array([[1, 0], [3, 0], [2, 3]], np.float32)
-    reduction = Reduction.of(features)
+    reduction = Reduction.fit(features)
     assert reduction.directions is None
     assert reduction.sizes[0] == 0.25, "3 becomes 3/4"
     assert (reduction.centre * 4).tolist() == [2, 1]
@@ -42,7 +47,7 @@ def test_three_nodes_by_hand() -> None:
         [1 / first, -1 / first, last / first],
         [0, 2 / third, last / third],
     ]
-    np.testing.assert_allclose(reduction.apply(features), expected, atol=1e-6)
+    np.testing.assert_allclose(reduction.transform(features), expected, atol=1e-6)
 
 
 @given(st.integers(0, 1000), st.booleans())
@@ -52,82 +57,82 @@ def test_few_columns_are_centred_and_of_unit_length(centred_by_hand: ByHand, see
     features = generator.normal(size=(20, 7)) * (generator.random((20, 7)) < (0.4 if sparse else 1))
     features[:, 0] += 2
     given_features = sp.csr_array(features, dtype=np.float32) if sparse else features.astype(np.float32)
-    rows = Reduction.of(given_features).apply(given_features)
+    rows = Reduction.fit(given_features).transform(given_features)
     assert rows.dtype == np.float32
     np.testing.assert_allclose(rows, centred_by_hand(given_features), atol=1e-5)
 
 
 @pytest.mark.parametrize("columns", [5, WIDE])
-def test_rows_of_zeros_stay_so(columns: int) -> None:
+def test_zero_rows_stay_zero(columns: int) -> None:
     features = low_rank(30, columns, 4)
     features[[3, 17]] = 0
     for each in (features, sp.csr_array(features)):
-        lengths = np.linalg.norm(Reduction.of(each).apply(each), axis=1)
+        lengths = np.linalg.norm(Reduction.fit(each).transform(each), axis=1)
         assert np.flatnonzero(lengths == 0).tolist() == [3, 17]
         np.testing.assert_allclose(np.delete(lengths, [3, 17]), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize("columns", [5, WIDE])
 @pytest.mark.parametrize("value", [0.1, 1.0, 12345.678])
-def test_rows_that_are_all_alike_hold_nothing(columns: int, value: float) -> None:
+def test_constant_features_become_zero(columns: int, value: float) -> None:
     assert not reduced(np.full((30, columns), value, dtype=np.float32)).any()
 
 
 @pytest.mark.parametrize("columns", [5, WIDE])
 @pytest.mark.parametrize("power", [-100, 100])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_the_unit_of_the_features_does_not_matter(columns: int, power: int, sparse: bool) -> None:
-    """Squares of neither size fit single precision."""
+def test_scale_of_the_features_does_not_matter(columns: int, power: int, sparse: bool) -> None:
+    """Squares of neither scale fit float32."""
     features = low_rank(30, columns, 4)
     scaled = features * np.float32(2.0**power)
     pair = [sp.csr_array(each) if sparse else each for each in (features, scaled)]
-    np.testing.assert_array_equal(*[Reduction.of(each).apply(each) for each in pair])
+    np.testing.assert_array_equal(*[Reduction.fit(each).transform(each) for each in pair])
 
 
 @pytest.mark.parametrize("columns", [1, 5, WIDE])
 def test_one_row_is_its_own_mean(columns: int) -> None:
-    reduction = Reduction.of(np.full((1, columns), 3.0, dtype=np.float32))
+    reduction = Reduction.fit(np.full((1, columns), 3.0, dtype=np.float32))
     assert reduction.sizes.tolist() == [0.25, 0.0]
-    assert not reduction.apply(np.full((1, columns), 3.0, dtype=np.float32)).any()
+    assert not reduction.transform(np.full((1, columns), 3.0, dtype=np.float32)).any()
 
 
-def test_a_row_like_the_mean_is_apart_from_all_others() -> None:
+def test_row_equal_to_the_mean_is_separate() -> None:
     features = np.array([[0, 1], [2, 1], [1, 0], [1, 2], [1, 1]], np.float32)
     assert reduced(features)[4].tolist() == [0, 0, 1]
 
 
-def test_of_one_column_classes_in_a_row_stay_apart() -> None:
+def test_classes_on_a_line_stay_apart() -> None:
     rows = reduced(np.array([[0.0], [5.0], [10.0]], np.float32))
     assert np.abs(rows @ rows.T)[np.triu_indices(3, 1)].max() < 0.7
 
 
 @pytest.mark.parametrize("columns", [6, WIDE])
 @pytest.mark.parametrize("constant", [1e3, 1e6, 1e9])
-def test_a_column_that_does_not_vary_counts_for_nothing(columns: int, constant: float) -> None:
+def test_constant_column_is_ignored(columns: int, constant: float) -> None:
     features = low_rank(100, columns, 5)
     more = np.column_stack([features, np.full(100, constant, dtype=np.float32)])
     rows, others = reduced(features), reduced(more)
     np.testing.assert_allclose(others @ others.T, rows @ rows.T, atol=0.1)
 
 
-def test_what_is_applied_to_a_row_does_not_depend_on_the_others() -> None:
+def test_transformation_of_a_row_does_not_depend_on_other_rows() -> None:
     features = low_rank(50, 6, 4)
-    reduction = Reduction.of(features)
+    reduction = Reduction.fit(features)
     grown = np.concatenate([features, np.full((1, 6), 1e8, dtype=np.float32)])
-    np.testing.assert_array_equal(reduction.apply(grown)[:50], reduction.apply(features))
+    np.testing.assert_array_equal(reduction.transform(grown)[:50], reduction.transform(features))
 
 
-def test_what_was_found_cannot_be_written_to() -> None:
-    reduction = Reduction.of(low_rank(50, WIDE, 4))
+def test_fitted_arrays_are_read_only() -> None:
+    reduction = Reduction.fit(low_rank(50, WIDE, 4))
     assert reduction.directions is not None
     for array in (reduction.centre, reduction.sizes, reduction.directions):
         assert not array.flags.writeable
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_the_directions_span_what_those_of_an_svd_do(sparse: bool) -> None:
+def test_directions_span_the_space_of_an_svd(sparse: bool) -> None:
     features = low_rank(200, WIDE, 40)
-    directions = main_directions(sp.csr_array(features) if sparse else features, 40)
+    directions = truncated_svd(sp.csr_array(features) if sparse else features, 40)
     assert directions.shape == (WIDE, 40)
     np.testing.assert_allclose(directions.T @ directions, np.eye(40), atol=1e-4)
     theirs = np.linalg.svd(features.astype(float), full_matrices=False)[2][:40]
@@ -136,37 +141,37 @@ def test_the_directions_span_what_those_of_an_svd_do(sparse: bool) -> None:
     np.testing.assert_allclose(largest, np.linalg.svd(features.astype(float))[1][:40], rtol=1e-3)
 
 
-def test_directions_beyond_what_is_wanted_are_the_small_ones() -> None:
+def test_omitted_directions_are_the_small_ones() -> None:
     features = low_rank(200, WIDE, 60, seed=1) + low_rank(200, WIDE, 100, seed=2) / 100
-    directions = main_directions(features, 60)
+    directions = truncated_svd(features, 60)
     kept = np.square(features @ directions).sum() / np.square(features).sum()
     best = np.linalg.svd(features.astype(float), compute_uv=False)
     assert kept > np.square(best[:60]).sum() / np.square(best).sum() - 1e-4
 
 
-def test_directions_of_words_hold_nearly_what_the_best_could() -> None:
-    """Words at random are the hardest case: hardly any direction is longer than the next."""
+def test_directions_of_random_words_are_nearly_optimal() -> None:
+    """Random words are the hardest case: all singular values are nearly equal."""
     words = (np.random.default_rng(0).random((600, 400)) < 0.05).astype(np.float32)
-    directions = main_directions(sp.csr_array(words), 64)
+    directions = truncated_svd(sp.csr_array(words), 64)
     kept = np.square(words @ directions).sum()
     best = np.square(np.linalg.svd(words.astype(float), compute_uv=False)[:64]).sum()
     assert 0.94 * best < kept <= best * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_wide_features_of_few_directions_lose_nothing(centred_by_hand: ByHand, sparse: bool) -> None:
+def test_wide_low_rank_features_lose_nothing(centred_by_hand: ByHand, sparse: bool) -> None:
     features = low_rank(100, WIDE, 30)
     each = sp.csr_array(features) if sparse else features
-    reduction = Reduction.of(each)
+    reduction = Reduction.fit(each)
     assert reduction.directions is not None
     assert reduction.directions.shape == (WIDE, 100), "as many as rows"
-    rows, expected = reduction.apply(each), centred_by_hand(features)
+    rows, expected = reduction.transform(each), centred_by_hand(features)
     np.testing.assert_allclose(rows @ rows.T, expected @ expected.T, atol=1e-4)
 
 
 @given(st.integers(0, 1000))
 @settings(max_examples=5)
-def test_rows_in_another_order_are_the_same_rows(seed: int) -> None:
+def test_order_of_the_rows_does_not_matter(seed: int) -> None:
     features = low_rank(60, WIDE, 50, seed)
     order = np.random.default_rng(seed).permutation(60)
     rows, permuted = reduced(features), reduced(features[order])
@@ -174,7 +179,7 @@ def test_rows_in_another_order_are_the_same_rows(seed: int) -> None:
 
 
 @pytest.mark.parametrize("columns", [6, WIDE])
-def test_a_column_far_from_zero_does_not_hide_the_others(columns: int) -> None:
+def test_column_far_from_zero_does_not_hide_the_others(columns: int) -> None:
     features = low_rank(100, columns, 5)
     moved = features.copy()
     moved[:, 2] += 1e3
@@ -183,45 +188,43 @@ def test_a_column_far_from_zero_does_not_hide_the_others(columns: int) -> None:
 
 
 @pytest.mark.parametrize("columns", [6, WIDE])
-def test_what_was_found_on_some_rows_is_applied_to_others(columns: int) -> None:
+def test_reduction_fitted_on_some_rows_transforms_others(columns: int) -> None:
     features = low_rank(80, columns, 5)
-    reduction = Reduction.of(features[:50])
-    np.testing.assert_allclose(reduction.apply(features)[:50], reduction.apply(features[:50]), atol=1e-5)
+    reduction = Reduction.fit(features[:50])
+    np.testing.assert_allclose(reduction.transform(features)[:50], reduction.transform(features[:50]), atol=1e-5)
 
 
 def test_large_graphs_keep_fewer_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     features = low_rank(100, 300, 10)
-    monkeypatch.setattr("featprop.propagation.reduction.MOST_NUMBERS", 100 * 64)
-    directions = Reduction.of(features).directions
+    monkeypatch.setattr("featprop.propagation.reduction.MAX_VALUES", 100 * 64)
+    directions = Reduction.fit(features).directions
     assert directions is not None
     assert directions.shape == (300, 64)
-    monkeypatch.setattr("featprop.propagation.reduction.MOST_NUMBERS", 1)
-    directions = Reduction.of(features).directions
+    monkeypatch.setattr("featprop.propagation.reduction.MAX_VALUES", 1)
+    directions = Reduction.fit(features).directions
     assert directions is not None
-    assert directions.shape == (300, NARROWEST)
+    assert directions.shape == (300, MIN_REDUCED_COLUMNS)
 
 
-def test_directions_are_found_on_a_sample_of_many_rows(
-    centred_by_hand: ByHand, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_directions_of_many_rows_come_from_a_sample(centred_by_hand: ByHand, monkeypatch: pytest.MonkeyPatch) -> None:
     features = low_rank(400, WIDE, 20)
-    monkeypatch.setattr("featprop.propagation.reduction.SAMPLE", 100)
+    monkeypatch.setattr("featprop.propagation.reduction.SVD_SAMPLE_ROWS", 100)
     rows, expected = reduced(features), centred_by_hand(features)
     np.testing.assert_allclose(rows @ rows.T, expected @ expected.T, atol=1e-3)
 
 
-def test_equal_reductions_have_one_fingerprint_and_others_another() -> None:
-    reductions = [Reduction.of(low_rank(50, columns, 4, seed)) for columns in (6, WIDE) for seed in (0, 1)]
+def test_fingerprints_identify_reductions() -> None:
+    reductions = [Reduction.fit(low_rank(50, columns, 4, seed)) for columns in (6, WIDE) for seed in (0, 1)]
     copies = [replace(each, centre=each.centre.copy()) for each in reductions]
     assert [each.fingerprint for each in copies] == [each.fingerprint for each in reductions]
     assert len({each.fingerprint for each in reductions}) == 4
 
 
-def test_the_search_for_directions_tells_how_far_it_is() -> None:
+def test_svd_reports_progress() -> None:
     told: list[tuple[str, int, int]] = []
     with listening(lambda *step: told.append(step)):
-        main_directions(np.random.default_rng(0).normal(size=(50, 40)).astype(np.float32), 8)
-    assert told == [("finding main directions", done, 3) for done in range(3)], "the last step is the rotation"
+        truncated_svd(np.random.default_rng(0).normal(size=(50, 40)).astype(np.float32), 8)
+    assert told == [("computing the SVD of features", done, 3) for done in range(3)], "the last step is the rotation"
 
 
 @pytest.mark.parametrize("spread", [np.ones(6), np.array([1.0, 0.5, 0.25, 0.1, 0, 0])])
@@ -233,7 +236,7 @@ def test_effective_dimension_is_the_participation_ratio(spread: np.ndarray) -> N
     assert effective_dimension(rows.astype(np.float32)) == pytest.approx(expected, rel=1e-3)
 
 
-def test_effective_dimension_of_many_rows_is_that_of_a_sample() -> None:
+def test_effective_dimension_of_many_rows_uses_a_sample() -> None:
     rows = np.random.default_rng(1).normal(size=(5_000, 8)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     assert effective_dimension(rows) == pytest.approx(8, rel=0.02)

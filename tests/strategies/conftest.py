@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from featprop.graph import Graph
 from featprop.strategies import QueryContext
 
-Situated = Callable[..., QueryContext]
+MakeContext = Callable[..., QueryContext]
 
 
 @pytest.fixture
-def situated() -> Situated:
-    """Make a context from edges (pairs) and features; everything that is not labelled is a candidate."""
+def make_context() -> MakeContext:
+    """Return a function that builds a context; nodes that are not labelled are candidates."""
 
     def make(
         n: int,

@@ -13,28 +13,28 @@ from featprop.propagation import coverage, propagate
 from featprop.strategies import QueryContext, get_strategy
 from featprop.strategies.grain import influence
 
-Situated = Callable[..., QueryContext]
+MakeContext = Callable[..., QueryContext]
 
 
 def chosen(name: str, context: QueryContext, budget: int, **options: Any) -> list[int]:
     return get_strategy(name, **options).select(context, budget, np.random.default_rng(0)).tolist()
 
 
-def test_cosine_groups_by_direction_where_l2_goes_by_size(situated: Situated) -> None:
+def test_cosine_groups_by_direction_and_l2_by_length(make_context: MakeContext) -> None:
     features = [[1, 0], [10, 0], [100, 0], [0, 1], [0, 10], [0, 100]]
-    assert {node // 3 for node in chosen("featprop-cosine", situated(6, features=features), 2)} == {0, 1}
-    assert set(chosen("featprop", situated(6, features=features), 3)) & {2, 5} == {2, 5}
+    assert {node // 3 for node in chosen("featprop-cosine", make_context(6, features=features), 2)} == {0, 1}
+    assert set(chosen("featprop", make_context(6, features=features), 3)) & {2, 5} == {2, 5}
 
 
-def test_a_node_without_features_stays_zero_under_cosine(situated: Situated) -> None:
+def test_a_node_without_features_stays_zero_under_cosine(make_context: MakeContext) -> None:
     features = [[0, 0], [1, 0], [2, 0], [3, 0]]
-    assert set(chosen("featprop-cosine", situated(4, features=features), 2)) >= {0}
+    assert set(chosen("featprop-cosine", make_context(4, features=features), 2)) >= {0}
 
 
-def test_layers_are_an_option(situated: Situated) -> None:
+def test_layers_change_the_choice(make_context: MakeContext) -> None:
     """Without propagation node 1 is like 0; its neighbours make it like 2, 3 and 4."""
     features = [[0.0], [0.0], [1.0], [1.0], [1.0], [5.0]]
-    context = situated(6, [(1, 2), (1, 3), (1, 4)], features, labelled=[2])
+    context = make_context(6, [(1, 2), (1, 3), (1, 4)], features, labelled=[2])
     assert chosen("featprop", context, 2, layers=0)[0] == 5
     np.testing.assert_array_equal(propagate(context.graph, 0), context.graph.features)
 
@@ -50,36 +50,38 @@ def test_kmeans_gives_distinct_nodes_near_the_optimum(seed: int) -> None:
     assert coverage(graph, np.array([0, *picks])).mean_distance <= 1.7 * best
 
 
-def test_kmeans_is_not_kmedoids(situated: Situated) -> None:
+def test_kmeans_is_not_kmedoids(make_context: MakeContext) -> None:
     """A far node pulls the mean, 9.3, which is nearest to 4; the medoid is the one in the middle."""
     features = [[0.0], [1.0], [1.5], [4.0], [40.0]]
-    context = situated(5, features=features)
+    context = make_context(5, features=features)
     assert chosen("featprop", context, 1) == [2]
     assert chosen("featprop", context, 1, clustering="kmeans") == [3]
 
 
-def test_kcenter_goes_farthest_first(situated: Situated) -> None:
+def test_kcenter_goes_farthest_first(make_context: MakeContext) -> None:
     features = [[0.0], [1.5], [4.0], [10.0], [11.0]]
-    assert chosen("featprop-kcenter", situated(5, features=features, labelled=[0]), 3) == [4, 2, 1]
-    assert chosen("featprop-kcenter", situated(5, features=features), 3)[:2] == [2, 4]
+    assert chosen("featprop-kcenter", make_context(5, features=features, labelled=[0]), 3) == [4, 2, 1]
+    assert chosen("featprop-kcenter", make_context(5, features=features), 3)[:2] == [2, 4]
 
 
-def test_coreset_greedy_looks_at_the_hidden_layer_only(situated: Situated) -> None:
-    context = situated(5, features=[[9.0], [7], [5], [3], [1]], labelled=[0], hidden=[[0.0], [1.5], [4], [10], [11]])
+def test_coreset_greedy_uses_only_the_hidden_layer(make_context: MakeContext) -> None:
+    context = make_context(
+        5, features=[[9.0], [7], [5], [3], [1]], labelled=[0], hidden=[[0.0], [1.5], [4], [10], [11]]
+    )
     assert chosen("coreset-greedy", context, 3) == [4, 2, 1]
 
 
-def test_featprop_hidden_clusters_the_logits(situated: Situated) -> None:
+def test_featprop_hidden_clusters_the_logits(make_context: MakeContext) -> None:
     logits = [[0.0, 0], [0.1, 0], [0.2, 0], [5, 5], [5.1, 5], [5.2, 5]]
-    assert set(chosen("featprop-hidden", situated(6, logits=logits), 2)) == {1, 4}
+    assert set(chosen("featprop-hidden", make_context(6, logits=logits), 2)) == {1, 4}
 
 
-def test_herding_covers_the_crowd_first(situated: Situated) -> None:
+def test_herding_covers_the_crowd_first(make_context: MakeContext) -> None:
     """Three alike, two alike, one alone, in three directions: that is the order of what they cover."""
     features = [[1, 0, 0], [1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]
-    picks = chosen("herding", situated(6, features=features), 3)
+    picks = chosen("herding", make_context(6, features=features), 3)
     assert [[0, 0, 0, 1, 1, 2][node] for node in picks] == [0, 1, 2]
-    picks = chosen("herding", situated(6, features=features, labelled=[0]), 2)
+    picks = chosen("herding", make_context(6, features=features, labelled=[0]), 2)
     assert [[0, 0, 0, 1, 1, 2][node] for node in picks] == [1, 2]
 
 
@@ -99,9 +101,9 @@ def test_herding_is_greedy_on_its_objective(labelled: list[int]) -> None:
     assert chosen("herding", context, 4, unit=False, quantile=0.2) == picks[len(labelled) :]
 
 
-def test_influence_by_hand(situated: Situated) -> None:
+def test_influence_by_hand(make_context: MakeContext) -> None:
     """A path of four: S has 1/2, 1/√6, 1/3; (S²)_02 = 1/√6 · 1/3 = 0.136, (S²)_00 = 1/4 + 1/6."""
-    graph = situated(4, [(0, 1), (1, 2), (2, 3)]).graph
+    graph = make_context(4, [(0, 1), (1, 2), (2, 3)]).graph
     assert influence(graph, 2, 0.0).toarray().tolist() == [[1, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 1], [0, 1, 1, 1]]
     assert influence(graph, 2, 0.14).toarray()[0].tolist() == [1, 1, 0, 0]
     assert influence(graph, 2, 1.0).toarray().tolist() == np.eye(4).tolist()
@@ -127,14 +129,14 @@ def test_grain_nn_is_greedy_on_its_objective() -> None:
     assert chosen("grain-nn", context, 3) == picks[1:]
 
 
-def test_grain_ball_covers_what_is_not_covered_and_then_anew(situated: Situated) -> None:
+def test_grain_ball_starts_over_when_all_is_covered(make_context: MakeContext) -> None:
     """Three groups of isolated nodes: a node from each, the largest group first, then the round begins again."""
     features = [[0.0], [0.01], [0.02], [5.0], [5.01], [9.0], [9.01], [9.02], [9.03]]
-    context = situated(9, features=features)
+    context = make_context(9, features=features)
     picks = chosen("grain-ball", context, 6, quantile=0.27)
     groups = [[0, 0, 0, 1, 1, 2, 2, 2, 2][node] for node in picks]
     assert groups == [2, 0, 1, 2, 0, 1]
-    assert chosen("grain-ball", situated(9, features=features, labelled=[6]), 1, quantile=0.27)[0] < 3
+    assert chosen("grain-ball", make_context(9, features=features, labelled=[6]), 1, quantile=0.27)[0] < 3
 
 
 def two_cliques(sizes: tuple[int, int]) -> list[tuple[int, int]]:
@@ -147,25 +149,25 @@ def two_cliques(sizes: tuple[int, int]) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", ["graphpart", "graphpart-far"])
-def test_graphpart_gives_every_part_its_share(situated: Situated, name: str) -> None:
+def test_graphpart_gives_every_part_its_share(make_context: MakeContext, name: str) -> None:
     features = np.random.default_rng(0).normal(size=(12, 2))
-    context = situated(12, two_cliques((8, 4)), features)
+    context = make_context(12, two_cliques((8, 4)), features)
     for budget, expected in [(2, [1, 1]), (5, [3, 2]), (10, [6, 4])]:
         picks = np.array(chosen(name, context, budget, parts=2))
         assert [np.count_nonzero(picks < 8), np.count_nonzero(picks >= 8)] == expected
-    picks = np.array(chosen(name, situated(12, two_cliques((8, 4)), features, labelled=[0, 1]), 3, parts=2))
+    picks = np.array(chosen(name, make_context(12, two_cliques((8, 4)), features, labelled=[0, 1]), 3, parts=2))
     assert np.count_nonzero(picks >= 8) >= 2
 
 
-def test_graphpart_takes_the_node_nearest_the_centre(situated: Situated) -> None:
+def test_graphpart_selects_the_node_nearest_the_centre(make_context: MakeContext) -> None:
     features = [[0.0], [1], [2], [3], [9], [20], [21], [22]]
-    context = situated(8, features=features)
+    context = make_context(8, features=features)
     assert set(chosen("graphpart", context, 1, parts=1, layers=0)) == {4}
 
 
-def test_far_keeps_away_from_what_is_taken(situated: Situated) -> None:
+def test_graphpart_far_avoids_selected_nodes(make_context: MakeContext) -> None:
     """The labelled node 3 is a centre; the other centre is the mean of 0, 1 and 2, which is nearest to 1."""
     features = [[0.0], [1.0], [2.1], [6.0]]
-    context = situated(4, features=features, labelled=[3])
+    context = make_context(4, features=features, labelled=[3])
     assert chosen("graphpart", context, 1, parts=1, layers=0) == [1]
     assert chosen("graphpart-far", context, 1, parts=1, layers=0) == [0]

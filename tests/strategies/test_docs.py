@@ -1,4 +1,4 @@
-"""The page on strategies says what is true: its table is complete."""
+"""The table of strategies in the docs is complete."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ def cells() -> dict[str, list[str]]:
     return {row[0].strip(" `"): [cell.strip() for cell in row[1:]] for row in rows if len(row) == 4}
 
 
-def test_the_table_has_every_strategy_its_needs_and_its_options() -> None:
+def test_the_table_lists_every_strategy_with_needs_and_options() -> None:
     table = cells()
     assert sorted(table) == available_strategies()
     for name, (_, needs, options) in table.items():

@@ -25,7 +25,7 @@ def test_two_stars_give_their_centres() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_best_of_all_choices_is_found_on_tiny_graphs(seed: int) -> None:
+def test_close_to_the_optimum_on_tiny_graphs(seed: int) -> None:
     generator = np.random.default_rng(seed)
     graph = Graph.from_scipy(sp.random_array((9, 9), density=0.3, rng=generator), generator.normal(size=(9, 2)))
     context = QueryContext(graph, np.array([], np.intp), np.arange(9))
@@ -34,7 +34,7 @@ def test_the_best_of_all_choices_is_found_on_tiny_graphs(seed: int) -> None:
     assert coverage(graph, picks).mean_distance <= 1.15 * best
 
 
-def test_labelled_nodes_push_the_picks_elsewhere() -> None:
+def test_labelled_nodes_count_as_medoids() -> None:
     features = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]])
     graph = Graph.from_scipy(sp.csr_array((6, 6)), features)
     context = QueryContext(graph, np.array([0, 4]), np.array([1, 2, 3, 5]))

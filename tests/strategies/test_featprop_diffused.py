@@ -1,4 +1,4 @@
-"""The default: K-Medoids on smoothed features, and what it makes of a model's scores."""
+"""The default strategy: K-Medoids on smoothed features, weighted by the uncertainty of a model."""
 
 from typing import Any
 
@@ -16,7 +16,8 @@ from featprop.graph import Graph
 from featprop.models import GraphRidge
 from featprop.propagation import Propagation
 from featprop.strategies import QueryContext, get_strategy
-from featprop.strategies.featprop_diffused import FeatPropDiffused, unsureness
+from featprop.strategies.featprop_diffused import FeatPropDiffused, uncertainty_weights
+from tests.helpers import raises
 
 
 def blobs(n: int = 80, seed: int = 0) -> Graph:
@@ -28,15 +29,15 @@ def blobs(n: int = 80, seed: int = 0) -> Graph:
 
 
 def medoids(graph: Graph, budget: int, labelled: Any = (), weights: Any = None, seed: Any = 0) -> list[int]:
-    """K-Medoids on the points that the strategy measures between, and nothing else."""
+    """Return the medoids of the points that the strategy clusters."""
     return k_medoids(
         Propagation.of(graph).compared,
         budget,
         fixed=np.array(labelled, dtype=np.intp),
         candidates=np.setdiff1d(np.arange(graph.n_nodes), labelled),
-        weights=weights,
-        n_starts=1 if len(labelled) else None,
-        seed=np.random.default_rng(seed),
+        sample_weight=weights,
+        n_init=1 if len(labelled) else None,
+        random_state=np.random.default_rng(seed),
     ).medoids.tolist()
 
 
@@ -49,27 +50,27 @@ def test_it_is_the_default() -> None:
 @pytest.mark.parametrize("seed", [0, 3])
 def test_without_labels_it_is_k_medoids_on_smoothed_features(budget: int, seed: int) -> None:
     graph = blobs(seed=seed)
-    picks = fp.select(graph, budget, seed=seed).positions.tolist()
+    picks = fp.select(graph, budget, random_state=seed).positions.tolist()
     assert picks == medoids(graph, budget, seed=[seed, budget])
 
 
-def test_labels_of_one_class_are_medoids_and_no_more() -> None:
+def test_labels_of_one_class_only_add_medoids() -> None:
     graph, labelled = blobs(), [0, 4, 8]
-    picks = fp.select(graph, 5, labelled=labelled, labels=["a"] * 3, seed=1).positions.tolist()
+    picks = fp.select(graph, 5, labelled=labelled, labels=["a"] * 3, random_state=1).positions.tolist()
     assert picks == medoids(graph, 5, labelled, seed=[1, 8])
-    untold = fp.select(graph, 5, labelled=labelled, seed=1).positions.tolist()
-    assert untold == picks, "as if only the nodes were known"
+    without = fp.select(graph, 5, labelled=labelled, random_state=1).positions.tolist()
+    assert without == picks, "as if only the nodes were known"
 
 
-def test_labels_of_two_classes_make_unsure_nodes_count_for_more() -> None:
+def test_uncertain_nodes_weigh_more_with_two_classes() -> None:
     graph, labelled, labels = blobs(), [0, 1, 5, 8, 13, 4], list("abbaba")
-    picks = fp.select(graph, 5, labelled=labelled, labels=labels, seed=1).positions.tolist()
+    picks = fp.select(graph, 5, labelled=labelled, labels=labels, random_state=1).positions.tolist()
     scores = GraphRidge().fit(graph, labelled, labels).predict_proba(graph)
-    assert picks == medoids(graph, 5, labelled, unsureness(scores, 6), seed=[1, 11])
+    assert picks == medoids(graph, 5, labelled, uncertainty_weights(scores, 6), seed=[1, 11])
     assert picks != medoids(graph, 5, labelled, seed=[1, 11])
 
 
-def test_picks_go_where_the_model_cannot_tell() -> None:
+def test_picks_go_where_the_model_is_uncertain() -> None:
     """Two groups of nodes alike in number and spread; the model is sure of the first."""
     generator = np.random.default_rng(0)
     features = generator.normal(size=(40, 3)) + 5 * np.eye(2, 3)[np.arange(40) // 20]
@@ -83,46 +84,54 @@ def test_picks_go_where_the_model_cannot_tell() -> None:
     assert (picks >= 20).sum() >= 3
 
 
-def test_the_weights_by_hand() -> None:
+def test_weights_by_hand() -> None:
     """Gaps 0.8, 0.4, 0 and nine of 1: the largest tenth starts at 1, so the gaps are shares of 1."""
     rows = [[0.9, 0.1, 0.0], [0.2, 0.6, 0.1], [0.4, 0.2, 0.4]] + [[1.0, 0.0, 0.0]] * 9
     scores = np.array(rows, np.float32)
     gaps = np.array([0.8, 0.4, 0.0] + [1.0] * 9)
-    np.testing.assert_allclose(unsureness(scores, 9), 0.25 + (1 - gaps), atol=1e-6, err_msg="3 labels a class: e = 1")
-    np.testing.assert_allclose(unsureness(scores, 1), 0.25 + (1 - gaps), atol=1e-6, err_msg="never below 1")
-    np.testing.assert_allclose(unsureness(scores, 18), 0.25 / 4 + (1 - gaps) ** 2, atol=1e-6, err_msg="6: e = 2")
-    np.testing.assert_allclose(unsureness(scores, 900), 0.25 / 16 + (1 - gaps) ** 4, atol=1e-6, err_msg="4 at most")
+    np.testing.assert_allclose(
+        uncertainty_weights(scores, 9), 0.25 + (1 - gaps), atol=1e-6, err_msg="3 labels a class: e = 1"
+    )
+    np.testing.assert_allclose(uncertainty_weights(scores, 1), 0.25 + (1 - gaps), atol=1e-6, err_msg="never below 1")
+    np.testing.assert_allclose(
+        uncertainty_weights(scores, 18), 0.25 / 4 + (1 - gaps) ** 2, atol=1e-6, err_msg="6: e = 2"
+    )
+    np.testing.assert_allclose(
+        uncertainty_weights(scores, 900), 0.25 / 16 + (1 - gaps) ** 4, atol=1e-6, err_msg="4 at most"
+    )
 
 
-def test_the_gap_of_the_surest_tenth_is_what_sure_means() -> None:
+def test_margins_are_relative_to_the_most_certain_tenth() -> None:
     gaps = np.arange(11) / 10
     scores = np.stack([gaps, np.zeros(11)], axis=1).astype(np.float32)
     expected = 1.25 - np.minimum(gaps / 0.9, 1)
-    np.testing.assert_allclose(unsureness(scores, 2), expected, atol=1e-6)
+    np.testing.assert_allclose(uncertainty_weights(scores, 2), expected, atol=1e-6)
 
 
 @given(st.integers(0, 1000), st.floats(0.01, 100))
 @settings(max_examples=30)
-def test_weights_are_positive_fall_with_the_gap_and_know_no_unit(seed: int, unit: float) -> None:
+def test_weights_are_positive_scale_free_and_fall_with_the_margin(seed: int, unit: float) -> None:
     generator = np.random.default_rng(seed)
     scores = generator.normal(size=(25, 3)).astype(np.float32)
-    weights = unsureness(scores, int(generator.integers(1, 60)) if seed % 2 else 5)
+    weights = uncertainty_weights(scores, int(generator.integers(1, 60)) if seed % 2 else 5)
     ranked = np.sort(scores, axis=1)
     order = np.argsort(ranked[:, -1] - ranked[:, -2])
     assert (np.diff(weights[order]) <= 1e-6).all()
     assert (weights > 0).all()
-    np.testing.assert_allclose(unsureness(scores * np.float32(unit), 5), unsureness(scores, 5), atol=1e-4)
+    np.testing.assert_allclose(
+        uncertainty_weights(scores * np.float32(unit), 5), uncertainty_weights(scores, 5), atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("value", [0.0, 0.3])
-def test_a_model_that_says_the_same_of_all_makes_no_difference(value: float) -> None:
+def test_a_constant_model_gives_equal_weights(value: float) -> None:
     scores = np.tile(np.array([value, 0.0], np.float32), (12, 1))
-    weights = unsureness(scores, 4)
+    weights = uncertainty_weights(scores, 4)
     assert (weights == weights[0]).all()
     assert weights[0] > 0
 
 
-def test_labelled_nodes_are_never_chosen() -> None:
+def test_labelled_nodes_are_never_selected() -> None:
     graph = blobs(40)
     labelled = list(range(0, 40, 3))
     labels = [graph.class_names()[node] for node in labelled]
@@ -130,21 +139,21 @@ def test_labelled_nodes_are_never_chosen() -> None:
     assert sorted([*picks, *labelled]) == list(range(40))
 
 
-def test_only_the_model_that_is_needed_is_trained() -> None:
+def test_the_model_is_trained_only_if_needed() -> None:
     graph = blobs()
     strategy = get_strategy("featprop-diffused")
     assert not strategy.needs
     assert not build_context(graph, strategy, [0, 4], ["a", "a"]).outputs
-    told = build_context(graph, strategy, [0, 1], ["a", "b"])
+    context = build_context(graph, strategy, [0, 1], ["a", "b"])
     np.testing.assert_array_equal(
-        told.outputs["probabilities"], GraphRidge().fit(graph, [0, 1], ["a", "b"]).predict_proba(graph)
+        context.outputs["probabilities"], GraphRidge().fit(graph, [0, 1], ["a", "b"]).predict_proba(graph)
     )
     fitted = GraphRidge(features="own").fit(graph, [0, 1, 2, 3], list("abcd"))
     given_model = build_context(graph, strategy, [0, 1], ["a", "b"], model=fitted)
     np.testing.assert_array_equal(given_model.outputs["probabilities"], fitted.predict_proba(graph))
 
 
-def test_the_steps_by_hand() -> None:
+def test_steps_by_hand() -> None:
     """10, then half as many again, rounded up."""
     assert FeatPropDiffused().steps(0, 80) == [10, 15, 23, 35, 53, 80]
     assert FeatPropDiffused().steps(0, 7) == [7]
@@ -156,45 +165,41 @@ def test_the_steps_by_hand() -> None:
 
 
 @given(st.integers(0, 50), st.integers(1, 200), st.integers(1, 30), st.floats(0.01, 3))
-def test_steps_go_up_to_the_budget(labelled: int, more: int, first: int, step: float) -> None:
+def test_steps_rise_to_the_budget(labelled: int, more: int, first: int, step: float) -> None:
     steps = FeatPropDiffused(first=first, step=step).steps(labelled, labelled + more)
     assert steps[-1] == labelled + more
     assert (np.diff([labelled, *steps]) >= 1).all()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"first": 0}, "first of strategy featprop-diffused must be a whole number at least 1; found 0"),
-        ({"first": 2.5}, "first of strategy featprop-diffused must be a whole number at least 1; found 2.5"),
-        ({"step": 0}, "step of strategy featprop-diffused must be a number above 0; found 0"),
-        ({"step": float("inf")}, "step of strategy featprop-diffused must be a number above 0; found inf"),
-        ({"layers": 3}, "Option of strategy featprop-diffused must be one of first, step; found 'layers'"),
-    ],
-)
-def test_options_out_of_range(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        fp.select(blobs(), 3, strategy=get_strategy("featprop-diffused", **options))
+@pytest.mark.parametrize(("option", "value"), [("first", 0), ("first", 2.5), ("step", 0), ("step", float("inf"))])
+def test_options_out_of_range(option: str, value: float) -> None:
+    with raises(ParameterError, parameter=option, value=value):
+        get_strategy("featprop-diffused", **{option: value})
 
 
-def test_where_hardly_any_node_is_told_weights_stay_between_their_bounds() -> None:
+def test_unknown_option() -> None:
+    with raises(ParameterError, parameter="layers", choices=("first", "step")):
+        get_strategy("featprop-diffused", layers=3)
+
+
+def test_weights_stay_positive_if_few_nodes_are_certain() -> None:
     scores = np.zeros((100, 3), dtype=np.float32)
     scores[:5, 0] = 8
     for n_labels in (6, 30):
-        weights = unsureness(scores, n_labels)
+        weights = uncertainty_weights(scores, n_labels)
         assert (weights > 0).all()
         assert weights[0] < weights[-1]
 
 
-def test_a_model_of_one_class_is_not_looked_at() -> None:
+def test_a_model_of_one_class_is_ignored() -> None:
     graph = fp.datasets.digits()
     nodes = graph.ids[[0, 20]].tolist()
-    model = fp.GraphRidge().fit_or_start(graph, nodes[:1], ["a"])
+    model = fp.GraphRidge().fit(graph, nodes[:1], ["a"], cold_start=True)
     with_model = fp.select(graph, 3, labelled=nodes, labels=["a", "b"], model=model)
     assert with_model.nodes.tolist() == fp.select(graph, 3, labelled=nodes).nodes.tolist()
 
 
-def test_a_fitted_model_counts_without_labels_too() -> None:
+def test_a_fitted_model_counts_without_labels() -> None:
     graph = fp.datasets.digits()
     classes = graph.class_names()
     nodes = graph.ids[:12].tolist()

@@ -8,7 +8,7 @@ from featprop.strategies import QueryContext
 from featprop.strategies.random import Random
 
 
-def test_every_candidate_is_drawn_equally_often() -> None:
+def test_candidates_are_drawn_uniformly() -> None:
     graph = Graph.from_scipy(sp.csr_array((10, 10)), np.eye(10))
     context = QueryContext(graph, np.array([0]), np.arange(1, 10))
     generator = np.random.default_rng(0)

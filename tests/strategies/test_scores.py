@@ -16,67 +16,66 @@ from featprop.strategies.age import AGE
 from featprop.strategies.base import best_first
 from featprop.strategies.pagerank import page_rank
 from featprop.strategies.uncertainty import entropy
+from tests.helpers import raises
 
-Situated = Callable[..., QueryContext]
+MakeContext = Callable[..., QueryContext]
 STAR = [(0, 1), (0, 2), (0, 3), (3, 4)]
 
 
-def test_degree_takes_the_hub_then_its_busy_neighbour(situated: Situated) -> None:
-    picks = get_strategy("degree").select(situated(5, STAR), 2, np.random.default_rng(0))
+def test_degree_takes_the_hub_then_its_busy_neighbour(make_context: MakeContext) -> None:
+    picks = get_strategy("degree").select(make_context(5, STAR), 2, np.random.default_rng(0))
     assert picks.tolist() == [0, 3]
 
 
-def test_degree_is_the_sum_of_the_weights_as_in_the_paper_s_d() -> None:
+def test_degree_sums_the_weights_as_the_paper_does() -> None:
     graph = Graph.from_scipy(np.array([[0, 1, 1], [1, 0, 5], [1, 5, 0.0]]), np.ones((3, 1)))
     context = QueryContext(graph, np.array([], np.intp), np.arange(3))
     assert get_strategy("degree").scores(context, np.random.default_rng(0)).tolist() == [2, 6, 6]
 
 
-def test_ties_are_broken_by_the_seed_and_evenly(situated: Situated) -> None:
-    ring = situated(6, [(i, (i + 1) % 6) for i in range(6)])
+def test_ties_are_broken_evenly_by_the_seed(make_context: MakeContext) -> None:
+    ring = make_context(6, [(i, (i + 1) % 6) for i in range(6)])
     first = [int(get_strategy("degree").select(ring, 1, np.random.default_rng(seed))[0]) for seed in range(600)]
     np.testing.assert_allclose(np.bincount(first, minlength=6), 100, atol=40)
 
 
-def test_scores_that_differ_by_rounding_only_are_ties() -> None:
+def test_scores_that_differ_by_rounding_are_ties() -> None:
     scores = np.array([0.3, 0.1 + 0.2, 0.2, 0.4])
     orders = {tuple(best_first(scores, np.random.default_rng(seed)).tolist()) for seed in range(20)}
     assert orders == {(3, 0, 1, 2), (3, 1, 0, 2)}
 
 
-def test_a_score_strategy_needs_scores_only(situated: Situated) -> None:
+def test_a_score_strategy_needs_scores_only(make_context: MakeContext) -> None:
     class Third(ScoreStrategy):
         def scores(self, context: QueryContext, generator: np.random.Generator) -> np.ndarray:
             return np.array([0.0, 5.0, 9.0, 7.0, 0.0])
 
-    assert Third().select(situated(5, labelled=[2]), 2, np.random.default_rng(0)).tolist() == [3, 1]
+    assert Third().select(make_context(5, labelled=[2]), 2, np.random.default_rng(0)).tolist() == [3, 1]
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
-def test_scores_that_are_none_are_not_left_to_chance(odd: float, situated: Situated) -> None:
+def test_scores_must_be_finite(odd: float, make_context: MakeContext) -> None:
     class Fourth(ScoreStrategy):
         def scores(self, context: QueryContext, generator: np.random.Generator) -> np.ndarray:
             return np.array([odd, 1.0, odd, 2.0, odd])
 
-    with pytest.raises(ParameterError) as told:
-        Fourth().select(situated(5, labelled=[2]), 2, np.random.default_rng(0))
-    assert str(told.value) == (
-        f"strategy Fourth must give every candidate a finite score; found 2 that are not, such as {odd}: "
-        "mend the strategy."
-    )
+    with raises(ParameterError, parameter="strategy", value="Fourth") as caught:
+        Fourth().select(make_context(5, labelled=[2]), 2, np.random.default_rng(0))
+    assert " 2 " in str(caught.value)
+    assert str(odd) in str(caught.value)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_pagerank_is_that_of_networkx(seed: int) -> None:
+def test_pagerank_equals_that_of_networkx(seed: int) -> None:
     linked = sp.random_array((37, 37), density=0.04, rng=np.random.default_rng(seed))
     graph = Graph.from_scipy(sp.block_diag([linked, sp.csr_array((3, 3))]), np.ones((40, 1)))
     expected = nx.pagerank(nx.from_scipy_sparse_array(graph.adjacency), alpha=0.7, tol=1e-12, max_iter=1000)
     np.testing.assert_allclose(page_rank(graph, 0.7), [expected[node] for node in range(40)], atol=1e-9)
 
 
-def test_pagerank_of_a_star_by_hand(situated: Situated) -> None:
+def test_pagerank_of_a_star_by_hand(make_context: MakeContext) -> None:
     """The hub: h = 0.05 + 0.85 · 2l and a leaf: l = 0.05 + 0.85 h/2, so h = 0.135 / 0.2775."""
-    ranks = page_rank(situated(3, [(0, 1), (0, 2)]).graph)
+    ranks = page_rank(make_context(3, [(0, 1), (0, 2)]).graph)
     hub = 0.135 / 0.2775
     np.testing.assert_allclose(ranks, [hub, (1 - hub) / 2, (1 - hub) / 2], atol=1e-10)
 
@@ -88,15 +87,15 @@ P = [[0.5, 0.5, 0.0], [0.4, 0.3, 0.3], [0.9, 0.05, 0.05], [0.6, 0.4, 0.0]]
     ("measure", "order"),
     [("entropy", [1, 0, 3, 2]), ("margin", [0, 1, 3, 2]), ("least-confidence", [1, 0, 3, 2])],
 )
-def test_uncertainty_by_hand(situated: Situated, measure: str, order: list[int]) -> None:
+def test_uncertainty_by_hand(make_context: MakeContext, measure: str, order: list[int]) -> None:
     picks = get_strategy("uncertainty", measure=measure).select(
-        situated(4, probabilities=P), 4, np.random.default_rng(0)
+        make_context(4, probabilities=P), 4, np.random.default_rng(0)
     )
     assert picks.tolist() == order
 
 
-def test_least_confidence_and_entropy_differ(situated: Situated) -> None:
-    context = situated(2, probabilities=[[0.45, 0.54, 0.01], [0.56, 0.22, 0.22]])
+def test_least_confidence_and_entropy_differ(make_context: MakeContext) -> None:
+    context = make_context(2, probabilities=[[0.45, 0.54, 0.01], [0.56, 0.22, 0.22]])
     first = {
         measure: int(get_strategy("uncertainty", measure=measure).select(context, 1, np.random.default_rng(0))[0])
         for measure in ("entropy", "margin", "least-confidence")
@@ -109,9 +108,9 @@ def test_entropy_by_hand() -> None:
     np.testing.assert_allclose(found, [0, np.log(2), 0.25 * np.log(4) + 0.75 * np.log(4 / 3)], atol=1e-7)
 
 
-def test_age_by_hand(situated: Situated) -> None:
+def test_age_by_hand(make_context: MakeContext) -> None:
     """One class, so one K-Means centre: the mean, 4; the scores are percentiles weighed by the draw of γ."""
-    context = situated(
+    context = make_context(
         4,
         [(0, 1), (0, 2), (0, 3)],
         labelled=[3],
@@ -128,10 +127,10 @@ def test_age_by_hand(situated: Situated) -> None:
     np.testing.assert_allclose(AGE().scores(context, np.random.default_rng(9)), expected, atol=1e-6)
 
 
-def test_centrality_rules_age_at_first_and_less_later(situated: Situated) -> None:
+def test_centrality_rules_age_at_first_and_less_later(make_context: MakeContext) -> None:
     """The hub is the surest node and the farthest from the centre: only centrality speaks for it."""
     outputs = {"probabilities": [[0.99, 0.01], [0.5, 0.5], [0.8, 0.2]], "hidden": [[9.0], [0], [0.1]]}
-    hub = situated(3, [(0, 1), (0, 2)], **outputs)
+    hub = make_context(3, [(0, 1), (0, 2)], **outputs)
     many = replace(hub, labelled=np.zeros(400, dtype=np.intp))
 
     def share_of_the_hub(context: QueryContext) -> float:

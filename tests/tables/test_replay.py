@@ -63,7 +63,7 @@ def test_a_list_that_cannot_be_read_costs_itself_only(bad: str, caplog: pytest.L
     assert [column.kind for column in learnt.columns] == ["number", "vector"]
     assert dense(features).shape == ours.shape
     assert f"Column v: {told} ({named} in row {N})" in caplog.text
-    with pytest.raises(fp.FeatpropError, match=f"'v' of nodes must be usable as it is; found 1 .* in row {N}"):
+    with pytest.raises(fp.errors.FeatpropError, match=f"'v' of nodes must be usable as it is; found 1 .* in row {N}"):
         Preparation.learn(pa.table({"v": [*lists[:-1], bad]}), TableOptions(raw=True))
 
 
@@ -323,7 +323,7 @@ def test_labels_of_a_person_stay_when_the_table_is_new(caplog: pytest.LogCapture
     model = fp.GraphRidge().fit(Graph.from_pandas(pa.table(nodes), edges), ["c0", "c1", "c2"], ["a", "b", "a"])
     with caplog.at_level(logging.WARNING, "featprop"):
         older = Graph.from_pandas(pa.table(nodes | {"age": nodes["age"] + 1}), edges)
-        assert model.given_in(older) == {"c0": "a", "c1": "b", "c2": "a"}
+        assert model.training_labels_in(older) == {"c0": "a", "c1": "b", "c2": "a"}
 
 
 def test_a_label_that_was_named_need_not_be_there_to_predict(tmp_path: Path) -> None:

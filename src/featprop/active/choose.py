@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.active.picks import Selection
-from featprop.compute import working
+from featprop.compute import compute_on
 from featprop.errors import LabelError, ParameterError
-from featprop.graph import Graph
-from featprop.interop.pandas import labels_in_order
-from featprop.interop.plain import sorted_classes
-from featprop.io.given import GraphLike, as_graph
-from featprop.models import NodeClassifier, model_of_seed
-from featprop.options import check_options, owner
+from featprop.graph import Graph, GraphLike, as_graph
+from featprop.ids import match_labels, sorted_classes
+from featprop.models import NodeClassifier, seeded_model
+from featprop.models.base import clone
+from featprop.options import check_options, describe_class
 from featprop.strategies import DEFAULT_STRATEGY, QueryContext, Strategy, get_strategy
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def select(
     exclude: Iterable[Hashable] = (),
     candidates: Iterable[Hashable] | None = None,
     model: str | NodeClassifier | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     client: Client | None = None,
     scratch: str | os.PathLike[str] | None = None,
     max_memory: int | str | None = None,
@@ -87,21 +86,21 @@ def select(
     model
         The model whose output the strategy looks at, if it does, or its name: as it is if it is fitted, else one with
         its settings is trained on the labels; `featprop.models.DEFAULT_MODEL` if not given.
-    seed
+    random_state
         The same seed gives the same nodes.
     client, scratch, max_memory
         Of a Dask cluster to compute on, the folder for what memory has no room for, and how much may be used, as in
-        `featprop.working`; in memory, here, if none is given. The nodes are the same.
+        `featprop.compute.compute_on`; in memory, here, if none is given. The nodes are the same.
     """
     chooser: Any = get_strategy(strategy) if isinstance(strategy, str) else strategy
     if not isinstance(chooser, Strategy):
-        cure = "pass a name such as 'featprop', or featprop.get_strategy(name, option=value)"
+        cure = "pass a name such as 'featprop', or featprop.strategies.get_strategy(name, option=value)"
         raise ParameterError("strategy", "must be the name of a strategy, or one", repr(strategy), cure)
     whole = as_graph(graph)
     elsewhere = client is not None or scratch is not None or max_memory is not None
-    with working(client=client, scratch=scratch, max_memory=max_memory) if elsewhere else nullcontext():
-        context = build_context(whole, chooser, labelled, labels, exclude, candidates, model, seed)
-        picks = choose(chooser, context, budget, seed).picks
+    with compute_on(client=client, scratch=scratch, max_memory=max_memory) if elsewhere else nullcontext():
+        context = build_context(whole, chooser, labelled, labels, exclude, candidates, model, random_state)
+        picks = choose(chooser, context, budget, random_state).picks
     return Selection(whole.ids[picks], picks, context.labelled, context.graph)
 
 
@@ -113,11 +112,11 @@ def build_context(
     exclude: Iterable[Hashable] = (),
     candidates: Iterable[Hashable] | None = None,
     model: str | NodeClassifier | None = None,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> QueryContext:
     """Return what the strategy gets to see; the arguments are those of `select`."""
-    model = model_of_seed(seed, model) if isinstance(model, str) else model
-    columns = model.classes_ if model is not None else ()
+    model = seeded_model(random_state, model) if isinstance(model, str) else model
+    columns = model.class_names_ if model is not None else ()
     known, codes, classes = _checked_labels(graph, labelled, labels, columns)
     allowed = np.arange(graph.n_nodes) if candidates is None else graph.positions(candidates, "candidates")
     open_ = np.setdiff1d(allowed, np.concatenate([known, graph.positions(exclude, "excluded nodes")]))
@@ -127,15 +126,19 @@ def build_context(
     outputs = {}
     if wanted:
         names = [classes[code] for code in codes]
-        outputs = _model_of(strategy, bare, known, names, model, seed).outputs(bare, wanted)
+        outputs = _model_of(strategy, bare, known, names, model, random_state).outputs(bare, wanted)
     return QueryContext(bare, known, open_, codes, classes, outputs)
 
 
-def choose(strategy: Strategy, context: QueryContext, budget: int, seed: int) -> Choice:
+def choose(strategy: Strategy, context: QueryContext, budget: int, random_state: int) -> Choice:
     """Ask a strategy for `budget` candidates of a context and check that it gives them."""
     check_options(strategy)
-    if not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError("seed", "must be a whole number of at least 0", repr(seed), "pass another number")
+    if not isinstance(random_state, int | np.integer) or random_state < 0:
+        raise ParameterError(
+            f"`random_state` must be an integer of at least 0, not {random_state!r}.",
+            parameter="random_state",
+            value=random_state,
+        )
     if not isinstance(budget, int | np.integer):
         raise ParameterError("budget", "must be a whole number", repr(budget), "pass one")
     room = len(context.candidates)
@@ -143,10 +146,10 @@ def choose(strategy: Strategy, context: QueryContext, budget: int, seed: int) ->
         left = f"from 1 to {room:,}, the number of" if room else "0, as there are no more"
         cure = "choose a number in that range" if room else "there is nothing left to label"
         raise ParameterError("budget", f"must be {left} nodes that may be chosen", budget, cure)
-    generator = np.random.default_rng([seed, len(context.labelled) + int(budget)])
+    generator = np.random.default_rng([random_state, len(context.labelled) + int(budget)])
     fresh = _state(generator)
     picks = np.asarray(strategy.select(context, int(budget), generator))
-    what, rule = owner(type(strategy)), f"must return {budget:,} different candidates"
+    what, rule = f"The {describe_class(type(strategy))}", f"must return {budget:,} different candidates"
     if picks.ndim != 1 or picks.dtype.kind not in "iu":
         found = f"an array of shape {picks.shape} and type {picks.dtype}"
         raise ParameterError(what, rule, found, "mend the strategy")
@@ -171,7 +174,7 @@ def _checked_labels(
     if labels is None:
         _, firsts = np.unique(positions, return_index=True)
         return positions[np.sort(firsts)], np.empty(0, dtype=np.int64), columns
-    names = labels_in_order(labelled, labels, graph.ids[positions])
+    names = match_labels(labelled, labels, graph.ids[positions])
     if len(names) != len(positions):
         found = f"{len(names):,} labels for {len(positions):,} nodes"
         raise LabelError("labels", "must be as many as the labelled nodes", found, "pass one label a node")
@@ -189,7 +192,7 @@ def _model_of(
     known: NDArray[np.intp],
     labels: list[Hashable],
     model: NodeClassifier | None,
-    seed: int,
+    random_state: int,
 ) -> NodeClassifier:
     """Return the model that the strategy looks at; the one given is left alone."""
     if model is not None and model.is_fitted:
@@ -198,6 +201,6 @@ def _model_of(
         rule = "must have labels to train a model on"
         found = "labelled nodes without their labels" if known.size else "none"
         cure = f"label a few nodes first, chosen with the strategy {DEFAULT_STRATEGY}"
-        raise LabelError(owner(type(strategy)), rule, found, cure)
-    fresh = model_of_seed(seed) if model is None else model.fresh()
-    return fresh.fit_or_start(graph, graph.ids[known].tolist(), labels)
+        raise LabelError(f"The {describe_class(type(strategy))}", rule, found, cure)
+    fresh = seeded_model(random_state) if model is None else clone(model)
+    return fresh.fit(graph, graph.ids[known].tolist(), labels, cold_start=True)

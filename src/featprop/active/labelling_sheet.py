@@ -65,7 +65,7 @@ def write_sheet(
     if model is not None:
         probabilities = model.predict_proba(graph)
         best = probabilities.argmax(axis=1)
-        predicted = [model.classes_[code] for code in best.tolist()]
+        predicted = [model.class_names_[code] for code in best.tolist()]
         columns["prediction"] = pa.array([str(predicted[node]) for node in positions.tolist()], pa.string())
         columns["confidence"] = significant(np.round(probabilities[positions, best[positions]].astype(float), 4))
     if labels:

@@ -45,16 +45,15 @@ from featprop.evaluate import (
     score_audit,
 )
 from featprop.evaluate.audit import add_to_audit
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import bars, card
+from featprop.ids import from_jsonable, plain, to_jsonable
 from featprop.interop.pandas import is_series, known_of
-from featprop.interop.plain import plain
 from featprop.io.atomic import replacing_file, restore_interrupted
-from featprop.io.given import GraphLike, as_graph
 from featprop.io.sheets import write_labels
 from featprop.labels import LabelLog
-from featprop.models import MODELS, NodeClassifier, get_model, load_model, model_of_seed, save_model
-from featprop.names import from_jsonable, to_jsonable
+from featprop.models import MODELS, NodeClassifier, get_model, load_model, save_model, seeded_model
+from featprop.models.base import clone
 from featprop.options import settings_of
 from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_strategy
 
@@ -81,7 +80,7 @@ class ActiveLearner:
     model
         What to train, or its name; `featprop.models.DEFAULT_MODEL` if not given. It is left as it is: one with its
         settings is fitted, anew whenever the labels have changed.
-    seed
+    random_state
         The same seed and labels give the same nodes.
 
     Attributes
@@ -100,15 +99,15 @@ class ActiveLearner:
         strategy: str | Strategy = DEFAULT_STRATEGY,
         *,
         model: str | NodeClassifier | None = None,
-        seed: int = 0,
+        random_state: int = 0,
     ) -> None:
         self.graph = as_graph(graph)
         self.strategy = get_strategy(strategy) if isinstance(strategy, str) else strategy
-        self.seed = seed
+        self.random_state = random_state
         self.log = LabelLog()
         self.asked: list[Hashable] = []
         self.rounds = 0
-        self._settings = model.fresh() if isinstance(model, NodeClassifier) else model_of_seed(seed, model)
+        self._settings = clone(model) if isinstance(model, NodeClassifier) else seeded_model(random_state, model)
         self._model: NodeClassifier | None = None
         self._model_saw = 0
         self._record: dict[str, Any] | None = None
@@ -158,7 +157,7 @@ class ActiveLearner:
             exclude=[*self.asked, *self.skipped, *self.log.audit()],
             candidates=candidates,
             model=(self.model if several else self._settings) if strategy.looks_at_model() else None,
-            seed=self.seed,
+            random_state=self.random_state,
         )
         self.asked += picks.nodes.tolist()
         self.rounds += 1
@@ -178,7 +177,13 @@ class ActiveLearner:
         """
         model = self.model if by_predicted else None
         return add_to_audit(
-            self.log, self.graph, size, exclude=self.asked, seed=self.seed, model=model, turn=self.rounds
+            self.log,
+            self.graph,
+            size,
+            exclude=self.asked,
+            random_state=self.random_state,
+            model=model,
+            turn=self.rounds,
         )
 
     def score_audit(self) -> AuditScore:
@@ -249,7 +254,7 @@ class ActiveLearner:
         """Fit the model to all labels and return it."""
         seen = self.log.last
         labels = self.labels
-        self._model = self._settings.fresh().fit(self.graph, list(labels), list(labels.values()))
+        self._model = clone(self._settings).fit(self.graph, list(labels), list(labels.values()))
         self._model_saw = seen
         return self._model
 
@@ -265,19 +270,19 @@ class ActiveLearner:
         return self.model.predict(self.graph)
 
     def predict_proba(self) -> NDArray[np.float32]:
-        """Return the probability of each class for every node; the columns are ``model.classes_``."""
+        """Return the probability of each class for every node; the columns are ``model.class_names_``."""
         return self.model.predict_proba(self.graph)
 
     def estimate(self) -> Estimate:
-        """Say how good the predictions are, as the labels tell (`featprop.estimate`)."""
+        """Say how good the predictions are, as the labels tell (`featprop.evaluate.estimate`)."""
         return estimate(self.graph, self.model)
 
     def advice(self) -> Advice:
-        """Say whether more labels are worth it (`featprop.advise`)."""
+        """Say whether more labels are worth it (`featprop.evaluate.advise`)."""
         return advise(self.graph, self.model, self.score_audit().accuracy if self.audited else None)
 
     def diagnose(self, limit: int = 20) -> Diagnostics:
-        """Return what to distrust in the labels and predictions as they are now (`featprop.diagnose`)."""
+        """Return what to distrust in the labels and predictions as they are now (`featprop.evaluate.diagnose`)."""
         return diagnose(self.graph, self.model, limit)
 
     def write_labels(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -308,10 +313,10 @@ class ActiveLearner:
         """Return the record of the state, for `_writing`."""
         record = {
             "strategy": {"name": STRATEGIES.name_of(self.strategy), "options": settings_of(self.strategy)},
-            "state": self.strategy.state(),
+            "state": self.strategy.state_dict(),
             "model": {"name": self.model_name, "settings": settings_of(self._settings)},
             "model_saw": self._model_saw,
-            "seed": self.seed,
+            "seed": self.random_state,
             "rounds": self.rounds,
             "asked": [to_jsonable(node) for node in self.asked],
         }
@@ -344,9 +349,9 @@ class ActiveLearner:
     @classmethod
     def _restored(cls, record: dict[str, Any], folder: Path, graph: Graph, device: str) -> ActiveLearner:
         strategy = get_strategy(record["strategy"]["name"], **record["strategy"]["options"])
-        strategy.restore(record["state"])
+        strategy.load_state_dict(record["state"])
         model = get_model(record["model"]["name"], **record["model"]["settings"])
-        learner = cls(graph, strategy, model=model, seed=int(record["seed"]))
+        learner = cls(graph, strategy, model=model, random_state=int(record["seed"]))
         learner.rounds, learner._record = int(record["rounds"]), record
         learner.log = LabelLog(folder / LABELS)
         answered = {act.node for act in learner.log.holding()}
@@ -358,7 +363,7 @@ class ActiveLearner:
         restore_interrupted(folder / MODEL)
         if (folder / MODEL).is_dir():
             learner._model = load_model(folder / MODEL, device=device)
-            learner._settings = learner._model.fresh()
+            learner._settings = clone(learner._model)
             learner._model_saw = record["model_saw"]
         return learner
 
@@ -370,14 +375,14 @@ class ActiveLearner:
         strategy: str | Strategy,
         *,
         model: NodeClassifier | None = None,
-        seed: int = 0,
+        random_state: int = 0,
     ) -> ActiveLearner:
         """Take up the rounds kept in a folder, or start new ones there: with the labels, if only they were kept."""
         folder, graph = Path(path), as_graph(graph)
         check_may_hold_learner(folder)
         if (folder / RECORD).exists():
             return cls.resume(folder, graph)
-        learner = cls(graph, strategy, model=model, seed=seed)
+        learner = cls(graph, strategy, model=model, random_state=random_state)
         if (folder / LABELS).exists():
             learner.log = LabelLog(folder / LABELS)
             known = [*learner.labels, *learner.skipped, *learner.log.audit()]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from featprop.active.choose import select
 from featprop.active.picks import Selection
+from featprop.graph import GraphLike
 from featprop.html import card, grid
-from featprop.io.given import GraphLike
 from featprop.propagation import Propagation, coverage_curve
 from featprop.strategies import DEFAULT_STRATEGY, Strategy
 
@@ -88,10 +88,10 @@ def plan(
     *,
     strategy: str | Strategy = DEFAULT_STRATEGY,
     labelled: Iterable[Hashable] = (),
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Plan:
     """Say what budgets up to `budget` would buy; the arguments are those of `select`."""
-    return plan_of(select(graph, budget, strategy=strategy, labelled=labelled, seed=seed))
+    return plan_of(select(graph, budget, strategy=strategy, labelled=labelled, random_state=random_state))
 
 
 def plan_of(picks: Selection) -> Plan:

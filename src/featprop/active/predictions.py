@@ -48,11 +48,11 @@ def write_predictions(
     force
         Write over what a person typed.
     """
-    _check_told_apart(model.classes_)
+    _check_told_apart(model.class_names_)
     place: Place = Path(path) if isinstance(path, str | os.PathLike) else path
     given = np.full(graph.n_nodes, -1, dtype=np.intp)
-    known = model.given_in(graph)
-    code_of = {name: code for code, name in enumerate(model.classes_)}
+    known = model.training_labels_in(graph)
+    code_of = {name: code for code, name in enumerate(model.class_names_)}
     labelled = graph.positions(known)
     given[labelled] = [code_of[name] for name in known.values()]
     best: list[NDArray[np.intp]] = []
@@ -65,14 +65,14 @@ def write_predictions(
     write_prediction_table(
         place,
         graph.ids,
-        model.classes_,
+        model.class_names_,
         blocks(),
         given=given,
-        distances=coverage(model.fitting(graph), labelled).distances if labelled.size else None,
+        distances=coverage(model.prepare_graph(graph), labelled).distances if labelled.size else None,
         isolated=np.diff(graph.adjacency.indptr) == 0,
         force=force,
     )
-    for remark in _doubts(model.classes_, np.concatenate(best), given, graph):
+    for remark in _doubts(model.class_names_, np.concatenate(best), given, graph):
         log.warning("%s", remark)
 
 

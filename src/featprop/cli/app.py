@@ -1,11 +1,10 @@
-"""The application every command hangs on, and the options several commands share."""
+"""The application object, error handling, and the options several commands share."""
 
 from __future__ import annotations
 
 import errno
 import shlex
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,8 +12,8 @@ from typer.core import TyperGroup
 
 import featprop
 from featprop import interrupts
-from featprop.cli.usage import UsageError, is_help, usage_error
-from featprop.errors import FeatpropError, FileError, quote_error
+from featprop.cli.usage import UsageError, is_help, option_speller, usage_message
+from featprop.errors import FeatpropError, quote_error
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
@@ -26,64 +25,62 @@ __all__ = [
     "GraphArgument",
     "SeedOption",
     "app",
+    "print_graph_size",
     "read",
-    "say_what_was_read",
 ]
 
 
 class Commands(TyperGroup):
-    """The one place where an error of library, system or command line becomes a message and exit code 2.
-
-    And Ctrl-C one and exit code 130: what an import or a file that it cut short has come to is no error.
-    """
+    """Turn every expected error into one line on standard error and exit code 2, and Ctrl-C into exit code 130."""
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Read the options before the command."""
+        """Parse the options before the command, and remember which command runs."""
+        command: Any = self
+        for word in args:
+            command = getattr(command, "commands", {}).get(word, command)
         try:
-            return super().make_context(info_name, args, parent, **extra)
+            return super().make_context(info_name, args, parent, obj=command, **extra)
         except KeyboardInterrupt as interrupt:
-            raise _stopped(interrupt) from None
+            raise _stop(interrupt) from None
         except UsageError as error:
             if is_help(error):
                 raise
-            context: Any = getattr(error, "ctx", None) or SimpleNamespace(parent=None, invoked_subcommand=None)
-            raise _refused(usage_error(error, context)) from error
+            raise _refuse(usage_message(error)) from error
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
-            raise _stopped(interrupt) from None
+            raise _stop(interrupt) from None
         except UsageError as error:
             if is_help(error):
                 raise
-            told: FeatpropError = usage_error(error, ctx)
+            message = usage_message(error)
         except FeatpropError as error:
-            told = error
+            message = error.spelled(option_speller(ctx.obj))
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise
-            what, cure = str(error.filename or "A file"), "check the path, your rights there and the room on the disk"
-            told = FileError(what, "must be there to be read or written", error.strerror or quote_error(error), cure)
+            message = f"Cannot read or write {error.filename or 'a file'}: {error.strerror or quote_error(error)}."
+            if error.errno == errno.ENOSPC:
+                message += " Free some disk space and run the command again."
         except MemoryError as error:
-            rule, cure = (
-                "must have room in memory",
-                "ask for less, take --max-memory where there is, or a larger machine",
-            )
-            told = FeatpropError("What was asked for", rule, f"no more ({quote_error(error)})", cure)
-        raise _stopped() if interrupts.is_asked() else _refused(told)
+            cure = option_speller(ctx.obj)("max_memory")
+            cure = f"Set {cure} to less than the memory of this machine" if cure[0] == "-" else "Use a smaller graph"
+            message = f"Out of memory: {quote_error(error)}. {cure}, or use a machine with more memory."
+        raise _stop() if interrupts.is_interrupted() else _refuse(message)
 
 
-def _stopped(interrupt: KeyboardInterrupt | None = None) -> typer.Exit:
-    """Say that the command was stopped, and what it says about that itself, and return the end of the program."""
+def _stop(interrupt: KeyboardInterrupt | None = None) -> typer.Exit:
+    """Report that the command was stopped, with what the command adds to that, and return the exit."""
     typer.echo(" ".join(["Stopped.", *map(str, interrupt.args if interrupt else ())]), err=True)
-    return typer.Exit(interrupts.INTERRUPTED)
+    return typer.Exit(interrupts.INTERRUPTED_EXIT_CODE)
 
 
-def _refused(error: FeatpropError) -> typer.Exit:
-    """Print an error and return the end of the program."""
-    typer.echo(f"Error: {error}", err=True)
+def _refuse(message: str) -> typer.Exit:
+    """Print an error message and return the exit."""
+    typer.echo(f"Error: {message}", err=True)
     return typer.Exit(2)
 
 
@@ -99,17 +96,17 @@ GraphArgument = Annotated[
     Path,
     typer.Argument(
         metavar="GRAPH",
-        help="A folder with nodes.csv and edges.csv (or .parquet, .xlsx), an .xlsx workbook, a converted graph, a "
-        "sparse-graph .npz, the address of a converted graph such as s3://bucket/graph, "
-        "or the name of a data set such as cora.",
+        help="Your graph: a folder with nodes.csv and edges.csv (or .parquet, .xlsx), an .xlsx workbook, a converted "
+        "graph or its URL (s3://bucket/graph), a sparse-graph .npz file, or the name of a data set such as cora.",
         show_default=False,
     ),
 ]
 ForceOption = Annotated[
-    bool, typer.Option("--force", help="Overwrite --out even if a person typed into it, and keep a copy beside it.")
+    bool,
+    typer.Option("--force", help="Overwrite --out even if it contains labels you entered; a backup is kept."),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
-DeviceOption = Annotated[str, typer.Option("--device", help="Where PyTorch computes, such as cpu or cuda.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
+DeviceOption = Annotated[str, typer.Option("--device", help="PyTorch device, such as cpu or cuda.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -121,30 +118,30 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Name the nodes of a graph to label, train a model on the labels, predict every other node.
+    """Select the nodes of a graph to label, train a model on the labels, and predict every other node.
 
     Try it: `featprop demo`
     """
 
 
 def read(path: Path, tables: TableOptions, preparation: Preparation | None = None, *, in_short: bool = True) -> Graph:
-    """Read a graph, or load the data set of that name, and say what was read and, `in_short`, of which columns."""
+    """Read a graph or load a data set by name, and print its size and, if `in_short`, which columns were used."""
     from featprop.datasets import resolve
 
     graph = resolve(path, tables, preparation)
     columns = graph.preparation if in_short and preparation is None else None
-    say_what_was_read(path, tables, graph.n_nodes, graph.n_edges, graph.n_features, columns)
+    print_graph_size(path, tables, graph.n_nodes, graph.n_edges, graph.n_features, columns)
     return graph
 
 
-def say_what_was_read(
+def print_graph_size(
     path: Path, tables: TableOptions, nodes: int, edges: int, features: int, columns: Preparation | None
 ) -> None:
-    """Say how large a graph is and, if they are given, of which columns; the tables were read with these options."""
+    """Print the size of a graph and, if `columns` is given, how its columns were used."""
     typer.echo(f"Read {nodes:,} nodes, {edges:,} edges, {features:,} features from {path}", err=True)
     if columns is not None:
         more = shlex.join(["featprop", "inspect", f"{path}", *tables.to_arguments()])
-        typer.echo(f"{columns.in_short()} ({more} tells more)", err=True)
+        typer.echo(f"{columns.in_short()} (details: {more})", err=True)

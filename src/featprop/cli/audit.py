@@ -79,7 +79,7 @@ def audit(
     from featprop.active.labelling_sheet import check_shown
     from featprop.evaluate import draw_audit
     from featprop.io.labels import LabelSheet
-    from featprop.models import model_of_seed
+    from featprop.models import seeded_model
 
     shown = listed(show)
     check_place(out, force=force, shown=shown)
@@ -98,9 +98,9 @@ def audit(
             sheet = read_sheets(labels, whole, (), classes, skip, on_conflict, may_be_blank=by is None)
         fitted = None
         if by is not None:
-            fitted = model_of_seed(seed, model).fit(whole, sheet.nodes, sheet.labels)
+            fitted = seeded_model(seed, model).fit(whole, sheet.nodes, sheet.labels)
         out_of_it = [*sheet.nodes, *sheet.skipped, *sheet.blank, *sheet.audit]
-        sample = draw_audit(whole, size, exclude=out_of_it, seed=seed, model=fitted)
+        sample = draw_audit(whole, size, exclude=out_of_it, random_state=seed, model=fitted)
         write_audit(place_of(out), sample, whole, show=shown, force=force)
     is_file = out != STANDARD_OUTPUT
     drawn = f"{len(sample):,} nodes drawn from {whole.n_nodes - len(set(out_of_it)):,}"

@@ -1,4 +1,4 @@
-"""Progress and log on standard error: bars on a terminal, plain lines elsewhere."""
+"""Show progress and log messages on standard error: bars on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from featprop.progress import listening
 
 __all__ = ["showing_progress"]
 
-WORTH_SHOWING = 1.0
-"""Seconds a stage may take unseen."""
+SHOW_AFTER_S = 1.0
+REPEAT_AFTER_S = 10.0
 
 
 @contextmanager
 def showing_progress(level: int = logging.INFO) -> Iterator[None]:
-    """Show the stages and, from `level` on, the log messages of everything that runs inside the block."""
+    """Show the progress and the log messages, from `level` up, of everything inside the block."""
     with _bars(level) if sys.stderr.isatty() else _lines(level):
         yield
 
@@ -42,11 +42,11 @@ def _logging(show: Callable[[str], object], level: int) -> Iterator[None]:
 
 @contextmanager
 def _lines(level: int) -> Iterator[None]:
-    with _logging(_say, level), listening(_Lines()):
+    with _logging(_print_line, level), listening(_Lines()):
         yield
 
 
-def _say(message: str) -> None:
+def _print_line(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
@@ -73,7 +73,7 @@ def _bars(level: int) -> Iterator[None]:
 
 
 class _Lines:
-    """One line when a stage turns out to be long, and one every ten seconds after that."""
+    """Print a line once a stage takes longer than a second, then one every ten seconds."""
 
     def __init__(self) -> None:
         self.next_line = 0.0
@@ -81,7 +81,7 @@ class _Lines:
     def __call__(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
         if done == 0:
-            self.next_line = now + WORTH_SHOWING
+            self.next_line = now + SHOW_AFTER_S
         elif now >= self.next_line:
-            _say(f"{stage}: {done} of {total}")
-            self.next_line = now + 10.0
+            _print_line(f"{stage}: {done} of {total}")
+            self.next_line = now + REPEAT_AFTER_S

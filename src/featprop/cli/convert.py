@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from featprop.cli.app import GraphArgument, app, read, say_what_was_read
+from featprop.cli.app import GraphArgument, app, print_graph_size, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import counted
 from featprop.cli.scale_options import (
@@ -77,7 +77,7 @@ def convert(
                 say_memory_bound(bound, max_memory)
             with _edges_by(workers, cluster, scratch):
                 made = convert_tables(found, out, tables, max_memory=bound, scratch=scratch, force=force)
-            say_what_was_read(graph, tables, made.nodes, made.edges, made.features, made.preparation)
+            print_graph_size(graph, tables, made.nodes, made.edges, made.features, made.preparation)
     size = sum(file.stat().st_size for file in out.iterdir())
     typer.echo(f"Wrote {out}, {size / 1e6:,.1f} MB.")
 
@@ -85,13 +85,13 @@ def convert(
 @contextmanager
 def _edges_by(workers: int | None, cluster: str | None, scratch: Path | None) -> Iterator[None]:
     """Let workers take part for the length of the block, if there are to be any."""
-    from featprop.compute import working
-    from featprop.memory import LEAST_MEMORY
+    from featprop.compute import compute_on
+    from featprop.memory import MIN_MEMORY
 
     if workers is None and cluster is None:
         yield
         return
-    with working(workers=workers, cluster=cluster, scratch=scratch, max_memory=LEAST_MEMORY):
+    with compute_on(workers=workers, cluster=cluster, scratch=scratch, max_memory=MIN_MEMORY):
         yield
 
 

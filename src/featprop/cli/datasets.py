@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,75 +11,57 @@ from featprop.cli.console import showing_progress
 from featprop.cli.printing import print_table
 from featprop.errors import FileError
 
-if TYPE_CHECKING:
-    from featprop.datasets import Dataset
-
-__all__ = ["commands", "datasets", "fetch", "stats"]
-
-commands = typer.Typer(help="The data sets of the paper and of the field, by name.", rich_markup_mode="markdown")
+commands = typer.Typer(help="Data sets of the paper and of the field, by name.", rich_markup_mode="markdown")
 app.add_typer(commands, name="datasets")
 
 
 @commands.callback(invoke_without_command=True)
 def datasets(context: typer.Context) -> None:
-    """List the data sets, where each is from and whether it is here; or do one of the commands below.
+    """List the data sets, their sources, and whether they are on this machine.
 
-    Every command that takes a graph takes one of these names too: `featprop select cora --budget 20`
+    Every command that takes a graph also takes one of these names: `featprop select cora --budget 20`
     """
     if context.invoked_subcommand:
         return
-    from featprop.datasets import CATALOGUE
-    from featprop.datasets.cache import cache_folder, placed_folder
+    from featprop.cache import cache_folder
+    from featprop.datasets import CATALOGUE, cached_form, status
+    from featprop.datasets.download import placed_folder
 
-    rows = [
-        [
-            entry.name,
-            f"{entry.nodes:,}",
-            f"{entry.edges:,}",
-            f"{entry.classes}",
-            f"{entry.features:,}",
-            "?" if entry.homophily is None else f"{entry.homophily:.2f}",
-            entry.licence,
-            _here(entry),
-            entry.source,
-        ]
-        for entry in CATALOGUE.values()
-    ]
-    titles = ["name", "nodes", "edges", "classes", "features", "homophily", "licence", "here", "source"]
-    print_table(titles, rows, left={"name", "licence", "here", "source"})
+    rows = []
+    for entry in CATALOGUE.values():
+        form = cached_form(entry) if len(entry.forms) > 1 else None
+        counts = [f"{entry.nodes:,}", f"{entry.edges:,}", f"{entry.classes}", f"{entry.features:,}"]
+        homophily = "?" if entry.homophily is None else f"{entry.homophily:.2f}"
+        where = f"{status(entry)} ({form})" if form else status(entry)
+        rows.append([entry.name, *counts, homophily, entry.licence, where, entry.source])
+    titles = ["name", "nodes", "edges", "classes", "features", "homophily", "licence", "status", "source"]
+    print_table(titles, rows, left={"name", "licence", "status", "source"})
     typer.echo(f"\nCache: {cache_folder()} (FEATPROP_CACHE)")
-    typer.echo(f"Placed files: {placed_folder() or 'no folder set'} (FEATPROP_DATA)")
-    typer.echo("Get one that is not here with: featprop datasets fetch NAME")
-
-
-def _here(entry: Dataset) -> str:
-    """Say where a data set is and, if it has several public forms, which one is there."""
-    from featprop.datasets import kept_form, whereabouts
-
-    form = kept_form(entry) if len(entry.forms) > 1 else None
-    return f"{whereabouts(entry)} ({form})" if form else whereabouts(entry)
+    typer.echo(f"Placed files: {placed_folder() or 'no folder'} (FEATPROP_DATA)")
+    typer.echo("Download a missing data set with: featprop datasets fetch NAME")
 
 
 @commands.command()
 def fetch(
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Data sets, such as cora.")],
-    force: Annotated[bool, typer.Option("--force", help="Get it again even if the cache has it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Download again even if the data set is cached.")] = False,
 ) -> None:
-    """Get data sets into the cache, so that they load without a network from then on.
+    """Download data sets into the cache, so that they load offline afterwards.
 
     Example: `featprop datasets fetch cora citeseer pubmed`
     """
     from featprop.cache import cache_folder
-    from featprop.datasets import fetch as fetch_anew
-    from featprop.datasets import find, load, whereabouts
+    from featprop.datasets import Status, find, load, status
+    from featprop.datasets import fetch as fetch_again
 
-    for name in [find(name).name for name in names]:
+    for entry in [find(name) for name in names]:
         with showing_progress():
-            graph = fetch_anew(name) if force else load(name)
-        if whereabouts(find(name)) not in ("cache", "embedded"):
-            cure = "look at its rights and the room on its disk, or set FEATPROP_CACHE to another folder"
-            raise FileError(f"{name}", "must be kept in the cache", f"that {cache_folder()} could not take it", cure)
-        typer.echo(f"{name}: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features")
+            graph = fetch_again(entry.name) if force else load(entry.name)
+        if status(entry) not in (Status.CACHED, Status.BUILT_IN):
+            message = f"{entry.name} could not be written to the cache {cache_folder()}."
+            hint = "Check its permissions and free space, or set FEATPROP_CACHE to another folder."
+            raise FileError(message, hint=hint, path=cache_folder())
+        typer.echo(f"{entry.name}: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features")
 
 
 @commands.command()
@@ -88,42 +70,30 @@ def stats(
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Data sets; default: the four of the paper.")
     ] = None,
 ) -> None:
-    """Count what the data sets hold, beside what the paper's table prints. Nothing is fetched.
+    """Show statistics of data sets on this machine next to the paper's. Downloads nothing.
 
     Example: `featprop datasets stats`
     """
-    from featprop.datasets import CATALOGUE, find, load, whereabouts
-    from featprop.datasets.stats import NOTES, statistics
+    from featprop.datasets import CATALOGUE, Status, find, load, statistics, status
+    from featprop.datasets.stats import NOTES
 
     entries = [find(name) for name in names] if names else [entry for entry in CATALOGUE.values() if entry.printed]
+    missing = [entry.name for entry in entries if status(entry) is Status.MISSING]
     rows: list[list[str]] = []
-    absent = [entry.name for entry in entries if whereabouts(entry) == "no"]
     for entry in entries:
-        if entry.name not in absent:
+        if entry.name not in missing:
             with showing_progress():
                 ours = statistics(load(entry.name))
             counts = [f"{ours.nodes:,}", f"{ours.edges:,}", f"{ours.classes}", f"{ours.features:,}"]
             others = [f"{ours.homophily:.4f}", f"{ours.labelled:,}", f"{ours.isolated:,}", f"{ours.density:.2%}"]
             rows.append([entry.name, "featprop", *counts, *others])
         if entry.printed:
-            paper = entry.printed
-            numbers = [f"{paper.nodes:,}", f"{paper.edges:,}", f"{paper.classes}", f"{paper.features:,}"]
-            rows.append([entry.name if entry.name in absent else "", "paper", *numbers])
-    titles = [
-        "data set",
-        "by",
-        "nodes",
-        "edges",
-        "classes",
-        "features",
-        "homophily",
-        "labelled",
-        "isolated",
-        "non-zero",
-    ]
+            rows.append([entry.name if entry.name in missing else "", "paper", *(f"{n:,}" for n in entry.printed)])
+    titles = ["data set", "by", "nodes", "edges", "classes", "features"]
+    titles += ["homophily", "labelled", "isolated", "non-zero"]
     print_table(titles, rows, left={"data set", "by"})
-    for name in absent:
-        typer.echo(f"{name} is not here: featprop datasets fetch {name}")
+    for name in missing:
+        typer.echo(f"{name} is not on this machine. Download it with: featprop datasets fetch {name}")
     if any(entry.printed for entry in entries):
         for note in NOTES:
             typer.echo(f"\n{note}")

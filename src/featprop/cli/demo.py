@@ -11,22 +11,21 @@ import typer
 from featprop.cli.app import app
 from featprop.cli.console import showing_progress
 
-__all__ = ["demo"]
-
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path("demo"),
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many times each experiment is run.")] = 5,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("demo"),
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Number of runs of each experiment.")] = 5,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier demonstration.")] = False,
 ) -> None:
-    """Label handwritten digits: our default beside random choice and the paper's method, with a report to look at.
+    """Compare the default with random selection and the paper's method on handwritten digits.
 
-    Needs no network. Writes `report.html`, and the digits as a graph folder to try the other commands on.
+    Works offline. Writes `report.html`, and the digits as a graph folder to try the other commands on.
 
     Example: `featprop demo --out demo`
     """
     from featprop.experiments.demo import run
 
     with showing_progress(logging.WARNING):
-        summary = run(out, seeds=seeds)
+        summary = run(out, seeds=seeds, force=force)
     typer.echo(summary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,10 +12,8 @@ from featprop.cli.app import app
 from featprop.cli.console import showing_progress
 from featprop.errors import MissingExtraError, ParameterError
 
-__all__ = ["commands", "report", "run"]
-
 commands = typer.Typer(
-    help="The paper's experiments: run them, then make tables and figures of the results.",
+    help="Compare strategies: run experiments, then make tables and figures of the results.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
@@ -24,72 +23,80 @@ app.add_typer(commands, name="experiments")
 @commands.command()
 def run(
     settings: Annotated[
-        list[Path] | None, typer.Option("--settings", help="A TOML file that says what to run. Repeatable.")
+        list[Path] | None, typer.Option("--settings", help="TOML file with the settings of experiments. Repeatable.")
     ] = None,
     dataset: Annotated[
-        list[str] | None, typer.Option("--dataset", help="A data set, or a graph with labels. Repeatable.")
+        list[str] | None, typer.Option("--dataset", help="Data set, or graph with labels. Repeatable.")
     ] = None,
     strategy: Annotated[
-        list[str] | None, typer.Option("--strategy", help="A strategy, or strategy[option=value]. Repeatable.")
+        list[str] | None, typer.Option("--strategy", help="Strategy, or strategy[option=value]. Repeatable.")
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", help="A model, or model[setting=value]; featprop models lists them. Repeatable."),
+        typer.Option("--model", help="Model, or model[setting=value]; `featprop models` lists them. Repeatable."),
     ] = None,
     budgets: Annotated[
         str | None, typer.Option("--budgets", help="Numbers of labels, ascending; default: 10,20,40,80,160.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", min=1, help="How many runs, with the seeds 0, 1, 2, …; default: 5.")
+        int | None, typer.Option("--seeds", min=1, help="Number of runs, with the seeds 0, 1, 2, …; default: 5.")
     ] = None,
-    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Of every training; default: 200.")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes; default: one a core.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option("--epochs", min=1, help="Training epochs of GCN and SGC; default: 200.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Number of processes; default: one per core.")
+    ] = None,
     threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of each process.")] = 1,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the results.")] = Path("results"),
-    others: Annotated[
-        list[Path] | None, typer.Option("--beside", help="Results of another folder, not made again. Repeatable.")
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the results.")] = Path("results"),
+    reuse: Annotated[
+        list[Path] | None, typer.Option("--reuse", help="Folder with more results that need no new run. Repeatable.")
     ] = None,
 ) -> None:
-    """Choose nodes, train on their labels and score the predictions, for every combination of what is named.
+    """Select nodes, train on their labels and score the predictions, for every combination of the options.
 
-    Cells whose line is in the folder already are skipped, so a run that was stopped goes on where it was.
+    Cells that have a result in `--out` are skipped, so the same command continues an interrupted run.
 
     Example: `featprop experiments run --dataset cora --strategy featprop --strategy random --seeds 5 --out results/`
     """
     _check_installed("experiments run", "train", "torch")
-    from featprop.experiments.runner import run as run_cells
+    from featprop.experiments.runner import run as run_experiments
     from featprop.experiments.settings import Settings, read_settings
 
-    named = {"dataset": dataset, "strategy": strategy, "model": model, "budgets": budgets, "seeds": seeds}
-    beside = [f"--{name}" for name, value in (named | {"epochs": epochs}).items() if value is not None]
-    if settings and beside:
-        found = f"{', '.join(beside)} beside it"
-        raise ParameterError("settings", "must be all that says what to run", found, "drop one or the other")
-    if settings:
-        wanted = [read_settings(path) for path in settings]
-    else:
-        given: dict[str, Any] = {
-            "models": model,
-            "budgets": _numbers(budgets) if budgets else None,
-            "seeds": seeds,
-            "epochs": epochs,
-        }
-        chosen = {name: value for name, value in given.items() if value is not None}
-        wanted = [Settings(dataset or [], strategy or ["featprop", "random"], **chosen)]
+    given: dict[str, Any] = {
+        "datasets": dataset,
+        "strategies": strategy,
+        "models": model,
+        "budgets": _parse_numbers(budgets) if budgets else None,
+        "seeds": seeds,
+        "epochs": epochs,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    if settings and given:
+        message = "`settings` cannot be combined with other options that say what to run."
+        raise ParameterError(message, parameter="settings", value=sorted(given))
+    if not settings and not dataset:
+        message = "Nothing to run: name a data set with `dataset`, or a file with `settings`."
+        raise ParameterError(message, parameter="dataset")
+    wanted = (
+        [read_settings(path) for path in settings]
+        if settings
+        else [Settings(**{"strategies": ["featprop", "random"], **given})]
+    )
     try:
         with showing_progress():
-            outcome = run_cells(wanted, out, jobs, threads, others or [])
+            outcome = run_experiments(wanted, out, jobs, threads, reuse or [])
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"What is done is in {out}; the same command goes on from there.") from None
-    for missing, stand_in in outcome.absent.items():
-        typer.echo(f"  {missing} is not here{f': {stand_in} in its place' if stand_in else ', left out'}", err=True)
+        raise KeyboardInterrupt(f"All finished cells are in {out}. Run the same command to continue.") from None
+    for missing, stand_in in outcome.missing.items():
+        instead = f"using {stand_in} instead" if stand_in else "skipped"
+        typer.echo(f"  {missing} is not available: {instead}", err=True)
     for failure in outcome.failures:
-        typer.echo(f"  not done: {failure.trial}: {failure.reason}", err=True)
+        typer.echo(f"  Failed: {failure.trial}: {failure.reason}", err=True)
     titles = "; ".join(each.title for each in wanted if each.title)
-    took = f"{outcome.seconds / 60:.1f} minutes" if outcome.seconds >= 100 else f"{outcome.seconds:.1f} s"
-    typer.echo(
-        f"{f'{titles}: ' if titles else ''}{outcome.done:,} cells in {took}, {outcome.skipped:,} were there, in {out}"
-    )
+    time = f"{outcome.seconds / 60:.1f} minutes" if outcome.seconds >= 100 else f"{outcome.seconds:.1f} s"
+    skipped = f"{outcome.skipped:,} had a result already"
+    typer.echo(f"{f'{titles}: ' if titles else ''}{outcome.done:,} cells in {time}; {skipped}. Results: {out}")
     if outcome.failures:
         raise typer.Exit(1)
 
@@ -97,43 +104,38 @@ def run(
 @commands.command()
 def report(
     results: Annotated[
-        list[Path], typer.Argument(metavar="RESULTS", help="The folders that runs wrote.", show_default=False)
+        list[Path], typer.Argument(metavar="RESULTS...", help="Folders of results.", show_default=False)
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path("report"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("report"),
     into: Annotated[
-        Path | None,
-        typer.Option("--into", help="A Markdown page whose marked tables, and figures, to bring up to date."),
+        Path | None, typer.Option("--into", help="Markdown page whose marked tables and figures to update.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write to --out whatever it holds.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files in --out.")] = False,
 ) -> None:
     """Make tables (Markdown, CSV, LaTeX), figures (SVG) and one HTML page of results.
 
-    An earlier report in `--out` is replaced, other tables, figures and pages only with `--force`.
-
     Example: `featprop experiments report results/ --out report/`
     """
-    _check_installed("experiments report", "demo", "jinja2", "matplotlib")
-    from featprop.experiments.pages import refresh
-    from featprop.experiments.report import write_report
+    _check_installed("experiments report", "demo", "jinja2", "matplotlib", "pandas")
+    from featprop.experiments.report import update_page, write_report
 
     with showing_progress():
         written = write_report(results, out, force=force)
         if into:
-            refresh(into, written.tables, written.drawings)
+            update_page(into, written.tables, written.drawings)
     typer.echo(written.summary)
     typer.echo(f"Report: {written.page}")
 
 
 def _check_installed(command: str, extra: str, *packages: str) -> None:
-    from importlib.util import find_spec
-
-    for needed in packages:
-        if find_spec(needed) is None:
-            raise MissingExtraError(f"featprop {command}", extra, needed)
+    for package in packages:
+        if find_spec(package) is None:
+            raise MissingExtraError(f"featprop {command}", extra, package)
 
 
-def _numbers(text: str) -> list[int]:
+def _parse_numbers(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise ParameterError("budgets", "must be whole numbers with commas between", text, "such as 10,20,40") from None
+        message = f"`budgets` must be whole numbers with commas in between, not {text!r}."
+        raise ParameterError(message, hint="Example: 10,20,40", parameter="budgets", value=text) from None

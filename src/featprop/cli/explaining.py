@@ -1,4 +1,4 @@
-"""What a registry holds, as a list, or one of it with its options: for ``featprop strategies`` and ``models``."""
+"""List and describe the strategies or models of a registry, for ``featprop strategies`` and ``featprop models``."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from featprop.registry import Registry
 
 __all__ = ["explain", "list_all"]
 
-DESCRIBED = re.compile(r"^(\w[\w, ]*)\n((?: {4}.*(?:\n|$))+)", flags=re.MULTILINE)
-"""Parameters of a docstring: their names, and what is said of them below."""
+PARAMETER_DOCS = re.compile(r"^(\w[\w, ]*)\n((?: {4}.*(?:\n|$))+)", flags=re.MULTILINE)
+"""The parameters in a docstring: names and description."""
 
 
 def list_all(registry: Registry[Any], titles: Sequence[str], facts: Callable[[Any], Sequence[str]]) -> None:
-    """Print a line for each name: what it does and further facts; one of another package that fails to load says so."""
+    """Print one line per name: its summary and further facts, or why a plug-in does not load."""
     rows = []
     for name in registry.names():
         try:
             kind = registry.find(name)
         except ParameterError as error:
-            rows.append([name, f"does not load: {error.found}"])
+            rows.append([name, f"does not load: {error}"])
         else:
             summary = (kind.__doc__ or "").strip().split("\n", 1)[0].rstrip(".")
             rows.append([name, summary, *facts(kind)])
@@ -36,7 +36,7 @@ def list_all(registry: Registry[Any], titles: Sequence[str], facts: Callable[[An
 
 
 def explain(registry: Registry[Any], name: str, facts: Callable[[Any], dict[str, str]]) -> None:
-    """Print what one of them is, further facts, and its options."""
+    """Print the description, further facts and the options of one entry."""
     kind = registry.find(name)
     text, _, parameters = inspect.cleandoc(kind.__doc__ or "").partition("Parameters\n----------")
     print_text(f"{name}: {text.rstrip()}")
@@ -44,11 +44,11 @@ def explain(registry: Registry[Any], name: str, facts: Callable[[Any], dict[str,
     for title, fact in facts(kind).items():
         print_text(f"{title:<10} {fact}", hang=11)
     typer.echo("", nl=bool(facts(kind)))
-    options = [[option.name, str(option.default), option.demand] for option in options_of(kind).values()]
+    options = [[option.name, str(option.default), option.accepts] for option in options_of(kind).values()]
     if options:
-        print_table(["--set", "default", "must be"], options, left={"--set", "default", "must be"})
-        for names, meaning in DESCRIBED.findall(parameters.partition("\n\n")[0]):
+        print_table(["--set", "default", "value"], options, left={"--set", "default", "value"})
+        for names, meaning in PARAMETER_DOCS.findall(parameters.partition("\n\n")[0]):
             typer.echo()
             print_text(f"{names}: {' '.join(meaning.split())}")
     else:
-        typer.echo("It has no options.")
+        typer.echo("No options.")

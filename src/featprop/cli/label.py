@@ -288,7 +288,7 @@ def _until_interrupted() -> Iterator[None]:
     """Leave the block quietly at Ctrl-C, which is how it ends."""
     with contextlib.suppress(KeyboardInterrupt):
         yield
-    interrupts.answered()
+    interrupts.clear_interrupt()
 
 
 @contextlib.contextmanager

@@ -12,11 +12,9 @@ from featprop.cli.app import SeedOption
 from featprop.cli.console import showing_progress
 from featprop.cli.datasets import commands
 
-__all__ = ["make"]
 
-
-def _whole(text: str) -> int:
-    """Read a whole number as people write large ones: 1000000, 1_000_000 or 1e6."""
+def _parse_whole(text: str) -> int:
+    """Read a whole number such as 1000000, 1_000_000 or 1e6."""
     try:
         number = float(text)
     except ValueError:
@@ -28,34 +26,40 @@ def _whole(text: str) -> int:
 
 @commands.command()
 def make(
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.", show_default=False)],
-    nodes: Annotated[int, typer.Option("--nodes", parser=_whole, metavar="NUMBER", help="How many, such as 1e6.")],
-    edges: Annotated[int, typer.Option("--edges", parser=_whole, metavar="NUMBER", help="How many, such as 1e7.")],
-    classes: Annotated[int, typer.Option("--classes", help="How many.")] = 10,
-    features: Annotated[int, typer.Option("--features", help="Columns, or the words of the vocabulary.")] = 64,
-    homophily: Annotated[float, typer.Option("--homophily", help="The share of edges inside a class.")] = 0.8,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.", show_default=False)],
+    nodes: Annotated[
+        int, typer.Option("--nodes", parser=_parse_whole, metavar="NUMBER", help="Number of nodes, such as 1e6.")
+    ],
+    edges: Annotated[
+        int, typer.Option("--edges", parser=_parse_whole, metavar="NUMBER", help="Number of edges, such as 1e7.")
+    ],
+    classes: Annotated[int, typer.Option("--classes", help="Number of classes.")] = 10,
+    features: Annotated[int, typer.Option("--features", help="Number of columns, or of words in the vocabulary.")] = 64,
+    homophily: Annotated[float, typer.Option("--homophily", help="Share of edges within a class.")] = 0.8,
     smallest: Annotated[
         float | None,
-        typer.Option("--smallest", metavar="SHARE", help="Of the nodes in the smallest class, for unequal ones."),
+        typer.Option(
+            "--smallest", metavar="SHARE", help="Share of nodes in the smallest class, for classes of unequal size."
+        ),
     ] = None,
     isolated: Annotated[
-        float, typer.Option("--isolated", metavar="SHARE", help="Of the nodes, without an edge.")
+        float, typer.Option("--isolated", metavar="SHARE", help="Share of nodes without an edge.")
     ] = 0.0,
-    kind: Annotated[str, typer.Option("--kind", help="Of features: gaussian, or words (sparse).")] = "gaussian",
+    kind: Annotated[str, typer.Option("--kind", help="Kind of features: gaussian, or words (sparse).")] = "gaussian",
     signal: Annotated[
-        float, typer.Option("--signal", help="How much features tell of the class: 0 for nothing.")
+        float, typer.Option("--signal", help="How much the features depend on the class: 0 for not at all.")
     ] = 1.0,
     seed: SeedOption = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace a converted graph that is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing graph.")] = False,
 ) -> None:
-    """Make a graph to order: a degree-corrected stochastic block model, written as it is drawn.
+    """Make a synthetic graph: a degree-corrected stochastic block model.
 
-    Its size is bounded by the disk, not by memory. Every command takes the folder as a graph.
+    It is written while it is drawn, so it may be larger than memory. Every command takes the folder as a graph.
 
     Example: `featprop datasets make --nodes 1e6 --edges 1e7 --classes 20 --out big/`
     """
     from featprop.datasets.synthetic import make as make_graph
-    from featprop.experiments.measuring import peak_memory
+    from featprop.experiments.measure import peak_memory
 
     start = time.monotonic()
     with showing_progress():
@@ -70,10 +74,10 @@ def make(
             isolated=isolated,
             kind=kind,
             signal=signal,
-            seed=seed,
+            random_state=seed,
             force=force,
         )
     size = sum(file.stat().st_size for file in out.iterdir())
     typer.echo(f"Wrote {out}: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features.")
-    memory = f"{peak_memory() / 1e9:.2f} GB of memory at most"
-    typer.echo(f"It took {time.monotonic() - start:.1f} s, {memory}, {size / 1e9:.2f} GB on disk.")
+    memory = f"{peak_memory() / 1e9:.2f} GB peak memory"
+    typer.echo(f"Time: {time.monotonic() - start:.1f} s, {memory}, {size / 1e9:.2f} GB on disk.")

@@ -36,5 +36,5 @@ def chosen_model(name: str | None, settings: list[str] | None, seed: int, device
     from featprop.options import options_of, parse_options
 
     kind = model_class(name or DEFAULT_MODEL)
-    given = {"seed": seed, "device": device} | parse_options(kind, settings or [])
+    given = {"random_state": seed, "device": device} | parse_options(kind, settings or [])
     return get_model(kind.name, **{option: value for option, value in given.items() if option in options_of(kind)})

@@ -13,11 +13,9 @@ __all__ = ["models"]
 
 @app.command()
 def models(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A model, to read about it and its settings.")
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Model to describe.")] = None,
 ) -> None:
-    """List the models that can be trained.
+    """List the models, or describe one and its settings.
 
     Example: `featprop models gcn`
     """
@@ -28,6 +26,6 @@ def models(
         explain(MODELS, name, lambda _: {})
         return
     list_all(MODELS, [], lambda _: [])
-    typer.echo("\nSettings of one: featprop models NAME")
-    typer.echo("Train it:\n  featprop train GRAPH --labels picks.csv --model NAME")
-    typer.echo("Set one of its settings: --set SETTING=VALUE")
+    typer.echo("\nDescribe one: featprop models NAME")
+    typer.echo("Train one: featprop train GRAPH --model NAME")
+    typer.echo("Change a setting: --set SETTING=VALUE")

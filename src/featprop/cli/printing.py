@@ -1,4 +1,4 @@
-"""Tables and text on standard output: fitted to a terminal, one line a row where they are cut and searched."""
+"""Print tables and text on standard output: fitted to a terminal, one line per row in a pipe."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ import typer
 
 __all__ = ["print_table", "print_text"]
 
-GAP = 2
-"""Spaces between columns."""
-NARROWEST = 24
-"""What a column that wraps is at least wide, if its cells are that long; where that does not fit, rows are stacked."""
+COLUMN_GAP = 2
+MIN_WRAPPED_WIDTH = 24
+"""Minimum width of a column that wraps; if the columns do not fit, rows are stacked."""
 
 
 def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[str]) -> None:
-    """Print columns, numbers to the right; on a terminal too narrow for them, row by row with a line a cell.
+    """Print a table; on a terminal that is too narrow, print each row as a list of its cells.
 
     Parameters
     ----------
     titles
-        The head of each column.
+        Title of each column.
     rows
-        Their cells; a row may end early.
+        Cells of each row; trailing cells may be missing.
     left
-        The titles of the columns to set to the left. On a terminal they wrap, but for the first one.
+        Titles of the left-aligned columns. On a terminal, all of them but the first wrap.
     """
     from rich.cells import cell_len
     from rich.console import Console
@@ -35,23 +34,25 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: Coll
 
     widths = [max(map(cell_len, cells)) for cells in _columns(titles, rows)]
     wraps = [title in left and title != titles[0] for title in titles]
-    gaps = GAP * (len(titles) - 1)
+    gaps = COLUMN_GAP * (len(titles) - 1)
     full = sum(widths) + gaps
-    least = gaps + sum(min(width, NARROWEST) if wrap else width for width, wrap in zip(widths, wraps, strict=True))
+    least = gaps + sum(
+        min(width, MIN_WRAPPED_WIDTH) if wrap else width for width, wrap in zip(widths, wraps, strict=True)
+    )
     console = Console(force_terminal=sys.stdout.isatty(), highlight=False, markup=False, emoji=False)
     if console.is_terminal and least > console.width:
         _print_stacked(titles, rows, left, console.width)
         return
     is_wrapped = console.is_terminal and full > console.width
-    table = Table(box=None, pad_edge=False, padding=(0, GAP, int(is_wrapped), 0))
+    table = Table(box=None, pad_edge=False, padding=(0, COLUMN_GAP, int(is_wrapped), 0))
     for title, width, wrap in zip(titles, widths, wraps, strict=True):
-        least_width = min(width, NARROWEST) if wrap else width
+        min_width = min(width, MIN_WRAPPED_WIDTH) if wrap else width
         table.add_column(
             title,
             justify="left" if title in left else "right",
             overflow="fold",
             no_wrap=not wrap,
-            min_width=least_width,
+            min_width=min_width,
         )
     for row in rows:
         table.add_row(*row)
@@ -64,20 +65,20 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: Coll
 
 
 def print_text(text: str, hang: int = 0) -> None:
-    """Print paragraphs; on a terminal, lines that are too long for it are broken anew, but for indented paragraphs.
+    """Print paragraphs; on a terminal, wrap those that are too wide and not indented.
 
     Parameters
     ----------
     text
-        The paragraphs, with an empty line between them.
+        Paragraphs separated by empty lines.
     hang
-        How far the lines after the first of a paragraph that is broken anew are indented.
+        Indentation of the second and further lines of a wrapped paragraph.
     """
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for number, paragraph in enumerate(text.split("\n\n")):
         lines = paragraph.splitlines()
         if width and max(map(len, lines), default=0) > width and not paragraph.startswith(" "):
-            lines = _wrapped("\n".join(lines), width, hang)
+            lines = _wrap("\n".join(lines), width, hang)
         typer.echo("\n" * bool(number) + "\n".join(lines))
 
 
@@ -87,24 +88,24 @@ def _columns(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[l
 
 
 def _print_stacked(titles: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[str], width: int) -> None:
-    """Print each row as its first cell, its numbers in a line, and a paragraph for each of its other cells."""
-    indent = GAP + GAP + max((len(title) for title in titles[1:] if title in left), default=0)
+    """Print the first cell of each row, its numbers in one line, and a paragraph for each other cell."""
+    indent = COLUMN_GAP + COLUMN_GAP + max((len(title) for title in titles[1:] if title in left), default=0)
     for row in rows:
         cells = list(zip(titles, row, strict=False))[1:]
         typer.echo(row[0])
         numbers = "  ".join(f"{title}\xa0{cell}" for title, cell in cells if title not in left)
-        lines = _wrapped(numbers, width - GAP)
-        typer.echo("".join(f"{' ' * GAP}{line}\n".replace("\xa0", " ") for line in lines), nl=False)
+        lines = _wrap(numbers, width - COLUMN_GAP)
+        typer.echo("".join(f"{' ' * COLUMN_GAP}{line}\n".replace("\xa0", " ") for line in lines), nl=False)
         for title, cell in cells:
             if title in left and cell:
-                first, *others = _wrapped(cell, width - indent)
-                typer.echo(f"{' ' * GAP}{title:<{indent - GAP}}{first}")
+                first, *others = _wrap(cell, width - indent)
+                typer.echo(f"{' ' * COLUMN_GAP}{title:<{indent - COLUMN_GAP}}{first}")
                 typer.echo("".join(f"{' ' * indent}{line}\n" for line in others), nl=False)
         typer.echo()
 
 
-def _wrapped(text: str, width: int, hang: int = 0) -> list[str]:
-    """Break text between words; a word that is too long stays whole."""
+def _wrap(text: str, width: int, hang: int = 0) -> list[str]:
+    """Wrap text between words; a word that is too long stays in one piece."""
     wrapper = textwrap.TextWrapper(
         max(hang + 1, width), subsequent_indent=" " * hang, break_long_words=False, break_on_hyphens=False
     )

@@ -95,7 +95,7 @@ def report(
                 title=_words("--title", title),
                 waiting=len(listed - {*sheet.nodes, *audited}),
             ),
-            seed=seed,
+            random_state=seed,
             force=force,
         )
     typer.echo(f"{written.headline}.")

@@ -73,10 +73,10 @@ def working_as_said(
     graph: Graph, max_memory: str | None, scratch: Path | None, workers: int | None, cluster: str | None
 ) -> Iterator[None]:
     """Work where the options say; how much memory is used is told where that matters."""
-    from featprop.compute import working
+    from featprop.compute import compute_on
 
     bound = memory_bound(max_memory)
     if max_memory is not None or WORTH_SAYING * 4 * graph.n_nodes * min(graph.n_features, 512) > bound:
         say_memory_bound(bound, max_memory)
-    with working(cluster=cluster, workers=workers, scratch=scratch, max_memory=bound):
+    with compute_on(cluster=cluster, workers=workers, scratch=scratch, max_memory=bound):
         yield

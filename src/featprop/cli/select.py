@@ -215,13 +215,13 @@ def _learner(
 ) -> ActiveLearner:
     """Take up the rounds kept in the folder, or start anew."""
     from featprop.active import ActiveLearner
-    from featprop.models import model_of_seed
+    from featprop.models import seeded_model
     from featprop.options import settings_of
 
-    looked_at = model_of_seed(seed or 0, model)
+    looked_at = seeded_model(seed or 0, model)
     if folder is None:
-        return ActiveLearner(graph, strategy, model=looked_at, seed=seed or 0)
-    learner = ActiveLearner.at(folder, graph, strategy, model=looked_at, seed=seed or 0)
+        return ActiveLearner(graph, strategy, model=looked_at, random_state=seed or 0)
+    learner = ActiveLearner.at(folder, graph, strategy, model=looked_at, random_state=seed or 0)
     if model not in (None, learner.model_name):
         rule = f"must be that of the earlier rounds, {learner.model_name}"
         raise ParameterError("model", rule, model, "leave it out, or keep these rounds in another folder")
@@ -230,8 +230,8 @@ def _learner(
         rule = f"must be that of the earlier rounds, {learner.strategy.name} with the options it had"
         cure = "leave out --strategy and --set, or keep these rounds in another folder"
         raise ParameterError("strategy", rule, f"{strategy.name} or other options", cure)
-    if seed not in (None, learner.seed):
-        rule = f"must be that of the earlier rounds, {learner.seed}"
+    if seed not in (None, learner.random_state):
+        rule = f"must be that of the earlier rounds, {learner.random_state}"
         raise ParameterError("seed", rule, seed, "leave it out, or keep these rounds in another folder")
     return learner
 

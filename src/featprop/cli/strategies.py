@@ -13,11 +13,9 @@ __all__ = ["strategies"]
 
 @app.command()
 def strategies(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A strategy, to read about it and its options.")
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Strategy to describe.")] = None,
 ) -> None:
-    """List the strategies: what each does, whether it needs a model, where it is from, and what it costs.
+    """List the query strategies, or describe one and its settings.
 
     Example: `featprop strategies age`
     """
@@ -31,18 +29,18 @@ def strategies(
         STRATEGIES,
         ["needs", "reference", "cost"],
         lambda kind: [
-            "model" if kind.needs else "model, once there are labels" if kind.uses else "none",
+            "model" if kind.needs else "model, after the first labels" if kind.uses else "none",
             kind.reference,
             kind.cost,
         ],
     )
-    typer.echo("\nOptions of one: featprop strategies NAME")
-    typer.echo("Choose by it: featprop select GRAPH -b 20 --strategy NAME")
-    typer.echo("Set an option of it: --set OPTION=VALUE")
+    typer.echo("\nDescribe one: featprop strategies NAME")
+    typer.echo("Use one: featprop select GRAPH --budget 20 --strategy NAME")
+    typer.echo("Change a setting: --set SETTING=VALUE")
 
 
 def _facts(kind: Any) -> dict[str, str]:
     needs = f"{', '.join(sorted(kind.needs | kind.uses))} of a trained model" if kind.looks_at_model() else "no model"
     if kind.uses:
-        needs += ", as soon as there are labels of two classes"
+        needs += ", once two classes have labels"
     return {"needs": needs, "reference": kind.reference, "cost": kind.cost}

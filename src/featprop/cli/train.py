@@ -72,12 +72,12 @@ def train(
             fitted = chosen.fit(whole, sheet.nodes, sheet.labels)
             score = score_audit(whole, fitted, sheet.audited, sheet.audit) if sheet.audited else None
         before = n_labels_in(out)
-        featprop.save_model(fitted, out)
+        featprop.models.save_model(fitted, out)
     if use_audit:
         typer.echo("The labels of the audit are among them: it checks this model no more.", err=True)
     counts = Counter(sheet.labels)
-    listed = ", ".join(f"{counts[name]:,} {name}" for name in fitted.classes_)
-    typer.echo(f"Trained on {len(sheet.nodes):,} labels of {len(fitted.classes_)} classes: {listed}.")
+    listed = ", ".join(f"{counts[name]:,} {name}" for name in fitted.class_names_)
+    typer.echo(f"Trained on {len(sheet.nodes):,} labels of {len(fitted.class_names_)} classes: {listed}.")
     evidence = fitted.evidence()
     if evidence is not None:
         typer.echo(evidence)

@@ -1,4 +1,4 @@
-"""Clustering around real rows: K-Medoids at PAM quality without the n × n matrix. Usable on its own."""
+"""K-Medoids with the quality of PAM and without the n × n distance matrix, and other clustering."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["KMedoids", "KMedoidsResult", "Points", "k_medoids"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimator, and scikit-learn with it, when it is asked for."""
+    """Import the estimator, and with it scikit-learn, on first use."""
     if name != "KMedoids":
         raise AttributeError(f"module 'featprop.clustering' has no attribute {name!r}")
     from featprop.clustering.estimator import KMedoids

@@ -10,11 +10,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from featprop.clustering.kmedoids import MEMORY, k_medoids
+from featprop.clustering.kmedoids import DEFAULT_MEMORY, k_medoids
 from featprop.compute.points import Points
 from featprop.errors import ParameterError
-
-__all__ = ["KMedoids"]
 
 
 class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -23,30 +21,30 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     Parameters
     ----------
     n_clusters : int, default=8
-        The number of medoids; exactly that many distinct rows become medoids.
+        Number of medoids.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        The distance whose sum is made small.
-    n_starts : int or None, default=None
-        How many times the search starts anew; see `k_medoids`.
+        Distance whose sum is minimised.
+    n_init : int or None, default=None
+        Number of starts; see `k_medoids`.
     max_memory : int, default=2**30
-        Bytes the search may use beside the rows.
+        Memory limit of the search in bytes, in addition to the rows.
     random_state : int, RandomState or None, default=None
-        An int makes the result reproducible.
+        Pass an int for reproducible results.
 
     Attributes
     ----------
     medoid_indices_ : ndarray of shape (n_clusters,)
-        The rows that are medoids, the most useful first.
+        Positions of the medoids, the most useful first.
     cluster_centers_ : array of shape (n_clusters, n_features)
-        The medoids themselves; sparse if the input was.
+        The medoids; sparse if the input was sparse.
     labels_ : ndarray of shape (n_samples,)
-        The nearest medoid of each row.
+        Nearest medoid of each row.
     inertia_ : float
-        The (weighted) sum of the distances to it.
+        Weighted sum of the distances to the nearest medoids.
     n_iter_ : int
-        The number of exchanges the search made, at least 1.
+        Number of swaps, at least 1.
     n_features_in_ : int
-        The number of columns seen in fit.
+        Number of columns seen in `fit`.
 
     Examples
     --------
@@ -62,13 +60,13 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         n_clusters: int = 8,
         *,
         metric: str = "euclidean",
-        n_starts: int | None = None,
-        max_memory: int = MEMORY,
+        n_init: int | None = None,
+        max_memory: int = DEFAULT_MEMORY,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
-        self.n_starts = n_starts
+        self.n_init = n_init
         self.max_memory = max_memory
         self.random_state = random_state
 
@@ -79,11 +77,11 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         result = k_medoids(
             rows,
             self.n_clusters,
-            weights=sample_weight,
+            sample_weight=sample_weight,
             metric=self.metric,
-            n_starts=self.n_starts,
+            n_init=self.n_init,
             max_memory=self.max_memory,
-            seed=seed,
+            random_state=seed,
         )
         self.medoid_indices_ = result.medoids
         self.cluster_centers_ = rows[result.medoids]
@@ -95,13 +93,13 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the nearest medoid of each row of `X`."""
-        rows, centres = self._points(X)
-        return rows.nearest(centres)[0]
+        points, centres = self._points(X)
+        return points.nearest(centres)[0]
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Return the distance of each row of `X` to each medoid."""
-        rows, centres = self._points(X)
-        return rows.distances(np.arange(len(rows)), to=centres)
+        points, centres = self._points(X)
+        return points.distances(np.arange(len(points)), to=centres)
 
     @property
     def _n_features_out(self) -> int:
@@ -110,14 +108,17 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def _points(self, X: Any) -> tuple[Points, Points]:
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
-        together = Points.stacked([rows, self.cluster_centers_], self.metric)
+        together = Points.stack([rows, self.cluster_centers_], self.metric)
         split = rows.shape[0]
         return together.take(slice(None, split)), together.take(slice(split, None))
 
     def _rows(self, X: Any, reset: bool) -> Any:
         if isinstance(X, Points):
-            cure = "pass the rows they were made from, or the points to k_medoids"
-            raise ParameterError("X", "must be rows of numbers, dense or sparse", "Points", cure)
+            raise ParameterError(
+                "`X` must be an array or a sparse matrix, not Points.",
+                hint="Pass the rows they were made from, or pass the points to k_medoids.",
+                parameter="X",
+            )
         return validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=reset)
 
     def __sklearn_tags__(self) -> Any:

@@ -1,7 +1,7 @@
-"""K-Medoids: real rows that make the sum of the distances of all rows to the nearest one small.
+"""K-Medoids: choose rows that minimise the sum of the distances of all rows to the nearest chosen one.
 
-The objective of FeatProp (the first term of the paper's Theorem 1), with medoids that are already there, a choice of
-candidates, and rows that count unequally.
+This is the objective of FeatProp (the first term of the paper's Theorem 1), with fixed medoids, a choice of candidates,
+and weighted rows.
 """
 
 from __future__ import annotations
@@ -16,46 +16,45 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from featprop.clustering.search_by_size import PLANS, Problem, Solution, choose_plan, solve
+from featprop.clustering.solver import METHODS, Problem, Solution, choose_method, solve
 from featprop.clustering.swaps import greedy_order
 from featprop.compute.points import Points
 from featprop.errors import ParameterError, unknown_choice
-
-__all__ = ["KMedoidsResult", "k_medoids"]
+from featprop.matrix import Floats, Positions
 
 log = logging.getLogger(__name__)
 
-MEMORY = 2**30
-STARTED_TWICE = {"exact": 200, "streamed": 20, "sampled": 20}
-"""Up to how many medoids a second start is worth its time."""
+DEFAULT_MEMORY = 2**30
+MAX_MEDOIDS_TWO_STARTS = {"exact": 200, "streamed": 20, "sampled": 20}
+"""Number of medoids up to which a second start is worth its time, by method."""
 
 
 @dataclass(frozen=True)
 class KMedoidsResult:
-    """Medoids and what they cost.
+    """Medoids and their loss.
 
     Attributes
     ----------
     medoids
-        The chosen rows, the most useful first: every prefix is a good smaller choice.
+        Positions of the chosen rows, the max_references useful first: every prefix is a good smaller choice.
     labels
-        For each row the nearest medoid: an index into `medoids`, or, from ``len(medoids)`` on, into the fixed ones.
+        Nearest medoid of each row: an index into `medoids`, or from ``len(medoids)`` on into the fixed medoids.
     distances
-        For each row the distance to it.
+        Distance of each row to its nearest medoid.
     loss
-        The mean of these distances, weighted if the rows are.
+        Weighted mean of these distances.
     n_swaps
-        How many exchanges the search made.
-    plan
-        How it was carried out: a plan of `featprop.clustering.search_by_size`.
+        Number of swaps.
+    method
+        Method used: ``"exact"``, ``"streamed"`` or ``"sampled"`` (`featprop.clustering.solver`).
     """
 
-    medoids: NDArray[np.intp]
-    labels: NDArray[np.intp]
-    distances: NDArray[np.float32]
+    medoids: Positions
+    labels: Positions
+    distances: Floats
     loss: float
     n_swaps: int
-    plan: str
+    method: str
 
 
 def k_medoids(
@@ -64,142 +63,175 @@ def k_medoids(
     *,
     fixed: Sequence[int] | NDArray[Any] = (),
     candidates: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     metric: str = "euclidean",
-    n_starts: int | None = None,
-    plan: str | None = None,
-    max_memory: int = MEMORY,
-    seed: int | np.random.Generator = 0,
+    n_init: int | None = None,
+    method: str | None = None,
+    max_memory: int = DEFAULT_MEMORY,
+    random_state: int | np.random.Generator = 0,
 ) -> KMedoidsResult:
     """Choose distinct rows as medoids.
 
     Parameters
     ----------
     rows
-        Dense or CSR, one row a point. Computed in float32. `featprop.clustering.Points` if the same rows are clustered
-        several times: they have a metric of their own and keep the distances they measured.
+        Dense or CSR matrix, converted to float32. Pass `featprop.clustering.Points` to cluster the same rows several
+        times: they have their own metric and keep the distances they computed.
     n_medoids
-        How many to choose, besides the fixed ones; exactly that many are.
+        Number of medoids to choose, in addition to the fixed ones.
     fixed
-        Rows that are medoids already: they attract the rows near them and are not chosen again.
+        Positions of rows that are already medoids: they attract the rows near them and are not chosen again.
     candidates
-        The rows that may be chosen, as positions or as a mask; every row but the fixed ones if not given.
-    weights
-        How much each row counts; a weight of 2 is as good as the row twice.
+        Rows that may be chosen, as positions or a mask; all rows except the fixed ones by default.
+    sample_weight
+        Weight of each row; a weight of 2 is equivalent to repeating the row.
     metric
-        ``"euclidean"``, or ``"cosine"``: one minus the cosine of the angle between two rows.
-    n_starts
-        How many times the search starts anew; the lowest loss is kept. More when few medoids are sought, if not given.
-    plan
-        ``"exact"``, ``"streamed"`` or ``"sampled"`` (`featprop.clustering.search_by_size`); by size if not given.
+        ``"euclidean"``, or ``"cosine"`` (one minus the cosine of the angle between two rows).
+    n_init
+        Number of starts, of which the lowest loss is kept; by default two for few medoids and else one.
+    method
+        ``"exact"``, ``"streamed"`` or ``"sampled"`` (`featprop.clustering.solver`); chosen by size by default.
     max_memory
-        Bytes the search may use beside the rows.
-    seed
-        The same seed gives the same medoids, whatever the number of threads.
+        Memory limit of the search in bytes, in addition to the rows.
+    random_state
+        Seed or generator. The same seed gives the same medoids, whatever the number of threads.
     """
     if isinstance(rows, Points) and metric not in ("euclidean", rows.metric):
-        raise ParameterError("metric", "must be that of the points given", metric, f"leave it out, it is {rows.metric}")
-    points = rows if isinstance(rows, Points) else Points(_checked_rows(rows), metric)
-    max_memory = _whole("max_memory", max_memory)
-    if n_starts is not None:
-        n_starts = _whole("n_starts", n_starts)
-    if plan is not None and plan not in PLANS:
-        raise unknown_choice("plan", plan, PLANS)
+        raise ParameterError(
+            f"The points already have the metric {rows.metric!r}, so `metric` cannot be {metric!r}.",
+            hint="Omit `metric`.",
+            parameter="metric",
+            value=metric,
+        )
+    points = rows if isinstance(rows, Points) else Points(_check_rows(rows), metric)
+    max_memory = _check_positive("max_memory", max_memory)
+    if n_init is not None:
+        n_init = _check_positive("n_init", n_init)
+    if method is not None and method not in METHODS:
+        raise unknown_choice("method", method, METHODS)
     n = len(points)
-    held = _checked_positions("fixed", fixed, n)
-    allowed = _checked_candidates(candidates, held, n)
-    counted = _checked_weights(weights, n)
-    n_medoids = _whole("n_medoids", n_medoids, len(allowed), ", the number of candidates")
-    generator = np.random.default_rng(seed)
+    held = _check_positions("fixed", fixed, n)
+    allowed = _check_candidates(candidates, held, n)
+    counted = _check_weights(sample_weight, n)
+    n_medoids = _check_positive("n_medoids", n_medoids)
+    if n_medoids > len(allowed):
+        raise ParameterError(
+            f"Cannot choose {n_medoids:,} medoids from {len(allowed):,} candidates.",
+            parameter="n_medoids",
+            value=n_medoids,
+        )
+    generator = np.random.default_rng(random_state)
     covered, nearest_fixed = np.full(n, np.inf, dtype=np.float32), np.zeros(n, dtype=np.intp)
     if held.size:
         nearest_fixed, _ = points.nearest(points.take(held))
         covered = points.exact_distances(points.take(held), nearest_fixed)
     problem = Problem(points, n_medoids, allowed, held, nearest_fixed, covered, counted, max_memory)
-    chosen_plan = plan or choose_plan(problem)
-    if n_starts is None:
-        n_starts = 2 if n_medoids <= STARTED_TWICE[chosen_plan] else 1
-    log.info("K-Medoids: %s of %s candidates, %s plan", f"{n_medoids:,}", f"{len(allowed):,}", chosen_plan)
-    return _described(problem, solve(problem, chosen_plan, n_starts, generator), chosen_plan)
+    chosen_method = method or choose_method(problem)
+    if n_init is None:
+        n_init = 2 if n_medoids <= MAX_MEDOIDS_TWO_STARTS[chosen_method] else 1
+    log.info("K-Medoids: %s of %s candidates, %s method", f"{n_medoids:,}", f"{len(allowed):,}", chosen_method)
+    return _describe(problem, solve(problem, chosen_method, n_init, generator), chosen_method)
 
 
-def _described(problem: Problem, found: Solution, plan: str) -> KMedoidsResult:
-    """Put the medoids in order, the one that lowers the loss most first, and measure exactly."""
-    points, medoids = problem.points, found.medoids
-    most = max(1, problem.max_memory // (16 * len(medoids)))
-    references = slice(None, None, -(-len(points) // most))
+def _describe(problem: Problem, solution: Solution, method: str) -> KMedoidsResult:
+    """Order the medoids greedily by how much they lower the loss, and compute exact distances."""
+    points, medoids = problem.points, solution.medoids
+    max_references = max(1, problem.max_memory // (16 * len(medoids)))
+    references = slice(None, None, -(-len(points) // max_references))
     chosen = points.distances(medoids, to=points.take(references))
     order = greedy_order(chosen, problem.covered[references], problem.weights[references], len(medoids))
     medoids = medoids[order]
     centres = points.take(np.concatenate([medoids, problem.fixed]))
-    if found.labels is None:
+    if solution.labels is None:
         labels, _ = points.nearest(centres)
         labels[medoids] = np.arange(len(medoids))
     else:
         fixed = len(medoids) + problem.nearest_fixed
-        labels = np.where(found.labels < 0, fixed, np.argsort(order)[found.labels])
+        labels = np.where(solution.labels < 0, fixed, np.argsort(order)[solution.labels])
     distances = points.exact_distances(centres, labels)
     loss = float(np.average(distances.astype(np.float64), weights=problem.weights))
-    return KMedoidsResult(medoids, labels, distances, loss, found.n_swaps, plan)
+    return KMedoidsResult(medoids, labels, distances, loss, solution.n_swaps, method)
 
 
-def _checked_rows(rows: Any) -> Any:
+def _check_rows(rows: Any) -> Any:
     matrix = sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows)
     if matrix.dtype.kind not in "biuf":
-        raise ParameterError("rows", "must be numbers", f"the type {matrix.dtype}", "encode them as numbers")
+        raise ParameterError(f"`rows` must be numeric, not {matrix.dtype}.", parameter="rows", value=str(matrix.dtype))
     if matrix.dtype.kind != "f":
         matrix = matrix.astype(np.float64)
     if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ParameterError("rows", "must be a matrix with rows and columns", f"the shape {matrix.shape}", "pass one")
+        raise ParameterError(
+            f"`rows` must be a non-empty matrix, not an array of shape {matrix.shape}.",
+            parameter="rows",
+            value=matrix.shape,
+        )
     values = matrix.data if sp.issparse(matrix) else matrix
     if not np.isfinite(values).all():
-        found = f"{np.count_nonzero(~np.isfinite(values)):,} NaN or infinite values"
-        raise ParameterError("rows", "must be finite numbers", found, "fill or drop them")
+        count = np.count_nonzero(~np.isfinite(values))
+        raise ParameterError(
+            f"`rows` contains {count:,} NaN or infinite values.",
+            hint="Fill them in or drop these rows.",
+            parameter="rows",
+            value=count,
+        )
     return matrix
 
 
-def _whole(what: str, value: Any, most: int | None = None, why: str = "") -> int:
-    rule = "must be a whole number of at least 1" if most is None else f"must be a whole number from 1 to {most:,}{why}"
+def _check_positive(name: str, value: Any) -> int:
     try:
         number = operator.index(value)
     except TypeError:
         number = 0
-    if number < 1 or (most is not None and number > most):
-        raise ParameterError(what, rule, repr(value), "choose a number in that range")
+    if number < 1:
+        raise ParameterError(f"`{name}` must be a positive integer, not {value!r}.", parameter=name, value=value)
     return number
 
 
-def _checked_positions(what: str, positions: Any, n: int) -> NDArray[np.intp]:
+def _check_positions(name: str, positions: Any, n: int) -> Positions:
     given = np.asarray(positions).ravel()
     if given.dtype == bool and given.shape == (n,):
         given = np.flatnonzero(given)
     if given.size and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n):
-        found = f"{given.min()} to {given.max()}" if given.dtype.kind in "iu" else f"values of the type {given.dtype}"
-        raise ParameterError(what, f"must be positions from 0 to {n - 1:,}", found, "pass positions of rows")
+        value = f"{given.min()} to {given.max()}" if given.dtype.kind in "iu" else str(given.dtype)
+        raise ParameterError(
+            f"`{name}` must be row positions from 0 to {n - 1:,}, not {value}.", parameter=name, value=value
+        )
     whole = given.astype(np.intp)
     if len(np.unique(whole)) < len(whole):
-        raise ParameterError(what, "must be distinct", f"{len(whole) - len(np.unique(whole)):,} repeats", "drop them")
+        repeats = len(whole) - len(np.unique(whole))
+        raise ParameterError(f"`{name}` contains {repeats:,} duplicates.", parameter=name, value=repeats)
     return whole
 
 
-def _checked_candidates(candidates: Any, held: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+def _check_candidates(candidates: Any, held: Positions, n: int) -> Positions:
     if candidates is None:
         return np.setdiff1d(np.arange(n), held)
-    allowed = np.sort(_checked_positions("candidates", candidates, n))
+    allowed = np.sort(_check_positions("candidates", candidates, n))
     both = np.intersect1d(allowed, held)
     if both.size and np.asarray(candidates).dtype != bool:
-        found = f"{both.size:,} rows that are both, the first {both[0]:,}"
-        raise ParameterError("candidates", "must not be fixed medoids", found, "leave the fixed ones out")
+        raise ParameterError(
+            f"{both.size:,} of the `candidates` are also in `fixed`, for example {both[0]}.",
+            parameter="candidates",
+            value=both.size,
+        )
     return np.setdiff1d(allowed, held)
 
 
-def _checked_weights(weights: Any, n: int) -> NDArray[np.float32]:
-    if weights is None:
+def _check_weights(sample_weight: Any, n: int) -> Floats:
+    if sample_weight is None:
         return np.ones(n, dtype=np.float32)
-    counted = np.asarray(weights, dtype=np.float32)
+    counted = np.asarray(sample_weight, dtype=np.float32)
     if counted.shape != (n,):
-        raise ParameterError("weights", f"must be one for each of the {n:,} rows", counted.shape, "pass n weights")
+        raise ParameterError(
+            f"`sample_weight` must have one value for each of the {n:,} rows, not the shape {counted.shape}.",
+            parameter="sample_weight",
+            value=counted.shape,
+        )
     if not (np.isfinite(counted).all() and (counted >= 0).all() and counted.sum() > 0):
-        rule = "must be finite, at least 0 and not all zero"
-        raise ParameterError("weights", rule, f"{counted.min()} to {counted.max()}", "mend them")
+        found = f"between {counted.min()} and {counted.max()}"
+        raise ParameterError(
+            f"`sample_weight` must be finite, non-negative and not all zero; the values are {found}.",
+            parameter="sample_weight",
+            value=found,
+        )
     return counted

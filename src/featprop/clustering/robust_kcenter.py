@@ -1,12 +1,12 @@
-"""Robust K-Center as a mixed integer program: the smallest radius within which all rows but a few have a centre.
+"""Robust K-Center as a mixed integer program: the smallest radius within which all but a few rows have a centre.
 
 Sener and Savarese, "Active Learning for Convolutional Neural Networks: A Core-Set Approach" (2018): start from greedy
-K-Center, then bisect on the radius δ over the distances that occur. Each step asks whether there are y, z ∈ {0, 1} with
+K-Center, then bisect the radius δ over the occurring distances. Each step asks whether there are y, z ∈ {0, 1} with
 
     Σ_{j : d_ij ≤ δ} y_j + z_i ≥ 1 for every row i,    Σ y ≤ b,    Σ z ≤ Ξ
 
-where y_j says that candidate j is a centre and z_i that row i is an outlier. HiGHS answers, within a time limit. Rows
-that a fixed centre is within δ of need no constraint, and the matrix has an entry only where a distance is within δ.
+where y_j = 1 if candidate j is a centre and z_i = 1 if row i is an outlier. HiGHS solves it within a time limit. Rows
+within δ of a fixed centre need no constraint, and the matrix has an entry only where a distance is within δ.
 """
 
 from __future__ import annotations
@@ -16,73 +16,56 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from featprop.clustering.kcenter import k_center
 from featprop.compute.points import Points
-from featprop.compute.references import distances_to
-
-__all__ = ["RobustKCenterResult", "robust_k_center"]
+from featprop.matrix import Floats, Positions
 
 INFEASIBLE = 2
-"""What `scipy.optimize.milp` answers when it has proved that there is none."""
+"""Status of `scipy.optimize.milp` when it proves that there is no solution."""
 
 
 @dataclass(frozen=True)
 class RobustKCenterResult:
-    """Centres, and how good they are.
+    """Centres and their radius."""
 
-    Attributes
-    ----------
-    centres
-        The chosen rows, the farthest from everything before it first.
-    radius
-        The largest distance of a row to its centre, but for the outliers.
-    lower_bound
-        No choice has a smaller radius than this: proved, for all rows and candidates.
-    greedy_radius
-        The radius of greedy K-Center.
-    n_problems
-        How many integer programs were put.
-    """
-
-    centres: NDArray[np.intp]
-    radius: float
-    lower_bound: float
-    greedy_radius: float
-    n_problems: int
+    centres: Positions  # positions of the chosen rows, in the order of greedy K-Center
+    radius: float  # largest distance of a row to its centre, without the outliers
+    lower_bound: float  # proven lower bound of the radius of any choice, for all rows and candidates
+    greedy_radius: float  # radius of greedy K-Center
+    n_problems: int  # number of integer programs solved
 
     @property
     def gap(self) -> float:
-        """How much of the radius a better choice could save at most, as a share of it."""
+        """Largest possible improvement of the radius, relative to it."""
         return (self.radius - self.lower_bound) / self.radius if self.radius else 0.0
 
 
 def robust_k_center(
     points: Points,
     count: int,
-    fixed: NDArray[np.intp],
-    candidates: NDArray[np.intp],
+    fixed: Positions,
+    candidates: Positions,
     generator: np.random.Generator,
     *,
     outliers: int,
     time_limit: float,
-    most: int,
+    max_size: int,
 ) -> RobustKCenterResult:
-    """Choose `count` of the `candidates` as centres, beside the `fixed` ones.
+    """Choose `count` of the `candidates` as centres, in addition to the `fixed` ones.
 
     Parameters
     ----------
     outliers
-        Ξ, how many rows need not be within the radius.
+        Ξ, the number of rows that may lie outside the radius.
     time_limit
-        Seconds for all integer programs together. What is found by then is returned, with the bound proved by then.
-    most
-        How many rows, and how many candidates, the programs may have. If there are more, as many of each stand for
-        all, picked farthest first; radius and bound still hold for all.
+        Time for all integer programs together, in seconds; then the best result so far is returned.
+    max_size
+        Largest number of rows, and of candidates, in a program. Of more, that many are selected by greedy K-Center;
+        radius and bound still hold for all.
     """
     greedy = k_center(points, count, fixed, candidates, generator)
-    program = _Program(points, count, fixed, candidates, generator, outliers, most)
+    program = _Program(points, count, fixed, candidates, generator, outliers, max_size)
     best, radius = greedy.centres, _robust_radius(greedy.distances, outliers)
     is_plain = not outliers and len(candidates) + len(fixed) == len(points)
     bound = radius / 2 if is_plain else 0.0
@@ -100,7 +83,7 @@ def robust_k_center(
                 bound = max(bound, float(radii[middle]) - program.slack)
             continue
         high = middle
-        filled = _filled(points, chosen, count, fixed, candidates, generator)
+        filled = _fill_up(points, chosen, count, fixed, candidates, generator)
         reached = _robust_radius(_distances(points, filled, fixed), outliers)
         if reached < radius:
             best, radius = filled, reached
@@ -111,31 +94,30 @@ def robust_k_center(
 
 
 class _Program:
-    """The integer program, for any radius: whom it has to cover, and by whom.
+    """The integer program for any radius.
 
-    Rows and columns are put in an order of their own, so that which of several answers the solver finds does not
-    depend on the order of the nodes.
+    Rows and columns are sorted by their distances, so that the solution does not depend on the order of the nodes.
     """
 
     def __init__(
         self,
         points: Points,
         count: int,
-        fixed: NDArray[np.intp],
-        candidates: NDArray[np.intp],
+        fixed: Positions,
+        candidates: Positions,
         generator: np.random.Generator,
         outliers: int,
-        most: int,
+        max_size: int,
     ) -> None:
         nothing = np.empty(0, dtype=np.intp)
         self.count, self.outliers, self.slack = count, outliers, 0.0
         rows, self.columns = np.arange(len(points)), candidates
-        if len(rows) > most:
-            rows = k_center(points, most, nothing, rows, generator).centres
-        if len(candidates) > most:
-            shown = k_center(points, most, nothing, candidates, generator)
+        if len(rows) > max_size:
+            rows = k_center(points, max_size, nothing, rows, generator).centres
+        if len(candidates) > max_size:
+            shown = k_center(points, max_size, nothing, candidates, generator)
             self.columns, self.slack = shown.centres, float(shown.distances[candidates].max())
-        distances = distances_to(points, rows, self.columns)
+        distances = points.distances_to_subset(rows, self.columns)
         central = np.argsort(distances.sum(axis=0, dtype=np.float64), kind="stable")
         outlying = np.argsort(-distances.sum(axis=1, dtype=np.float64), kind="stable")
         rows, self.columns, self.distances = rows[outlying], self.columns[central], distances[outlying][:, central]
@@ -143,13 +125,13 @@ class _Program:
         if fixed.size:
             self.covered = points.take(rows).nearest(points.take(fixed))[1]
 
-    def solve(self, radius: float, time_limit: float) -> tuple[int, NDArray[np.intp] | None]:
-        """Return what became of it, and centres within the radius of all but the outliers, if any were found."""
+    def solve(self, radius: float, time_limit: float) -> tuple[int, Positions | None]:
+        """Return the status of the solver, and centres within the radius of all but the outliers if it found any."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        open_ = self.distances[self.covered > radius]
-        n_rows, n_columns = open_.shape
-        within = sp.csr_array(open_ <= radius, dtype=np.float64)
+        uncovered = self.distances[self.covered > radius]
+        n_rows, n_columns = uncovered.shape
+        within = sp.csr_array(uncovered <= radius, dtype=np.float64)
         cover = sp.hstack([within, sp.eye_array(n_rows)], format="csr")
         totals = sp.csr_array(
             np.stack([np.arange(n_columns + n_rows) < n_columns, np.arange(n_columns + n_rows) >= n_columns]),
@@ -169,29 +151,29 @@ class _Program:
         return int(answer.status), chosen
 
 
-def _filled(
+def _fill_up(
     points: Points,
-    chosen: NDArray[np.intp],
+    chosen: Positions,
     count: int,
-    fixed: NDArray[np.intp],
-    candidates: NDArray[np.intp],
+    fixed: Positions,
+    candidates: Positions,
     generator: np.random.Generator,
-) -> NDArray[np.intp]:
-    """Return as many centres as asked for, where fewer were enough: the farthest candidates are added."""
+) -> Positions:
+    """Add the farthest candidates if the program needed fewer centres than `count`."""
     if len(chosen) == count:
         return chosen
     held, rest = np.concatenate([fixed, chosen]), np.setdiff1d(candidates, chosen)
     return np.concatenate([chosen, k_center(points, count - len(chosen), held, rest, generator).centres])
 
 
-def _distances(points: Points, centres: NDArray[np.intp], fixed: NDArray[np.intp]) -> NDArray[np.float32]:
+def _distances(points: Points, centres: Positions, fixed: Positions) -> Floats:
     every = np.concatenate([centres, fixed])
     distances = points.nearest(points.take(every))[1]
     distances[every] = 0.0
     return distances
 
 
-def _robust_radius(distances: NDArray[np.float32], outliers: int) -> float:
-    """Return the largest distance after the `outliers` largest."""
+def _robust_radius(distances: Floats, outliers: int) -> float:
+    """Return the largest distance without the `outliers` largest."""
     place = max(0, len(distances) - 1 - outliers)
     return float(np.partition(distances, place)[place])

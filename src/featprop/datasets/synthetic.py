@@ -1,4 +1,4 @@
-"""`make`: a graph of any size, made to order and written as it is drawn, in bounded memory."""
+"""`make`: a synthetic graph of any size, written while it is drawn, in bounded memory."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.datasets.blockmodel import BlockModel, class_sizes
-from featprop.datasets.madefeatures import FEATURES, write_features
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
 from featprop.io.adjacency_files import write_adjacency
-from featprop.io.buckets import Buckets, Keyed
+from featprop.io.buckets import Buckets, Keyed, sorted_distinct
 from featprop.io.native import open_native, write_description, writing_native
+from featprop.io.streaming import ArrayStream
 from featprop.progress import tracked
 
-__all__ = ["make"]
-
-CHUNK = 1 << 20
-"""Edges drawn at a time."""
-
-SPARE = 1.05
-"""How many more edges are drawn than are wanted, since some repeat others."""
+EDGES_PER_CHUNK = 1 << 20
+OVERSAMPLING = 1.05
+"""Factor of edges to draw, since some repeat others."""
+CLASS_SEPARATION = 3.0
+"""Distance between the centres of two classes in standard deviations of their points, at a signal of 1."""
+MAX_MEAN_WORDS = 20
+"""Mean number of words of a node, unless the vocabulary has fewer than eight times as many."""
+VALUES_PER_CHUNK = 1 << 23
 
 Draw = Callable[[int, np.random.Generator], NDArray[np.int64]]
 
@@ -42,36 +43,37 @@ def make(
     isolated: float = 0.0,
     kind: str = "gaussian",
     signal: float = 1.0,
-    seed: int = 0,
+    random_state: int = 0,
     force: bool = False,
 ) -> Graph:
-    """Write a graph of a degree-corrected stochastic block model in featprop's own format, and open it.
+    """Write a graph of a degree-corrected stochastic block model in featprop's format, and open it.
 
     Parameters
     ----------
     out
-        The folder to write.
+        Folder to write.
     nodes, edges, classes, features
-        How many; each is met exactly. An edge is undirected.
+        Exact numbers of each; edges are undirected.
     homophily
-        The share of edges that join two nodes of one class, met to the edge.
+        Share of edges that connect two nodes of one class, exact to the edge.
     smallest
-        The share of the nodes in the smallest class; each class is smaller than the one before it by the same factor.
+        Share of the nodes in the smallest class; each class is smaller than the previous one by the same factor.
         None for classes of equal size.
     isolated
-        The share of the nodes of every class, drawn by lot, that get no edge; some others have none by chance.
+        Share of random nodes of every class that get no edge; others may have none by chance.
     kind
-        Of features: ``"gaussian"``, a point around the centre of the class, or ``"words"``, 0 or 1 for each word
-        of a vocabulary of which every class prefers some; these are sparse.
+        Kind of features: ``"gaussian"``, a point around the centre of the class, or ``"words"``, sparse zeros and ones
+        for the words of a vocabulary of which every class prefers some.
     signal
-        How much features tell of the class, from 0 for nothing. The centres of two classes are 3 × `signal` standard
-        deviations apart; of words, `signal` are drawn from those of the class for each one from those of all.
-    seed
+        How much the features depend on the class, from 0 for not at all. The centres of two classes are 3 × `signal`
+        standard deviations apart; for each word from the distribution of all classes, `signal` words are drawn from
+        that of the class.
+    random_state
         The same seed gives the same graph.
     force
-        Replace a graph in featprop's format that is there already.
+        Overwrite an existing graph in featprop's format.
     """
-    _check(
+    _check_ranges(
         kind,
         nodes=(nodes, 2, 2**31 - 1),
         edges=(edges, 0, 2**40),
@@ -80,73 +82,79 @@ def make(
         homophily=(homophily, 0, 1),
         isolated=(isolated, 0, 1),
         signal=(signal, 0, 1000),
-        seed=(seed, 0, 2**63),
+        random_state=(random_state, 0, 2**63),
     )
     _check_smallest(smallest, nodes, classes)
-    shuffle, inside, between, rest = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
+    shuffle, inside, between, rest = (np.random.default_rng(s) for s in np.random.SeedSequence(random_state).spawn(4))
     model = BlockModel(class_sizes(nodes, classes, smallest), round(isolated * nodes), shuffle)
     wanted = {"inside": round(homophily * edges), "between": edges - round(homophily * edges)}
-    _check_room(model, wanted)
+    _check_density(model, wanted)
     with writing_native(out, force=force) as folder, tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        directed = Buckets(_new(scratch, "rows"), 2 * edges, lambda keys, count: keys // nodes * count // nodes)
+        directed = Buckets(_make_folder(scratch, "rows"), 2 * edges, lambda keys, count: keys // nodes * count // nodes)
         for name, draw, generator in [
             ("inside", model.draw_inside, inside),
             ("between", model.draw_between, between),
         ]:
-            drawn = _drawn(draw, wanted[name], generator, _new(scratch, name))
-            directed.add(_both_ways(drawn, nodes))
-        write_adjacency(folder, tracked(_in_order(directed), "sorting edges", directed.count), nodes, 2 * edges)
+            drawn = _draw_distinct(draw, wanted[name], generator, _make_folder(scratch, name))
+            directed.add(_both_directions(drawn, nodes))
+        write_adjacency(folder, tracked(_sort_buckets(directed), "sorting edges", directed.count), nodes, 2 * edges)
         np.save(folder / "labels.npy", model.labels)
-        write_features(folder, model.labels, classes, features, kind, signal, rest)
+        FEATURES[kind](folder, model.labels, classes, features, signal, rest)
         write_description(folder, nodes=nodes, columns=features, classes=range(classes))
     return open_native(out)
 
 
-def _drawn(draw: Draw, wanted: int, generator: np.random.Generator, folder: Path) -> Iterator[NDArray[np.int64]]:
-    """Draw until there are as many distinct edges as wanted, then leave out by lot what is too many."""
+def _draw_distinct(
+    draw: Draw, wanted: int, generator: np.random.Generator, folder: Path
+) -> Iterator[NDArray[np.int64]]:
+    """Draw until there are enough distinct edges, then drop random ones that are too many."""
     edges = Buckets(folder, wanted, lambda keys, count: keys % count)
     lengths = np.zeros(edges.count, dtype=np.int64)
     while (missing := wanted - int(lengths.sum())) > 0:
-        edges.add(_chunks(draw, math.ceil(SPARE * missing) + 64, generator, f"drawing edges {folder.name} classes"))
+        edges.add(
+            _draw_chunks(
+                draw, math.ceil(OVERSAMPLING * missing) + 64, generator, f"drawing edges {folder.name} classes"
+            )
+        )
         lengths = edges.keep_distinct()
     if wanted == 0:
         return
     kept = generator.multivariate_hypergeometric(lengths, wanted, method="marginals")
     for (keys, _), count in zip(edges.take(), kept.tolist(), strict=True):
-        left_out = generator.choice(len(keys), len(keys) - count, replace=False, shuffle=False)
-        yield np.delete(keys, left_out)
+        dropped = generator.choice(len(keys), len(keys) - count, replace=False, shuffle=False)
+        yield np.delete(keys, dropped)
 
 
-def _chunks(draw: Draw, count: int, generator: np.random.Generator, stage: str) -> Iterator[Keyed]:
-    sizes = [CHUNK] * (count // CHUNK) + [count % CHUNK]
+def _draw_chunks(draw: Draw, count: int, generator: np.random.Generator, stage: str) -> Iterator[Keyed]:
+    sizes = [EDGES_PER_CHUNK] * (count // EDGES_PER_CHUNK) + [count % EDGES_PER_CHUNK]
     for size in tracked(sizes, stage, len(sizes)):
         yield Keyed(draw(size, generator))
 
 
-def _both_ways(pieces: Iterator[NDArray[np.int64]], nodes: int) -> Iterator[Keyed]:
+def _both_directions(pieces: Iterator[NDArray[np.int64]], nodes: int) -> Iterator[Keyed]:
     for keys in pieces:
         yield Keyed(keys)
         low, high = np.divmod(keys, nodes)
         yield Keyed(high * nodes + low)
 
 
-def _in_order(directed: Buckets) -> Iterator[tuple[NDArray[np.int64], None]]:
+def _sort_buckets(directed: Buckets) -> Iterator[tuple[NDArray[np.int64], None]]:
     for keys, _ in directed.take():
         keys.sort()
         yield keys, None
 
 
-def _new(parent: str, name: str) -> Path:
+def _make_folder(parent: str, name: str) -> Path:
     folder = Path(parent) / name
     folder.mkdir()
     return folder
 
 
-def _check(kind: str, **ranges: tuple[float, float, float]) -> None:
-    """Hold each value against the least and the most it may be."""
-    for name, (value, least, most) in ranges.items():
-        if not least <= value <= most:
-            raise ParameterError(name, f"must be from {least:,} to {most:,}", value, "choose a number in that range")
+def _check_ranges(kind: str, **ranges: tuple[float, float, float]) -> None:
+    for name, (value, low, high) in ranges.items():
+        if not low <= value <= high:
+            message = f"`{name}` must be between {low:,} and {high:,}, not {value}."
+            raise ParameterError(message, parameter=name, value=value)
     if kind not in FEATURES:
         raise unknown_choice("kind", kind, FEATURES)
 
@@ -155,16 +163,76 @@ def _check_smallest(smallest: float | None, nodes: int, classes: int) -> None:
     if smallest is None:
         return
     if classes == 1:
-        raise ParameterError("smallest", "must be left out for one class", smallest, "drop it or ask for more classes")
+        raise ParameterError("`smallest` needs at least two classes.", parameter="smallest", value=smallest)
     if not 1 / nodes <= smallest <= 1 / classes:
-        rule = f"must be from {1 / nodes:.3g}, one node, to {1 / classes:.3g}, an equal share"
-        raise ParameterError("smallest", rule, smallest, "choose a number in that range")
+        limits = f"between {1 / nodes:.3g} (one node) and {1 / classes:.3g} (an equal share)"
+        raise ParameterError(f"`smallest` must be {limits}, not {smallest}.", parameter="smallest", value=smallest)
 
 
-def _check_room(model: BlockModel, wanted: dict[str, int]) -> None:
-    """Refuse a graph so dense that drawing pairs by lot would go on finding those it has already."""
+def _check_density(model: BlockModel, wanted: dict[str, int]) -> None:
+    """Refuse a graph so dense that random pairs would mostly repeat earlier ones."""
     for name, pairs in [("inside", model.pairs_inside), ("between", model.pairs_between)]:
         if wanted[name] > pairs // 4:
-            rule = f"must be few enough that at most {pairs // 4:,} run {name} classes, a quarter of the pairs there"
-            cure = "ask for fewer edges, more nodes or another homophily"
-            raise ParameterError("edges", rule, f"{wanted[name]:,}", cure)
+            message = f"{wanted[name]:,} edges {name} classes are too many: there can be at most {pairs // 4:,}."
+            hint = "Ask for fewer edges, more nodes or another homophily."
+            raise ParameterError(message, hint=hint, parameter="edges", value=wanted[name])
+
+
+def _write_gaussian(
+    folder: Path, labels: NDArray[np.int64], classes: int, columns: int, signal: float, generator: np.random.Generator
+) -> None:
+    """Draw points from a normal distribution around the centre of their class."""
+    scale = signal * CLASS_SEPARATION / np.sqrt(2 * columns)
+    centres = (scale * generator.standard_normal((classes, columns))).astype(np.float32)
+    with ArrayStream(folder / "features.npy", np.float32, columns) as rows:
+        for block in _label_chunks(labels, columns):
+            points = generator.standard_normal((len(block), columns), dtype=np.float32)
+            points += centres[block]
+            rows.append(points)
+
+
+def _write_words(
+    folder: Path, labels: NDArray[np.int64], classes: int, columns: int, signal: float, generator: np.random.Generator
+) -> None:
+    """Draw words by Zipf's law: `signal` in the order of the class for each one in the order of all words."""
+    mean = min(MAX_MEAN_WORDS, columns / 8)
+    class_order = np.stack([generator.permutation(columns) for _ in range(classes)])
+    index = np.int32 if max(2 * len(labels) * max(mean, 1), columns) < 2**31 else np.int64
+    ends = np.zeros(len(labels) + 1, dtype=index)
+    done = 0
+    with (
+        ArrayStream(folder / "features.indices.npy", index) as indices,
+        ArrayStream(folder / "features.data.npy", np.float32) as data,
+    ):
+        for block in _label_chunks(labels, int(8 * mean) + 8):
+            lengths = 1 + generator.poisson(max(mean - 1, 0), len(block))
+            rows = np.repeat(np.arange(len(block)), lengths)
+            rank = _zipf_ranks(len(rows), columns, generator)
+            topical = generator.random(len(rows)) < signal / (1 + signal)
+            words = np.where(topical, class_order[block[rows], rank], rank)
+            rows, words = np.divmod(sorted_distinct(rows * columns + words), columns)
+            ends[done + 1 : done + len(block) + 1] = np.bincount(rows, minlength=len(block))
+            done += len(block)
+            indices.append(words)
+            data.append(np.ones(len(words), dtype=np.float32))
+    np.save(folder / "features.indptr.npy", np.cumsum(ends, dtype=index))
+
+
+def _zipf_ranks(count: int, columns: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Draw from 0..columns-1 with probabilities proportional to 1 / (rank + 10)."""
+    even = generator.random(count)
+    return np.minimum(10 * ((columns + 10) / 10) ** even - 10, columns - 1).astype(np.int64)
+
+
+def _label_chunks(labels: NDArray[np.int64], values_per_row: int) -> Iterator[NDArray[np.int64]]:
+    rows = max(1, VALUES_PER_CHUNK // values_per_row)
+    starts = range(0, len(labels), rows)
+    for start in tracked(starts, "drawing features", len(starts)):
+        yield labels[start : start + rows]
+
+
+FEATURES: dict[str, Callable[[Path, NDArray[np.int64], int, int, float, np.random.Generator], None]] = {
+    "gaussian": _write_gaussian,
+    "words": _write_words,
+}
+"""Functions that draw and write each kind of features."""

@@ -15,8 +15,8 @@ from featprop.errors import first_five
 from featprop.evaluate.estimate import RELIABLE_LABELS
 from featprop.evaluate.intervals import Interval
 from featprop.evaluate.learning_curve import LearningCurve, learning_curve
+from featprop.graph import GraphLike
 from featprop.html import card
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 
 MAX_CHANGED = 0.03

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import ModelError, ParameterError
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import card, grid
-from featprop.io.given import GraphLike, as_graph
 from featprop.labels import LabelLog
 from featprop.models import NodeClassifier
 
@@ -74,7 +73,7 @@ def draw_audit(
     size: int,
     *,
     exclude: Iterable[Hashable] = (),
-    seed: int = 0,
+    random_state: int = 0,
     model: NodeClassifier | None = None,
 ) -> AuditSample:
     """Draw a random sample of nodes to check a model.
@@ -87,7 +86,7 @@ def draw_audit(
         Number of nodes.
     exclude
         Ids of nodes that are not drawn, for example labelled ones.
-    seed
+    random_state
         Seed of the draw.
     model
         Fitted model to stratify by: about the same number of nodes of each predicted class, so that rare classes
@@ -96,7 +95,7 @@ def draw_audit(
     whole = as_graph(graph)
     open_ = np.setdiff1d(np.arange(whole.n_nodes), whole.positions(exclude, "excluded nodes"))
     _check_size(size, len(open_))
-    generator = np.random.default_rng([STREAM, seed, len(open_)])
+    generator = np.random.default_rng([STREAM, random_state, len(open_)])
     if model is None:
         drawn = generator.permutation(open_)[:size]
         return AuditSample(whole.ids[drawn], drawn, np.full(size, len(open_) / size))
@@ -127,7 +126,7 @@ def add_to_audit(
     size: int,
     *,
     exclude: Iterable[Hashable] = (),
-    seed: int = 0,
+    random_state: int = 0,
     model: NodeClassifier | None = None,
     turn: int = 0,
 ) -> AuditSample:
@@ -137,7 +136,7 @@ def add_to_audit(
     """
     before = log.audit()
     out = [*log.labels(), *log.skips(), *before, *exclude]
-    sample = draw_audit(graph, size, exclude=out, seed=seed, model=model)
+    sample = draw_audit(graph, size, exclude=out, random_state=random_state, model=model)
     if model is None and len(set(before.values())) == 1:
         weight = (float(sample.weights.sum()) + len(before)) / (size + len(before))
         sample = replace(sample, weights=np.full(size, weight))

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from featprop.errors import LabelError, first_five
 from featprop.evaluate.intervals import Interval, wilson_interval
 from featprop.evaluate.macro_f1 import macro_f1_from_confusion, macro_f1_interval
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import card, grid
-from featprop.interop.plain import is_missing
-from featprop.io.given import GraphLike, as_graph
+from featprop.ids import is_missing
 from featprop.models import NodeClassifier
 
 MIN_CLASS_NODES = 5
@@ -100,7 +99,7 @@ def score_audit(
     """
     whole = as_graph(graph)
     codes = model.decision_function(whole).argmax(axis=1)
-    return score_predictions(whole, model.classes_, codes, model.given_in(whole), audit, weights)
+    return score_predictions(whole, model.class_names_, codes, model.training_labels_in(whole), audit, weights)
 
 
 def score_predictions(

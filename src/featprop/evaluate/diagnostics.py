@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from featprop.errors import ParameterError
 from featprop.evaluate.cross_validation import held_out_probabilities
 from featprop.evaluate.novel_classes import NovelClass, class_separation, find_holes
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike
 from featprop.html import card, grid
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
-from featprop.propagation import Coverage, Propagation, covered
+from featprop.propagation import Coverage, Propagation, measure_coverage
 
 LIMIT = 20
 """Default length of a list."""
@@ -117,7 +116,7 @@ def diagnose(
     """
     if limit < 1:
         raise ParameterError(f"`limit` must be at least 1, not {limit}.", parameter="limit", value=limit)
-    return _Diagnosis(model.fitting(graph), model, limit).run(coverage)
+    return _Diagnosis(model.prepare_graph(graph), model, limit).run(coverage)
 
 
 def uncertainty(probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -170,11 +169,11 @@ class _Diagnosis:
     """One diagnosis; what several lists need is computed once."""
 
     def __init__(self, graph: Graph, model: NodeClassifier, limit: int) -> None:
-        self.graph, self.classes, self.model, self.limit = graph, model.classes_, model, limit
+        self.graph, self.classes, self.model, self.limit = graph, model.class_names_, model, limit
         self.probabilities = model.predict_proba(graph)
-        given = model.given_in(graph)
+        given = model.training_labels_in(graph)
         self.labelled = graph.positions(given)
-        code_of = {name: code for code, name in enumerate(model.classes_)}
+        code_of = {name: code for code, name in enumerate(model.class_names_)}
         self.codes = np.array([code_of[name] for name in given.values()], dtype=np.intp)
         self.others = np.setdiff1d(np.arange(graph.n_nodes), self.labelled)
         self.points = Propagation.of(graph).compared
@@ -183,7 +182,7 @@ class _Diagnosis:
         predictions = (self._least_certain(), self._contradicted()) if len(self.classes) > 1 else ((), ())
         if not self.labelled.size:
             return Diagnostics(*predictions)
-        reached = covered(self.points, self.labelled) if coverage is None else coverage
+        reached = measure_coverage(self.points, self.labelled) if coverage is None else coverage
         return Diagnostics(
             *predictions, self._far(reached), self._components(), self._novel_classes(reached), self._wrong_labels()
         )

@@ -17,9 +17,8 @@ from scipy.special import ndtri, softmax
 from featprop.errors import LabelError, ParameterError
 from featprop.evaluate.cross_validation import CrossValidation, cross_validate, held_out_probabilities
 from featprop.evaluate.intervals import LEVEL, Interval
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike
 from featprop.html import card
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 from featprop.models.calibration import inverse_temperature
 from featprop.propagation import Propagation
@@ -81,8 +80,8 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
     model
         Fitted model. A model that does not cross-validate itself is trained ten times.
     """
-    fitting = model.fitting(graph)
-    count = len(model.given_in(fitting))
+    fitting = model.prepare_graph(graph)
+    count = len(model.training_labels_in(fitting))
     if count < MIN_LABELS:
         raise LabelError(
             f"An estimate needs at least {MIN_LABELS} labels; there are {count}.",
@@ -90,14 +89,14 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
             parameter="model",
             value=count,
         )
-    positions = fitting.positions(model.given_in(fitting))
+    positions = fitting.positions(model.training_labels_in(fitting))
     others = np.setdiff1d(np.arange(fitting.n_nodes), positions)
     if not others.size:
         raise ParameterError("Every node is labelled; there are no predictions to estimate.", parameter="graph")
     if len(others) > MAX_SAMPLE:
         others = np.random.default_rng(0).choice(others, MAX_SAMPLE, replace=False)
     scores = model.scores_at(Propagation.of(fitting.without_labels()), others)
-    if model.left_out_ is None:
+    if model.held_out_proba_ is None:
         labels = cross_validate(fitting, model)
         probabilities, right = softmax(_temperature(labels, model) * scores.astype(np.float64), axis=1), labels.right
     else:
@@ -119,8 +118,8 @@ def _temperature(labels: CrossValidation, model: NodeClassifier) -> float:
 
 def _is_right(graph: Graph, model: NodeClassifier) -> NDArray[np.bool_]:
     """Return whether the model predicted each label of a graph in its own cross-validation."""
-    code_of = {name: code for code, name in enumerate(model.classes_)}
-    codes = [code_of[name] for name in model.given_in(graph).values()]
+    code_of = {name: code for code, name in enumerate(model.class_names_)}
+    codes = [code_of[name] for name in model.training_labels_in(graph).values()]
     return np.asarray(held_out_probabilities(graph, model).argmax(axis=1) == codes)
 
 

@@ -22,9 +22,10 @@ from scipy.special import ndtri
 
 from featprop.evaluate.estimate import MIN_LABELS, Estimate, estimate
 from featprop.evaluate.intervals import LEVEL, Interval
+from featprop.graph import GraphLike
 from featprop.html import card, grid
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
+from featprop.models.base import clone
 from featprop.progress import tracked
 
 STEPS = 4
@@ -125,7 +126,7 @@ def learning_curve(graph: GraphLike, model: NodeClassifier, *, earlier: bool = T
     earlier
         Whether to estimate the accuracy with fewer labels too.
     """
-    whole = model.fitting(graph)
+    whole = model.prepare_graph(graph)
     models = [*_earlier_models(whole, model), model]
     stability = _compare_models(whole, models)
     halvings = {len(model.labelled_) // step for step in (STEPS, STEPS // 2)} if earlier else set()
@@ -143,13 +144,13 @@ def forecast(stability: Stability) -> Forecast:
 
 def _earlier_models(graph: GraphLike, model: NodeClassifier) -> list[NodeClassifier]:
     """Return models of the first quarter, half and three quarters of the labels, if those have two classes."""
-    whole = model.fitting(graph).without_labels()
-    given = _labels_in_order(model.given_in(whole))
+    whole = model.prepare_graph(graph).without_labels()
+    given = _labels_in_order(model.training_labels_in(whole))
     sizes = sorted({len(given) * step // STEPS for step in range(1, STEPS)} - {0, len(given)})
     firsts = [dict(given[:size]) for size in sizes]
     usable = [first for first in firsts if len(set(first.values())) > 1]
     return [
-        model.fresh().fit(whole, list(first), list(first.values()))
+        clone(model).fit(whole, list(first), list(first.values()))
         for first in tracked(usable, "training on the first labels", len(usable))
     ]
 
@@ -168,16 +169,16 @@ def _labels_in_order(given: Mapping[Hashable, Hashable]) -> list[tuple[Hashable,
 def _compare_models(graph: GraphLike, models: list[NodeClassifier]) -> Stability | None:
     """Compare each model with the next one, and the model of half of the labels with the last one."""
     last = models[-1]
-    whole = last.fitting(graph).without_labels()
-    given = last.given_in(whole)
+    whole = last.prepare_graph(graph).without_labels()
+    given = last.training_labels_in(whole)
     halves = [model for model in models if len(model.labelled_) == len(given) * (STEPS // 2) // STEPS]
     if len(models) < 2 or not halves:
         return None
-    code_of = {name: code for code, name in enumerate(last.classes_)}
+    code_of = {name: code for code, name in enumerate(last.class_names_)}
     others = np.setdiff1d(np.arange(whole.n_nodes), whole.positions(given))
 
     def predict(model: NodeClassifier) -> NDArray[np.intp]:
-        codes = np.array([code_of[name] for name in model.classes_], dtype=np.intp)
+        codes = np.array([code_of[name] for name in model.class_names_], dtype=np.intp)
         return np.asarray(codes[model.decision_function(whole).argmax(axis=1)][others])
 
     predictions = [(len(model.labelled_), predict(model)) for model in models]

@@ -42,7 +42,7 @@ def macro_f1_from_confusion(confusion: NDArray[np.floating]) -> NDArray[np.float
     return found
 
 
-def macro_f1_interval(counts: NDArray[np.floating], predicted: NDArray[np.integer], seed: int = 0) -> Interval:
+def macro_f1_interval(counts: NDArray[np.floating], predicted: NDArray[np.integer], random_state: int = 0) -> Interval:
     """Return the Macro-F1 over all nodes.
 
     `counts` is the confusion matrix of the audit with predicted classes in rows, and `predicted` the number of nodes of
@@ -50,7 +50,7 @@ def macro_f1_interval(counts: NDArray[np.floating], predicted: NDArray[np.intege
     """
     from scipy.special import expit, logit
 
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(random_state)
     n, others = len(predicted), predicted + 1.0
     shared = np.where(np.eye(n, dtype=bool), 0.0, np.broadcast_to(others, (n, n)))
     shared /= np.maximum(shared.sum(axis=1, keepdims=True), 1.0)

@@ -64,7 +64,7 @@ def class_separation(points: Points, labelled: NDArray[np.intp], codes: NDArray[
     labelled, codes = labelled[::step], codes[::step]
     if len(np.unique(codes)) < 2:
         return 0.0
-    among = points.distances_among(labelled, labelled)
+    among = points.distances_between(labelled, labelled)
     among[codes[:, None] == codes[None]] = np.inf
     return float(np.median(among.min(axis=1)))
 
@@ -86,7 +86,7 @@ def find_holes(
     total = (unsure[sample] * distances[sample]).astype(np.float64).sum()
     if total <= 0:
         return []
-    among = points.distances_among(sample, sample)
+    among = points.distances_between(sample, sample)
     nearest = distances.copy()
     owner = np.full(len(distances), -1)
     medoids: list[int] = []
@@ -116,6 +116,6 @@ def find_holes(
 def _by_distance(points: Points, members: NDArray[np.bool_], medoid: int) -> NDArray[np.intp]:
     """Return the members, the medoid first, then by their distance from it."""
     positions = np.flatnonzero(members)
-    away = points.distances_among(np.array([medoid]), positions)[0]
+    away = points.distances_between(np.array([medoid]), positions)[0]
     away[positions == medoid] = -1
     return positions[np.argsort(away, kind="stable")]

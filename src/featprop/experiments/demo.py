@@ -1,52 +1,332 @@
-"""The digits demonstration: our default beside random choice and the paper's method, with a page of its own."""
+"""The digits demonstration: our default, random selection and the paper's method, with a page of results."""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from featprop.errors import FeatpropError, MissingExtraError
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["run"]
+from featprop.active import Selection
+from featprop.errors import FeatpropError, MissingExtraError, already_exists
+from featprop.experiments.results import Result, read_results
+from featprop.experiments.settings import Settings
+from featprop.experiments.trials import plan_trials
+from featprop.graph import Graph
+from featprop.io.atomic import replacing_file
+from featprop.matrix import dense
+from featprop.models import DEFAULT_MODEL
+from featprop.propagation import propagate
+from featprop.strategies import DEFAULT_STRATEGY
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from featprop.experiments.summary import Runs
 
 BUDGETS = (10, 20, 40, 80)
+PROTOCOL = "unlabelled"
+METRICS_SHOWN = ("accuracy", "macro_f1")
+PAGE_BUDGET = 40
+"""Budget whose picks the page shows."""
+IMAGE_SIDE = 8
+"""Width and height of an image in pixels."""
 
 
-def run(out: Path, seeds: int, budgets: tuple[int, ...] = BUDGETS) -> str:
-    """Run the experiments, write its page and the digits as a graph folder, and return the results as text.
+class Method(NamedTuple):
+    """A strategy, the model trained on its labels, its title on the page, and what the two are."""
+
+    strategy: str
+    model: str
+    title: str
+    description: str
+
+
+METHODS = {
+    "default": Method(
+        DEFAULT_STRATEGY,
+        DEFAULT_MODEL,
+        "Our default",
+        f"our default: the strategy {DEFAULT_STRATEGY}, asked in rounds, and the model {DEFAULT_MODEL}",
+    ),
+    "random": Method(
+        "random", DEFAULT_MODEL, "Random selection", f"nodes selected at random and the model {DEFAULT_MODEL}"
+    ),
+    "paper": Method("featprop", "gcn", "The paper's FeatProp", "the paper's FeatProp and GCN"),
+}
+"""The methods compared, by the heads of their columns."""
+
+
+def run(out: Path, seeds: int, budgets: tuple[int, ...] = BUDGETS, *, force: bool = False) -> str:
+    """Run the experiments, write the page and the digits as a graph folder, and return the results as text.
 
     Parameters
     ----------
     out
-        The folder to write to; files of an earlier demonstration in it are replaced, its results are used again.
+        Folder to write to; results of an earlier demonstration in it are used again.
     seeds
-        How many times each experiment is run.
+        Number of runs of each experiment.
     budgets
-        The numbers of labels to compare at, ascending, among them the one whose picks the page shows.
+        Numbers of labels to compare at, ascending; one of them is 40, whose picks the page shows.
+    force
+        Overwrite an earlier demonstration.
     """
-    for needed in ("jinja2", "matplotlib", "safetensors", "torch"):
-        if find_spec(needed) is None:
-            raise MissingExtraError("featprop demo", "demo", needed)
+    for package in ("jinja2", "matplotlib", "pandas", "safetensors", "torch"):
+        if find_spec(package) is None:
+            raise MissingExtraError("featprop demo", "demo", package)
 
     from featprop.datasets import digits
-    from featprop.experiments.demo_folder import DemoFolder
-    from featprop.experiments.demo_page import SHOWN_BUDGET, WAYS, Demonstration
-    from featprop.experiments.results import read_results
-    from featprop.experiments.runner import run as run_cells
-    from featprop.experiments.settings import Settings
+    from featprop.experiments import runner
 
-    wanted = [
-        Settings(["digits"], [way.strategy], models=[way.model], budgets=list(budgets), seeds=seeds)
-        for way in WAYS.values()
-    ]
-    folder = DemoFolder(out)
-    folder.check_replaceable()
+    settings = demo_settings(seeds, budgets)
+    page, graph_folder, labels = out / "report.html", out / "graph", out / "graph-labels.csv"
+    for path in (page, graph_folder, labels):
+        if path.exists() and not force:
+            raise already_exists(path)
     graph = digits()
-    folder.write_graph(graph)
-    outcome = run_cells(wanted, folder.results)
+    outcome = runner.run(settings, out / "results")
     if outcome.failures:
-        cure = "run featprop demo again, it goes on from there"
-        raise FeatpropError("The demonstration", "must run to its end", outcome.failures[0].reason, cure)
-    demonstration = Demonstration(graph, read_results(folder.results), wanted)
-    folder.write_page(demonstration.page())
-    return f"{demonstration.text()}\n\n{folder.guide(SHOWN_BUDGET)}"
+        message = f"The demonstration did not finish: {outcome.failures[0].reason}."
+        raise FeatpropError(message, hint="Run it again to continue.")
+    demonstration = Demonstration(graph, read_results(out / "results"), settings)
+    write_graph_folder(graph, graph_folder, labels)
+    with replacing_file(page) as temporary:
+        temporary.write_text(demonstration.page(), encoding="utf-8")
+    return "\n".join(
+        [
+            f"{demonstration.text()}\n",
+            f"Report: {page}",
+            f"Graph:  {graph_folder}, with its true labels in {labels}",
+            f"Next:   featprop select {graph_folder} --budget {PAGE_BUDGET} --out picks.csv",
+            f"Page:   featprop label {graph_folder} --classes 0,1,2,3,4,5,6,7,8,9",
+        ]
+    )
+
+
+def demo_settings(seeds: int, budgets: Sequence[int] = BUDGETS) -> list[Settings]:
+    """Return the settings of the demonstration, one for each of `METHODS`."""
+    return [
+        Settings(["digits"], [method.strategy], models=[method.model], budgets=list(budgets), seeds=seeds)
+        for method in METHODS.values()
+    ]
+
+
+def write_graph_folder(graph: Graph, folder: Path, labels: Path) -> None:
+    """Write the nodes (id and pixels) and the edges to a folder, and the true labels to a file outside it."""
+    import scipy.sparse as sp
+
+    ids = graph.ids.tolist()
+    ends = (graph.ids[end].tolist() for end in sp.coo_array(sp.triu(graph.adjacency)).coords)
+    pixels = [f"p{pixel}" for pixel in range(IMAGE_SIDE**2)]
+    nodes = ((name, *row) for name, row in zip(ids, dense(graph.features).tolist(), strict=True))
+    _write_csv(folder / "nodes.csv", ["id", *pixels], nodes)
+    _write_csv(folder / "edges.csv", ["source", "target"], zip(*ends, strict=True))
+    _write_csv(labels, ["id", "label"], zip(ids, graph.class_names(), strict=True))
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    with replacing_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([columns, *rows])
+
+
+class Demonstration:
+    """The results of the demonstration as text and as a page.
+
+    Parameters
+    ----------
+    graph
+        The digits, with labels.
+    lines
+        Results, including all those of the settings; others are ignored.
+    settings
+        What was run: each of `METHODS`, over the same budgets and seeds.
+    """
+
+    def __init__(self, graph: Graph, lines: Iterable[Result], settings: Sequence[Settings]) -> None:
+        from featprop.experiments.summary import Results
+        from featprop.experiments.tables import budget_table
+
+        self.graph, self.seeds = graph, settings[0].seeds
+        fingerprints = {"digits": graph.fingerprint}
+        cells = {cell for each in settings for trial in plan_trials(each, fingerprints) for cell in trial.cells()}
+        self.results = Results(line for line in lines if line.cell in cells)
+        self.scores = {
+            metric: {name: self._runs(metric, method) for name, method in METHODS.items()} for metric in METRICS_SHOWN
+        }
+        title = "Our default, random selection and the paper, by number of labels"
+        self.table = budget_table(self.scores, title, PROTOCOL)
+        self.headline, *self.detail = summarize_worth(**self.scores["accuracy"])
+
+    def _runs(self, metric: str, method: Method) -> Runs:
+        runs = self.results.runs(metric, "digits", method.strategy, method.model, PROTOCOL)
+        if runs is None or not runs.complete.size:
+            raise FeatpropError(f"The demonstration has no results of {method.strategy}.", hint="Run it again.")
+        return runs
+
+    def text(self) -> str:
+        """Return the finding and the table for a terminal."""
+        runs = f"mean ± std of {self.seeds} seeds" if self.seeds > 1 else "one seed"
+        title = f"The digits graph, scored on the nodes without a label (percent, {runs})"
+        methods = "\n".join(f"  {name:<9}{method.description}" for name, method in METHODS.items())
+        return f"{self.headline}.\n\n{title}\n{methods}\n\n{self.table.text()}"
+
+    def page(self) -> str:
+        """Return the page as one self-contained HTML file."""
+        from featprop.web.common.templates import render_template
+
+        accuracy = self.scores["accuracy"]
+        budgets, means = accuracy["default"].budgets, [runs.curve().mean for runs in accuracy.values()]
+        picks = {name: self._picks(method) for name, method in METHODS.items()}
+        return render_template(
+            "experiments/demo.html.j2",
+            command="featprop demo",
+            headline=self.headline,
+            detail=" ".join(self.detail),
+            graph=self.graph,
+            seeds=self.seeds,
+            same_each_time=not np.ptp(accuracy["default"].percent, axis=1).any(),
+            budgets=budgets,
+            tiles=list(zip(budgets, *means, strict=True)),
+            methods=METHODS,
+            curves=self._curves(),
+            maps=self._maps(picks),
+            rounds=self._shown_line(METHODS["default"]).schedule,
+            gallery=self._gallery(picks["default"]),
+            table=self.table,
+        )
+
+    def _shown_line(self, method: Method) -> Result:
+        """Return the result whose picks the page shows."""
+        rows = self.results.of("digits", method.strategy, method.model, PROTOCOL)
+        return self.results.lines[int(rows[(rows.budget == PAGE_BUDGET) & (rows.seed == 0)].line.iloc[0])]
+
+    def _picks(self, method: Method) -> Selection:
+        positions = self.graph.positions(self._shown_line(method).nodes)
+        return Selection(self.graph.ids[positions], positions, np.empty(0, dtype=np.intp), self.graph)
+
+    def _curves(self) -> dict[str, Markup]:
+        """Return the learning curves by the titles of their metrics, on one scale."""
+        from featprop.experiments.figures import paired_curves
+        from featprop.experiments.summary import METRICS
+
+        pairs = {name: (method.strategy, method.model) for name, method in METHODS.items()}
+        drawings = {metric: paired_curves(self.results, metric, PROTOCOL, pairs) for metric in METRICS_SHOWN}
+        panels = [axes for drawing in drawings.values() if drawing for axes in drawing.figure.axes]
+        lows, highs = zip(*(axes.get_ylim() for axes in panels), strict=True)
+        for axes in panels:
+            axes.set_ylim(min(lows), max(highs))
+            axes.set_title("", loc="left")
+        return {METRICS[metric]: drawing.html() for metric, drawing in drawings.items() if drawing}
+
+    def _maps(self, picks: Mapping[str, Selection]) -> list[dict[str, Any]]:
+        """Return the maps of the picks with their texts."""
+        from featprop.web.common.layout import tsne_layout
+
+        places = tsne_layout(propagate(self.graph, layers=2))
+        return [
+            {
+                "name": name,
+                "title": METHODS[name].title,
+                "svg": draw_map(self.graph, places, picked, METHODS[name].title),
+                "misplaced": np.count_nonzero(find_misplaced(self.graph, picked)),
+                "picks": picked,
+            }
+            for name, picked in picks.items()
+        ]
+
+    def _gallery(self, picks: Selection) -> list[tuple[str, int, int]]:
+        """Return the image, the digit and the number of represented nodes of every pick, in the order picked."""
+        from featprop.web.common.svg import png_uri
+
+        digits, images = self.graph.class_names(), dense(self.graph.features)
+        return [
+            (png_uri(images[node].reshape(IMAGE_SIDE, IMAGE_SIDE)), digits[node], count)
+            for node, count in zip(picks.positions.tolist(), picks.represents.tolist(), strict=True)
+        ]
+
+
+def summarize_worth(default: Runs, random: Runs, paper: Runs) -> list[str]:
+    """Return a headline and sentences on how many random labels the labels of our default are worth.
+
+    Parameters
+    ----------
+    default, random, paper
+        Accuracy of our default strategy and model, of random selection and the same model, and of the paper's
+        FeatProp and GCN, over the same budgets.
+    """
+    budgets = default.budgets
+    ours, theirs = default.curve().mean, random.curve().mean
+    comparison = (
+        f"At equal budgets our default is ahead of random selection {_where_ahead(default, random)}, "
+        f"and of the paper's FeatProp and GCN {_where_ahead(default, paper)}."
+    )
+    rows = range(len(budgets))
+    reached = [(row, other) for row in rows for other in rows if ours[row] > theirs[other] and row <= other]
+    if not reached:
+        return ["featprop is not ahead of random selection in this run", comparison]
+    row, other = max(reached, key=lambda pair: budgets[pair[1]] / budgets[pair[0]])
+    few, many = budgets[row], budgets[other]
+    verb = "teach more than" if few == many else "do the work of"
+    return [
+        f"{few} labels chosen by featprop {verb} {many} chosen at random",
+        f"With the {few} labels that it asked for, our default predicts {ours[row]:.1f} % of all other nodes "
+        f"correctly; with the labels of {many} random nodes, the same model predicts {theirs[other]:.1f} % correctly.",
+        comparison,
+    ]
+
+
+def _where_ahead(ours: Runs, theirs: Runs) -> str:
+    ahead = [str(budget) for budget in np.array(ours.budgets)[ours.curve().mean > theirs.curve().mean]]
+    if len(ahead) in (0, len(ours.budgets)):
+        return "at every budget" if ahead else "at no budget"
+    return f"at {len(ahead)} of {len(ours.budgets)} budgets ({', '.join(ahead)} labels)"
+
+
+def find_misplaced(graph: Graph, picks: Selection) -> NDArray[np.bool_]:
+    """Return whether the nearest pick of each node shows another digit."""
+    digits = np.array(graph.class_names())
+    return np.asarray(digits != digits[picks.positions][picks.nearest])
+
+
+def draw_map(graph: Graph, places: NDArray[np.float32], picks: Selection, method: str) -> Markup:
+    """Draw every node in the colour of its digit, the picks large and outlined, misplaced nodes as crosses."""
+    from matplotlib.figure import Figure
+
+    from featprop.web.common.palette import DIGITS, INK, PAPER
+    from featprop.web.common.svg import embed_svg, figure_to_svg
+
+    digits = np.array(graph.class_names(), dtype=np.intp)
+    colours = np.array([colour.light for colour in DIGITS])[digits]
+    misplaced = find_misplaced(graph, picks)
+    figure = Figure(figsize=(5.6, 5.6))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    axes.margins(0.04)
+    axes.scatter(places[:, 0], places[:, 1], s=9, c=colours, alpha=0.6, linewidths=0, clip_on=False)
+    x, y = places[misplaced].T
+    axes.scatter(x, y, s=15, c=INK.light, marker="x", linewidths=0.9, clip_on=False)
+    x, y = places[picks.positions].T
+    axes.scatter(x, y, s=95, c=PAPER.light, linewidths=0, clip_on=False)
+    axes.scatter(x, y, s=60, c=colours[picks.positions], edgecolors=INK.light, linewidths=1.5, clip_on=False)
+    style: dict[str, Any] = {"ha": "center", "va": "center", "color": INK.light, "fontsize": 17, "fontweight": "bold"}
+    for digit in range(len(DIGITS)):
+        place = _label_place(places[digits == digit])
+        axes.annotate(str(digit), place, xytext=(0, 15), textcoords="offset points", **style)
+    description = (
+        f"Map of all {graph.n_nodes:,} nodes, grouped by digit, with the {len(picks)} picks of {method}; "
+        f"the nearest pick of {np.count_nonzero(misplaced):,} nodes shows another digit."
+    )
+    return embed_svg(figure_to_svg(figure, f"map of {method}"), description)
+
+
+def _label_place(places: NDArray[np.float32]) -> tuple[float, float]:
+    """Return the top of the inner half of a group, above its centre: a place for its label that hides no pick."""
+    distances = np.linalg.norm(places[:, None] - places[None], axis=2)
+    centre = distances.sum(axis=1).argmin()
+    inner = places[distances[centre] <= np.median(distances[centre])]
+    return float(places[centre, 0]), float(inner[:, 1].max())

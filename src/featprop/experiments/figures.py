@@ -1,56 +1,48 @@
-"""What the figures have in common: panels, one a data set, and the look of a series."""
+"""The figures of a report: learning curves, and error against distance, with one panel per data set."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from featprop.experiments.paper import STRATEGIES
-from featprop.experiments.summary import Results
+from featprop.experiments.summary import METRICS, Results
+from featprop.experiments.tables import correlation, describe_protocol, select_all
 from featprop.strategies import available_strategies
 from featprop.web.common.palette import FEATPROP, INK, LINE, OURS, QUIET, RANDOM, SERIES
 from featprop.web.common.svg import embed_svg, figure_to_svg
 
-__all__ = ["Drawing", "Series", "panels", "series_of"]
-
 MARKERS = "osD^vPX<>h"
 DASHES: tuple[Any, ...] = ((0, (5, 2)), (0, (2, 1.5)))
 DOTS: tuple[Any, ...] = ((0, (1, 1)), (0, (4, 1, 1, 1)))
-"""The lines of what has no place of its own: variants, and names that featprop does not know."""
-OWN = {
+"""Line styles of variants and of strategies that featprop does not know."""
+FIXED_STYLES = {
     **dict.fromkeys(("featprop-diffused", "ridge"), (OURS.light, "D", "-", 2.6)),
     **dict.fromkeys(("featprop", "gcn"), (FEATPROP.light, "o", "-", 2.6)),
     **dict.fromkeys(("random", "sgc"), (RANDOM.light, "s", DASHES[0], 2.0)),
 }
-"""The looks of those that a figure sets side by side: our default, the paper's method and what it is held against."""
-PANEL = (5.0, 3.5)
+"""Styles of our default, of the paper's method and of their baselines."""
+LAYERS = {"featprop": 3, "featprop-diffused": 4}
+"""Lines above all others, the highest number on top."""
+ABLATION = ("featprop", "featprop-kcenter", "featprop-hidden")
+"""FeatProp, with K-Center instead of K-Medoids, and with the final layer instead of the propagated features."""
+PANEL_SIZE = (5.0, 3.5)
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with what there is to say about it.
+    """A figure and its texts.
 
-    Attributes
-    ----------
-    name
-        Of its file.
-    title
-        What it shows.
-    note
-        The protocol and how to read it.
-    description
-        The numbers, for readers who do not see it.
-    figure
-        The figure.
-    section
-        The protocol whose part of a report it stands in; empty for the part on theory, time and data.
+    `description` has the numbers for readers who cannot see the figure; `section` is the protocol under which a report
+    shows it, empty for the section on theory, time and data.
     """
 
     name: str
@@ -72,7 +64,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Series:
-    """The look of one line of a figure, and of its entry in the legend."""
+    """The style of one line of a figure."""
 
     label: str
     colour: str
@@ -80,49 +72,191 @@ class Series:
     dashes: Any = "-"
     width: float = 1.6
 
-    def handle(self) -> Line2D:
-        """Return the entry of the legend."""
-        return Line2D([], [], color=self.colour, marker=self.marker, linestyle=self.dashes, label=self.label)
+
+class Line(NamedTuple):
+    """One line of a figure: its style, strategy and model."""
+
+    series: Series
+    strategy: str
+    model: str
 
 
-def series_of(results: Results, key: str) -> Series:
-    """Return the look of a strategy or a model, by its key: the same in every figure of the results."""
+def style_of(results: Results, key: str) -> Series:
+    """Return the style of a strategy or a model by its key: the same in every figure of the results."""
     found = results.strategies if key in results.strategies else results.models
     label = found[key].title.removeprefix("an ").removeprefix("a ")
-    if key in OWN:
-        return Series(label, *OWN[key])
-    later = [name for name in available_strategies() if name not in STRATEGIES and name not in OWN]
-    others = [name for name in found if name not in (*STRATEGIES, *OWN, *later)]
-    fellows, dashes = next(
-        pair for pair in (([*STRATEGIES], DASHES), (later, DASHES), (others, DOTS)) if key in pair[0]
-    )
-    place = fellows.index(key)
+    if key in FIXED_STYLES:
+        return Series(label, *FIXED_STYLES[key])
+    later = [name for name in available_strategies() if name not in STRATEGIES and name not in FIXED_STYLES]
+    others = [name for name in found if name not in (*STRATEGIES, *FIXED_STYLES, *later)]
+    group, dashes = next(pair for pair in (([*STRATEGIES], DASHES), (later, DASHES), (others, DOTS)) if key in pair[0])
+    place = group.index(key)
     colour, marker = SERIES[place % len(SERIES)].light, MARKERS[place % len(MARKERS)]
     return Series(label, colour, marker, dashes[place // len(SERIES) % len(dashes)])
 
 
-def panels(titles: Sequence[str], entries: Sequence[Series]) -> tuple[Figure, list[Axes]]:
-    """Return a figure with a panel for each title, two in a row, and a legend below."""
+def learning_curves(results: Results, metric: str, model: str, protocol: str) -> Drawing | None:
+    """Draw the strategies that the paper compares."""
+    names = _keys(results, lambda name: name in STRATEGIES and name not in ABLATION[1:])
+    return _draw_strategies(results, metric, model, protocol, names, "curves", "{} against the number of labels")
+
+
+def later_curves(results: Results, metric: str, model: str, protocol: str) -> Drawing | None:
+    """Draw the strategies that the paper does not have, with FeatProp and random selection."""
+    later = _keys(results, lambda name: name not in STRATEGIES)
+    names = _keys(results, lambda name: name in ("random", "featprop")) + later if later else []
+    title = "Strategies the paper does not have: {}"
+    return _draw_strategies(results, metric, model, protocol, names, "curves-later", title)
+
+
+def ablation(results: Results, metric: str, model: str, protocol: str) -> Drawing | None:
+    """Draw FeatProp and its two ablations."""
+    parts = _keys(results, lambda name: name in ABLATION[1:])
+    names = _keys(results, lambda name: name in ABLATION) if parts else []
+    return _draw_strategies(results, metric, model, protocol, names, "ablation", "The parts of FeatProp: {}")
+
+
+def model_comparison(results: Results, metric: str, protocol: str) -> Drawing | None:
+    """Draw FeatProp with each of the models, if there are several."""
+    strategy = next(iter(_keys(results, lambda name: name == "featprop")), "")
+    if len(results.models) < 2 or not strategy:
+        return None
+    lines = [Line(style_of(results, model), strategy, model) for model in results.models]
+    name = "-against-".join(results.models[line.model].file for line in reversed(lines))
+    title = f"{' against '.join(line.series.label for line in reversed(lines))} with FeatProp: {METRICS[metric]}"
+    note = f" Strategy: {results.strategies[strategy].title}."
+    return _draw_curves(results, metric, protocol, lines, f"{name}-{metric.replace('_', '-')}-{protocol}", title, note)
+
+
+def paired_curves(results: Results, metric: str, protocol: str, pairs: Mapping[str, tuple[str, str]]) -> Drawing | None:
+    """Draw strategies, each with one model: pairs of their names, by their label in the legend."""
+    lines = [
+        Line(replace(style_of(results, strategy), label=label), strategy, model)
+        for label, (strategy, model) in pairs.items()
+    ]
+    title = f"{METRICS[metric]} against the number of labels"
+    return _draw_curves(results, metric, protocol, lines, f"pairs-{metric.replace('_', '-')}-{protocol}", title)
+
+
+def _keys(results: Results, is_wanted: Callable[[str], bool]) -> list[str]:
+    return [key for key, variant in results.strategies.items() if is_wanted(variant.name)]
+
+
+def _draw_strategies(
+    results: Results, metric: str, model: str, protocol: str, names: list[str], kind: str, title: str
+) -> Drawing | None:
+    if model not in results.models:
+        return None
+    lines = [Line(style_of(results, name), name, model) for name in names]
+    file = f"{kind}-{metric.replace('_', '-')}-{results.models[model].file}-{protocol}"
+    return _draw_curves(
+        results, metric, protocol, lines, file, title.format(f"{METRICS[metric]} of {results.models[model].title}")
+    )
+
+
+def _draw_curves(
+    results: Results, metric: str, protocol: str, lines: Sequence[Line], name: str, title: str, note: str = ""
+) -> Drawing | None:
+    """Draw a metric against the number of labels, with bands of one standard error; None without results."""
+    found = {
+        (dataset, line.strategy, line.model): runs
+        for dataset in results.datasets
+        for line in lines
+        if (runs := results.runs(metric, dataset, line.strategy, line.model, protocol)) and runs.complete.size
+    }
+    lines = [line for line in lines if any(key[1:] == line[1:] for key in found)]
+    if not lines:
+        return None
+    datasets = list(dict.fromkeys(key[0] for key in found))
+    figure, panels = _make_panels(results, datasets, [line.series for line in lines])
+    numbers = []
+    for axes, dataset in zip(panels, datasets, strict=True):
+        axes.set_xscale("log", base=2)
+        for depth, (series, strategy, model) in enumerate(lines):
+            runs = found.get((dataset, strategy, model))
+            if runs is None:
+                continue
+            mean, _, error = runs.curve()
+            axes.fill_between(runs.budgets, mean - error, mean + error, color=series.colour, alpha=0.13, linewidth=0)
+            axes.plot(
+                runs.budgets,
+                mean,
+                color=series.colour,
+                marker=series.marker,
+                linestyle=series.dashes,
+                linewidth=series.width,
+                markersize=5,
+                zorder=LAYERS.get(strategy, 2 + depth / 100),
+            )
+            axes.set_xticks(runs.budgets, [str(budget) for budget in runs.budgets])
+            points = ", ".join(f"{value:.1f} with {budget}" for value, budget in zip(mean, runs.budgets, strict=True))
+            numbers.append(f"{results.datasets[dataset].title}, {series.label}: {points}")
+        axes.minorticks_off()
+        axes.set_xlabel("labels", color=QUIET.light, fontsize=10)
+        axes.set_ylabel(f"{METRICS[metric]}, percent", color=QUIET.light, fontsize=10)
+    note = f"{describe_protocol(protocol)} Mean over the seeds, with a band of one standard error.{note}"
+    return Drawing(name, title, note, f"{title}. {'; '.join(numbers)}.", figure, protocol)
+
+
+def error_against_loss(results: Results, model: str, protocol: str) -> Drawing | None:
+    """Draw the error of every selection against its K-Medoids loss, which bounds it by Theorem 1."""
+    rows = {name: select_all(results, name, model, protocol) for name in results.datasets}
+    datasets = [name for name, found in rows.items() if len(found)]
+    if not datasets:
+        return None
+    names = [name for name in results.strategies if any(len(results.of(d, name, model, protocol)) for d in datasets)]
+    styles = {name: style_of(results, name) for name in names}
+    figure, panels = _make_panels(results, datasets, list(styles.values()))
+    numbers = []
+    for axes, dataset in zip(panels, datasets, strict=True):
+        for name, style in styles.items():
+            points = results.of(dataset, name, model, protocol)
+            sizes = [10 + 9 * np.log2(max(1, budget / 10)) for budget in points.budget]
+            x, y = points.mean_distance.to_numpy(dtype=float), 100 * (1 - points.accuracy.to_numpy(dtype=float))
+            axes.scatter(x, y, s=sizes, color=style.colour, marker=style.marker, alpha=0.65, lw=0)
+        found = correlation(rows[dataset])
+        if found:
+            within = "" if np.isnan(found.within) else f", {found.within:.2f} within a budget"
+            text = f"rank correlation {found.mean_rho:.2f}{within}"
+            axes.set_title(text, loc="right", color=QUIET.light, fontsize=10, pad=10)
+            spearman = f"Spearman {found.mean_rho:.2f}, Pearson {found.mean_r:.2f}"
+            numbers.append(f"{results.datasets[dataset].title}: {spearman}")
+        axes.set_xlabel("mean distance to the nearest labelled node", color=QUIET.light, fontsize=10)
+        axes.set_ylabel("error, percent", color=QUIET.light, fontsize=10)
+    title = f"Classification error of {results.models[model].title} against the K-Medoids loss"
+    note = (
+        f"{describe_protocol(protocol)} Each point is one selection; larger points have larger budgets. The mean "
+        "distance on S²X is the term of Theorem 1; it is never above the largest distance, the term of Theorem 2."
+    )
+    name = f"error-against-loss-{results.models[model].file}-{protocol}"
+    return Drawing(name, title, note, f"{title}. {'; '.join(numbers)}.", figure)
+
+
+def _make_panels(results: Results, datasets: Sequence[str], series: Sequence[Series]) -> tuple[Figure, list[Axes]]:
+    """Return a figure with a panel for each data set, two in a row, and a legend below."""
+    titles = [results.datasets[dataset].title for dataset in datasets]
     across = min(2, len(titles))
     down = -(-len(titles) // across)
-    legend_rows = -(-len(entries) // (3 * across))
-    legend_columns = -(-len(entries) // legend_rows)
-    figure = Figure(figsize=(PANEL[0] * across, PANEL[1] * down + 0.32 * legend_rows), layout="constrained")
-    grid = figure.subplots(down, across, squeeze=False).ravel().tolist()
-    for axes in grid[len(titles) :]:
+    legend_rows = -(-len(series) // (3 * across))
+    figure = Figure(figsize=(PANEL_SIZE[0] * across, PANEL_SIZE[1] * down + 0.32 * legend_rows), layout="constrained")
+    panels = figure.subplots(down, across, squeeze=False).ravel().tolist()
+    for axes in panels[len(titles) :]:
         axes.set_visible(False)
-    for axes, title in zip(grid, titles, strict=False):
+    for axes, title in zip(panels, titles, strict=False):
         axes.set_title(title, loc="left", color=INK.light, fontsize=13, fontweight="bold", pad=10)
         axes.tick_params(colors=QUIET.light, labelsize=10, length=0, pad=6)
         axes.grid(color=LINE.light, linewidth=0.8)
         axes.spines[:].set_visible(False)
         axes.set_axisbelow(True)
     figure.legend(
-        handles=[entry.handle() for entry in entries],
+        handles=[
+            Line2D([], [], color=each.colour, marker=each.marker, linestyle=each.dashes, label=each.label)
+            for each in series
+        ],
         loc="outside lower center",
-        ncols=legend_columns,
+        ncols=-(-len(series) // legend_rows),
         frameon=False,
         fontsize=10,
         labelcolor=INK.light,
     )
-    return figure, grid[: len(titles)]
+    return figure, panels[: len(titles)]

@@ -1,29 +1,14 @@
-"""What the paper prints, to stand beside what is measured here.
+"""The numbers that the paper prints, to compare with those measured here.
 
 Wu, Xu, Singh, Yang, Dubrawski, "Active Learning for Graph Neural Networks via Node Feature Propagation" (2019):
 table 2 (Macro-F1), table 3 in the appendix (Micro-F1), and the right half of table 1 (running time). A cell is the
-mean over the budgets 10, 20, 40, 80 and 160 of a GCN, with the standard deviation, in percent.
+mean over the budgets 10, 20, 40, 80 and 160 of a GCN, with its standard deviation, in percent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import NamedTuple
-
-__all__ = [
-    "BUDGETS",
-    "DATASETS",
-    "MODELS",
-    "OURS",
-    "SECONDS",
-    "STAND_INS",
-    "STRATEGIES",
-    "Printed",
-    "model_title",
-    "printed",
-    "strategy_title",
-    "title_of",
-]
 
 
 class Printed(NamedTuple):
@@ -37,13 +22,13 @@ DATASETS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "PubMed", "coraful
 """The data sets of the paper, by our names, in its order."""
 
 BUDGETS = (10, 20, 40, 80, 160)
-"""Those its means are over."""
+"""The budgets of its means."""
 
 MODELS = {"gcn": "a GCN", "sgc": "an SGC"}
-"""The models of the paper, as a title says them."""
+"""The models of the paper, as titles name them."""
 
 STAND_INS = {"coauthor-cs": "corafull"}
-"""A data set that takes the place of one of the paper's where that cannot be had: as large and as wide."""
+"""Data set used instead of one of the paper's that is not available: as large and as wide."""
 
 STRATEGIES = {
     "random": "Random",
@@ -57,10 +42,10 @@ STRATEGIES = {
     "featprop-kcenter": "FeatProp (K-Center)",
     "featprop-hidden": "FeatProp (final layer)",
 }
-"""The strategies of the paper, by our names, in its order; the last two are those of its ablation."""
+"""The strategies of the paper, by our names, in its order; the last two are its ablation."""
 
 OURS = {"featprop-diffused": "featprop-diffused (ours)"}
-"""Strategies of this project with a title of their own; they come after those of the paper."""
+"""Titles of strategies of this project."""
 
 _MACRO = {
     "random": [(59.83, 5.77), (48.79, 4.03), (71.66, 4.50), (10.75, 0.92)],
@@ -97,8 +82,8 @@ SECONDS = {
 """Running time of 5 runs in seconds, by strategy and data set."""
 
 
-def printed(metric: str, model: str, protocol: str, strategy: str, dataset: str) -> Printed | None:
-    """Return the number of the paper for a cell of a table, None where it prints none."""
+def printed_score(metric: str, model: str, protocol: str, strategy: str, dataset: str) -> Printed | None:
+    """Return the number that the paper prints for a table cell, or None."""
     table = {"macro_f1": _MACRO, "micro_f1": _MICRO}.get(metric, {})
     columns = table.get(strategy, [])
     place = list(DATASETS).index(dataset) if dataset in DATASETS else len(columns)
@@ -108,19 +93,18 @@ def printed(metric: str, model: str, protocol: str, strategy: str, dataset: str)
 
 
 def strategy_title(strategy: str) -> str:
-    """Return the name of a strategy as a table shows it: the paper's, or our own."""
-    kind, _, variant = strategy.partition("featprop-")
-    titled = STRATEGIES | OURS
-    return titled.get(strategy) or (f"FeatProp ({variant})" if variant and not kind else strategy)
+    """Return the name of a strategy in tables: the paper's, or our own."""
+    start, _, variant = strategy.partition("featprop-")
+    return (STRATEGIES | OURS).get(strategy) or (f"FeatProp ({variant})" if variant and not start else strategy)
 
 
 def model_title(model: str) -> str:
-    """Return a model as a title says it: with its article, or by its own name."""
+    """Return the name of a model in titles, with its article if it has one."""
     return MODELS.get(model, model)
 
 
-def title_of(dataset: str, among: Collection[str] = ()) -> str:
-    """Return the name of a data set as a table shows it; a stand-in says for what, unless that is `among` them."""
+def dataset_title(dataset: str, among: Collection[str] = ()) -> str:
+    """Return the name of a data set in tables; a stand-in says for which, unless that is `among` them."""
     if dataset in STAND_INS and STAND_INS[dataset] not in among:
         return f"{dataset} (in place of {DATASETS[STAND_INS[dataset]]})"
     return DATASETS.get(dataset, dataset)

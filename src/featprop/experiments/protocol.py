@@ -1,219 +1,211 @@
 """The paper's protocol, for a few seeds of one strategy on one graph.
 
-A budget is the number of labelled nodes a model is trained on. A strategy that does not look at a model chooses all
-of them at once, anew at each budget. A strategy that needs a model starts from 5 nodes drawn at random, which
+A budget is the number of labelled nodes a model is trained on. A strategy that does not look at a model selects all
+of them at once, independently for each budget. A strategy that needs a model starts from 5 random nodes, which
 count: at budget 10 it adds 5, at budget 20 it adds 10 to those, and so on, each time with the model trained on the
-pool of the budget before ("if the current budget is 40, the model trained from 20 examples selected by the same AL
-method is used"). So every strategy trains on exactly as many labels. The paper does not say whether its 5 count.
+pool of the previous budget ("if the current budget is 40, the model trained from 20 examples selected by the same AL
+method is used"). So every strategy trains on the same number of labels. The paper does not say whether its 5 count.
 
 A strategy that uses a model as soon as there is one starts from its own first picks, and may be asked more often than
-once a budget (its `steps`), each time with the model trained on what is labelled by then.
+once per budget (its `steps`), each time with the model trained on all labels so far.
 
-Nodes are chosen as `featprop.select` chooses them, with the seed of the run. At each budget a fresh model is trained
-with that seed. Only nodes whose label is known can be asked for.
+Nodes are selected as `featprop.select` selects them, with the seed of the run. At each budget a new model is trained
+with that seed. Only nodes with a known label can be selected.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from featprop.active import build_context, choose
-from featprop.errors import LabelError, ParameterError
-from featprop.experiments.measuring import Stopwatch, forget_peak, peak_memory, versions
-from featprop.experiments.results import Cell, Result
+from featprop.errors import GraphError, LabelError, ParameterError
+from featprop.experiments.measure import package_versions, peak_memory, reset_peak_memory
+from featprop.experiments.results import Result
 from featprop.experiments.scoring import PROTOCOLS, calibration_error, score
-from featprop.experiments.settings import INITIAL_POOL
-from featprop.experiments.trained import Trained, train_seeds
+from featprop.experiments.settings import INITIAL_POOL_SIZE, Spec
+from featprop.experiments.training import TrainedModel, train_seeds
 from featprop.experiments.trials import Trial
 from featprop.graph import UNKNOWN, Graph
 from featprop.propagation import Coverage, coverage
 from featprop.strategies import get_strategy, strategy_class
 
-__all__ = ["Protocol", "initial_pool"]
+NO_NODES = np.empty(0, dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The nodes labelled at a budget, and how they were chosen."""
+    """The nodes labelled at a budget, and how they were selected."""
 
     nodes: NDArray[np.intp]
     seconds: float = 0.0
-    state: dict[str, Any] = dataclasses.field(default_factory=dict)
-    drew: bool = True
-    """Whether chance had a part in it; if not, every seed would choose the same."""
+    state: dict[str, Any] = field(default_factory=dict)
+    is_random: bool = True
+    """Whether the selection used random numbers; if not, every seed selects the same nodes."""
 
 
-def initial_pool(graph: Graph, seed: int) -> NDArray[np.intp]:
-    """Return the 5 nodes that a strategy with a model starts from, uniform over the nodes with a known label."""
-    known = np.flatnonzero(_truth(graph) != UNKNOWN)
-    return np.random.default_rng([seed, 0]).choice(known, size=INITIAL_POOL, replace=False)
+def draw_initial_pool(graph: Graph, seed: int) -> NDArray[np.intp]:
+    """Return 5 random nodes with a known label, from which a strategy that needs a model starts."""
+    known = np.flatnonzero(_true_labels(graph) != UNKNOWN)
+    return np.random.default_rng([seed, 0]).choice(known, size=INITIAL_POOL_SIZE, replace=False)
 
 
 class Protocol:
-    """One graph, and what the experiments on it share.
+    """The protocol on one graph.
 
     Parameters
     ----------
     graph
-        With labels.
+        A graph with labels.
     form
-        The public form of the data, for the record.
+        Public form of the data, for the record.
     """
 
     def __init__(self, graph: Graph, form: str | None = None) -> None:
         self.graph = graph
-        self.truth = _truth(graph)
-        self.versions = versions() | ({"data": form} if form else {})
+        self.truth = _true_labels(graph)
+        self.versions = package_versions() | ({"data": form} if form else {})
 
-    def walk(self, trial: Trial, known: Iterable[Result] = ()) -> Iterator[list[Result]]:
-        """Do the cells of a trial that are not among the known results; yield those of one budget at a time.
+    def run(self, trial: Trial, known: Iterable[Result] = ()) -> Iterator[list[Result]]:
+        """Run the cells of a trial that have no known result; yield the results of one budget at a time.
 
-        The pools of known results are taken over, not chosen again, so what follows is what would have followed.
+        Pools of known results are taken over, so the results are those of an uninterrupted run.
         """
         if trial.graph != self.graph.fingerprint:
-            found = "another graph: it changed while the run was at work"
-            raise ParameterError(f"The data set {trial.dataset}", "must stay as it is", found, "run again")
+            raise GraphError(f"The data set {trial.dataset} changed during the run.", hint="Run again.")
+        n_labels = int(np.count_nonzero(self.truth != UNKNOWN))
+        if trial.budgets[-1] >= n_labels:
+            message = f"`budgets` must be below {n_labels:,}, the number of labels of {trial.dataset}."
+            raise ParameterError(message, parameter="budgets", value=trial.budgets[-1])
         done = {result.cell: result for result in known}
-        pools = _pools_by_choice(done.values(), trial)
-        most = int(np.count_nonzero(self.truth != UNKNOWN))
-        if trial.budgets[-1] >= most:
-            rule = f"must be below {most:,}, the nodes of {trial.dataset} with a label"
-            raise ParameterError("budgets", rule, trial.budgets[-1], "name smaller ones with --budgets")
+        pools = _recorded_pools(done.values(), trial)
         before = 0
-        earlier: dict[int, Trained] = {}
+        trained: dict[int, TrainedModel] = {}
         for budget in trial.budgets:
             if all(cell in done for cell in trial.cells(budget)):
-                before, earlier = budget, {}
+                before, trained = budget, {}
                 continue
-            forget_peak()
-            chosen = self._pools(trial, budget, before, pools, earlier)
+            reset_peak_memory()
+            chosen = self._select_pools(trial, budget, before, pools, trained)
             results: list[Result] = []
             for model in trial.models:
-                earlier = train_seeds(model, self.graph, {seed: pool.nodes for seed, pool in chosen.items()})
-                results += self._results(trial, budget, model.name, dict(model.options), chosen, earlier)
+                trained = train_seeds(model, self.graph, {seed: pool.nodes for seed, pool in chosen.items()})
+                results += self._score(trial, budget, model, chosen, trained)
             before = budget
             yield [result for result in results if result.cell not in done]
 
-    def _pools(
+    def _select_pools(
         self,
         trial: Trial,
         budget: int,
         before: int,
         known: Mapping[tuple[int, int], Result],
-        earlier: Mapping[int, Trained],
+        trained: Mapping[int, TrainedModel],
     ) -> dict[int, Pool]:
-        """Return the pool of every seed: the recorded one, or a new one."""
-        pools = {seed: self._recorded(budget, seed, known) for seed in trial.seeds}
-        missing = [seed for seed, pool in pools.items() if pool is None]
+        """Return the pool of every seed: the recorded one or a new one."""
+        recorded = {seed: self._recorded_pool(budget, seed, known) for seed in trial.seeds}
+        missing = [seed for seed, pool in recorded.items() if pool is None]
+        new: dict[int, Pool] = {}
         if missing and trial.looks_at_model:
-            start = {seed: self._recorded(before, seed, known) or self._first(trial, seed) for seed in trial.seeds}
-            for seed, trained in earlier.items():
-                start[seed] = Pool(trained.pool, state=trained.state)
-            pools |= self._grown(trial, budget, missing, start, earlier)
-            return {seed: pool for seed, pool in pools.items() if pool}
-        same: Pool | None = None
-        for seed in missing:
-            pool = same or self._chosen(trial, budget, seed)
-            same = None if pool.drew else pool
-            pools[seed] = pool
-        return {seed: pool for seed, pool in pools.items() if pool}
+            start = {}
+            for seed in trial.seeds:
+                if seed in trained:
+                    start[seed] = Pool(trained[seed].pool, state=trained[seed].state)
+                else:
+                    needs_model = strategy_class(trial.strategy.name).needs
+                    first = Pool(draw_initial_pool(self.graph, seed) if needs_model else NO_NODES)
+                    start[seed] = self._recorded_pool(before, seed, known) or first
+            new = self._grow_pools(trial, budget, missing, start, trained)
+        else:
+            same: Pool | None = None
+            for seed in missing:
+                new[seed] = same or self._select_pool(trial, budget, seed)
+                same = None if new[seed].is_random else new[seed]
+        return {seed: pool for seed in trial.seeds if (pool := recorded[seed] or new[seed])}
 
-    def _first(self, trial: Trial, seed: int) -> Pool:
-        """Return what a strategy with a model starts from."""
-        needed = strategy_class(trial.strategy.name).needs
-        return Pool(initial_pool(self.graph, seed) if needed else np.empty(0, dtype=np.intp))
-
-    def _grown(
+    def _grow_pools(
         self,
         trial: Trial,
         budget: int,
         missing: list[int],
         pools: dict[int, Pool],
-        trained: Mapping[int, Trained],
+        trained: Mapping[int, TrainedModel],
     ) -> dict[int, Pool]:
-        """Return larger pools of the missing seeds, chosen step by step with models trained in between.
+        """Return larger pools of the missing seeds, selected step by step with models trained in between.
 
-        The others grow along until the last step: models of all seeds are trained side by side, which decides how
-        they are rounded.
+        The other seeds grow along until the last step: models of all seeds are trained as one batch, which decides
+        how they are rounded.
         """
         strategy = get_strategy(trial.strategy.name, **trial.strategy.options)
         seconds = dict.fromkeys(pools, 0.0)
         for turn, size in enumerate(strategy.steps(len(next(iter(pools.values())).nodes), budget)):
-            watch = Stopwatch()
+            started = time.perf_counter()
             if not trained and all(pool.nodes.size for pool in pools.values()):
                 trained = train_seeds(trial.models[0], self.graph, {seed: pool.nodes for seed, pool in pools.items()})
-            between = watch.lap() / len(pools) if turn else 0.0
+            training = (time.perf_counter() - started) / len(pools) if turn else 0.0
             growing = missing if size == budget else list(pools)
-            pools = {seed: self._chosen(trial, size, seed, pools[seed], trained.get(seed)) for seed in growing}
-            seconds = {seed: seconds[seed] + between + pool.seconds for seed, pool in pools.items()}
+            pools = {seed: self._select_pool(trial, size, seed, pools[seed], trained.get(seed)) for seed in growing}
+            seconds = {seed: seconds[seed] + training + pool.seconds for seed, pool in pools.items()}
             trained = {}
-        return {seed: dataclasses.replace(pool, seconds=seconds[seed]) for seed, pool in pools.items()}
+        return {seed: replace(pool, seconds=seconds[seed]) for seed, pool in pools.items()}
 
-    def _recorded(self, budget: int, seed: int, known: Mapping[tuple[int, int], Result]) -> Pool | None:
+    def _recorded_pool(self, budget: int, seed: int, known: Mapping[tuple[int, int], Result]) -> Pool | None:
         if (budget, seed) not in known:
             return None
         result = known[budget, seed]
         return Pool(self.graph.positions(result.nodes), result.seconds_select, result.state)
 
-    def _chosen(
-        self, trial: Trial, budget: int, seed: int, start: Pool | None = None, trained: Trained | None = None
+    def _select_pool(
+        self, trial: Trial, budget: int, seed: int, start: Pool | None = None, trained: TrainedModel | None = None
     ) -> Pool:
         strategy = get_strategy(trial.strategy.name, **trial.strategy.options)
         if start and start.state:
-            strategy.restore(start.state)
-        labelled = start.nodes if start else np.empty(0, dtype=np.intp)
+            strategy.load_state_dict(start.state)
+        labelled = start.nodes if start else NO_NODES
         names = [self.graph.classes[code] for code in self.truth[labelled]]
         known = self.graph.ids[self.truth != UNKNOWN].tolist()
         model = trained.model if trained else None
-        watch = Stopwatch()
+        started = time.perf_counter()
         context = build_context(self.graph, strategy, self.graph.ids[labelled].tolist(), names, (), known, model, seed)
         choice = choose(strategy, context, budget - len(labelled), seed)
-        return Pool(np.concatenate([labelled, choice.picks]), watch.lap(), strategy.state(), choice.drew)
+        seconds = time.perf_counter() - started
+        return Pool(np.concatenate([labelled, choice.picks]), seconds, strategy.state_dict(), choice.drew)
 
-    def _results(
-        self,
-        trial: Trial,
-        budget: int,
-        model: str,
-        settings: dict[str, Any],
-        pools: Mapping[int, Pool],
-        trained: Mapping[int, Trained],
+    def _score(
+        self, trial: Trial, budget: int, model: Spec, pools: Mapping[int, Pool], trained: Mapping[int, TrainedModel]
     ) -> Iterator[Result]:
         covers: dict[tuple[Hashable, ...], Coverage] = {}
         for seed, pool in pools.items():
             nodes = tuple(self.graph.ids[pool.nodes].tolist())
             if nodes not in covers:
                 covers[nodes] = coverage(self.graph, pool.nodes)
-            trained[seed].state = pool.state
+            found = trained[seed]
+            found.state = pool.state
             for protocol in PROTOCOLS:
-                predicted = trained[seed].predicted()
-                scores = score(self.truth, predicted, pool.nodes, protocol)
-                error = calibration_error(self.truth, predicted, trained[seed].confidence, pool.nodes, protocol)
                 yield Result(
                     dataset=trial.dataset,
                     strategy=trial.strategy.name,
                     budget=budget,
                     seed=seed,
-                    model=model,
+                    model=model.name,
                     protocol=protocol,
                     nodes=nodes,
-                    macro_f1=scores.macro_f1,
-                    micro_f1=scores.micro_f1,
-                    accuracy=scores.accuracy,
+                    **score(self.truth, found.predicted, pool.nodes, protocol)._asdict(),
                     seconds_select=round(pool.seconds, 4),
-                    seconds_train=round(trained[seed].seconds, 4),
+                    seconds_train=round(found.seconds, 4),
                     peak_memory=peak_memory(),
                     mean_distance=covers[nodes].mean_distance,
                     max_distance=covers[nodes].max_distance,
-                    calibration_error=error,
+                    calibration_error=calibration_error(
+                        self.truth, found.predicted, found.confidence, pool.nodes, protocol
+                    ),
                     graph=trial.graph,
-                    settings=settings,
+                    settings=dict(model.options),
                     schedule=trial.schedule(budget),
                     options=dict(trial.strategy.options),
                     state=pool.state,
@@ -221,23 +213,23 @@ class Protocol:
                 )
 
 
-def _pools_by_choice(known: Iterable[Result], trial: Trial) -> dict[tuple[int, int], Result]:
+def _recorded_pools(known: Iterable[Result], trial: Trial) -> dict[tuple[int, int], Result]:
     """Return, by budget and seed, a result whose pool is that of the trial.
 
-    A choice that looked at no model is the same for every model; one that did belongs to its model and its schedule.
+    A selection that looked at no model is the same for every model; any other belongs to its model and schedule.
     """
     found: dict[tuple[int, int], Result] = {}
     models = {(model.name, model.key) for model in trial.models}
     for result in known:
-        cell: Cell = result.cell
-        alike = (cell.graph, cell.strategy, cell.options) == (trial.graph, trial.strategy.name, trial.strategy.key)
-        followed = (cell.model, cell.settings) in models and cell.schedule == trial.schedule(cell.budget)
-        if alike and (followed or not trial.looks_at_model):
+        cell = result.cell
+        is_same = (cell.graph, cell.strategy, cell.options) == (trial.graph, trial.strategy.name, trial.strategy.key)
+        is_same_way = (cell.model, cell.settings) in models and cell.schedule == trial.schedule(cell.budget)
+        if is_same and (is_same_way or not trial.looks_at_model):
             found.setdefault((cell.budget, cell.seed), result)
     return found
 
 
-def _truth(graph: Graph) -> NDArray[np.int64]:
+def _true_labels(graph: Graph) -> NDArray[np.int64]:
     if graph.labels is None:
-        raise LabelError("The graph", "must have labels to score against", "none", "take a data set with labels")
+        raise LabelError("The graph has no labels to score predictions against.")
     return graph.labels

@@ -1,11 +1,10 @@
-"""The results on disk: one JSON line a cell, appended, never rewritten.
+"""Results on disk: one JSON line per cell, appended and never rewritten.
 
-A cell is known by content: a fingerprint of the graph, the strategy with its options, the model with its settings, the
-budgets on the way, the seed and the protocol. So a graph that has changed under its name is another graph, and two
-settings of one strategy stand side by side.
+A cell is identified by content: a fingerprint of the graph, the strategy with its options, the model with its settings,
+the budgets on the way, the seed and the protocol. A graph that changed under its name is another graph, and two
+settings of one strategy are different cells.
 
-A line that was being written when the computer stopped has no line end. It is ignored by whoever reads, and cut off
-by the next run before it appends.
+If a run is killed while it writes a line, that line has no line end: readers ignore it, and the next run removes it.
 """
 
 from __future__ import annotations
@@ -21,41 +20,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from featprop.errors import FileError, quote_error
-from featprop.experiments.entrants import Entrant
+from featprop.experiments.settings import Spec
+from featprop.ids import from_jsonable, to_jsonable
 from featprop.io.atomic import replacing_file, sweep, unwritable
 from featprop.io.locks import held_lock
-from featprop.names import from_jsonable, to_jsonable
-
-__all__ = ["FIGURES", "Appender", "Cell", "Result", "appending", "read_results", "read_statistics"]
 
 log = logging.getLogger(__name__)
 
 STATISTICS = "datasets.json"
-"""What a run writes of the data sets beside its lines."""
-
-
-FIGURES = ("nodes", "edges", "classes", "features", "labelled", "homophily")
-"""Of each data set, in numbers."""
-FIELDS: dict[tuple[str, ...], Any] = {
-    ("dataset", "strategy", "model", "protocol", "graph"): str,
-    ("budget", "seed", "peak_memory"): int,
-    ("macro_f1", "micro_f1", "accuracy", "mean_distance", "max_distance", "seconds_select", "seconds_train"): int
-    | float,
-    ("calibration_error",): int | float | None,
-    ("settings", "options", "state", "versions"): dict,
-    ("nodes", "schedule"): list,
-}
-"""What the fields of a line must be, where they are there."""
-
-
-def is_figure(value: Any, kind: Any) -> bool:
-    """Say whether a value of a file is of a kind, and finite if it is a number."""
-    is_odd = isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value))
-    return isinstance(value, kind) and not is_odd
+"""File with the statistics of the data sets of a run."""
+COUNTS = ("nodes", "edges", "classes", "features", "labelled", "homophily")
+"""Statistics of a data set that tables show."""
 
 
 class Cell(NamedTuple):
-    """What makes a result distinct from all others: contents, not names."""
+    """Identity of a result."""
 
     graph: str
     strategy: str
@@ -75,37 +54,34 @@ class Result:
     Attributes
     ----------
     dataset
-        The name the graph went by.
+        Name of the data set.
     strategy, budget, seed, model, protocol
-        Of the cell.
+        The cell.
     nodes
-        The ids of the labelled nodes, in the order they came in.
+        Ids of the labelled nodes, in the order of selection.
     macro_f1, micro_f1, accuracy
         From 0 to 1.
     seconds_select
-        The choice of the nodes that are new at this budget. A choice that does not depend on the seed is made once
-        and stands here for each seed.
+        Time to select the nodes that are new at this budget. A selection that does not depend on the seed is made
+        once and counted for each seed.
     seconds_train
-        Training; of seeds trained as one, the share of each.
+        Training time; if several seeds train as one batch, the share of each.
     peak_memory
-        The most memory the process held since it turned to this budget, in bytes.
+        Peak memory of the process since it began with this budget, in bytes.
     mean_distance, max_distance
-        Over all nodes, the distance to the nearest labelled node on S²X: the terms of Theorems 1 and 2.
+        Distance of the nodes to the nearest labelled node on S²X: the terms of Theorems 1 and 2.
     calibration_error
-        How far confidence and accuracy are apart (`featprop.experiments.scoring.calibration_error`); None in lines of
-        before it was measured.
+        Expected calibration error (`featprop.experiments.scoring`); None if it was not measured.
     graph
-        The fingerprint of the graph with its labels (`featprop.graph.Graph.fingerprint`).
-    settings
-        Of the model, where they are not the default ones, but for the seed.
+        Fingerprint of the graph with its labels.
+    settings, options
+        Settings of the model and options of the strategy that differ from the defaults.
     schedule
-        The numbers of labels at which a strategy with a model was asked, the last its budget; empty for others.
-    options
-        Of the strategy, where they are not the default ones.
+        Numbers of labels at which a strategy with a model was asked, the last its budget; empty for others.
     state
-        What the strategy carries on to the next budget.
+        State that the strategy carries to the next budget.
     versions
-        Of the programs, and the public form of the data.
+        Versions of the packages, and the public form of the data.
     """
 
     dataset: str
@@ -133,84 +109,83 @@ class Result:
 
     def __post_init__(self) -> None:
         if not self.mean_distance <= self.max_distance * (1 + 1e-6):
-            raise ValueError(f"a mean distance of {self.mean_distance} above the largest, {self.max_distance}")
+            raise ValueError(f"mean_distance {self.mean_distance} is above max_distance {self.max_distance}")
 
     @property
     def cell(self) -> Cell:
-        """The cell this is the result of."""
-        strategy, model = Entrant(self.strategy, self.options), Entrant(self.model, self.settings)
-        inside = (strategy.name, strategy.key, model.name, model.key, self.schedule)
-        return Cell(self.graph or self.dataset, *inside, self.budget, self.seed, self.protocol)
+        """The cell of this result."""
+        specs = (self.strategy, Spec(self.strategy, self.options).key, self.model, Spec(self.model, self.settings).key)
+        return Cell(self.graph or self.dataset, *specs, self.schedule, self.budget, self.seed, self.protocol)
 
     def to_json(self) -> str:
-        """Return the line without its end; what is empty is left out."""
+        """Return the line without its end; empty fields are left out."""
         content = {name: value for name, value in asdict(self).items() if value not in ({}, (), "", None)}
         content["nodes"] = [to_jsonable(node) for node in self.nodes]
         return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Result:
-        """Read a line; names of fields it does not know are passed over."""
+        """Read a line; unknown fields are ignored."""
         content = json.loads(text)
-        known = {entry.name for entry in fields(cls)}
-        kept = {name: value for name, value in content.items() if name in known}
-        for names, kind in FIELDS.items():
-            for name in names:
-                if name in kept and not is_figure(kept[name], kind):
-                    raise ValueError(f"{name} that is {kept[name]!r:.100}")
-        nodes = tuple(from_jsonable(node) for node in kept["nodes"])
-        return cls(**{**kept, "nodes": nodes, "schedule": tuple(kept.get("schedule", ()))})
+        known = {name: content[name] for name in _TYPES if name in content}
+        for name, value in known.items():
+            is_odd = isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value))
+            if is_odd or not isinstance(value, _TYPES[name]):
+                raise ValueError(f"{name} is {value!r:.100}")
+        nodes = tuple(from_jsonable(node) for node in known["nodes"])
+        return cls(**{**known, "nodes": nodes, "schedule": tuple(known.get("schedule", ()))})
+
+
+_JSON_TYPES: dict[str, Any] = {"str": str, "int": int, "float": int | float, "float | None": int | float | None}
+_TYPES = {
+    entry.name: _JSON_TYPES.get(str(entry.type), list if str(entry.type).startswith("tuple") else dict)
+    for entry in fields(Result)
+}
+"""Type of each field in JSON."""
 
 
 def read_results(folder: Path) -> list[Result]:
-    """Return every whole line of the folder's ``*.jsonl`` files; of two lines of one cell, the first.
-
-    Parameters
-    ----------
-    folder
-        Where a run wrote; one that does not exist has no lines.
-    """
+    """Return the results in a folder's ``*.jsonl`` files, the first line of each cell; none if there is no folder."""
     found: dict[Cell, Result] = {}
     for path in sorted(folder.glob("*.jsonl")):
-        *whole, torn = path.read_bytes().split(b"\n")
-        if torn:
-            log.info("%s: the last line was cut short and is ignored", path)
-        for number, text in enumerate(whole, start=1):
+        *lines, rest = path.read_bytes().split(b"\n")
+        if rest:
+            log.info("%s: ignored the last line, which is incomplete", path)
+        for row, text in enumerate(lines, start=1):
             try:
                 result = Result.from_json(text.decode("utf-8"))
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-                cure = "remove that line; the next run makes its cell again"
-                raise FileError(f"Line {number} of {path}", "must be a result", quote_error(error), cure) from error
+                message = f"Line {row} of {path} is not a result: {quote_error(error)}."
+                raise FileError(
+                    message, hint="Remove it; the next run repeats its cell.", path=path, row=row
+                ) from error
             found.setdefault(result.cell, result)
     return list(found.values())
 
 
 def read_statistics(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the figures of the data sets that a run wrote beside its lines, by name."""
+    """Return the statistics of the data sets that a run recorded, by name."""
     path = folder / STATISTICS
-    if not path.exists():
-        return {}
     try:
-        found = dict(json.loads(path.read_text(encoding="utf-8")))
-        for name, figures in found.items():
-            odd = [figure for figure in FIGURES if not isinstance(figures.get(figure, 0), int | float)]
-            if odd:
-                raise ValueError(f"{odd[0]} of {name} that is no number")
+        found = dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+        for name, counts in found.items():
+            for count in COUNTS:
+                if not isinstance(counts.get(count, 0), int | float):
+                    raise ValueError(f"{count} of {name} is {counts[count]!r:.100}")
         return found
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise FileError(
-            f"{path}", "must be figures of data sets", quote_error(error), "remove it and run again"
-        ) from error
+        message = f"{path} does not hold the statistics of data sets: {quote_error(error)}."
+        raise FileError(message, hint="Remove it and run again.", path=path) from error
 
 
 @dataclass
 class Appender:
-    """Writes to a folder of results that is this process's alone."""
+    """Writes to a folder of results that this process has locked."""
 
     folder: Path
 
     def append(self, results: Iterable[Result]) -> None:
-        """Write lines to the end of a file a data set; each is on the disk, whole, before the next begins."""
+        """Append lines to the file of their data set; each line is on disk before the next is written."""
         for result in results:
             path = self.folder / f"{Path(result.dataset).name}.jsonl"
             try:
@@ -222,7 +197,7 @@ class Appender:
                 raise unwritable(path, error) from error
 
     def record(self, statistics: Mapping[str, Mapping[str, Any]]) -> None:
-        """Add the figures of data sets to those that are there."""
+        """Add the statistics of data sets to the recorded ones."""
         before = read_statistics(self.folder)
         after = {**before, **statistics}
         if after != before:
@@ -232,11 +207,11 @@ class Appender:
 
 @contextmanager
 def appending(folder: Path) -> Iterator[Appender]:
-    """Make the folder ready to append to, for this process alone: lines that were cut short are cut off."""
+    """Lock a folder of results and remove incomplete lines from its files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{folder}", "must be a folder to write to", error.strerror, "choose another --out") from error
+        raise unwritable(folder, error) from error
     with held_lock(folder / ".lock", f"{folder}"):
         sweep(folder)
         for path in folder.glob("*.jsonl"):

@@ -8,10 +8,10 @@
     models = ["gcn"]
     seeds = 5
 
-    [stand-ins]                  # in place of a data set that cannot be had
+    [stand-ins]                  # used instead of a data set that is not available
     corafull = "coauthor-cs"
 
-    [only]                       # a strategy on some of the data sets
+    [only]                       # the data sets of a strategy that does not run on all of them
     coreset-mip = ["cora", "citeseer"]
 
     [options.coreset-mip]        # options of a strategy
@@ -20,11 +20,13 @@
     [settings.gcn]               # settings of a model
     hidden = 32
 
-A strategy or a model takes part several times with options of its own: ``["featprop", "featprop[layers=1]"]``.
+The same strategy or model may run with several sets of options: ``["featprop", "featprop[layers=1]"]``.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -32,46 +34,71 @@ from pathlib import Path
 from typing import Any
 
 from featprop.errors import FileError, ParameterError, quote_error, unknown_choice
-from featprop.experiments.entrants import Entrant
 from featprop.experiments.paper import BUDGETS
 from featprop.models import MODELS, model_class
-from featprop.options import options_of
+from featprop.options import changed_options, options_of, parse_options, settings_of
+from featprop.registry import Registry
 from featprop.strategies import STRATEGIES
 
-__all__ = ["INITIAL_POOL", "Settings", "read_settings"]
+INITIAL_POOL_SIZE = 5
+"""Number of random nodes that a strategy that needs a model starts from."""
+SPEC = re.compile(r"([^\[\]]+)(?:\[(.*)\])?")
 
-SAID = {"datasets": "dataset", "models": "model"}
-"""The options of ``featprop experiments run`` that name one at a time."""
-INITIAL_POOL = 5
-"""Nodes drawn at random that a strategy with a model starts from."""
+
+@dataclass(frozen=True)
+class Spec:
+    """A strategy or model by name, with the options that differ from their defaults."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def parse(cls, registry: Registry[Any], text: str, options: Mapping[str, Mapping[str, Any]] = {}) -> Spec:
+        """Read and check ``name`` or ``name[option=value,…]``; `options`, by name, are defaults."""
+        found = SPEC.fullmatch(text.strip())
+        if found is None:
+            message = f"{text!r} is not a {registry.kind}."
+            raise ParameterError(message, hint="Write name or name[option=value].", parameter=registry.kind, value=text)
+        kind = registry.find(found[1])
+        chosen = dict(options.get(found[1], {}))
+        chosen |= {} if found[2] is None else parse_options(kind, found[2].split(","))
+        made = registry.make(found[1], **chosen)
+        return cls(found[1], changed_options(kind, {name: settings_of(made)[name] for name in chosen}))
+
+    @property
+    def key(self) -> str:
+        """The options as text, equal for equal options."""
+        return json.dumps(self.options, sort_keys=True)
+
+    def __str__(self) -> str:
+        inside = ",".join(f"{name}={value}" for name, value in self.options.items())
+        return f"{self.name}[{inside}]" if inside else self.name
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What to run; checked when it is made.
+    """What to run; checked on creation.
 
     Attributes
     ----------
     datasets
-        Names of data sets or paths of graphs with labels.
-    strategies
-        Names of strategies, or ``name[option=value,…]``.
+        Names of data sets, or paths of graphs with labels.
+    strategies, models
+        Names, or ``name[option=value,…]``.
     title
         What the results are for.
-    models
-        Names of models, or ``name[setting=value,…]``.
     budgets
         Numbers of labelled nodes, ascending.
     seeds
-        How many; they are 0, 1, 2, …
+        Number of seeds; they are 0, 1, 2, …
     epochs
-        Of every training, where a model has epochs.
+        Training epochs of every model that has them.
     stand_ins
-        The data set to take in place of one that cannot be had.
+        Data set to use instead of one that is not available.
     only
-        The data sets of a strategy that is not run on all.
+        Data sets of a strategy that does not run on all of them.
     options, settings
-        Options of strategies and settings of models that differ from the default.
+        Options of strategies and settings of models that differ from the defaults.
     """
 
     datasets: Sequence[str]
@@ -87,67 +114,70 @@ class Settings:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check_types(self)
-        for name in self.only:
-            STRATEGIES.find(name)
-        for name, values in self.options.items():
-            STRATEGIES.make(name, **values)
-        for name, values in self.settings.items():
-            MODELS.make(name, **values)
-        self.entrants()
-        self.trained()
+        for name in ("stand_ins", "only", "options", "settings"):
+            _check_mapping(name, getattr(self, name))
+        for name in ("datasets", "strategies", "models"):
+            _check_names(name, getattr(self, name))
+        _check_names("stand_ins", list(self.stand_ins.values()))
         places = {*self.datasets, *self.stand_ins.values()}
         for name, where in self.only.items():
-            for place in where:
-                if place not in places:
-                    raise unknown_choice(f"Data set of {name} in only", place, places)
-        whole = [*self.budgets, self.seeds, *([] if self.epochs is None else [self.epochs])]
-        if not all(isinstance(value, int) and not isinstance(value, bool) for value in whole):
-            raise ParameterError("budgets, seeds and epochs", "must be whole numbers", whole, "pass such")
-        for what in ("datasets", "models", "budgets"):
-            values = getattr(self, what)
+            STRATEGIES.find(name)
+            _check_names(f"only.{name}", where)
+            for place in set(where) - places:
+                raise unknown_choice(f"only.{name}", place, places)
+        for parameter, registry in (("options", STRATEGIES), ("settings", MODELS)):
+            for name, values in getattr(self, parameter).items():
+                _check_mapping(f"{parameter}.{name}", values)
+                registry.make(name, **values)
+        for name in ("datasets", "models"):
+            values = getattr(self, name)
             if not values or len(set(values)) < len(values):
-                cure = f"name at least one with --{SAID.get(what, what)}, none twice"
-                raise ParameterError(what, "must be named, each once", ", ".join(map(str, values)) or "none", cure)
-        ascending = list(self.budgets) == sorted(self.budgets)
-        if not ascending or min(self.budgets) <= INITIAL_POOL:
-            rule = f"must be ascending numbers above {INITIAL_POOL}, the size of the initial pool"
-            raise ParameterError("budgets", rule, list(self.budgets), "the paper's are 10,20,40,80,160")
-        for what, number in {"seeds": self.seeds, "epochs": self.epochs}.items():
-            if number is not None and number < 1:
-                raise ParameterError(what, "must be at least 1", number, "pass another number")
+                message = f"`{name}` must name at least one, and each only once."
+                raise ParameterError(message, parameter=name, value=list(values))
+        for name in ("seeds", "epochs"):
+            number = getattr(self, name)
+            if number is not None and (not _is_whole(number) or number < 1):
+                message = f"`{name}` must be a whole number of at least 1, not {number!r}."
+                raise ParameterError(message, parameter=name, value=number)
+        budgets = [number for number in self.budgets if _is_whole(number)]
+        if not budgets or list(self.budgets) != sorted(set(budgets)) or budgets[0] <= INITIAL_POOL_SIZE:
+            message = f"`budgets` must be whole numbers above {INITIAL_POOL_SIZE} in ascending order."
+            raise ParameterError(message, parameter="budgets", value=list(self.budgets))
+        self.strategy_specs()
+        self.model_specs()
 
-    def entrants(self) -> list[Entrant]:
+    def strategy_specs(self) -> list[Spec]:
         """Return the strategies with their options."""
-        return [Entrant.of(STRATEGIES, written, self.options) for written in self.strategies]
+        return [Spec.parse(STRATEGIES, text, self.options) for text in self.strategies]
 
-    def trained(self) -> list[Entrant]:
-        """Return the models with their settings; seed and device are not for an experiment to set."""
+    def model_specs(self) -> list[Spec]:
+        """Return the models with their settings; an experiment chooses the seed and the device itself."""
         chosen = {name: dict(values) for name, values in self.settings.items()}
-        for name in MODELS.classes if self.epochs is not None else ():
+        for name in {*MODELS.built_in, *MODELS.classes} if self.epochs is not None else ():
             if "epochs" in options_of(model_class(name)):
                 chosen[name] = {"epochs": self.epochs, **chosen.get(name, {})}
-        entrants = [Entrant.of(MODELS, written, chosen) for written in self.models]
-        for entrant in entrants:
-            for name in {"seed", "device"} & set(entrant.options):
-                rule, cure = "must be left to the experiments", "drop it: each run has its own seed, on the CPU"
-                raise ParameterError(f"{name} of model {entrant.name}", rule, entrant.options[name], cure)
-        return entrants
+        specs = [Spec.parse(MODELS, text, chosen) for text in self.models]
+        for spec in specs:
+            for name in {"random_state", "device"} & set(spec.options):
+                message = f"An experiment sets `{name}` of the model {spec.name} itself."
+                raise ParameterError(message, parameter=name, value=spec.options[name])
+        return specs
 
 
-def _check_types(settings: Settings) -> None:
-    """Refuse values that are not what they should be all the way down, as a TOML file may hold anything."""
-    lists = {"datasets": settings.datasets, "strategies": settings.strategies, "models": settings.models}
-    texts = [*lists.items(), *((f"only.{name}", where) for name, where in settings.only.items())]
-    texts.append(("stand-ins", list(settings.stand_ins.values())))
-    for what, values in texts:
-        if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
-            raise ParameterError(what, "must be names in quotation marks, in a list", repr(values), "mend it")
-    tables = {f"options.{name}": values for name, values in settings.options.items()}
-    tables |= {f"settings.{name}": values for name, values in settings.settings.items()}
-    for what, table in tables.items():
-        if not isinstance(table, Mapping):
-            raise ParameterError(what, "must be a table of names and values", repr(table), "mend it")
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_names(parameter: str, values: Any) -> None:
+    if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+        message = f"`{parameter}` must be a list of names, not {values!r}."
+        raise ParameterError(message, parameter=parameter, value=values)
+
+
+def _check_mapping(parameter: str, values: Any) -> None:
+    if not isinstance(values, Mapping):
+        message = f"`{parameter}` must be a table of names and values, not {values!r}."
+        raise ParameterError(message, parameter=parameter, value=values)
 
 
 def read_settings(path: Path) -> Settings:
@@ -155,28 +185,16 @@ def read_settings(path: Path) -> Settings:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise FileError(f"{path}", "must be a settings file", "no such file", "check the path") from error
+        raise FileError(f"{path} does not exist.", path=path) from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FileError(f"{path}", "must be TOML", quote_error(error), "mend it") from error
-    kinds = {
-        "title": str,
-        "seeds": int,
-        "epochs": int,
-        "stand_ins": dict,
-        "only": dict,
-        "options": dict,
-        "settings": dict,
-    }
-    values: dict[str, Any] = {}
-    for key, value in content.items():
-        name = key.replace("-", "_")
-        if name not in {entry.name for entry in fields(Settings)}:
-            raise unknown_choice(f"Key of {path}", key, [entry.name.replace("_", "-") for entry in fields(Settings)])
-        kind = kinds.get(name, list)
-        if not isinstance(value, kind):
-            raise FileError(f"{key} in {path}", f"must be a {kind.__name__}", repr(value), "see the other files")
-        values[name] = value
-    for needed in ("datasets", "strategies"):
-        if needed not in values:
-            raise FileError(f"{path}", f"must name {needed}", "none", f"add {needed} = [...]")
-    return Settings(**values)
+        raise FileError(f"{path} is not a valid TOML file: {quote_error(error)}.", path=path) from error
+    known = {entry.name.replace("_", "-"): entry.name for entry in fields(Settings)}
+    for key in set(content) - set(known):
+        hint = unknown_choice("key", key, known).hint
+        raise FileError(f"{path} has an unknown key: {key}.", hint=hint, path=path, value=key, choices=known)
+    for key in {"datasets", "strategies"} - set(content):
+        raise FileError(f"{path} does not name any {key}.", hint=f"Add {key} = [...].", path=path)
+    for key in {"budgets"} & set(content):
+        if not isinstance(content[key], list):
+            raise FileError(f"`{key}` in {path} must be a list.", path=path)
+    return Settings(**{known[key]: value for key, value in content.items()})

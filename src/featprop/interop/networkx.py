@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, MissingExtraError
-from featprop.interop.raw import RawGraph
+from featprop.graph import RawGraph
 from featprop.matrix import Features, dense
 
 if TYPE_CHECKING:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from featprop.errors import FileError, GraphError, LabelError, first_five, quote_error
-from featprop.interop.plain import plain
-from featprop.interop.recognise import is_a
+from featprop.ids import is_a
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Frame", "is_series", "known_of", "labels_in_order", "naming_arguments", "table_of"]
+__all__ = ["Frame", "is_series", "known_of", "naming_arguments", "table_of"]
 
 Frame = Any
 """A pandas data frame or an Arrow table; pandas need not be there to name its type."""
@@ -60,6 +59,8 @@ def naming_arguments() -> Iterator[None]:
     try:
         yield
     except (FileError, GraphError) as error:
+        if not hasattr(error, "rule"):
+            raise
         parts = (error.rule, str(error.found), error.cure)
         raise type(error)(error.what, *(_with_arguments(part) for part in parts)) from error
 
@@ -103,33 +104,6 @@ def known_of(series: pd.Series[Any], n_nodes: int, asked: Iterable[Hashable]) ->
     if all(isinstance(value, float) and value.is_integer() for value in values):
         values = [int(value) for value in values]
     return dict(zip(there.index.tolist(), values, strict=True))
-
-
-def labels_in_order(nodes: Any, labels: Any, ids: Any) -> list[Any]:
-    """Return the labels of nodes as plain Python objects, those of a mapping by node, all others by place.
-
-    A series whose index names the same nodes in another order is refused: it is taken by place, not by index.
-
-    Parameters
-    ----------
-    nodes
-        The nodes as they were given.
-    ids
-        The ids of these nodes.
-    """
-    if isinstance(labels, Mapping):
-        wanted = plain(ids)
-        missing = [repr(node) for node in wanted if node not in labels]
-        if missing:
-            found = f"none for {first_five(missing)}"
-            raise LabelError("labels", "must name a class for every node", found, "pass those nodes only that have one")
-        return plain([labels[node] for node in wanted])
-    if is_series(labels) and not (is_series(nodes) and nodes.index.equals(labels.index)):
-        index, wanted = labels.index.tolist(), plain(ids)
-        if len(index) == len(wanted) and index != wanted and set(index) == set(wanted):
-            found, cure = "a Series whose index names them in another", "pass labels.loc[nodes]"
-            raise LabelError("labels", "must be in the order of the nodes", found, cure)
-    return plain(labels)
 
 
 def _from_pandas(frame: pd.DataFrame, what: str, id_names: Sequence[str]) -> pa.Table:

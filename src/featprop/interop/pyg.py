@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, MissingExtraError
-from featprop.interop.raw import RawGraph
-from featprop.interop.recognise import is_a
+from featprop.graph import RawGraph
+from featprop.ids import is_a
 from featprop.matrix import Features, dense
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featprop.errors import FileError, GraphError
+from featprop.graph import RawGraph
 from featprop.interop.edges import Edges, EdgeTable
 from featprop.interop.positions import Positions, repeated_ids
-from featprop.interop.raw import RawGraph
 from featprop.matrix import Features, side_by_side
 from featprop.tables.by_column import ByColumn
 from featprop.tables.index_columns import numbers_the_rows, without_index

@@ -71,6 +71,6 @@ def divide_weights(folder: Path, mean: MeanWeight) -> None:
         file.seek(start)
         while len(weights := np.fromfile(file, dtype=np.float32, count=BLOCK)):
             file.seek(start)
-            mean.divided(weights).tofile(file)
+            mean.divide(weights).tofile(file)
             start += weights.nbytes
             file.seek(start)

@@ -19,12 +19,12 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.adjacency import merged
+from featprop.adjacency import merge_entries
 from featprop.compute.scratch import scratch_folder
 from featprop.errors import FileError, GraphError, ParameterError, first_five
-from featprop.graph import UNKNOWN, Graph, check_finite, encoded
+from featprop.graph import UNKNOWN, Graph, check_finite, encode_labels
+from featprop.ids import sorted_classes
 from featprop.interop.edges import EdgeTable
-from featprop.interop.plain import sorted_classes
 from featprop.interop.positions import Positions, repeated_ids
 from featprop.interop.tables import Nodes, nodes_from_table
 from featprop.io.adjacency_files import write_adjacency
@@ -226,13 +226,13 @@ def _classes(graph: Graph, nodes: Nodes | None) -> tuple[Hashable, ...]:
     """Return the classes of all nodes, sorted."""
     if nodes is None or nodes.labels is None:
         return graph.classes
-    return sorted_classes([*graph.classes, *encoded(nodes.labels, len(nodes.ids))[1]])
+    return sorted_classes([*graph.classes, *encode_labels(nodes.labels, len(nodes.ids))[1]])
 
 
 def _labels(graph: Graph, nodes: Nodes) -> NDArray[np.int64]:
     """Return the classes of all nodes by number, as they are numbered now."""
     code_of = {name: code for code, name in enumerate(_classes(graph, nodes))}
-    codes, classes = encoded(nodes.labels, len(nodes.ids))
+    codes, classes = encode_labels(nodes.labels, len(nodes.ids))
     unknown = np.full(len(nodes.ids), UNKNOWN)
     parts = [
         _renumbered(np.full(graph.n_nodes, UNKNOWN) if graph.labels is None else graph.labels, graph.classes, code_of),
@@ -354,7 +354,7 @@ def _merged_rows(
             _entries(matrix, starts, rows, n) for matrix, starts in ((old, first), (more, more.indptr))
         )
         weights = weights if divisor == 1.0 else (weights / divisor).astype(np.float32)
-        found = merged(np.concatenate([a << 1, (b << 1) | 1]), np.concatenate([old_weights, weights]), rule)
+        found = merge_entries(np.concatenate([a << 1, (b << 1) | 1]), np.concatenate([old_weights, weights]), rule)
         yield found.cells, found.weights
 
 

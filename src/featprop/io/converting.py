@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.adjacency import MeanWeight, Mending, Merged, merged
-from featprop.compute import place
+from featprop.adjacency import EdgeCleaner, MeanWeight, MergedEntries, merge_entries
+from featprop.compute import get_backend
 from featprop.compute.addresses import is_address
 from featprop.compute.scratch import scratch_folder
 from featprop.errors import ParameterError
-from featprop.graph import encoded
+from featprop.graph import encode_labels
 from featprop.interop.edges import Edges, EdgeTable
 from featprop.interop.positions import Positions
 from featprop.interop.tables import nodes_from_table
@@ -118,7 +118,7 @@ def convert_tables(
         found = nodes_from_table(nodes, options, tables.nodes_name, typed=tables.typed, keep=keep)
         del nodes
         preparation = found.preparation
-        labels, classes = encoded(found.labels, len(found.ids))
+        labels, classes = encode_labels(found.labels, len(found.ids))
         positions = found.positions
         columns = write_features(folder, found.blocks, found.ids, preparation.feature_names)
         if labels is not None:
@@ -153,7 +153,7 @@ class Gathered(NamedTuple):
     """Edges in files, to be sorted."""
 
     buckets: Buckets
-    mending: Mending
+    mending: EdgeCleaner
     at_once: int
 
 
@@ -184,18 +184,18 @@ def gather_edges(
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(exist_ok=True)
         buckets = Buckets(folder, 2 * table.pieces.rows, partial(_bucket_of, nodes), weighted=weighted)
-        return Gathered(buckets, Mending(nodes, options.repeated), at_once)
+        return Gathered(buckets, EdgeCleaner(nodes, options.repeated), at_once)
 
     def take(pieces: Iterator[Edges]) -> Gathered:
         found = begun()
         read = tracked(pieces, "reading edges", table.pieces.expected)
-        found.buckets.add(Keyed(*found.mending.kept(*piece)) for piece in read)
+        found.buckets.add(Keyed(*found.mending.clean(*piece)) for piece in read)
         return found
 
-    found = _gathered_elsewhere(table, positions, begun()) if place().elsewhere else None
+    found = _gathered_elsewhere(table, positions, begun()) if get_backend().is_remote else None
     if found is None:
         found = table.read(positions, take)
-    found.mending.check(positions.ids)
+    found.mending.check_weights(positions.ids)
     return found
 
 
@@ -219,13 +219,15 @@ def _gathered_elsewhere(table: EdgeTable, positions: Positions, into: Gathered) 
                 is_clear = False
                 return
             for each in spreads:
-                into.mending.add(each.mending)
+                into.mending.add_counts(each.mending)
                 yield each.take()
             handed_out.popleft().remove()
 
     arguments = table, positions, into.buckets, into.mending.repeated
     total = table.pieces.expected
-    with closing(place().each(spread, items(portions), *arguments, stage="reading edges", total=total)) as found:
+    with closing(
+        get_backend().map_items(spread, items(portions), *arguments, stage="reading edges", total=total)
+    ) as found:
         into.buckets.append(groups(found))
     return into if is_clear else None
 
@@ -261,7 +263,7 @@ def write_edges(folder: Path, edges: Gathered, *, scaled: bool) -> tuple[int, tu
 
     def in_order() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32] | None]]:
         nonlocal one_way, uneven
-        for found in _merged_elsewhere(edges) if place().elsewhere else _merged_here(edges):
+        for found in _merged_elsewhere(edges) if get_backend().is_remote else _merged_here(edges):
             one_way, uneven = one_way + found.one_way, uneven + found.uneven
             yield found.cells, found.weights
 
@@ -269,17 +271,17 @@ def write_edges(folder: Path, edges: Gathered, *, scaled: bool) -> tuple[int, tu
     scale, told = mean.scale() if scaled else (1.0, None)
     if scale not in (1.0, None):
         divide_weights(folder, mean)
-    return entries, mending.told(one_way, uneven, entries, told), scale
+    return entries, mending.log_repairs(one_way, uneven, entries, told), scale
 
 
-def _merged_here(edges: Gathered) -> Iterator[Merged]:
+def _merged_here(edges: Gathered) -> Iterator[MergedEntries]:
     for keys, values in tracked(edges.buckets.take(edges.at_once), "sorting edges", edges.buckets.count):
-        yield merged(keys, values, edges.mending.repeated)
+        yield merge_entries(keys, values, edges.mending.repeated)
 
 
-def _merged_elsewhere(edges: Gathered) -> Iterator[Merged]:
+def _merged_elsewhere(edges: Gathered) -> Iterator[MergedEntries]:
     numbers, arguments = range(edges.buckets.count), (edges.buckets, edges.at_once, edges.mending.repeated)
-    each = place().each(merge, numbers, *arguments, stage="sorting edges", total=len(numbers))
+    each = get_backend().map_items(merge, numbers, *arguments, stage="sorting edges", total=len(numbers))
     for number, found in zip(numbers, each, strict=True):
         for part in found:
             yield part.take()

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.adjacency import Mending, Merged, merged
+from featprop.adjacency import EdgeCleaner, MergedEntries, merge_entries
 from featprop.errors import FeatpropError
 from featprop.interop.edges import EdgeTable
 from featprop.interop.positions import Positions
@@ -30,7 +30,7 @@ class Spread(NamedTuple):
 
     path: Path
     ends: NDArray[np.int64]
-    mending: Mending
+    mending: EdgeCleaner
 
     def take(self) -> Grouped:
         """Read the entries and remove the file."""
@@ -45,9 +45,9 @@ class MergedFiles(NamedTuple):
     one_way: int
     uneven: int
 
-    def take(self) -> Merged:
+    def take(self) -> MergedEntries:
         """Read it and remove the files."""
-        return Merged(
+        return MergedEntries(
             _taken(self.cells), None if self.weights is None else _taken(self.weights), self.one_way, self.uneven
         )
 
@@ -78,8 +78,8 @@ def spread(
             edges = None
         if edges is None:
             return None
-        mending = Mending(len(positions.ids), repeated)
-        entries, ends = buckets.grouped(Keyed(*mending.kept(*edges)))
+        mending = EdgeCleaner(len(positions.ids), repeated)
+        entries, ends = buckets.grouped(Keyed(*mending.clean(*edges)))
         found.append(Spread(_kept(entries, buckets.folder), ends, mending))
     return found
 
@@ -91,7 +91,7 @@ def merge(number: int, buckets: Buckets, at_once: int, repeated: str) -> list[Me
 
 def _merged(number: int, buckets: Buckets, at_once: int, repeated: str) -> Iterator[MergedFiles]:
     for keys, values in buckets.read(number, at_once):
-        cells, weights, one_way, uneven = merged(keys, values, repeated)
+        cells, weights, one_way, uneven = merge_entries(keys, values, repeated)
         kept = None if weights is None else _kept(weights, buckets.folder)
         yield MergedFiles(_kept(cells, buckets.folder), kept, one_way, uneven)
 

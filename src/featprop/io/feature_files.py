@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.compute.stored import let_go
+from featprop.compute.mapped_arrays import release_pages
 from featprop.graph import check_finite
 from featprop.io.streaming import ArrayStream
 from featprop.matrix import Features, as_dense, is_sparse_smaller, non_zeros, side_by_side
@@ -81,7 +81,7 @@ def _write_dense(folder: Path, blocks: Sequence[Features], rows: int, columns: i
             found = np.hstack([as_dense(block[part]) for block in blocks]).astype(np.float32, copy=False)
             finite = finite and bool(np.isfinite(found).all())
             stream.append(found)
-            _let_go(blocks, part)
+            _release(blocks, part)
     return finite
 
 
@@ -102,7 +102,7 @@ def _write_sparse(folder: Path, blocks: Sequence[Features], columns: int, filled
             data.append(found.data)
             ends[part.start + 1 : part.stop + 1] = found.indptr[1:] + done
             done += found.nnz
-            _let_go(blocks, part)
+            _release(blocks, part)
     np.save(folder / "features.indptr.npy", ends)
     return finite
 
@@ -116,17 +116,17 @@ def _parts(rows: int, columns: int) -> Iterator[slice]:
 
 def _non_zeros(block: Features) -> int:
     found = non_zeros(block)
-    _let_go([block], slice(None))
+    _release([block], slice(None))
     return found
 
 
-def _let_go(blocks: Sequence[Features], part: slice) -> None:
+def _release(blocks: Sequence[Features], part: slice) -> None:
     for block in blocks:
         if not sp.issparse(block):
-            let_go(block, part)
+            release_pages(block, part)
             continue
         rows = sp.csr_array(block)
         start, stop, _ = part.indices(rows.shape[0])
         entries = slice(int(rows.indptr[start]), int(rows.indptr[stop]))
         for array, some in ((rows.data, entries), (rows.indices, entries), (rows.indptr, slice(start, stop))):
-            let_go(array, some)
+            release_pages(array, some)

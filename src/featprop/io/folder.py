@@ -11,8 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from featprop.errors import FileError
-from featprop.graph import Graph
-from featprop.interop.raw import RawGraph
+from featprop.graph import Graph, RawGraph
 from featprop.interop.tables import raw_from_tables
 from featprop.io.column_files import read_by_column
 from featprop.io.formats import Format, register_format

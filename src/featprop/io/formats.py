@@ -48,13 +48,23 @@ class Format(ABC):
         """
 
 
-FORMATS: Registry[Format] = Registry("format", Format, "featprop.formats")
+FORMATS: Registry[Format] = Registry(
+    "format",
+    Format,
+    "featprop.formats",
+    {
+        "native": "featprop.io.native:Native",
+        "npz": "featprop.io.npz:Npz",
+        "tables": "featprop.io.folder:Tables",
+        "workbook": "featprop.io.folder:Workbook",
+    },
+)
 
 register_format = FORMATS.register
 
 
 def known_formats() -> str:
     """Say what a graph on disk may be, for messages."""
-    classes = FORMATS.classes
-    described = [classes[name].description if name in classes else f"the format {name}" for name in FORMATS.names()]
+    known = {*FORMATS.built_in, *FORMATS.classes}
+    described = [FORMATS.find(name).description if name in known else f"the format {name}" for name in FORMATS.names()]
     return f"{', '.join(described[:-1])} or {described[-1]}"

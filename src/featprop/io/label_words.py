@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from featprop.errors import LabelError, ParameterError, first_five
+from featprop.ids import closest, composed, form_of
 from featprop.io.answers import Answer
-from featprop.spelling import closest, composed, form_of
 from featprop.tables.missing import is_no_class
 from featprop.tables.naming import name_of
 

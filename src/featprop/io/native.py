@@ -34,13 +34,12 @@ from numpy.typing import NDArray
 
 from featprop.errors import FileError, first_five, overwriting, quote_error
 from featprop.graph import Graph
-from featprop.interop.plain import as_array
+from featprop.ids import as_array, from_jsonable, name_from_text, name_to_text, to_jsonable
 from featprop.io.atomic import read_whole, replacing_folder
 from featprop.io.foreign import foreign_entries
 from featprop.io.formats import Format, register_format
 from featprop.io.native_checks import check_arrays
 from featprop.io.stamps import STAMP, file_states, is_stamped, stamp, stamp_written
-from featprop.names import from_jsonable, name_from_text, name_to_text, to_jsonable
 from featprop.progress import tracked
 from featprop.tables import Preparation, TableOptions
 from featprop.tables.by_column import ByColumn

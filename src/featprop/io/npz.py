@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from featprop.errors import FileError
-from featprop.graph import Graph
-from featprop.interop.raw import RawGraph
+from featprop.graph import Graph, RawGraph
 from featprop.io.archive import AGAIN, NpzArchive, opened_npz
 from featprop.io.formats import Format, register_format
 from featprop.tables import Preparation, TableOptions

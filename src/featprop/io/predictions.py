@@ -18,8 +18,8 @@ from functools import cached_property
 import pyarrow as pa
 
 from featprop.errors import LabelError
+from featprop.ids import form_of
 from featprop.io.formulas import bare
-from featprop.spelling import form_of
 from featprop.tables.missing import is_no_class
 
 __all__ = ["PREDICTION_COLUMNS", "PROBABILITY", "Predictions"]

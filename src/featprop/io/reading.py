@@ -12,8 +12,8 @@ from pathlib import Path
 from featprop.compute.addresses import is_address, local_copy
 from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
+from featprop.ids import closest
 from featprop.io.formats import FORMATS, Format, known_formats
-from featprop.spelling import closest
 from featprop.tables import Preparation, TableOptions
 
 __all__ = ["format_of", "nothing_at", "read_graph"]
@@ -101,5 +101,5 @@ def nothing_at(name: str, datasets: Sequence[str] | None = None) -> FileError:
 
 def _names() -> Iterator[str]:
     """Yield featprop's own formats first: those of other packages are imported only if none of these fits."""
-    yield from sorted(FORMATS.classes)
+    yield from sorted({*FORMATS.built_in, *FORMATS.classes})
     yield from FORMATS.names()

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from featprop.names import name_from_text, name_to_text
+from featprop.ids import name_from_text, name_to_text
 
 __all__ = ["Act", "NewAct", "Outcome", "Told", "act_of", "same"]
 

@@ -22,8 +22,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from featprop.ids import name_to_text
 from featprop.io.agreement import leaders
-from featprop.names import name_to_text
 
 if TYPE_CHECKING:
     from featprop.labels.acts import Act

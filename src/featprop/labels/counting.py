@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from featprop.graph import Graph
 from featprop.labels.acts import Act
 from featprop.labels.agreement import Consensus, consensus
-from featprop.models import model_of_seed
+from featprop.models import seeded_model
 
 __all__ = ["Guess", "guesses", "what_counts"]
 
@@ -29,12 +29,12 @@ def guesses(graph: Graph, labels: Mapping[Hashable, Hashable]) -> Callable[[Hash
     """Train the default model and return what it holds of a node; None without labels of two classes."""
     if len(set(labels.values())) < 2:
         return None
-    model = model_of_seed(0, None).fit(graph, list(labels), list(labels.values()))
+    model = seeded_model(0, None).fit(graph, list(labels), list(labels.values()))
     probabilities = model.predict_proba(graph)
 
     def guess(node: Hashable) -> Guess:
         row = probabilities[graph.positions([node])[0]].tolist()
-        shares = dict(zip(model.classes_, row, strict=True))
+        shares = dict(zip(model.class_names_, row, strict=True))
         best = max(shares, key=lambda name: shares[name])
         return Guess(best, shares[best], shares)
 

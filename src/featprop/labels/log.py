@@ -7,7 +7,7 @@ for checking. Which label counts where people differ is said in `featprop.labels
 `featprop.labels.act_file`: an act is on the disk before the call returns. Every act has a key of its own: the same
 act sent again under its key changes nothing, whatever was done in between, and another one under it is refused.
 
-Nodes and labels are kept as JSON with their types (`featprop.names`).
+Nodes and labels are kept as JSON with their types (`featprop.ids`).
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 from featprop.errors import FileError, LabelError, first_five
-from featprop.interop.plain import is_missing
+from featprop.ids import is_missing, name_to_text
 from featprop.io.audits import pooled
 from featprop.labels.act_file import ActFile
 from featprop.labels.acts import Act, NewAct, Outcome, Told, same
 from featprop.labels.agreement import consensus
-from featprop.names import name_to_text
 
 __all__ = ["LabelLog"]
 

@@ -1,42 +1,53 @@
-"""Models that learn from a few labelled nodes: one file each, all behind `NodeClassifier`.
-
-Every file here is imported but `featprop.models.networks`, which needs PyTorch.
-"""
+"""Models that learn from a few labelled nodes: one file per model, imported on first use."""
 
 from importlib import import_module
-from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
 
-from featprop.models.base import NodeClassifier
-from featprop.models.gcn import GCN
+from featprop.models.base import NodeClassifier, clone
 from featprop.models.registry import (
+    BUILT_IN,
     DEFAULT_MODEL,
     MODELS,
     available_models,
     get_model,
     model_class,
-    model_of_seed,
     register_model,
+    seeded_model,
 )
-from featprop.models.ridge import GraphRidge
-from featprop.models.saved import load_model, save_model
-from featprop.models.sgc import SGC
+
+if TYPE_CHECKING:
+    from featprop.models.cross_validation import cross_validate as cross_validate
+    from featprop.models.gcn import GCN as GCN
+    from featprop.models.ridge import GraphRidge as GraphRidge
+    from featprop.models.saved import load_model as load_model
+    from featprop.models.saved import save_model as save_model
+    from featprop.models.sgc import SGC as SGC
+
+_NAME_OF = {kind: name for name, kind in BUILT_IN.items()}
+_MODULE_OF = {"cross_validate": "cross_validation", "load_model": "saved", "save_model": "saved"}
 
 __all__ = [
     "DEFAULT_MODEL",
-    "GCN",
     "MODELS",
-    "SGC",
-    "GraphRidge",
     "NodeClassifier",
     "available_models",
+    "clone",
     "get_model",
-    "load_model",
     "model_class",
-    "model_of_seed",
     "register_model",
-    "save_model",
+    "seeded_model",
+    *_NAME_OF,
+    *_MODULE_OF,
 ]
 
-for found in iter_modules(__path__):
-    if found.name != "networks":
-        import_module(f"{__name__}.{found.name}")
+
+def __getattr__(name: str) -> Any:
+    if name in _NAME_OF:
+        return model_class(_NAME_OF[name])
+    if name in _MODULE_OF:
+        return getattr(import_module(f"featprop.models.{_MODULE_OF[name]}"), name)
+    raise AttributeError(f"module 'featprop.models' has no attribute {name!r}", name=name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

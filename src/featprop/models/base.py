@@ -1,4 +1,4 @@
-"""What every model can do: learn from labelled nodes, and say something of all of them."""
+"""`NodeClassifier`: what every model can do, in the manner of scikit-learn."""
 
 from __future__ import annotations
 
@@ -8,55 +8,54 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
 from featprop.errors import LabelError, ModelError, first_five, unknown_choice
-from featprop.graph import Graph
+from featprop.graph import UNKNOWN, Graph, GraphLike, as_graph
 from featprop.html import bars, card
-from featprop.interop.pandas import labels_in_order
-from featprop.interop.plain import as_array, is_missing, sorted_classes
-from featprop.io.given import GraphLike, as_graph
+from featprop.ids import as_array, is_missing, match_labels, sorted_classes
 from featprop.matrix import Features, as_dense
-from featprop.options import check_options, options_of
+from featprop.options import check_options, options_of, unknown_option
 from featprop.propagation import Propagation
-from featprop.tables import Preparation
-
-__all__ = ["NodeClassifier"]
 
 log = logging.getLogger(__name__)
 
-BLOCK = 1 << 22
+BLOCK_SIZE = 1 << 22
 """Numbers that are made dense at a time."""
+
+Model = TypeVar("Model", bound="NodeClassifier")
 
 
 class NodeClassifier(ABC):
-    """A model of node classes.
+    """A model that predicts the class of every node of a graph.
 
-    The constructor stores each setting under its own name, with a default; `fit` learns. A model implements `learn`
-    and `scores`, and `tensors` and `restore` to be saved; `representation` where it has one of its own. Parameters are
-    read and set as in scikit-learn, whose `clone` works.
+    The constructor stores each parameter under its own name, with a default; `fit` learns. A model implements `learn`
+    and `scores`, and `state_dict` and `load_state_dict` to be saved; optionally `representation_of`. Parameters work as
+    in scikit-learn: `sklearn.base.clone`, `is_classifier` and `check_is_fitted` accept these models.
 
     Attributes
     ----------
-    classes_ : tuple
-        The class names in the order of the columns of `predict_proba`; empty before `fit`.
+    classes_ : ndarray
+        Classes in the order of the columns of `predict_proba`; missing before `fit`.
+    class_names_ : tuple
+        The same as plain Python objects; empty before `fit`.
     n_features_in_ : int
-        The number of features seen in `fit`.
+        Number of features seen in `fit`.
     feature_names_in_ : tuple of str or None
         Their names, if they have any.
     preparation_ : Preparation or None
-        How the columns of a table became them: done again, by name, with every other table.
+        How the columns of a table became features; applied to every other table, by name.
     labelled_ : mapping
-        The labels it was trained on: the class of each labelled node, by id.
+        Training labels: the class of each labelled node, by id.
     labelled_rows_ : tuple of str
-        A digest of the features of each of these nodes, by which another graph with the same ids is known.
-    left_out_ : ndarray of float32 or None
-        The probability of each class that each label got in cross-validation, from fits that never saw it, one row per
-        label in the order of `labelled_`; None where the model does not cross-validate.
+        Digest of the features of each of these nodes, to recognise another graph with the same ids.
+    held_out_proba_ : ndarray of float32 or None
+        Probabilities of the training labels from cross-validation, one row per label in the order of `labelled_`, each
+        from a fit that did not see the label; None if the model does not cross-validate.
     """
 
     kind: ClassVar[str] = "model"
@@ -64,182 +63,204 @@ class NodeClassifier(ABC):
     typical_inverse_temperature: ClassVar[float] = 1.0
     """Typical inverse temperature of the scores of a model that does not calibrate itself."""
 
-    classes_: tuple[Hashable, ...] = ()
+    class_names_: tuple[Hashable, ...] = ()
     n_features_in_: int = 0
     feature_names_in_: tuple[str, ...] | None = None
-    preparation_: Preparation | None = None
+    preparation_: Any = None
     labelled_: Mapping[Hashable, Hashable] = MappingProxyType({})
     labelled_rows_: tuple[str, ...] = ()
-    left_out_: NDArray[np.float32] | None = None
+    held_out_proba_: NDArray[np.float32] | None = None
 
     @abstractmethod
     def learn(self, propagation: Propagation, nodes: NDArray[np.intp], targets: NDArray[np.int64]) -> None:
-        """Learn from the nodes at those positions and their classes, indices into `classes_`; two classes at least."""
+        """Learn from the nodes at those positions and their classes, indices into `classes_`; at least two classes."""
 
     @abstractmethod
     def scores(self, propagation: Propagation) -> NDArray[np.float32]:
-        """Return a score of each class for every node, the higher the likelier: the input of a softmax."""
+        """Return a score of each class for every node, the input of a softmax."""
 
     def scores_at(self, propagation: Propagation, nodes: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return the scores of some nodes, a row each; a model that can do that with less work says so."""
+        """Return the scores of some nodes, one row each; override it if that takes less work than all scores."""
         return self.scores(propagation)[nodes]
 
     @abstractmethod
-    def tensors(self) -> Mapping[str, NDArray[Any]]:
-        """Return what was learnt, by name."""
+    def state_dict(self) -> Mapping[str, NDArray[Any]]:
+        """Return the learnt arrays by name."""
 
     @abstractmethod
-    def restore(self, tensors: Mapping[str, NDArray[Any]]) -> None:
-        """Take up what `tensors` returned; classes and features are set already."""
+    def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Load what `state_dict` returned; classes and features are already set."""
 
     def representation_of(self, propagation: Propagation) -> Features:
-        """Return the rows that stand for the nodes inside the model; S²X where it has no other."""
+        """Return the model's internal representation of each node; S²X by default."""
         return propagation.rows(2)
 
-    def start(self, propagation: Propagation) -> None:  # noqa: B027
-        """Make ready without learning, where there is one class only, which is predicted everywhere."""
+    def cold_start(self, propagation: Propagation) -> None:  # noqa: B027
+        """Prepare to predict the only class with labels, from which nothing can be learnt."""
 
     def evidence(self) -> str | None:
         """Return a sentence on what the labels say about the graph, if the model weighs that and has enough labels."""
         return None
 
-    def fit(self, graph: GraphLike, nodes: Iterable[Hashable], labels: Iterable[Hashable]) -> Self:
+    def fit(
+        self,
+        graph: GraphLike,
+        nodes: Iterable[Hashable] | Mapping[Hashable, Hashable] | None = None,
+        labels: Iterable[Hashable] | None = None,
+        *,
+        cold_start: bool = False,
+    ) -> Self:
         """Learn from the labels of some nodes.
 
         Parameters
         ----------
         graph
-            The graph: a `Graph`, a PyG `Data`, a NetworkX graph or a path, here as in every method.
+            A `Graph`, a PyG `Data`, a NetworkX graph or a path, here as in every method.
         nodes
-            The ids of the labelled nodes, or a `Selection` of them.
+            Ids of the labelled nodes, a `Selection` of them, or a mapping from nodes to labels. By default, all nodes
+            whose labels the graph has.
         labels
-            The class of each, by name, in the order of the nodes, or a mapping from nodes to classes.
+            Class of each node, in the order of `nodes`, or a mapping from nodes to classes. By default, the labels of
+            the graph.
+        cold_start
+            Whether labels of one class are enough; the model then predicts that class for every node.
         """
         check_options(self)
         graph = as_graph(graph)
-        positions = graph.positions(nodes)
-        names = labels_in_order(nodes, labels, graph.ids[positions])
+        positions, names = labelled_nodes(graph, nodes, labels)
         _check_labels(graph, positions, names)
         classes = sorted_classes(names)
-        if len(classes) < 2:
-            found = f"only {classes[0]!r}" if classes else "none"
-            raise LabelError("labels", "must hold at least two classes", found, "label nodes of another class too")
-        code_of = {name: code for code, name in enumerate(classes)}
-        targets = np.array([code_of[name] for name in names], dtype=np.int64)
-        fresh = self.fresh()
-        fresh.describe(graph, classes)
-        fresh._keep_labels(graph, positions, names)
-        fresh.learn(Propagation.of(graph), positions, targets)
-        return self._become(fresh)
-
-    def fit_or_start(self, graph: GraphLike, nodes: Iterable[Hashable], labels: Iterable[Hashable]) -> Self:
-        """Fit to the labels; with one class only, which nothing can be learnt from, start and no more."""
-        graph = as_graph(graph)
-        positions = graph.positions(nodes)
-        names = labels_in_order(nodes, labels, graph.ids[positions])
-        classes = sorted_classes(names)
-        if len(classes) != 1:
-            return self.fit(graph, graph.ids[positions], names)
-        check_options(self)
-        _check_labels(graph, positions, names)
-        fresh = self.fresh()
-        fresh.describe(graph, classes)
-        fresh._keep_labels(graph, positions, names)
-        fresh.start(Propagation.of(graph))
-        return self._become(fresh)
-
-    def _become(self, fitted: Self) -> Self:
-        """Take over all that another model of this kind has learnt: a fit that fails leaves what was there."""
-        vars(self).update(vars(fitted))
+        if len(classes) < (1 if cold_start else 2):
+            raise LabelError(
+                "The labels are all of one class." if classes else "There are no labels to learn from.",
+                hint="Label nodes of at least two classes.",
+                parameter="labels",
+                value=classes,
+            )
+        fitted = clone(self)
+        fitted.set_metadata(graph, classes)
+        fitted.labelled_ = dict(zip(graph.ids[positions].tolist(), names, strict=True))
+        fitted.labelled_rows_ = _digests(graph, positions)
+        propagation = Propagation.of(graph)
+        if len(classes) == 1:
+            fitted.cold_start(propagation)
+        else:
+            code_of = {name: code for code, name in enumerate(classes)}
+            fitted.learn(propagation, positions, np.array([code_of[name] for name in names], dtype=np.int64))
+        vars(self).update(vars(fitted))  # only now: a fit that fails leaves the model unchanged
         return self
 
-    def describe(self, graph: Graph, classes: tuple[Hashable, ...]) -> None:
-        """Take down what the model is of: the classes and the features."""
-        self.classes_, self.left_out_ = classes, None
+    def set_metadata(self, graph: Graph, classes: tuple[Hashable, ...]) -> None:
+        """Store the classes and the features that the model is for."""
+        self.class_names_, self.held_out_proba_ = classes, None
         self.n_features_in_, self.feature_names_in_ = graph.n_features, graph.feature_names
         self.preparation_ = graph.preparation
 
-    def _keep_labels(self, graph: Graph, positions: NDArray[np.intp], names: list[Hashable]) -> None:
-        self.labelled_ = dict(zip(graph.ids[positions].tolist(), names, strict=True))
-        self.labelled_rows_ = _digests(graph, positions)
+    def training_labels_in(self, graph: Graph) -> dict[Hashable, Hashable]:
+        """Return the training labels of nodes that are in this graph.
 
-    def given_in(self, graph: Graph) -> dict[Hashable, Hashable]:
-        """Return the labels it was trained on that are of nodes of this graph.
-
-        Where nodes are only counted, 0, 1, 2, …, and mostly have other features than those of the training, the numbers
-        mean other nodes: none of the labels is of them. Where a table numbers them and none has the features it had,
-        they may, and that is said.
+        Numbered nodes (0, 1, 2, …) of a graph without a table, most of which have other features than in training,
+        are other nodes: none of the labels applies. If a table numbers the nodes and none has the same features, the
+        labels apply and a warning is logged.
         """
         there = {node: label for node, label in self.labelled_.items() if graph.has(node)}
         if graph.ids.dtype.kind not in "iu" or (graph.table is None and not graph.is_counted):
             return there
         seen = dict(zip(self.labelled_, self.labelled_rows_, strict=True))
-        rows = zip(there, _digests(self.fitting(graph), graph.positions(there)), strict=True)
+        rows = zip(there, _digests(self.prepare_graph(graph), graph.positions(there)), strict=True)
         known = sum(seen[node] == row for node, row in rows)
         if 2 * known >= len(there) or (known and graph.table is not None):
             return there
         if graph.table is not None:
-            told = (
-                "None of the %s nodes whose labels the model was trained on has the features it had then: if this is "
-                "another graph, whose numbers are other nodes, do not rely on what is given for them"
+            log.warning(
+                "None of the %s training nodes has the same features as in training. If this is another graph, whose "
+                "ids mean other nodes, do not rely on the labels shown for them.",
+                f"{len(there):,}",
             )
-            log.warning(told, f"{len(there):,}")
             return there
-        told = (
-            "The graph is another than the model was trained on, by the features of its nodes: %s labels do not count"
+        log.warning(
+            "Ignoring %s training labels: by the features of its nodes, this is not the graph the model was trained "
+            "on.",
+            f"{len(there):,}",
         )
-        log.warning(told, f"{len(there):,}")
         return {}
+
+    def score(
+        self,
+        graph: GraphLike,
+        nodes: Iterable[Hashable] | Mapping[Hashable, Hashable] | None = None,
+        labels: Iterable[Hashable] | None = None,
+    ) -> float:
+        """Return the accuracy: the share of nodes whose class is predicted correctly.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        nodes, labels
+            As in `fit`. By default, all nodes whose labels the graph has, except those the model was trained on.
+        """
+        graph = as_graph(graph, self.preparation_)
+        positions, names = labelled_nodes(graph, nodes, labels)
+        if nodes is None and labels is None:
+            trained = set(graph.positions(self.training_labels_in(graph)).tolist())
+            kept = [place for place, position in enumerate(positions.tolist()) if position not in trained]
+            positions, names = positions[kept], [names[place] for place in kept]
+        _check_labels(graph, positions, names)
+        if not len(positions):
+            raise LabelError("There are no labels to score against.", parameter="labels")
+        predicted = self.predict(graph)[positions].tolist()
+        return float(np.mean([prediction == name for prediction, name in zip(predicted, names, strict=True)]))
 
     def decision_function(self, graph: GraphLike) -> NDArray[np.float32]:
         """Return the score of each class for every node, shape (nodes, classes)."""
-        fitting = self.fitting(graph)
-        if len(self.classes_) == 1:
-            return np.zeros((fitting.n_nodes, 1), dtype=np.float32)
-        return self.scores(Propagation.of(fitting))
+        prepared = self.prepare_graph(graph)
+        if len(self.class_names_) == 1:
+            return np.zeros((prepared.n_nodes, 1), dtype=np.float32)
+        return self.scores(Propagation.of(prepared))
 
     def predict_proba(self, graph: GraphLike) -> NDArray[np.float32]:
         """Return the probability of each class for every node, shape (nodes, classes)."""
         return self._probabilities_of(self.decision_function(graph))
 
     def probability_blocks(self, graph: GraphLike) -> Iterator[NDArray[np.float32]]:
-        """Yield `predict_proba` in blocks, in the order of the nodes, for graphs of so many that they are written."""
-        fitting = self.fitting(graph)
-        if len(self.classes_) == 1:
-            yield self._probabilities_of(np.zeros((fitting.n_nodes, 1), dtype=np.float32))
+        """Yield `predict_proba` in blocks of consecutive nodes, for graphs too large to hold all of it."""
+        prepared = self.prepare_graph(graph)
+        if len(self.class_names_) == 1:
+            yield self._probabilities_of(np.zeros((prepared.n_nodes, 1), dtype=np.float32))
             return
-        for scores in self.score_blocks(Propagation.of(fitting)):
+        for scores in self.score_blocks(Propagation.of(prepared)):
             yield self._probabilities_of(scores)
 
     def score_blocks(self, propagation: Propagation) -> Iterator[NDArray[np.float32]]:
-        """Yield the scores in blocks; a model that never needs them all at once says so."""
+        """Yield the scores in blocks; override it if not all scores are needed at once."""
         yield self.scores(propagation)
 
     def probabilities(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the probabilities that scores stand for, one row a node: their softmax where nothing else is said."""
+        """Return the probabilities of scores, one row per node; their softmax by default."""
         return np.asarray(softmax(scores, axis=1))
 
     def _probabilities_of(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the probabilities that scores stand for, which may be too large to stand for any."""
+        """Return the probabilities of scores, which must be finite."""
         with np.errstate(all="ignore"):
             found = self.probabilities(scores)
         if not np.isfinite(found).all():
-            cure = "train it again; settings such as a lower learning rate may help"
-            raise ModelError("The model", "must give probabilities", "numbers that are not finite", cure)
+            message = "The model predicts probabilities that are not finite numbers."
+            raise ModelError(message, hint="Train it again, for example with a lower `learning_rate`.")
         return found
 
     def predict(self, graph: GraphLike) -> NDArray[Any]:
-        """Return the likeliest class of every node, by name."""
+        """Return the most probable class of every node."""
         best = self.decision_function(graph).argmax(axis=1)
-        names: NDArray[Any] = as_array(self.classes_)[best]
+        names: NDArray[Any] = self.classes_[best]
         return names
 
     def representation(self, graph: GraphLike) -> Features:
-        """Return the rows that stand for the nodes inside the model, its last hidden layer for one."""
-        return self.representation_of(Propagation.of(self.fitting(graph)))
+        """Return the model's internal representation of each node, such as its last hidden layer."""
+        return self.representation_of(Propagation.of(self.prepare_graph(graph)))
 
     def outputs(self, graph: Graph, wanted: Collection[str]) -> dict[str, Features]:
-        """Return what a strategy wants of probabilities, hidden and logits (`featprop.strategies.OUTPUTS`)."""
+        """Return the outputs a strategy wants: probabilities, hidden, logits (`featprop.strategies.OUTPUTS`)."""
         makers: dict[str, Callable[[Graph], Features]] = {
             "probabilities": self.predict_proba,
             "hidden": self.representation,
@@ -247,35 +268,48 @@ class NodeClassifier(ABC):
         }
         for name in wanted:
             if name not in makers:
-                raise unknown_choice("What a strategy needs of a model", name, makers)
+                raise unknown_choice("needs", name, makers)
         return {name: makers[name](graph) for name in sorted(wanted)}
 
     @property
+    def classes_(self) -> NDArray[Any]:
+        """Classes in the order of the columns of `predict_proba`."""
+        if not self.class_names_:
+            raise AttributeError(f"{type(self).__name__} is not fitted: it has no classes_", name="classes_", obj=self)
+        return as_array(self.class_names_)
+
+    @property
     def is_fitted(self) -> bool:
-        """Whether there is anything to predict with."""
-        return bool(self.classes_)
+        """Whether `fit` was called."""
+        return bool(self.class_names_)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
-        """Return the settings by name; `deep` changes nothing, as none of them is a model."""
+        """Return the parameters by name; `deep` has no effect."""
         return {name: getattr(self, name) for name in options_of(type(self))}
 
     def set_params(self, **settings: Any) -> Self:
-        """Change settings by name."""
+        """Set parameters by name."""
         known = options_of(type(self))
         for name, value in settings.items():
             if name not in known:
-                raise unknown_choice(f"Setting of model {self.name or type(self).__name__}", name, known)
+                raise unknown_option(type(self), name)
             setattr(self, name, value)
         return self
 
-    def fresh(self) -> Self:
-        """Return a model with the same settings that has learnt nothing."""
-        return type(self)(**self.get_params())
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.is_fitted
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier", target_tags=TargetTags(required=False), classifier_tags=ClassifierTags()
+        )
 
     def __repr__(self) -> str:
         defaults = {option.name: option.default for option in options_of(type(self)).values()}
-        told = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items() if value != defaults[name])
-        return f"{type(self).__name__}({told})"
+        changed = [f"{name}={value!r}" for name, value in self.get_params().items() if value != defaults[name]]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     def _repr_html_(self) -> str:
         facts: list[tuple[str, object]] = [(name, repr(value)) for name, value in self.get_params().items()]
@@ -284,51 +318,89 @@ class NodeClassifier(ABC):
         names = self.feature_names_in_
         facts += [
             ("features", first_five(names) if names else f"{self.n_features_in_:,}"),
-            ("classes", first_five(self.classes_)),
+            ("classes", first_five(self.class_names_)),
         ]
         labels = Counter(self.labelled_.values())
-        counts = [(str(name), labels[name]) for name in self.classes_] if labels else []
+        counts = [(str(name), labels[name]) for name in self.class_names_] if labels else []
         return card(repr(self), facts, bars("labels by class", counts))
 
-    def fitting(self, graph: GraphLike) -> Graph:
-        """Return the graph with features made of its table as the model knows them, or say why there are none."""
+    def prepare_graph(self, graph: GraphLike) -> Graph:
+        """Return the graph with the features the model was trained on, prepared from its table if needed."""
         read = as_graph(graph, self.preparation_)
         if not self.is_fitted:
-            raise ModelError("The model", "must be fitted before it predicts", "an unfitted one", "call fit first")
-        fitting = self._prepared(read)
-        cure = "use the graph and the --features it was trained on, or train a model on this one"
-        if fitting.n_features != self.n_features_in_:
-            rule = f"must be for a graph of {fitting.n_features:,} features"
-            raise ModelError("The model", rule, f"one trained on {self.n_features_in_:,}", cure)
+            raise ModelError("The model is not fitted.", hint="Call `fit` first.")
+        prepared = self._prepare_features(read)
+        hint = "Use the graph and the `features` it was trained on, or train a model on this graph."
+        if prepared.n_features != self.n_features_in_:
+            raise ModelError(
+                f"The model was trained on {self.n_features_in_:,} features, but the graph has "
+                f"{prepared.n_features:,}.",
+                hint=hint,
+                value=prepared.n_features,
+            )
         names = self.feature_names_in_
-        if names and fitting.feature_names and names != fitting.feature_names:
-            other = [f"{a} for {b}" for a, b in zip(names, fitting.feature_names, strict=True) if a != b]
-            rule = "must be for a graph of the same feature columns in the same order"
-            raise ModelError("The model", rule, f"{first_five(other)} different", cure)
-        return fitting
+        if names and prepared.feature_names and names != prepared.feature_names:
+            differing = [
+                (ours, theirs) for ours, theirs in zip(names, prepared.feature_names, strict=True) if ours != theirs
+            ]
+            raise ModelError(
+                f"The model was trained on other feature columns or another order of them: {len(differing):,} differ, "
+                f"such as {differing[0][0]!r} in the model and {differing[0][1]!r} in the graph.",
+                hint=hint,
+                column=differing[0][1],
+            )
+        return prepared
 
-    def _prepared(self, graph: Graph) -> Graph:
-        """Return the graph with its columns prepared as they were for the model; raw numbers are not prepared ones."""
+    def _prepare_features(self, graph: Graph) -> Graph:
+        """Return the graph with its columns prepared as in training; numbers used unchanged need no preparation."""
         if self.preparation_ is not None:
             if graph.preparation is None and not self.preparation_.takes_numbers_as_they_are:
-                rule, found = "must be for a graph with the table it learnt from", "a graph without one"
-                raise ModelError("The model", rule, found, "pass tables, or train a model on this graph")
+                raise ModelError(
+                    "The model was trained on the columns of a table, but the graph has no table.",
+                    hint="Pass tables, or train a model on this graph.",
+                )
             return graph.prepared(self.preparation_)
         if graph.preparation is None or graph.preparation.takes_numbers_as_they_are:
             return graph
         if self.feature_names_in_ is None:
-            rule, found = (
-                "must be for features that are prepared as its own",
-                "columns that are, where its own were not",
+            raise ModelError(
+                "The columns of the graph are preprocessed, but the features the model was trained on were not.",
+                hint="Read the tables with `raw`, or train a model on this graph.",
             )
-            raise ModelError("The model", rule, found, "read the tables with raw, or train a model on this graph")
+        from featprop.tables import Preparation
+
         return graph.prepared(Preparation.of_plain_columns(self.feature_names_in_))
 
 
+def clone(model: Model) -> Model:
+    """Return an unfitted model with the same parameters.
+
+    The same as `sklearn.base.clone`, without the second that importing scikit-learn takes.
+    """
+    return type(model)(**model.get_params())
+
+
+def labelled_nodes(graph: Graph, nodes: Any, labels: Any) -> tuple[NDArray[np.intp], list[Hashable]]:
+    """Return the positions and the labels of nodes, given as in `NodeClassifier.fit`."""
+    if labels is None and isinstance(nodes, Mapping):
+        labels = nodes
+    if labels is not None:
+        nodes = list(labels) if nodes is None and isinstance(labels, Mapping) else nodes
+        if nodes is None:
+            raise LabelError("`labels` needs `nodes`, unless it is a mapping.", parameter="nodes")
+        positions = graph.positions(nodes)
+        return positions, match_labels(nodes, labels, graph.ids[positions])
+    if graph.labels is None:
+        raise LabelError("The graph has no labels.", hint="Pass `nodes` and `labels`.", parameter="labels")
+    positions = np.flatnonzero(graph.labels != UNKNOWN) if nodes is None else graph.positions(nodes)
+    known = [None if code == UNKNOWN else graph.classes[code] for code in graph.labels[positions].tolist()]
+    return positions, known
+
+
 def _digests(graph: Graph, positions: NDArray[np.intp]) -> tuple[str, ...]:
-    """Return a few digits for the features of each node: the same for the same features, hardly ever for others."""
+    """Return a short digest of the features of each node."""
     digests: list[str] = []
-    size = max(1, BLOCK // graph.n_features)
+    size = max(1, BLOCK_SIZE // graph.n_features)
     for start in range(0, len(positions), size):
         rows = np.ascontiguousarray(as_dense(graph.features[positions[start : start + size]]))
         digests += [hashlib.blake2b(row.data, digest_size=4).hexdigest() for row in rows]
@@ -336,13 +408,16 @@ def _digests(graph: Graph, positions: NDArray[np.intp]) -> tuple[str, ...]:
 
 
 def _check_labels(graph: Graph, positions: NDArray[np.intp], names: list[Hashable]) -> None:
+    """Raise a `LabelError` unless there is one known label for each of distinct nodes."""
     if len(names) != len(positions):
-        found = f"{len(names):,} labels for {len(positions):,} nodes"
-        raise LabelError("labels", "must be as many as the nodes", found, "pass one label a node")
+        message = f"`labels` must have one label per node, {len(positions):,}, not {len(names):,}."
+        raise LabelError(message, parameter="labels", value=len(names))
     distinct, counts = np.unique(positions, return_counts=True)
     if len(distinct) < len(positions):
-        repeated = [repr(name) for name in graph.ids[distinct[counts > 1]].tolist()]
-        raise LabelError("nodes", "must be distinct", f"{first_five(repeated)} repeated", "give each node once")
-    unknown = [repr(node) for node, name in zip(graph.ids[positions].tolist(), names, strict=True) if is_missing(name)]
+        repeated = graph.ids[distinct[counts > 1]].tolist()
+        message = f"`nodes` must be distinct, but {repeated[0]!r} occurs several times."
+        raise LabelError(message, parameter="nodes", node=repeated[0])
+    unknown = [node for node, name in zip(graph.ids[positions].tolist(), names, strict=True) if is_missing(name)]
     if unknown:
-        raise LabelError("labels", "must be there for every node", f"none for {first_five(unknown)}", "leave them out")
+        message = f"`labels` has no label for {first_five(list(map(repr, unknown)))} of the nodes."
+        raise LabelError(message, hint="Leave these nodes out.", parameter="labels", node=unknown[0])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import ParameterError
-from featprop.names import name_to_text
+from featprop.ids import name_to_text
 
 __all__ = ["MAX_FOLDS", "stratified_folds"]
 

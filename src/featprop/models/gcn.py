@@ -24,8 +24,6 @@ from featprop.models.registry import register_model
 from featprop.options import Between
 from featprop.propagation import Propagation
 
-__all__ = ["GCN"]
-
 
 @register_model("gcn")
 @dataclass(eq=False, repr=False)
@@ -37,8 +35,8 @@ class GCN(NeuralClassifier):
     hidden
         Number of hidden units.
     dropout
-        Share of hidden units left out at each epoch.
-    learning_rate, weight_decay, epochs, seed, device
+        Share of hidden units dropped at each epoch.
+    learning_rate, weight_decay, epochs, random_state, device
         As in `featprop.models.neural.NeuralClassifier`.
     """
 
@@ -56,5 +54,5 @@ class GCN(NeuralClassifier):
         return propagation.rows_at(1, neighbours), mixing[:, neighbours]
 
     def representation_of(self, propagation: Propagation) -> Features:
-        """Return relu(S X W1 + b1), the activations of the hidden layer before the second one mixes them."""
-        return self.computed(propagation, lambda network, inputs: network.hidden(inputs))
+        """Return relu(S X W1 + b1), the activations of the hidden layer before propagation."""
+        return self.evaluate(propagation, lambda network, inputs: network.hidden(inputs))

@@ -1,8 +1,8 @@
-"""The networks themselves, in PyTorch, and the loop that trains them. The only stage of a model that needs PyTorch.
+"""The PyTorch networks of the models, and the loop that trains them.
 
-A network holds the weights of one model or of several side by side: those of several are joined along the first
-dimension, and what they need of the graph stands on the diagonal of one block matrix, so none sees another's. There is
-one forward pass for both. (Training several seeds at once is what `featprop.experiments.seed_batches` does with it.)
+A network holds the weights of one model or of several. The weights of several models are concatenated along the first
+dimension, and their inputs stand on the diagonal of one block matrix, so the models are independent but share one
+forward pass. (`featprop.experiments.training` trains several seeds at once in this way.)
 """
 
 from __future__ import annotations
@@ -23,14 +23,12 @@ from featprop.errors import ParameterError
 from featprop.matrix import Features
 from featprop.progress import tracked
 
-__all__ = ["Constant", "Inputs", "Linear", "Network", "TwoLayers", "device_of", "train"]
-
 
 class Constant:
-    """A matrix that multiplies weights from the left and is never trained, dense or sparse.
+    """A constant matrix, dense or sparse, that multiplies weights from the left.
 
-    Where a gradient is wanted the product is PyTorch's, with the transposed matrix kept, which PyTorch would make anew
-    at every step; elsewhere, on a CPU, a sparse product is SciPy's, which needs no copy of the matrix.
+    With gradients, PyTorch computes the product, and the transpose is kept instead of being built at every step.
+    Without, on a CPU, SciPy computes a sparse product, which needs no copy of the matrix.
     """
 
     def __init__(self, matrix: Features, device: torch.device) -> None:
@@ -46,7 +44,7 @@ class Constant:
         return product
 
     def _both(self) -> tuple[Tensor, Tensor]:
-        """Return the matrix and, of a sparse one, its transpose, as tensors."""
+        """Return the matrix and, if it is sparse, its transpose as tensors."""
         if self._tensors is None and sp.issparse(self.matrix):
             self._tensors = _sparse(self.matrix, self.device), _sparse(sp.csr_array(self.matrix.T), self.device)
         elif self._tensors is None:
@@ -70,14 +68,14 @@ class _Product(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a network needs of a graph for some nodes.
+    """Inputs of a network for some nodes.
 
     Attributes
     ----------
     matrices
-        As `featprop.models.neural.NeuralClassifier.matrices` returns them; those of several networks on a diagonal.
+        What `featprop.models.neural.NeuralClassifier.matrices` returns; block-diagonal for several networks.
     rows
-        How many rows of the first matrix belong to each network.
+        Number of rows of the first matrix that belong to each network.
     """
 
     matrices: tuple[Constant, ...]
@@ -90,43 +88,45 @@ class Inputs:
 
 
 class Network(nn.Module, ABC):
-    """The weights of one network, or of several side by side."""
+    """The weights of one network, or of several."""
 
     per_class: ClassVar[tuple[str, ...]]
-    """The parameters whose last dimension is that of the classes."""
+    """Parameters whose last dimension is the number of classes."""
 
     @classmethod
     @abstractmethod
-    def fresh(cls, n_features: int, n_classes: int, settings: Mapping[str, Any], generator: torch.Generator) -> Self:
-        """Return one network with drawn weights."""
+    def initialise(
+        cls, n_features: int, n_classes: int, settings: Mapping[str, Any], generator: torch.Generator
+    ) -> Self:
+        """Return one network with random weights."""
 
     @abstractmethod
     def forward(self, inputs: Inputs, generators: Sequence[torch.Generator] = ()) -> Tensor:
-        """Return the logits, shape (networks, nodes, classes); while training each draws from its own generator."""
+        """Return the logits, shape (networks, nodes, classes); in training, each network has its own generator."""
 
-    def tensors(self) -> dict[str, NDArray[Any]]:
-        """Return the weights of one network for a file: without the dimension of the networks, PyG's way round."""
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the weights of one network without the dimension of the networks, laid out as in PyG."""
         found = {}
         for name, weights in self.named_parameters():
             matrix = weights.detach().cpu().numpy().reshape(-1, weights.shape[-1])
             found[name] = np.array(matrix.ravel() if name.startswith("bias") else matrix.T, order="C")
         return found
 
-    def take(self, tensors: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the weights of one network from a file; those of another shape or type are refused."""
-        for name, own in self.tensors().items():
-            if tensors[name].shape != own.shape or tensors[name].dtype != own.dtype:
-                raise ValueError(f"{name} that are not {own.shape} numbers of the type {own.dtype}")
+    def load_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Load the weights that `to_arrays` returned; raise a `ValueError` for another shape or type."""
+        for name, own in self.to_arrays().items():
+            if arrays[name].shape != own.shape or arrays[name].dtype != own.dtype:
+                raise ValueError(f"{name} has not the shape {own.shape} and the type {own.dtype}")
         self.load_state_dict(
             {
-                name: torch.from_numpy(np.array(tensors[name].T)).reshape(weights.shape)
+                name: torch.from_numpy(np.array(arrays[name].T)).reshape(weights.shape)
                 for name, weights in self.named_parameters()
             }
         )
 
 
 class TwoLayers(Network):
-    """S · dropout(relu(S X W1 + b1)) · W2 + b2, the layers initialised as PyG's `GCNConv` does."""
+    """S · dropout(relu(S X W1 + b1)) · W2 + b2, with layers initialised as in PyG's `GCNConv`."""
 
     per_class = ("weight2", "bias2")
     weight1: Tensor
@@ -141,10 +141,10 @@ class TwoLayers(Network):
         self.dropout = dropout
 
     @classmethod
-    def fresh(
+    def initialise(
         cls, n_features: int, n_classes: int, settings: Mapping[str, Any], generator: torch.Generator
     ) -> TwoLayers:
-        """Return one network with drawn weights."""
+        """Return one network with random weights."""
         width = settings["hidden"]
         first, second = _glorot(width, n_features, generator), _glorot(n_classes, width, generator)
         zeros = torch.zeros(1, width), torch.zeros(1, 1, n_classes)
@@ -152,7 +152,7 @@ class TwoLayers(Network):
         return cls(weights, settings["dropout"])
 
     def forward(self, inputs: Inputs, generators: Sequence[torch.Generator] = ()) -> Tensor:
-        """Return the logits of the nodes whose receptive fields are given; dropout only while training."""
+        """Return the logits of the nodes of these receptive fields; dropout applies only in training."""
         hidden = self.hidden(inputs)
         if self.training and self.dropout > 0:
             width = hidden.shape[1]
@@ -162,7 +162,7 @@ class TwoLayers(Network):
         return torch.baddbmm(self.bias2, mixed, self.weight2)
 
     def hidden(self, inputs: Inputs) -> Tensor:
-        """Return relu(S X W1 + b1), the activations of the hidden layer before the second one mixes them."""
+        """Return relu(S X W1 + b1), the activations of the hidden layer before propagation."""
         network_of_row = torch.repeat_interleave(torch.arange(len(inputs.rows)), torch.tensor(inputs.rows))
         return torch.relu(inputs.matrices[0] @ self.weight1 + self.bias1[network_of_row.to(self.bias1.device)])
 
@@ -180,18 +180,18 @@ class Linear(Network):
             self.register_parameter(name, nn.Parameter(weight.contiguous()))
 
     @classmethod
-    def fresh(
+    def initialise(
         cls,
         n_features: int,
         n_classes: int,
         settings: Mapping[str, Any],  # noqa: ARG003
         generator: torch.Generator,
     ) -> Linear:
-        """Return one network with drawn weights."""
+        """Return one network with random weights."""
         return cls({"weight": _glorot(n_classes, n_features, generator).T, "bias": torch.zeros(1, 1, n_classes)})
 
     def forward(self, inputs: Inputs, generators: Sequence[torch.Generator] = ()) -> Tensor:  # noqa: ARG002
-        """Return the logits of the nodes whose rows of S^K X are given."""
+        """Return the logits of the nodes with these rows of S^K X."""
         product = inputs.matrices[0] @ self.weight
         return product.view(len(inputs.rows), -1, product.shape[1]) + self.bias
 
@@ -204,17 +204,19 @@ def train(
     generators: Sequence[torch.Generator],
     closed: Tensor | None = None,
 ) -> None:
-    """Fit a network to the `targets` of the nodes whose `inputs` are given; the last epoch is kept.
+    """Train a network with Adam on the cross-entropy; the last epoch is kept.
 
-    The loss of several networks is the sum of theirs, so no gradient reaches another one, and Adam works on each weight
-    alone: each ends where it would have ended alone, to rounding.
+    The loss of several networks is the sum of their losses, so their gradients are independent, and Adam treats each
+    weight separately: up to rounding, each network is the same as if it were trained alone.
 
     Parameters
     ----------
+    inputs, targets
+        Inputs of the labelled nodes and their classes.
     settings
-        What has a `learning_rate`, a `weight_decay` and a number of `epochs`.
+        Object with the attributes `learning_rate`, `weight_decay` and `epochs`.
     generators
-        One for each network.
+        One generator per network.
     closed
         Added to the logits: minus infinity for classes that a network does not have.
     """
@@ -235,17 +237,18 @@ def train(
 
 
 def device_of(name: str) -> torch.device:
-    """Return the device of that name, if PyTorch has it here."""
+    """Return the PyTorch device of that name."""
     try:
         device = torch.device(name)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ParameterError("device", "must be one PyTorch has here", repr(name), "use 'cpu'") from error
+        message = f"PyTorch cannot use the `device` {name!r} on this machine."
+        raise ParameterError(message, hint="Use 'cpu'.", parameter="device", value=name) from error
     return device
 
 
 def _glorot(n_out: int, n_in: int, generator: torch.Generator) -> Tensor:
-    """Return a weight matrix drawn uniformly as Glorot and Bengio propose."""
+    """Return a weight matrix with uniform Glorot initialisation."""
     return nn.init.xavier_uniform_(torch.empty(n_out, n_in), generator=generator)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from featprop.compute import leaves, let_go, place
+from featprop.compute import get_backend, release_pages, split_into_chunks
 from featprop.matrix import Features, margins, read_only
 from featprop.models.base import NodeClassifier
 from featprop.models.calibration import (
@@ -36,8 +36,6 @@ from featprop.models.registry import register_model
 from featprop.options import AtLeast, Between
 from featprop.propagation import STRUCTURE, FeatureSpace, Propagation, Reduction
 from featprop.propagation.feature_sets import SIGNATURE_SIGNS
-
-__all__ = ["GraphRidge"]
 
 PRIOR = {"own": 5 / 11, "diffused": 5 / 11, "two-hops": 1 / 11, STRUCTURE: 1 / 11}
 """Weight of each feature set before any label is held out, relative to the others in use. Two hops win only where
@@ -102,7 +100,7 @@ class GraphRidge(NodeClassifier):
 
     def learn(self, propagation: Propagation, nodes: NDArray[np.intp], targets: NDArray[np.int64]) -> None:
         """Cross-validate and solve each feature set, then weigh them by what they say of held-out labels."""
-        n_classes, names = len(self.classes_), self._names()
+        n_classes, names = len(self.class_names_), self._names()
         folds = stratified_folds(propagation.graph.ids[nodes].tolist(), targets)
         judged = np.bincount(targets)[targets] > 1
         own_codes = np.arange(len(targets)), targets
@@ -126,17 +124,18 @@ class GraphRidge(NodeClassifier):
         self._space = self._space_of(propagation)
         self.label_smoothing_ = label_smoothing(len(targets), n_classes)
         mixed = sum(weight * held_out[name] for name, weight in self.weights_.items())
-        self.left_out_ = self._smoothed(np.asarray(mixed, dtype=np.float32))
+        self.held_out_proba_ = self._smoothed(np.asarray(mixed, dtype=np.float32))
 
-    def start(self, propagation: Propagation) -> None:
-        """Give every node the same answer, where only one class has labels."""
+    def cold_start(self, propagation: Propagation) -> None:
+        """Give every node the same scores."""
         names = self._names()
         total = sum(PRIOR[name] for name in names)
         self.weights_ = {name: PRIOR[name] / total for name in names}
         self.inverse_temperatures_ = dict.fromkeys(names, TYPICAL_INVERSE_TEMPERATURE)
         self._space = self._space_of(propagation)
         self._coefficients = {
-            name: np.zeros((len(self._space.centres[name]) + 1, len(self.classes_)), dtype=np.float32) for name in names
+            name: np.zeros((len(self._space.centres[name]) + 1, len(self.class_names_)), dtype=np.float32)
+            for name in names
         }
 
     def scores(self, propagation: Propagation) -> NDArray[np.float32]:
@@ -145,7 +144,7 @@ class GraphRidge(NodeClassifier):
 
     def score_blocks(self, propagation: Propagation) -> Iterator[NDArray[np.float32]]:
         """Yield the scores chunk by chunk."""
-        for chances in place().map(
+        for chances in get_backend().map(
             _probabilities_of, propagation.graph.n_nodes, self._parts(propagation), stage="predicting"
         ):
             yield np.log(self._smoothed(chances))
@@ -181,15 +180,15 @@ class GraphRidge(NodeClassifier):
             source = f"each node's own features (weight {own:.2f}) and on the graph (weight {1 - own:.2f})"
         return f"{finding}: predictions rely on {source}."
 
-    def tensors(self) -> dict[str, NDArray[Any]]:
-        """Return coefficients, weights, temperatures, the feature space, and what held-out labels got."""
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """Return coefficients, weights, temperatures, the feature space, and held-out probabilities."""
         assert self._space is not None
         reduction = self._space.reduction
         found: dict[str, NDArray[Any]] = {"centre": reduction.centre, "sizes": reduction.sizes}
         if reduction.directions is not None:
             found["directions"] = reduction.directions
-        if self.left_out_ is not None:
-            found["left_out"] = self.left_out_
+        if self.held_out_proba_ is not None:
+            found["held_out_proba"] = self.held_out_proba_
         found["label_smoothing"] = np.array([self.label_smoothing_])
         for name, weight in self.weights_.items():
             found[f"{name}.coefficients"] = self._coefficients[name]
@@ -197,10 +196,10 @@ class GraphRidge(NodeClassifier):
             found[f"{name}.weight"] = np.array([weight, self.inverse_temperatures_[name]])
         return found
 
-    def restore(self, tensors: Mapping[str, NDArray[Any]]) -> None:
-        """Load what `tensors` returned; refuse tensors of another shape, type or range."""
-        columns = tensors["centre"].size
-        names = [name for name in self._names() if f"{name}.weight" in tensors]
+    def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Load what `state_dict` returned; raise a `ValueError` for another shape, type or range."""
+        columns = state["centre"].size
+        names = [name for name in self._names() if f"{name}.weight" in state]
         expected: dict[str, tuple[Any, tuple[int, ...]]] = {
             "centre": (np.float32, (columns,)),
             "sizes": (np.float64, (2,)),
@@ -208,34 +207,34 @@ class GraphRidge(NodeClassifier):
         }
         for name in names:
             width = SIGNATURE_SIGNS if name == STRUCTURE else columns + 1
-            expected[f"{name}.coefficients"] = (np.float32, (width + 1, len(self.classes_)))
+            expected[f"{name}.coefficients"] = (np.float32, (width + 1, len(self.class_names_)))
             expected[f"{name}.centre"] = (np.float32, (width,))
             expected[f"{name}.weight"] = (np.float64, (2,))
-        if columns != self.n_features_in_ or "directions" in tensors:
+        if columns != self.n_features_in_ or "directions" in state:
             expected["directions"] = (np.float32, (self.n_features_in_, columns))
-        if has_left_out := "left_out" in tensors and len(self.labelled_) > 0:
-            expected["left_out"] = (np.float32, (len(self.labelled_), len(self.classes_)))
+        if has_held_out := "held_out_proba" in state and len(self.labelled_) > 0:
+            expected["held_out_proba"] = (np.float32, (len(self.labelled_), len(self.class_names_)))
         for name, (kind, shape) in expected.items():
-            found = tensors[name]
+            found = state[name]
             if found.dtype != kind or found.shape != shape or not np.isfinite(found).all():
-                raise ValueError(f"{name} that are not {shape} finite numbers of the type {np.dtype(kind)}")
-        pairs = {name: tensors[f"{name}.weight"].tolist() for name in names}
-        smoothing, sizes = float(tensors["label_smoothing"][0]), tensors["sizes"]
+                raise ValueError(f"{name} is not {shape} finite numbers of type {np.dtype(kind)}")
+        pairs = {name: state[f"{name}.weight"].tolist() for name in names}
+        smoothing, sizes = float(state["label_smoothing"][0]), state["sizes"]
         weights = [weight for weight, _ in pairs.values()]
         summed = abs(sum(weights) - 1) < TOLERANCE and all(weight > 0 for weight in weights)
         if not (summed and 0 <= smoothing <= 1 and sizes.min() >= 0 and all(tau > 0 for _, tau in pairs.values())):
             raise ValueError("weights, sizes or a calibration out of bounds")
         for name, (_, tau) in pairs.items():
-            if np.abs(tensors[f"{name}.coefficients"]).max(initial=0) > MAX_COEFFICIENT / tau:
+            if np.abs(state[f"{name}.coefficients"]).max(initial=0) > MAX_COEFFICIENT / tau:
                 raise ValueError("coefficients out of bounds")
-        directions = read_only(tensors["directions"]) if "directions" in tensors else None
-        reduction = Reduction(directions, read_only(tensors["centre"]), read_only(sizes))
-        self._space = FeatureSpace(reduction, {name: read_only(tensors[f"{name}.centre"]) for name in names})
-        self._coefficients = {name: tensors[f"{name}.coefficients"] for name in names}
+        directions = read_only(state["directions"]) if "directions" in state else None
+        reduction = Reduction(directions, read_only(state["centre"]), read_only(sizes))
+        self._space = FeatureSpace(reduction, {name: read_only(state[f"{name}.centre"]) for name in names})
+        self._coefficients = {name: state[f"{name}.coefficients"] for name in names}
         self.weights_ = {name: weight for name, (weight, _) in pairs.items()}
         self.inverse_temperatures_ = {name: tau for name, (_, tau) in pairs.items()}
         self.label_smoothing_ = smoothing
-        self.left_out_ = tensors["left_out"] if has_left_out else None
+        self.held_out_proba_ = state["held_out_proba"] if has_held_out else None
 
     def _names(self) -> tuple[str, ...]:
         if self.features != "auto":
@@ -261,7 +260,7 @@ class GraphRidge(NodeClassifier):
         sample: NDArray[np.float32],
     ) -> NDArray[np.float64]:
         """Return the scores that each label gets from a fit without its fold; minus infinity for an unseen class."""
-        scores = np.full((len(targets), len(self.classes_)), -np.inf)
+        scores = np.full((len(targets), len(self.class_names_)), -np.inf)
         for fold in range(folds.max() + 1):
             out = folds == fold
             coefficients, seen = self._solve(labelled[~out], targets[~out], sample)
@@ -304,7 +303,7 @@ class GraphRidge(NodeClassifier):
 def _taken(rows: NDArray[np.float32], nodes: NDArray[np.intp] | slice) -> NDArray[np.float32]:
     """Return the rows of some nodes, releasing the pages around them."""
     found = rows[nodes]
-    let_go(rows)
+    release_pages(rows)
     return found
 
 
@@ -347,12 +346,12 @@ def _class_means(
 def _probabilities_of(
     block: slice, parts: list[tuple[NDArray[np.float32], NDArray[np.float32], float]]
 ) -> NDArray[np.float32]:
-    """Return the weighted mean of the softmax of each part, leaf by leaf, so that it is the same in any chunk."""
+    """Return the weighted mean of the softmax of each part, chunk by chunk, so that it is the same in any block."""
     found = []
-    for leaf in leaves(block):
-        chances = np.zeros((leaf.stop - leaf.start, parts[0][1].shape[1]), dtype=np.float32)
+    for chunk in split_into_chunks(block):
+        chances = np.zeros((chunk.stop - chunk.start, parts[0][1].shape[1]), dtype=np.float32)
         for rows, coefficients, weight in parts:
-            chances += np.float32(weight) * softmax(_linear(rows[leaf], coefficients), axis=1)
-            let_go(rows, leaf)
+            chances += np.float32(weight) * softmax(_linear(rows[chunk], coefficients), axis=1)
+            release_pages(rows, chunk)
         found.append(chances)
     return np.concatenate(found) if found else np.empty((0, parts[0][1].shape[1]), dtype=np.float32)

@@ -14,11 +14,11 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from featprop.errors import FeatpropError, FileError, ModelError, ParameterError, quote_error
+from featprop.ids import from_jsonable, to_jsonable
 from featprop.io.atomic import read_whole, replacing_folder, restore_interrupted
 from featprop.io.foreign import foreign_entries
 from featprop.models.base import NodeClassifier
 from featprop.models.registry import MODELS, get_model, model_class
-from featprop.names import from_jsonable, to_jsonable
 from featprop.options import options_of, settings_of
 from featprop.tables import Preparation
 
@@ -43,7 +43,7 @@ def save_model(model: NodeClassifier, path: str | os.PathLike[str]) -> None:
         "format": FORMAT,
         "model": MODELS.name_of(model),
         "settings": settings,
-        "classes": [to_jsonable(name) for name in model.classes_],
+        "classes": [to_jsonable(name) for name in model.class_names_],
         "n_features": model.n_features_in_,
         "feature_names": None if model.feature_names_in_ is None else list(model.feature_names_in_),
         "preparation": None if model.preparation_ is None else model.preparation_.to_jsonable(),
@@ -51,7 +51,7 @@ def save_model(model: NodeClassifier, path: str | os.PathLike[str]) -> None:
     }
     with replacing_folder(folder) as temporary:
         (temporary / DESCRIPTION).write_text(json.dumps(description, indent=2, ensure_ascii=False), encoding="utf-8")
-        (temporary / WEIGHTS).write_bytes(save(dict(model.tensors())))
+        (temporary / WEIGHTS).write_bytes(save(dict(model.state_dict())))
 
 
 def load_model(path: str | os.PathLike[str], device: str = "cpu") -> NodeClassifier:
@@ -122,8 +122,8 @@ def _restored(description: dict[str, Any], tensors: dict[str, Any], device: str)
         raise ValueError(str(error)) from error
     if "device" in options_of(type(model)):
         model.set_params(device=device)
-    model.classes_ = tuple(from_jsonable(name) for name in description["classes"])
-    if len(set(model.classes_)) < len(model.classes_):
+    model.class_names_ = tuple(from_jsonable(name) for name in description["classes"])
+    if len(set(model.class_names_)) < len(model.class_names_):
         raise ValueError("a class that is there twice")
     model.n_features_in_ = int(description["n_features"])
     names = description["feature_names"]
@@ -133,7 +133,7 @@ def _restored(description: dict[str, Any], tensors: dict[str, Any], device: str)
     preparation = description["preparation"]
     model.preparation_ = None if preparation is None else Preparation.from_jsonable(preparation)
     _restore_labels(model, description["labelled"])
-    model.restore(tensors)
+    model.load_state_dict(tensors)
     return model
 
 
@@ -142,7 +142,7 @@ def _described_labels(model: NodeClassifier) -> list[list[Any]]:
 
     Ids that JSON cannot hold are no reason not to save the model: it is saved without these labels.
     """
-    code_of = {name: code for code, name in enumerate(model.classes_)}
+    code_of = {name: code for code, name in enumerate(model.class_names_)}
     try:
         ids = [to_jsonable(node) for node in model.labelled_]
     except ParameterError as error:
@@ -159,9 +159,9 @@ def _restore_labels(model: NodeClassifier, kept: Any) -> None:
     labels: dict[Hashable, Hashable] = {}
     rows = []
     for node, code, row in kept:
-        if type(code) is not int or not 0 <= code < len(model.classes_) or not isinstance(row, str):
+        if type(code) is not int or not 0 <= code < len(model.class_names_) or not isinstance(row, str):
             raise ValueError(f"a label that is none of the classes: {code!r}")
-        labels[from_jsonable(node)] = model.classes_[code]
+        labels[from_jsonable(node)] = model.class_names_[code]
         rows.append(row)
     if len(labels) < len(rows):
         raise ValueError("two labels for one node")

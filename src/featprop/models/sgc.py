@@ -19,8 +19,6 @@ from featprop.models.registry import register_model
 from featprop.options import Between
 from featprop.propagation import Propagation
 
-__all__ = ["SGC"]
-
 
 @register_model("sgc")
 @dataclass(eq=False, repr=False)
@@ -30,8 +28,8 @@ class SGC(NeuralClassifier):
     Parameters
     ----------
     layers
-        K, how many times the features are propagated.
-    learning_rate, weight_decay, epochs, seed, device
+        K, the number of propagation steps.
+    learning_rate, weight_decay, epochs, random_state, device
         As in `featprop.models.neural.NeuralClassifier`.
     """
 
@@ -45,5 +43,5 @@ class SGC(NeuralClassifier):
         return (propagation.rows(self.layers) if nodes is None else propagation.rows_at(self.layers, nodes),)
 
     def representation_of(self, propagation: Propagation) -> Features:
-        """Return S^K X: there is no hidden layer, and that is what the only one takes in."""
+        """Return S^K X, the input of the only layer."""
         return propagation.rows(self.layers)

@@ -1,6 +1,6 @@
-"""What a graph passes on: S, S^K X, feature sets, and the points to measure between, each computed once."""
+"""Feature propagation: S, S^K X, feature sets, and the points between which distances are measured."""
 
-from featprop.propagation.coverage import BOUND_LAYERS, Coverage, coverage, coverage_curve, covered
+from featprop.propagation.coverage import BOUND_LAYERS, Coverage, coverage, coverage_curve, measure_coverage
 from featprop.propagation.feature_sets import FEATURE_SETS, STRUCTURE, FeatureSpace
 from featprop.propagation.propagation import Propagation, normalised_adjacency, propagate
 from featprop.propagation.reduction import Reduction
@@ -15,7 +15,7 @@ __all__ = [
     "Reduction",
     "coverage",
     "coverage_curve",
-    "covered",
+    "measure_coverage",
     "normalised_adjacency",
     "propagate",
 ]

@@ -1,4 +1,4 @@
-"""How well chosen nodes cover a graph: the two loss bounds of the paper as figures.
+"""Coverage: the loss bounds of the paper for a set of chosen nodes.
 
 Theorem 1 bounds the classification loss by the **mean**, Theorem 2 by the **maximum**, over all nodes, of the
 distance ‖(S^K X)_i - (S^K X)_j‖ to the nearest labelled node j (up to a constant and a term that vanishes with n).
@@ -14,46 +14,45 @@ from numpy.typing import NDArray
 
 from featprop.compute.points import Points
 from featprop.graph import Graph
+from featprop.matrix import Floats, Positions
 from featprop.propagation.propagation import Propagation
 
-__all__ = ["BOUND_LAYERS", "Coverage", "coverage", "coverage_curve", "covered"]
-
 BOUND_LAYERS = 2
-"""K, the layers of the models that are trained: distances are measured on S²X whatever the strategy."""
+"""K: coverage is measured on S²X for every strategy, because the models have two layers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """How well a set of nodes covers all of them.
+    """Distances of all nodes to the nearest chosen node.
 
     Attributes
     ----------
     nearest
-        For each node, the nearest of the chosen ones: an index into them.
+        Nearest chosen node of each node, as an index into the chosen nodes.
     distances
-        For each node, how far that is.
+        Distance of each node to it.
     mean_distance
-        The term of Theorem 1.
+        Mean of the distances, the term of Theorem 1.
     max_distance
-        The term of Theorem 2.
+        Maximum of the distances, the term of Theorem 2.
     """
 
-    nearest: NDArray[np.intp]
-    distances: NDArray[np.float32]
+    nearest: Positions
+    distances: Floats
     mean_distance: float
     max_distance: float
 
 
-def coverage(graph: Graph, chosen: NDArray[np.intp], layers: int = BOUND_LAYERS) -> Coverage:
-    """Measure the distance of every row of S^K X to the nearest of the rows at the `chosen` positions.
+def coverage(graph: Graph, chosen: Positions, layers: int = BOUND_LAYERS) -> Coverage:
+    """Measure the distance of every row of S^K X to the nearest of the `chosen` rows.
 
-    A chosen row counts as nearest to itself, also where an equal row is chosen too.
+    A chosen row is nearest to itself, even if an equal row is chosen too.
     """
-    return covered(Propagation.of(graph).points(layers), chosen)
+    return measure_coverage(Propagation.of(graph).points(layers), chosen)
 
 
-def covered(points: Points, chosen: NDArray[np.intp]) -> Coverage:
-    """Measure the distance of every point to the nearest of the chosen ones, as `coverage` does."""
+def measure_coverage(points: Points, chosen: Positions) -> Coverage:
+    """Measure the distance of every point to the nearest chosen point, as `coverage` does."""
     centres = points.take(chosen)
     nearest, _ = points.nearest(centres)
     nearest[chosen] = np.arange(len(chosen))
@@ -61,14 +60,11 @@ def covered(points: Points, chosen: NDArray[np.intp]) -> Coverage:
     return Coverage(nearest, distances, float(distances.mean(dtype=np.float64)), float(distances.max()))
 
 
-def coverage_curve(points: Points, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the mean distance of all points to the nearest of the first, the first two, … of the `chosen`.
-
-    One pass over the points; the last value is the mean distance to the nearest of all of the chosen.
-    """
+def coverage_curve(points: Points, chosen: Positions) -> NDArray[np.float64]:
+    """Return the mean distance of all points to the nearest chosen point, for every prefix of `chosen`."""
     centres = points.take(chosen)
     totals = np.zeros(len(chosen))
-    for block in points.blocks(len(points), len(chosen)):
+    for block in points.split(len(points), len(chosen)):
         distances = points.take(block).distances(slice(None), to=centres)
         totals += np.minimum.accumulate(distances, axis=1).sum(axis=0, dtype=np.float64)
     return totals / len(points)

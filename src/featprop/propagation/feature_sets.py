@@ -1,12 +1,12 @@
-"""Feature sets: a node's own features, and the same features smoothed over the graph, ready to compare nodes by.
+"""Feature sets: a node's own features, and the same features smoothed over the graph.
 
-A set is a matrix of one row per node. Its rows are centred and have unit length, so an inner product says how alike two
-nodes are beyond what all nodes have in common. Centring after smoothing matters on dense graphs: averaged over many
-neighbours, all rows point the same way, and on BlogCatalog two nodes drawn at random had a cosine of 0.85.
+A set has one row per node. Rows are centred and of unit length, so an inner product measures how similar two nodes are
+beyond what all nodes have in common. Centring after smoothing matters on dense graphs: averages over many neighbours
+all point the same way, and two random nodes of BlogCatalog had a cosine of 0.85.
 
 The set ``"structure"`` ignores the features. Each node gets a random signature, which is diffused over the graph, so
-rows are alike where random walks end at the same nodes (as in FastRP, Chen et al. 2019). A signature follows from the
-id of its node: in a graph that has grown, old nodes keep nearly the same rows. With other ids the rows differ.
+rows are similar where random walks end at the same nodes (as in FastRP, Chen et al. 2019). A signature is derived from
+the id of its node, so old nodes keep nearly the same rows when a graph grows.
 """
 
 from __future__ import annotations
@@ -19,47 +19,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.compute import leaves, let_go, place, sum_in_order
+from featprop.compute import get_backend, release_pages, split_into_chunks, sum_in_order
+from featprop.compute.row_kernels import normalize_rows
 from featprop.graph import Graph
-from featprop.matrix import read_only
-from featprop.names import name_to_text
-from featprop.propagation.lengths import unit_length
-from featprop.propagation.passing import Edges, smoothed_rows
+from featprop.ids import name_to_text
+from featprop.matrix import Floats, read_only
+from featprop.propagation.message_passing import Edges, smooth_rows
 from featprop.propagation.reduction import Reduction
 
-__all__ = ["FEATURE_SETS", "SIGNATURE_SIGNS", "STRUCTURE", "FeatureSpace", "feature_homophily", "make_feature_sets"]
-
 FEATURE_SETS = ("own", "two-hops", "diffused")
-"""The names of the feature sets that are made of features."""
+"""Names of the feature sets made of features."""
 STRUCTURE = "structure"
-"""The name of the feature set that is made of the edges alone."""
+"""Name of the feature set made of the edges alone."""
 SIGNATURE_SIGNS = 256
-"""Random signs in the signature of a node."""
-ROUNDING = 1e-6
-"""Rows that are no longer than this after centring are zero: only rounding tells them from the mean."""
-SAMPLED_EDGES = 20_000
-"""Edges that `feature_homophily` looks at, if there are more."""
-
-Rows = NDArray[np.float32]
+"""Number of random signs in the signature of a node."""
+MIN_CENTRED_LENGTH = 1e-6
+"""Rows that are no longer than this after centring become zero: they equal the mean up to rounding."""
+MAX_SAMPLED_EDGES = 20_000
+"""Number of edges that `feature_homophily` samples."""
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureSpace:
-    """What a model keeps of the graph it was trained on, so that rows of another graph mean the same.
+    """Transformation of features learned on one graph, so that rows of another graph are comparable.
 
     Attributes
     ----------
     reduction
-        How features become the columns of the sets.
+        Centring and truncated SVD of the features.
     centres
-        For each set, by name, the mean that is subtracted from its rows.
+        Mean row of each set by name; it is subtracted from the rows.
     """
 
     reduction: Reduction
-    centres: Mapping[str, NDArray[np.float32]]
+    centres: Mapping[str, Floats]
 
     def fingerprint(self, name: str) -> str:
-        """Return digits that are the same for spaces that give the same rows of a set."""
+        """Return a digest that is equal for spaces that give the same rows of a set."""
         digest = hashlib.blake2b(self.reduction.fingerprint.encode(), digest_size=16)
         digest.update(np.ascontiguousarray(self.centres[name]).data)
         return digest.hexdigest()
@@ -70,90 +66,90 @@ def make_feature_sets(
     edges: Edges,
     reduction: Reduction,
     names: Collection[str],
-    centres: Mapping[str, NDArray[np.float32]] | None = None,
-) -> tuple[dict[str, Rows], dict[str, NDArray[np.float32]]]:
-    """Return the rows of some feature sets and the centres that were subtracted from them.
+    centres: Mapping[str, Floats] | None = None,
+) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """Compute the rows of some feature sets; return them and the centres that were subtracted.
 
     Parameters
     ----------
     graph, edges, reduction
-        The graph, its edges prepared for message passing, and how its features become columns.
+        The graph, its edges prepared for message passing, and the reduction of its features.
     names
         Names of the sets to compute.
     centres
         Centres to subtract; the means of the rows if None.
     """
-    found: dict[str, Rows] = {}
+    found: dict[str, Floats] = {}
     if wanted := [name for name in FEATURE_SETS if name in names]:
-        own = reduction.apply(graph.features)
-        found = {"own": own, **smoothed_rows(edges, own, [name for name in wanted if name != "own"])}
+        own = reduction.transform(graph.features)
+        found = {"own": own, **smooth_rows(edges, own, [name for name in wanted if name != "own"])}
         found = {name: found[name] for name in wanted}
     if STRUCTURE in names:
-        found[STRUCTURE] = smoothed_rows(edges, _signatures(graph), ("diffused",))["diffused"]
-    used = {name: _mean(rows) if centres is None else centres[name] for name, rows in found.items()}
+        found[STRUCTURE] = smooth_rows(edges, _make_signatures(graph), ("diffused",))["diffused"]
+    used = {name: _mean_row(rows) if centres is None else centres[name] for name, rows in found.items()}
     for name, rows in found.items():
-        place().run(_centre, len(rows), rows, used[name])
+        get_backend().run(_centre, len(rows), rows, used[name])
     return {name: np.asarray(read_only(rows)) for name, rows in found.items()}, used
 
 
-def feature_homophily(graph: Graph, own: Rows) -> float:
-    """Return how much more alike neighbours are than random pairs of edge ends, in standard deviations of the latter.
+def feature_homophily(graph: Graph, own: Floats) -> float:
+    """Return how much more similar neighbours are than random pairs, in standard deviations of the latter.
 
-    No label is needed. It is above 0.8 on graphs of papers and authors and below 0.2 on graphs whose neighbours differ
-    in class. Random ends are drawn by degree, as neighbours are.
+    It needs no labels. It is above 0.8 on citation and co-author graphs and below 0.2 on heterophilous graphs. Random
+    pairs are drawn by degree, as neighbours are.
     """
     count = len(graph.adjacency.indices)
     if not count:
         return 0.0
     generator = np.random.default_rng(0)
-    sample = np.sort(generator.choice(count, size=min(count, SAMPLED_EDGES), replace=False))
+    sample = np.sort(generator.choice(count, size=min(count, MAX_SAMPLED_EDGES), replace=False))
     sources = np.searchsorted(graph.adjacency.indptr, sample, side="right") - 1
     targets = np.asarray(graph.adjacency.indices[sample])
     here, there = own[sources], own[targets]
-    let_go(own)
+    release_pages(own)
     alike = np.einsum("ij,ij->i", here, there)
     random = np.einsum("ij,ij->i", here, there[generator.permutation(len(there))])
     spread = float(random.std())
-    return float(alike.mean() - random.mean()) / spread if spread > ROUNDING else 0.0
+    return float(alike.mean() - random.mean()) / spread if spread > MIN_CENTRED_LENGTH else 0.0
 
 
-def _signatures(graph: Graph) -> Rows:
-    """Return random signs for each node, the same for the same id in any graph."""
-    rows = place().rows(graph.n_nodes, SIGNATURE_SIGNS)
-    place().run(_sign, graph.n_nodes, graph.ids, rows)
+def _make_signatures(graph: Graph) -> Floats:
+    """Return random signs for each node, derived from its id."""
+    rows = get_backend().allocate_rows(graph.n_nodes, SIGNATURE_SIGNS)
+    get_backend().run(_write_signs, graph.n_nodes, graph.ids, rows)
     return rows
 
 
-def _sign(block: slice, ids: NDArray[Any], rows: Rows) -> None:
+def _write_signs(block: slice, ids: NDArray[Any], rows: Floats) -> None:
     size = SIGNATURE_SIGNS // 8
-    for leaf in leaves(block):
+    for chunk in split_into_chunks(block):
         digests = [
-            hashlib.blake2b(name_to_text(node).encode(), digest_size=size).digest() for node in ids[leaf].tolist()
+            hashlib.blake2b(name_to_text(node).encode(), digest_size=size).digest() for node in ids[chunk].tolist()
         ]
         bits = np.unpackbits(np.frombuffer(b"".join(digests), dtype=np.uint8)).reshape(-1, SIGNATURE_SIGNS)
-        rows[leaf] = bits.astype(np.float32) * 2 - 1
-        let_go(rows, leaf)
+        rows[chunk] = bits.astype(np.float32) * 2 - 1
+        release_pages(rows, chunk)
 
 
-def _mean(rows: Rows) -> NDArray[np.float32]:
-    """Return the mean of the rows that are not zero."""
-    sums = sum_in_order(place().map(_sums, len(rows), rows))
+def _mean_row(rows: Floats) -> Floats:
+    """Return the mean of the non-zero rows."""
+    sums = sum_in_order(get_backend().map(_sum_chunks, len(rows), rows))
     return np.asarray(sums[:-1] / max(1.0, sums[-1]), dtype=np.float32)
 
 
-def _sums(block: slice, rows: Rows) -> list[NDArray[np.float64]]:
-    """Return for each leaf the sum of its rows, and last how many of them are not zero."""
+def _sum_chunks(block: slice, rows: Floats) -> list[NDArray[np.float64]]:
+    """Return the sum of the rows of each chunk, followed by the number of non-zero rows."""
     found = []
-    for leaf in leaves(block):
-        counted = float(rows[leaf].any(axis=1).sum())
-        found.append(np.append(rows[leaf].sum(axis=0, dtype=np.float64), counted))
-        let_go(rows, leaf)
+    for chunk in split_into_chunks(block):
+        counted = float(rows[chunk].any(axis=1).sum())
+        found.append(np.append(rows[chunk].sum(axis=0, dtype=np.float64), counted))
+        release_pages(rows, chunk)
     return found
 
 
-def _centre(block: slice, rows: Rows, centre: NDArray[np.float32]) -> None:
-    for leaf in leaves(block):
-        part = rows[leaf]
+def _centre(block: slice, rows: Floats, centre: Floats) -> None:
+    for chunk in split_into_chunks(block):
+        part = rows[chunk]
         part -= np.where(part.any(axis=1, keepdims=True), centre, np.float32(0))
-        unit_length(part, ROUNDING)
-        let_go(rows, leaf)
+        normalize_rows(part, MIN_CENTRED_LENGTH)
+        release_pages(rows, chunk)

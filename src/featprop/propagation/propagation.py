@@ -1,12 +1,12 @@
-"""Feature propagation, the first half of FeatProp: one object a graph.
+"""Feature propagation, the first half of FeatProp.
 
     S = (I + D)^-1/2 (A + I) (I + D)^-1/2        Z = S^K X
 
 (the paper's section 3.1 and equation 6; the same S as PyG's `gcn_norm` and the same Z as its `SGConv`).
 
-The label-efficient default compares nodes by feature sets (`featprop.propagation.feature_sets`) made of centred
-features X̃ (`featprop.propagation.reduction`): the node's own, those after two hops, and those after a diffusion, which
-sums all powers with less of the farther ones (personalised PageRank, as in Gasteiger et al., "Predict then propagate"):
+The default strategy compares nodes by feature sets (`featprop.propagation.feature_sets`) of centred features X̃
+(`featprop.propagation.reduction`): the node's own features, features after two hops, and features after diffusion by
+personalised PageRank (Gasteiger et al., "Predict then propagate"):
 
     X̃,    S² X̃,    Σ_{t ≤ T} α (1 - α)^t S^t X̃
 """
@@ -18,57 +18,48 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from featprop.compute import let_go, place
-from featprop.compute.block_points import BlockPoints
+from featprop.compute import get_backend, release_pages
 from featprop.compute.points import Points
+from featprop.compute.propagated_points import PropagatedPoints
+from featprop.compute.row_kernels import normalize_rows
 from featprop.errors import ParameterError, unknown_choice
-from featprop.graph import Graph
-from featprop.io.given import GraphLike, as_graph
-from featprop.matrix import Features, read_only, unit_rows
+from featprop.graph import Graph, GraphLike, as_graph
+from featprop.matrix import Features, Floats, Positions, read_only, unit_rows
 from featprop.progress import tracked
 from featprop.propagation.feature_sets import (
     FEATURE_SETS,
-    ROUNDING,
+    MIN_CENTRED_LENGTH,
     STRUCTURE,
     FeatureSpace,
     feature_homophily,
     make_feature_sets,
 )
-from featprop.propagation.lengths import unit_length
-from featprop.propagation.passing import Edges, passed_on
-from featprop.propagation.propagated_points import PropagatedPoints
-from featprop.propagation.reduction import SAMPLE, Reduction, effective_dimension, main_directions
-
-__all__ = ["Propagation", "normalised_adjacency", "propagate"]
+from featprop.propagation.message_passing import Edges, propagate_rows
+from featprop.propagation.reduction import SVD_SAMPLE_ROWS, Reduction, effective_dimension, truncated_svd
 
 COMPARED_COLUMNS, FLAT_COLUMNS = 64, 512
-"""Number of main directions in which nodes are compared, and the same for features without main directions."""
+"""Number of singular vectors kept to compare nodes, and the same for features without dominant directions."""
 FLAT_DIMENSION = 256
-"""Effective dimension above which features have no main directions (docs/default.md)."""
+"""Effective dimension above which features have no dominant directions (docs/default.md)."""
 OWN_SHARE = 3 / 8
-"""What a node's own features count when nodes are compared and neighbours are no more alike than random pairs."""
-KEPT_SPACES = 2
-"""Feature spaces whose rows are kept."""
-IN_BLOCKS = 262_144
-"""Nodes above which dense rows are compared where they are, a block at a time."""
-WIDE = 1024
-"""Columns from which sparse features are not propagated to measure between."""
-MANY, TOO_MANY = 16_384, 60_000
-"""More nodes than the first, whose distances could all be kept, are worth it; of more than the second, the rows of all
-are looked at again and again."""
-FEW_HOPS = 2
-"""Passed on more often, features are no longer sparse before the last time."""
-MODERATE = 1e6
-"""The size of values whose squares need no unit, and one over it."""
+"""Weight of a node's own features if its neighbours are no more similar than random pairs."""
+MAX_KEPT_SPACES = 2
+"""Number of feature spaces whose rows are kept."""
+MIN_OPERATOR_COLUMNS = 1024
+MIN_OPERATOR_NODES, MAX_OPERATOR_NODES = 16_384, 60_000
+MAX_OPERATOR_HOPS = 2
+"""Sizes for which `PropagatedPoints` pays off: all distances between fewer nodes can be kept, the search on more nodes
+reads all rows again and again, and after more hops features are no longer sparse before the last one."""
+MAX_OPERATOR_VALUE = 1e6
+"""Values between one over this and this have squares that fit float32."""
 
 
 class Propagation:
-    """Everything that features passed on through a graph give, each part computed when it is first asked for.
+    """Propagated features of a graph, each part computed on first use.
 
-    The matrices are kept as long as the graph is, shared by all that ask, and refuse to be written to. Ask
-    `Propagation.of` for the one of a graph.
+    The matrices are read-only, shared by all callers, and kept as long as the graph. Use `Propagation.of` to get the
+    instance of a graph.
 
     Parameters
     ----------
@@ -83,36 +74,40 @@ class Propagation:
 
     @classmethod
     def of(cls, graph: Graph) -> Propagation:
-        """Return the propagation of a graph: the same one each time, also for the graph without its labels."""
-        found: Propagation = graph.once("propagation", lambda: cls(graph))
+        """Return the propagation of a graph, the same instance every time and also for a copy without labels."""
+        found: Propagation = graph.cache.get("propagation", lambda: cls(graph))
         return found
 
     @property
     def adjacency(self) -> sp.csr_array:
         """S, the normalised adjacency."""
-        return read_only(self.graph.once("S", lambda: read_only(normalised_adjacency(self.graph))))
+        return read_only(self.graph.cache.get("S", lambda: read_only(normalised_adjacency(self.graph))))
 
     @property
     def edges(self) -> Edges:
-        """Who is next to whom, as rows are passed on."""
-        found: Edges = self.graph.once("edges", lambda: Edges.of(self.graph))
+        """The edges, prepared for message passing."""
+        found: Edges = self.graph.cache.get("edges", lambda: Edges.of(self.graph))
         return found
 
     def rows(self, layers: int) -> Features:
         """Return S^K X for K = `layers`; sparse features stay sparse while that takes less memory."""
         if not isinstance(layers, int | np.integer) or layers < 0:
-            rule, cure = "must be a whole number at least 0", "use 2, as the paper does"
-            raise ParameterError("layers", rule, repr(layers), cure)
-        return _handed_out(self.graph.once(("rows", layers), lambda: self._propagated(layers)))
+            raise ParameterError(
+                f"`layers` must be a non-negative integer, not {layers!r}.", parameter="layers", value=layers
+            )
+        rows: Features = self.graph.cache.get(("rows", layers), lambda: self._propagate(layers))
+        return read_only(rows) if sp.issparse(rows) else rows  # a caller cannot replace the arrays of the shared matrix
 
-    def _propagated(self, layers: int) -> Features:
-        """Return S^K X to the last bit whatever was asked for before.
+    def _propagate(self, layers: int) -> Features:
+        """Return S^K X, bit by bit the same whatever was computed before.
 
-        Sparse features go on from the last power that is known, which is rounded as it would be on the way; dense ones
-        are rounded on the way otherwise than where they end (`featprop.propagation.passing`), and start anew.
+        Sparse features continue from the highest known power, which is rounded as an intermediate result would be.
+        Dense features start from X: their intermediate results are scaled (`featprop.propagation.message_passing`).
         """
         if not sp.issparse(self.graph.features):
-            rows: Features = passed_on(self.edges, np.asarray(self.graph.features), layers) if layers else self._rows[0]
+            rows: Features = (
+                propagate_rows(self.edges, np.asarray(self.graph.features), layers) if layers else self._rows[0]
+            )
         else:
             start = max(known for known in self._rows if known <= layers)
             rows = self._rows[start]
@@ -121,10 +116,10 @@ class Propagation:
         self._rows[layers] = read_only(rows)
         return self._rows[layers]
 
-    def rows_at(self, layers: int, nodes: NDArray[np.intp]) -> Features:
-        """Return those rows of S^K X, bit for bit as `rows` has them.
+    def rows_at(self, layers: int, nodes: Positions) -> Features:
+        """Return some rows of S^K X, bit by bit as in `rows`.
 
-        Sparse ones are made at the cost of their neighbourhoods if the others are not known yet.
+        If S^K X is not known yet, only the neighbourhoods of these nodes are computed for sparse features.
         """
         if layers not in self._rows and layers > 0 and sp.issparse(self.graph.features):
             mixing = self.adjacency[nodes]
@@ -135,37 +130,37 @@ class Propagation:
 
     @property
     def reduction(self) -> Reduction:
-        """How the features of this graph are centred and, if there are many, reduced to few columns."""
-        found: Reduction = self.graph.once("reduction", lambda: Reduction.of(self.graph.features))
+        """Centring and truncated SVD of the features."""
+        found: Reduction = self.graph.cache.get("reduction", lambda: Reduction.fit(self.graph.features))
         return found
 
     @property
     def structural_space(self) -> FeatureSpace:
-        """The `space`, and how rows are made of the edges alone."""
+        """The `space` and the centre of the ``"structure"`` set."""
 
         def make() -> FeatureSpace:
             rows, centres = make_feature_sets(self.graph, self.edges, self.reduction, (STRUCTURE,))
             space = FeatureSpace(self.reduction, {**self.space.centres, **centres})
-            self.graph.once(("features", STRUCTURE, space.fingerprint(STRUCTURE)), lambda: rows[STRUCTURE])
+            self.graph.cache.get(("features", STRUCTURE, space.fingerprint(STRUCTURE)), lambda: rows[STRUCTURE])
             return space
 
-        found: FeatureSpace = self.graph.once("structural space", make)
+        found: FeatureSpace = self.graph.cache.get("structural space", make)
         return found
 
     @property
     def space(self) -> FeatureSpace:
-        """How the features of this graph become feature sets."""
-        found: FeatureSpace = self.graph.once("space", self._make_space)
+        """Transformation of the features into feature sets."""
+        found: FeatureSpace = self.graph.cache.get("space", self._make_space)
         return found
 
     def _make_space(self) -> FeatureSpace:
         rows, centres = make_feature_sets(self.graph, self.edges, self.reduction, FEATURE_SETS)
         space = FeatureSpace(self.reduction, centres)
         for name, made in rows.items():
-            self.graph.once(("features", name, space.fingerprint(name)), partial(np.asarray, made))
+            self.graph.cache.get(("features", name, space.fingerprint(name)), partial(np.asarray, made))
         return space
 
-    def features(self, name: str, space: FeatureSpace | None = None) -> NDArray[np.float32]:
+    def features(self, name: str, space: FeatureSpace | None = None) -> Floats:
         """Return the rows of one of the `FEATURE_SETS` or of ``"structure"``, centred and of unit length.
 
         Parameters
@@ -173,29 +168,29 @@ class Propagation:
         name
             Name of the set.
         space
-            That of the graph a model was trained on, if that may be another graph. Rows of the last two are kept, so a
-            graph that outlives many models does not keep the rows of all.
+            Space of the graph that a model was trained on, by default that of this graph. Rows of the last two spaces
+            are kept.
         """
         if name not in (*FEATURE_SETS, STRUCTURE):
-            raise unknown_choice("feature set", name, (*FEATURE_SETS, STRUCTURE))
+            raise unknown_choice("features", name, (*FEATURE_SETS, STRUCTURE))
         chosen = space or (self.structural_space if name == STRUCTURE else self.space)
         fingerprint, before = chosen.fingerprint(name), self._latest.get(name, [])
-        self._latest[name] = [*(each for each in before if each != fingerprint), fingerprint][-KEPT_SPACES:]
+        self._latest[name] = [*(each for each in before if each != fingerprint), fingerprint][-MAX_KEPT_SPACES:]
         gone = {("features", name, each) for each in before if each not in self._latest[name]}
         if gone:
-            self.graph.forget(gone.__contains__)
+            self.graph.cache.drop(gone.__contains__)
 
-        def make() -> NDArray[np.float32]:
+        def make() -> Floats:
             return make_feature_sets(self.graph, self.edges, chosen.reduction, (name,), chosen.centres)[0][name]
 
-        return np.asarray(self.graph.once(("features", name, fingerprint), make))
+        return np.asarray(self.graph.cache.get(("features", name, fingerprint), make))
 
     @property
     def compared_shares(self) -> dict[str, float]:
-        """How much each feature set counts when nodes are compared.
+        """Weight of each feature set when nodes are compared.
 
-        Where neighbours are alike in their features, smoothed features tell nodes apart best. Where they are not, a
-        node's own features count too.
+        If neighbours have similar features, smoothed features compare nodes best. Otherwise a node's own features count
+        too.
         """
 
         def make() -> dict[str, float]:
@@ -203,97 +198,87 @@ class Propagation:
             own = OWN_SHARE * (1 - alike)
             return {name: own if name == "own" else (1 - own) / 2 for name in FEATURE_SETS if name != "own" or own > 0}
 
-        found: dict[str, float] = self.graph.once("compared shares", make)
+        found: dict[str, float] = self.graph.cache.get("compared shares", make)
         return found
 
     @property
     def compared(self) -> Points:
-        """The points by which the default strategy and all estimates compare nodes.
+        """The points with which the default strategy and all estimates compare nodes.
 
-        A distance is one minus the cosine of the feature sets side by side, weighted by `compared_shares`. Of many
-        columns the main directions are kept.
+        A distance is one minus the cosine of the concatenated feature sets, weighted by `compared_shares` and reduced
+        by truncated SVD if they have many columns.
         """
 
         def make() -> Points:
             shares, n = self.compared_shares, self.graph.n_nodes
             parts = [(self.features(name), np.float32(np.sqrt(share))) for name, share in shares.items()]
-            sample = _join(parts, slice(None, None, -(-n // SAMPLE)))
+            sample = _join(parts, slice(None, None, -(-n // SVD_SAMPLE_ROWS)))
             width = COMPARED_COLUMNS if effective_dimension(sample) <= FLAT_DIMENSION else FLAT_COLUMNS
-            directions = main_directions(sample, width) if sample.shape[1] > width else None
-            rows = place().rows(n, sample.shape[1] if directions is None else directions.shape[1])
-            place().run(_compare, n, parts, directions, rows)
-            return Points.prepared(rows, "cosine") if n <= IN_BLOCKS else BlockPoints([rows], metric="cosine")
+            directions = truncated_svd(sample, width) if sample.shape[1] > width else None
+            rows = get_backend().allocate_rows(n, sample.shape[1] if directions is None else directions.shape[1])
+            get_backend().run(_compare, n, parts, directions, rows)
+            return Points.wrap(rows, "cosine")
 
-        found: Points = self.graph.once("compared", make)
+        found: Points = self.graph.cache.get("compared", make)
         return found
 
     def points(self, layers: int, unit: bool = False) -> Points:
-        """Return the rows of S^K X to measure between, scaled to length 1 if `unit`; a row of zeros stays one."""
+        """Return the rows of S^K X as points, scaled to length 1 if `unit`; rows of zeros stay zero."""
 
-        def made() -> Points:
-            if self._as_operator(layers):
-                whole = partial(self.rows, layers)
-                return PropagatedPoints(self.adjacency, self._rows[0], layers, unit, whole)
+        def make() -> Points:
+            if self._uses_operator(layers):
+                return PropagatedPoints(self.adjacency, self._rows[0], layers, unit, partial(self.rows, layers))
             rows = self.rows(layers)
-            if self.graph.n_nodes > IN_BLOCKS and not unit and not sp.issparse(rows):
-                return BlockPoints.of(np.asarray(rows))
             return Points(unit_rows(rows) if unit else rows)
 
-        found: Points = self.graph.once(("points", layers, unit), made)
+        found: Points = self.graph.cache.get(("points", layers, unit), make)
         return found
 
-    def _as_operator(self, layers: int) -> bool:
-        """Return whether distances are better measured without S^K X."""
+    def _uses_operator(self, layers: int) -> bool:
+        """Return whether distances are computed faster without S^K X."""
         features = self._rows[0]
-        if not sp.issparse(features) or not 1 <= layers <= FEW_HOPS:
+        if (
+            not sp.issparse(features)
+            or not 1 <= layers <= MAX_OPERATOR_HOPS
+            or features.shape[1] < MIN_OPERATOR_COLUMNS
+        ):
             return False
-        n, width = features.shape
         largest = float(np.abs(features.data).max(initial=0.0))
-        return MANY < n <= TOO_MANY and width >= WIDE and 1 / MODERATE <= largest <= MODERATE
+        has_usual_values = 1 / MAX_OPERATOR_VALUE <= largest <= MAX_OPERATOR_VALUE
+        return MIN_OPERATOR_NODES < features.shape[0] <= MAX_OPERATOR_NODES and has_usual_values
 
 
-def _join(parts: list[tuple[NDArray[np.float32], np.float32]], nodes: slice) -> NDArray[np.float32]:
-    """Return weighted feature sets side by side for some nodes."""
+def _join(parts: list[tuple[Floats, np.float32]], nodes: slice) -> Floats:
+    """Concatenate the weighted feature sets of some nodes."""
     joined = np.hstack([rows[nodes] * factor for rows, factor in parts])
     for rows, _ in parts:
-        let_go(rows, nodes if nodes.step is None else slice(None))
+        release_pages(rows, nodes if nodes.step is None else slice(None))
     return joined
 
 
-def _compare(
-    block: slice,
-    parts: list[tuple[NDArray[np.float32], np.float32]],
-    directions: NDArray[np.float32] | None,
-    out: NDArray[np.float32],
-) -> None:
-    """Write weighted feature sets side by side, along the main directions if there are some, with unit length."""
+def _compare(block: slice, parts: list[tuple[Floats, np.float32]], directions: Floats | None, out: Floats) -> None:
+    """Write concatenated feature sets, multiplied by `directions` if given and scaled to unit length."""
     joined = _join(parts, block)
     out[block] = joined if directions is None else joined @ directions
-    unit_length(out[block], ROUNDING)
-    let_go(out, block)
-
-
-def _handed_out(matrix: Features) -> Features:
-    """Return a matrix whose parts cannot be put in the place of those that others see."""
-    shell: Features = read_only(matrix) if sp.issparse(matrix) else matrix
-    return shell
+    normalize_rows(out[block], MIN_CENTRED_LENGTH)
+    release_pages(out, block)
 
 
 def propagate(graph: GraphLike, layers: int = 2) -> Features:
-    """Return S^K X for K = `layers`, the matrix that everything else on this graph uses: copy it to change it.
+    """Return S^K X for K = `layers`, read-only and shared by all callers.
 
     Parameters
     ----------
     graph
         The graph: a `Graph`, a PyG `Data`, a NetworkX graph or a path.
     layers
-        K, the number of times the features are passed on to the neighbours; 0 returns the features themselves.
+        K, the number of hops; 0 returns the features.
     """
     return Propagation.of(as_graph(graph)).rows(layers)
 
 
 def normalised_adjacency(graph: Graph) -> sp.csr_array:
-    """Return S, the adjacency with self loops normalised by the degrees on both sides, in float32."""
+    """Return S, the adjacency with self-loops, symmetrically normalised by the degrees, in float32."""
     degrees = graph.adjacency.sum(axis=1, dtype=np.float64)
     scale = sp.dia_array((1.0 / np.sqrt(1.0 + degrees)[None, :], [0]), shape=graph.adjacency.shape)
     looped = graph.adjacency.astype(np.float64) + sp.eye_array(graph.n_nodes, format="csr")

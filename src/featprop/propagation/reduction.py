@@ -1,12 +1,12 @@
-"""Features as few columns around their mean: what is smoothed over the graph.
+"""Centring and truncated SVD of features, before they are smoothed over the graph.
 
     x̃ = (x V - m, r / √d),    scaled to length 1
 
-V holds the main directions of wide features (as in latent semantic analysis), found by a randomised subspace iteration
-(Halko, Martinsson, Tropp 2011) and rotated so that the largest comes first; features of few columns keep them. m is the
-mean row: without it all rows of counts point much the same way, and one column far from zero hides the others. The last
-column, from the usual length r and the number d of columns, keeps nodes near the mean apart from those far from it
-where columns are few; where they are many, lengths say little, and it is small.
+V holds the leading right singular vectors of wide features (as in latent semantic analysis), found by randomised
+subspace iteration (Halko, Martinsson, Tropp 2011); narrow features keep their columns. m is the mean row: without
+centring, all rows of counts point much the same way, and one column far from zero hides the others. The last column,
+from the typical length r and the number d of columns, separates nodes near the mean from those far from it. It matters
+where columns are few; where they are many, lengths carry little information, and it is small.
 """
 
 from __future__ import annotations
@@ -21,63 +21,58 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.compute import LEAF, leaves, let_go, place, sum_in_order
-from featprop.compute.sparse_products import sparse_times
-from featprop.compute.threads import by_rows
-from featprop.matrix import Features, as_dense, read_only
+from featprop.compute import get_backend, release_pages, split_into_chunks, sum_in_order
+from featprop.compute.backend import CHUNK_ROWS
+from featprop.compute.row_kernels import multiply_sparse, normalize_rows
+from featprop.compute.threads import run_by_rows
+from featprop.matrix import Features, Floats, as_dense, read_only
 from featprop.progress import tracked
-from featprop.propagation.lengths import unit_length
 
-__all__ = ["Reduction", "effective_dimension", "main_directions"]
-
-WIDE, WIDTH = 1024, 512
-"""Features with more than `WIDE` columns are reduced to `WIDTH`."""
-NARROWEST = 32
-"""Columns that are kept of any number of rows."""
-MOST_NUMBERS = 2**26
-"""Fewer columns are kept where rows × columns would be more than this."""
-SAMPLE = 20_000
-"""Rows that the directions are found on, if there are more."""
-PAIRED = 2_000
-"""Rows that `effective_dimension` looks at, if there are more."""
-SPARE = 32
-"""Directions that are followed beside those wanted."""
+MAX_COLUMNS, REDUCED_COLUMNS = 1024, 512
+"""Features with more than `MAX_COLUMNS` columns are reduced to `REDUCED_COLUMNS`."""
+MIN_REDUCED_COLUMNS = 32
+MAX_VALUES = 2**26
+"""Fewer columns are kept if rows × columns would exceed this."""
+SVD_SAMPLE_ROWS = 20_000
+DIMENSION_SAMPLE_ROWS = 2_000
+OVERSAMPLING = 32
+"""Additional directions in the subspace iteration."""
 ITERATIONS = 2
-"""Of the search for the directions: what they miss of the length of the rows is below a hundredth."""
+"""After two iterations the directions lose less than a hundredth of the length of the rows."""
 ROUNDING = 1e-6
-"""Differences below this share of what they are differences of are rounding."""
+"""Smaller differences, relative to the values, are rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """What was found on one graph, to be applied to the features of that graph or of one that has grown.
+    """Centring and truncated SVD fitted to the features of one graph.
 
     Attributes
     ----------
     directions : ndarray of float32, shape (features, columns), or None
-        V; None if the columns are the features themselves.
+        V; None if features keep their columns.
     centre : ndarray of float32, shape (columns,)
-        m, in the columns.
+        m.
     sizes : ndarray of float64, shape (2,)
-        What the features are multiplied by, so that squares of them fit float32, and the value of the last column.
+        Factor that makes the squares of the features fit float32, and the value of the last column.
     """
 
-    directions: NDArray[np.float32] | None
-    centre: NDArray[np.float32]
+    directions: Floats | None
+    centre: Floats
     sizes: NDArray[np.float64]
 
     @classmethod
-    def of(cls, features: Features) -> Reduction:
-        """Find the directions, the mean and the sizes of features."""
+    def fit(cls, features: Features) -> Reduction:
+        """Compute the directions, the mean and the sizes of features."""
         n, d = features.shape
         scale = _power_of_two(features)
-        width = min(WIDTH, max(NARROWEST, MOST_NUMBERS // n))
+        width = min(REDUCED_COLUMNS, max(MIN_REDUCED_COLUMNS, MAX_VALUES // n))
         directions = None
-        if d > (WIDE if width == WIDTH else width):
-            directions = read_only(main_directions(features * np.float32(scale), min(width, n)))
-        first = _columns(_taken(features, slice(0, min(n, LEAF))), directions, scale)
+        if d > (MAX_COLUMNS if width == REDUCED_COLUMNS else width):
+            directions = read_only(truncated_svd(features * np.float32(scale), min(width, n)))
+        first = _columns(_take(features, slice(0, min(n, CHUNK_ROWS))), directions, scale)
         near = first.mean(axis=0, dtype=np.float64)
-        sums = sum_in_order(place().map(_moments_of, n, features, directions, scale, near)) / n
+        sums = sum_in_order(get_backend().map(_chunk_moments, n, features, directions, scale, near)) / n
         centre = near + sums[0]
         usual = np.sqrt(np.maximum(sums[1] - sums[0] ** 2, 0).sum())
         sizes = np.array([scale, usual / np.sqrt(d)])
@@ -88,16 +83,16 @@ class Reduction:
         """The number of columns of the rows."""
         return len(self.centre) + 1
 
-    def apply(self, features: Features) -> NDArray[np.float32]:
-        """Return the rows: centred, of unit length, zero where a node has no feature at all."""
-        rows = place().rows(features.shape[0], self.width)
+    def transform(self, features: Features) -> Floats:
+        """Return centred rows of unit length; nodes without any feature get rows of zeros."""
+        rows = get_backend().allocate_rows(features.shape[0], self.width)
         arrays = features, self.directions, self.centre, self.sizes
-        place().run(_applied, len(rows), *arrays, rows, stage="reducing features")
+        get_backend().run(_transform_block, len(rows), *arrays, rows, stage="reducing features")
         return rows
 
     @cached_property
     def fingerprint(self) -> str:
-        """The same for reductions that give the same rows."""
+        """A digest that is equal for reductions that give the same rows."""
         digest = hashlib.blake2b(digest_size=16)
         for array in (self.centre, self.sizes, self.directions):
             if array is not None:
@@ -105,22 +100,22 @@ class Reduction:
         return digest.hexdigest()
 
 
-def main_directions(features: Features, width: int) -> NDArray[np.float32]:
-    """Return the directions along which rows differ most, one a column; columns that do not vary have no part in them.
+def truncated_svd(features: Features, width: int) -> Floats:
+    """Return the leading right singular vectors of the features as columns; constant features have no part in them.
 
-    For up to 20,000 rows their order is no matter; of more, a sample is looked at.
+    The result does not depend on the order of up to 20,000 rows; of more rows, a random sample is used.
     """
     generator = np.random.default_rng(0)
     n, d = features.shape
-    if n > SAMPLE:
-        features = features[np.sort(generator.choice(n, size=SAMPLE, replace=False))]
+    if n > SVD_SAMPLE_ROWS:
+        features = features[np.sort(generator.choice(n, size=SVD_SAMPLE_ROWS, replace=False))]
     varying = np.flatnonzero(_varies(features))
     if not varying.size:
         return np.zeros((d, 1), dtype=np.float32)
     rows: Any = features[:, varying]
     turned = sp.csr_array(rows.T) if sp.issparse(rows) else rows.T
-    space = generator.standard_normal((len(varying), min(len(varying), width + SPARE))).astype(np.float32)
-    for _ in tracked(range(ITERATIONS), "finding main directions", ITERATIONS + 1):
+    space = generator.standard_normal((len(varying), min(len(varying), width + OVERSAMPLING))).astype(np.float32)
+    for _ in tracked(range(ITERATIONS), "computing the SVD of features", ITERATIONS + 1):
         space = np.linalg.qr(_product(turned, _product(rows, space)))[0]
     inside = _product(rows, space).astype(np.float64)
     _, rotation = np.linalg.eigh(inside.T @ inside)
@@ -130,21 +125,20 @@ def main_directions(features: Features, width: int) -> NDArray[np.float32]:
     return directions
 
 
-def effective_dimension(rows: NDArray[np.float32]) -> float:
-    """Return over how many directions rows of unit length spread: one over the mean squared cosine of two of them.
+def effective_dimension(rows: Floats) -> float:
+    """Return the effective dimension of unit rows: one over the mean squared cosine of two of them.
 
-    It is the participation ratio of the eigenvalues λ of the covariance, (Σ λ)² / Σ λ². Of many rows, a sample is
-    looked at.
+    This is the participation ratio (Σ λ)² / Σ λ² of the eigenvalues λ of the covariance. A sample of many rows is used.
     """
     n = len(rows)
-    sample = rows[:: -(-n // PAIRED)]
+    sample = rows[:: -(-n // DIMENSION_SAMPLE_ROWS)]
     squares = (sample @ sample.T) ** 2
     alike = (squares.sum() - squares.trace()) / max(1, len(sample) * (len(sample) - 1))
     return 1 / (float(alike) * (n - 1) / n + 1 / n)
 
 
 def _varies(features: Features) -> NDArray[np.bool_]:
-    """Return which columns have more than one value, but for rounding."""
+    """Return which columns vary by more than rounding."""
     if sp.issparse(features):
         low, high = (np.asarray(each.toarray()).ravel() for each in (features.min(axis=0), features.max(axis=0)))
     else:
@@ -154,100 +148,93 @@ def _varies(features: Features) -> NDArray[np.bool_]:
 
 def _power_of_two(features: Features) -> float:
     """Return the power of two that brings the largest value to between 1/2 and 1."""
-    largest = max(place().map(_largest, features.shape[0], features))
+    largest = max(get_backend().map(_largest, features.shape[0], features))
     return float(2.0 ** -np.frexp(largest)[1])
 
 
 def _largest(block: slice, features: Features) -> float:
-    """Return the largest size of a value in a block."""
-    rows: Any = _taken(features, block)
+    """Return the largest absolute value in a block."""
+    rows: Any = _take(features, block)
     values = rows.data if sp.issparse(rows) else rows
     largest = float(max(values.max(initial=0), -values.min(initial=0)))
-    _let_go(features, block)
+    _release(features, block)
     return largest
 
 
-def _moments_of(
-    block: slice,
-    features: Features,
-    directions: NDArray[np.float32] | None,
-    scale: float,
-    near: NDArray[np.float64],
+def _chunk_moments(
+    block: slice, features: Features, directions: Floats | None, scale: float, near: NDArray[np.float64]
 ) -> list[NDArray[np.float64]]:
-    """Return for each leaf the sums of each column less what it is `near` to, and of their squares."""
+    """Return the sums of (column - near) and of its square for each chunk."""
     found = []
-    for leaf in leaves(block):
-        columns = _columns(_taken(features, leaf), directions, scale)
+    for chunk in split_into_chunks(block):
+        columns = _columns(_take(features, chunk), directions, scale)
         sums = np.zeros((2, columns.shape[1]))
-        by_rows(_moments, columns.shape[1], columns.size, columns, near, sums)
+        run_by_rows(_moments, columns.shape[1], columns.size, columns, near, sums)
         found.append(sums)
-    _let_go(features, block)
+    _release(features, block)
     return found
 
 
-def _applied(
-    block: slice,
-    features: Features,
-    directions: NDArray[np.float32] | None,
-    centre: NDArray[np.float32],
-    sizes: NDArray[np.float64],
-    out: NDArray[np.float32],
+def _transform_block(
+    block: slice, features: Features, directions: Floats | None, centre: Floats, sizes: NDArray[np.float64], out: Floats
 ) -> None:
     scale, last = sizes.tolist()
-    for leaf in leaves(block):
-        taken = _taken(features, leaf)
+    for chunk in split_into_chunks(block):
+        taken = _take(features, chunk)
         columns = _columns(taken, directions, scale)
-        by_rows(_centre, len(columns), columns.size, columns, centre, np.float32(last), _any(taken), out[leaf])
-        unit_length(out[leaf])
-    _let_go(features, block)
-    let_go(out, block)
+        run_by_rows(
+            _centre, len(columns), columns.size, columns, centre, np.float32(last), _has_features(taken), out[chunk]
+        )
+        normalize_rows(out[chunk])
+    _release(features, block)
+    release_pages(out, block)
 
 
-def _taken(features: Features, rows: slice) -> Features:
-    """Return some of the rows, all of them as they are."""
+def _take(features: Features, rows: slice) -> Features:
+    """Return some rows without copying if these are all rows."""
     return features if rows == slice(0, features.shape[0]) else features[rows]
 
 
-def _let_go(features: Features, rows: slice) -> None:
+def _release(features: Features, rows: slice) -> None:
     if not sp.issparse(features):
-        let_go(np.asarray(features), rows)
+        release_pages(np.asarray(features), rows)
 
 
-def _columns(features: Features, directions: NDArray[np.float32] | None, scale: float) -> NDArray[np.float32]:
+def _columns(features: Features, directions: Floats | None, scale: float) -> Floats:
     if directions is None:
         return as_dense(features) * np.float32(scale)
     return _product(features * np.float32(scale), directions)
 
 
-def _product(rows: Features, columns: NDArray[np.float32]) -> NDArray[np.float32]:
-    product = sparse_times(rows, columns) if sp.issparse(rows) else rows @ columns
+def _product(rows: Features, columns: Floats) -> Floats:
+    product = multiply_sparse(rows, columns) if sp.issparse(rows) else rows @ columns
     return np.asarray(product, dtype=np.float32)
 
 
-def _any(features: Features) -> NDArray[np.bool_]:
-    """Return which nodes have a feature other than zero."""
+def _has_features(features: Features) -> NDArray[np.bool_]:
+    """Return which nodes have a non-zero feature."""
     there: Any = abs(features).sum(axis=1) if sp.issparse(features) else np.asarray(features).any(axis=1)
     return np.asarray(there > 0)
 
 
 @njit(nogil=True, cache=True)
 def _moments(start, stop, columns, near, sums):  # type: ignore[no-untyped-def]
-    """Add up the columns from `start` to `stop`, in the order of the rows."""
+    """Sum columns `start` to `stop` in the order of the rows."""
     for i in range(columns.shape[0]):
         for c in range(start, stop):
-            gap = np.float64(columns[i, c]) - near[c]
-            sums[0, c] += gap
-            sums[1, c] += gap * gap
+            diff = np.float64(columns[i, c]) - near[c]
+            sums[0, c] += diff
+            sums[1, c] += diff * diff
 
 
 @njit(nogil=True, cache=True)
 def _centre(start, stop, columns, centre, last, there, out):  # type: ignore[no-untyped-def]
-    """Write rows less the centre, zero where that is rounding, and the last column; all zero where nothing is there."""
+    """Write centred rows (zero where rounding) and the last column; write zeros for nodes without features."""
     width = columns.shape[1]
     for i in range(start, stop):
         for c in range(width):
-            gap = columns[i, c] - centre[c]
-            if abs(gap) <= np.float32(ROUNDING) * (abs(columns[i, c]) + abs(centre[c])) or not there[i]:
-                gap = np.float32(0)
-            out[i, c] = gap
+            diff = columns[i, c] - centre[c]
+            if abs(diff) <= np.float32(ROUNDING) * (abs(columns[i, c]) + abs(centre[c])) or not there[i]:
+                diff = np.float32(0)
+            out[i, c] = diff
         out[i, width] = last if there[i] else np.float32(0)

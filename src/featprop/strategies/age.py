@@ -1,11 +1,11 @@
-"""AGE: uncertainty, density and centrality, combined with weights that change as labels come in.
+"""AGE: combine uncertainty, density and centrality with weights that depend on the number of labels.
 
-Cai, Zheng, Chang, "Active Learning for Graph Embedding" (2017): of the candidates the one with the largest
+Cai, Zheng, Chang, "Active Learning for Graph Embedding" (2017): select the candidate with the largest
 
     α_t P(entropy) + β_t P(density) + γ_t P(centrality)
 
 where P is the share of all nodes with a smaller value, γ_t ~ Beta(1, n_t) with n_t rising from nearly 0, so that
-centrality rules at first, and α_t = β_t = (1 - γ_t) / 2.
+centrality dominates at first, and α_t = β_t = (1 - γ_t) / 2.
 """
 
 from __future__ import annotations
@@ -24,25 +24,23 @@ from featprop.strategies.pagerank import page_rank
 from featprop.strategies.registry import register_strategy
 from featprop.strategies.uncertainty import entropy
 
-__all__ = ["AGE", "information_density"]
-
 
 @register_strategy("age")
 class AGE(ScoreStrategy):
-    """Percentiles of entropy, information density and PageRank, with weights that change as labels come in.
+    """Percentiles of entropy, density and PageRank, weighted by the number of labels.
 
-    Choices the paper leaves open: n_t = 1.005 - f^t as in the authors' code, with t the number of labels so far and
-    one draw of γ a call, as a whole batch is chosen at once; the number of K-Means centres is that of the classes
-    known, as the others are not known; nothing depends on the data set.
+    Choices the paper leaves open: n_t = 1.005 - f^t as in the authors' code, with t the number of labels so far, and
+    one draw of γ per call, because a batch is selected at once. There are as many K-Means centres as known classes.
+    No constant depends on the data set.
 
     Parameters
     ----------
     base
-        f, how fast the weight of centrality falls.
+        f, the decay of the weight of centrality.
     clusters
-        K-Means centres of the density; the number of classes known if not set.
+        Number of K-Means centres for the density; by default, the number of known classes.
     damping
-        Of PageRank.
+        Damping factor of PageRank.
     """
 
     needs = frozenset({"probabilities", "hidden"})
@@ -83,5 +81,5 @@ def information_density(
 
 
 def _percentiles(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each value the share of all that are smaller."""
+    """Return for each value the share of values that are smaller."""
     return np.searchsorted(np.sort(values), values, side="left") / len(values)

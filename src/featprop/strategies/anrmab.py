@@ -1,12 +1,12 @@
-"""ANRMAB: a bandit learns from round to round how much uncertainty, density and centrality are worth.
+"""ANRMAB: learn the weights of uncertainty, density and centrality with a bandit.
 
 Gao, Yang, Zhou, Wu, Pan, Hu, "Active Discriminative Network Representation Learning" (2018). The three are arms, each
-a distribution q_k over the candidates. With the weights w_k of the arms,
+with a distribution q_k over the candidates. With the weights w_k of the arms,
 
     p_k = (1 - 3 p_min) w_k / Σ w + p_min,    φ = Σ_k p_k q_k
 
-the batch is drawn from φ without replacement. When labels have come, the m labelled nodes that were drawn give a
-reward that makes up for how likely each was to be drawn, and with it the weights are updated,
+the batch is drawn from φ without replacement. Once they are labelled, the m nodes of the batch give an
+importance-weighted reward that updates the weights,
 
     r = 1/(m n) Σ_i [prediction_i = label_i] / φ_i
     r̂_k = r Σ_{i new} q_k,i / φ_i,    w_k ← w_k exp(p_min / 2 · (r̂_k + 1 / p_k · sqrt(ln(n / δ) / (3 T))))
@@ -31,28 +31,26 @@ from featprop.strategies.pagerank import page_rank
 from featprop.strategies.registry import register_strategy
 from featprop.strategies.uncertainty import entropy
 
-__all__ = ["ANRMAB"]
-
 ARMS = ("entropy", "density", "centrality")
 
 
 @register_strategy("anrmab")
 class ANRMAB(Strategy):
-    """Entropy, density and PageRank as arms of a bandit that learns from the labels from round to round.
+    """Entropy, density and PageRank as arms of a bandit that learns from the labels of each round.
 
-    The weights live in the object; `state` and `restore` carry them on, and `featprop.ActiveLearner` saves them.
-    Choices the paper leaves open: p_min = sqrt(ln 3 / (3 T)), at most 1/3; nodes labelled by other means than this
-    strategy earn no reward, as they have no φ; a node without its label yet is waited for; the weights are scaled to
-    sum to 3, which changes nothing as only their ratios count.
+    The object keeps the weights; `state_dict` and `load_state_dict` carry them over, and `featprop.ActiveLearner` saves
+    them. Choices the paper leaves open: p_min = sqrt(ln 3 / (3 T)), at most 1/3; nodes that this strategy did not draw
+    earn no reward, as they have no φ; a drawn node earns its reward when its label arrives; the weights are scaled to
+    sum to 3, which has no effect because only their ratios count.
 
     Parameters
     ----------
     rounds
-        T, how many rounds are planned.
+        T, the planned number of rounds.
     delta
-        δ, how sure the bandit's bound is to hold: with probability 1 - δ.
+        δ: the bound of the bandit holds with probability 1 - δ.
     clusters
-        K-Means centres of the density; the number of classes known if not set.
+        Number of K-Means centres for the density; by default, the number of known classes.
     """
 
     needs = frozenset({"probabilities", "hidden"})
@@ -68,10 +66,10 @@ class ANRMAB(Strategy):
         self.rounds = rounds
         self.delta = delta
         self.clusters = clusters
-        self.restore({})
+        self.load_state_dict({})
 
-    def state(self) -> dict[str, Any]:
-        """Return the weights of the arms, the mixture of the last draw, and how likely each drawn node was."""
+    def state_dict(self) -> dict[str, Any]:
+        """Return the weights of the arms, the mixture of the last draw, and the probability of each drawn node."""
         return {
             "weights": self._weights.tolist(),
             "mixture": self._mixture.tolist(),
@@ -79,8 +77,8 @@ class ANRMAB(Strategy):
             "waiting": [[node, *shares] for node, shares in self._waiting.items()],
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Take up an earlier state; an empty one is that before the first round, an odd one a `ValueError`."""
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Load an earlier state, empty before the first round; raise a `ValueError` if it is invalid."""
         even = np.full(len(ARMS), 1.0 / len(ARMS))
         self._weights = np.array(state.get("weights", np.ones(len(ARMS))), dtype=np.float64)
         self._mixture = np.array(state.get("mixture", even), dtype=np.float64)
@@ -91,13 +89,13 @@ class ANRMAB(Strategy):
         fits = self._weights.shape == self._mixture.shape == (len(ARMS),) and self._waiting.keys() <= self._odds.keys()
         fits &= all(len(each) == len(ARMS) for each in self._waiting.values()) and bool((self._weights >= 0).all())
         if not (fits and all(0 < each < math.inf for each in positive) and all(0 <= each <= 1 for each in shares)):
-            raise ValueError("weights, odds or shares of the strategy that cannot be")
+            raise ValueError("invalid weights, odds or shares in the state of the strategy")
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return nodes drawn from the mixture of the arms, after learning from the labels that have come."""
+        """Return nodes drawn from the mixture of the arms, after learning from new labels."""
         self._learn(context)
-        least = self._least_share()
-        self._mixture = (1 - len(ARMS) * least) * self._weights / self._weights.sum() + least
+        minimum = self._min_share()
+        self._mixture = (1 - len(ARMS) * minimum) * self._weights / self._weights.sum() + minimum
         shares = self._arms(context, generator)
         odds = self._mixture @ shares
         drawn = _race(odds, generator)[:budget]
@@ -106,11 +104,11 @@ class ANRMAB(Strategy):
         self._waiting.update(zip(nodes.tolist(), shares[:, drawn].T.tolist(), strict=True))
         return nodes
 
-    def _least_share(self) -> float:
+    def _min_share(self) -> float:
         return min(1 / len(ARMS), math.sqrt(math.log(len(ARMS)) / (len(ARMS) * self.rounds)))
 
     def _arms(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:
-        """Return the three distributions over the candidates, one a row."""
+        """Return the three distributions over the candidates, one per row."""
         values = np.stack(
             [
                 entropy(context.outputs["probabilities"]),
@@ -123,7 +121,7 @@ class ANRMAB(Strategy):
         return np.asarray(np.divide(values, totals, out=flat, where=totals > 0))
 
     def _learn(self, context: QueryContext) -> None:
-        """Reward the arms for the nodes they had drawn and that are labelled now."""
+        """Reward the arms for drawn nodes that have new labels."""
         label_of = dict(zip(context.labelled.tolist(), context.labels.tolist(), strict=False))
         new = [node for node in self._waiting if node in label_of]
         if not new:
@@ -137,15 +135,15 @@ class ANRMAB(Strategy):
         shares = np.array([self._waiting.pop(node) for node in new])
         rewards = reward * (shares / np.array([[self._odds[node]] for node in new])).sum(axis=0)
         bonus = math.sqrt(math.log(n / self.delta) / (len(ARMS) * self.rounds)) / self._mixture
-        growth = self._least_share() / 2 * (rewards + bonus)
+        growth = self._min_share() / 2 * (rewards + bonus)
         weights = self._weights * np.exp(growth - growth.max())
         self._weights = len(ARMS) * weights / weights.sum()
 
 
 def _race(odds: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:
-    """Return all in an order drawn without replacement with those odds; what has none comes last, in random order.
+    """Return a random order, drawn without replacement with these odds; items with odds of 0 come last.
 
-    Each runs for a time drawn from an exponential distribution whose rate is its odds (Efraimidis and Spirakis, 2006).
+    The order is that of exponential random times whose rates are the odds (Efraimidis and Spirakis, 2006).
     """
     runs = generator.exponential(size=len(odds))
     times = np.divide(runs, odds, out=np.full(len(odds), np.inf), where=odds > 0)

@@ -1,4 +1,4 @@
-"""What a strategy is: one method that chooses nodes, or only one that scores them."""
+"""Base classes of query strategies: implement one method that selects nodes, or one that scores them."""
 
 from __future__ import annotations
 
@@ -9,33 +9,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import ParameterError
-from featprop.options import owner
+from featprop.options import describe_class
 from featprop.strategies.context import QueryContext
 
-__all__ = ["ScoreStrategy", "Strategy", "best_first"]
-
-TIE = 1e-9
-"""Scores closer than this share of the largest are ties: rounding must not decide."""
+TIE_TOLERANCE = 1e-9
+"""Scores that differ by less than this share of the largest are ties, so that rounding does not decide."""
 
 
 class Strategy(ABC):
-    """A way to choose nodes.
+    """Base class of all query strategies.
 
-    The constructor stores each option under its own name, with a default; randomness comes in as an argument. The
-    first line of the docstring is what ``featprop strategies`` shows.
+    The constructor stores each option under its own name, with a default; randomness is an argument of `select`.
+    ``featprop strategies`` shows the first line of the docstring.
 
     Attributes
     ----------
     name
-        What it is registered as.
+        Name the strategy is registered under.
     needs
-        What it asks of the current model, names of `featprop.strategies.context.OUTPUTS`; nothing by default.
+        Required outputs of the current model, from `featprop.strategies.context.OUTPUTS`; none by default.
     uses
-        What it also looks at as soon as the labels are of two classes, and does without until then.
+        Model outputs the strategy uses once two classes have labels, and does without until then.
     reference
-        Where the method is from.
+        Publication of the method.
     cost
-        What a choice costs: n nodes, m edges, d features, b nodes to choose.
+        Cost of a selection: n nodes, m edges, d features, b nodes to select.
     """
 
     kind: ClassVar[str] = "strategy"
@@ -47,48 +45,51 @@ class Strategy(ABC):
 
     @classmethod
     def looks_at_model(cls) -> bool:
-        """Say whether what it chooses depends on a model, and so on the labels given before."""
+        """Return whether the selection depends on a model, and so on earlier labels."""
         return bool(cls.needs | cls.uses)
 
     @abstractmethod
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return exactly `budget` distinct candidates in the order they are picked.
+        """Return exactly `budget` distinct candidates in the order of selection.
 
-        Relies on the caller for 1 ≤ `budget` ≤ number of candidates.
+        The caller ensures that 1 ≤ `budget` ≤ number of candidates.
         """
 
     def steps(self, labelled: int, budget: int) -> list[int]:  # noqa: ARG002
-        """Return over which numbers of labels it goes on from `labelled` to `budget` if it may ask in between."""
+        """Return the numbers of labels at which to select on the way from `labelled` to `budget`."""
         return [budget]
 
-    def state(self) -> dict[str, Any]:
-        """Return what must live on to the next round, ready for JSON; most strategies keep nothing."""
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state to keep for the next round, as JSON; most strategies have none."""
         return {}
 
-    def restore(self, state: dict[str, Any]) -> None:  # noqa: B027
-        """Take up what `state` returned in an earlier round; does nothing where nothing is kept."""
+    def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027
+        """Restore what `state_dict` returned in an earlier round; does nothing by default."""
 
 
 class ScoreStrategy(Strategy):
-    """A strategy that picks the candidates with the highest scores; equal scores in an order the seed decides."""
+    """A strategy that selects the candidates with the highest scores and breaks ties by the seed."""
 
     @abstractmethod
     def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:
-        """Return a finite score for every node of the graph, the higher the better."""
+        """Return a finite score for every node of the graph; higher is better."""
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the candidates with the highest scores, the highest first; scores that are none are an error."""
+        """Return the candidates with the highest scores, the highest first; scores that are not finite are an error."""
         scores = self.scores(context, generator)[context.candidates]
         odd = np.flatnonzero(~np.isfinite(scores))
         if odd.size:
-            found = f"{odd.size:,} that are not, such as {scores[odd[0]]}"
-            rule = "must give every candidate a finite score"
-            raise ParameterError(owner(type(self)), rule, found, "mend the strategy")
+            raise ParameterError(
+                f"The {describe_class(type(self))} returned scores that are not finite for {odd.size:,} candidates, "
+                f"such as {scores[odd[0]]}.",
+                parameter="strategy",
+                value=self.name or type(self).__name__,
+            )
         return context.candidates[best_first(scores, generator)[:budget]]
 
 
 def best_first(scores: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:
-    """Return the order of falling scores, in which equal scores come as the generator decides."""
-    unit = TIE * float(np.abs(scores).max(initial=0.0)) or 1.0
+    """Return the order of decreasing scores, with ties in random order."""
+    unit = TIE_TOLERANCE * float(np.abs(scores).max(initial=0.0)) or 1.0
     shuffled = generator.permutation(len(scores))
     return shuffled[np.argsort(-np.round(scores[shuffled] / unit), kind="stable")]

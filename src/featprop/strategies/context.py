@@ -1,4 +1,4 @@
-"""What a strategy sees when it chooses."""
+"""The information a query strategy may use."""
 
 from __future__ import annotations
 
@@ -14,34 +14,32 @@ from featprop.graph import Graph
 from featprop.matrix import Features, read_only
 from featprop.propagation import Propagation
 
-__all__ = ["OUTPUTS", "QueryContext"]
-
 OUTPUTS = {
     "probabilities": "the probability of each class, shape (nodes, classes)",
     "hidden": "the last hidden representation, shape (nodes, hidden units)",
     "logits": "the final layer before the softmax, shape (nodes, classes)",
 }
-"""What a strategy may ask of the current model."""
+"""Outputs of the current model that a strategy can request."""
 
 
 @dataclass(frozen=True)
 class QueryContext:
-    """All that a strategy may know when it chooses: no label that nobody has given yet, and no array to write to.
+    """Everything a strategy may know when it selects: only labels that people gave, in read-only arrays.
 
     Attributes
     ----------
     graph
         The graph, without labels.
     labelled
-        Positions of the nodes that are labelled.
+        Positions of the labelled nodes.
     candidates
-        Positions of the nodes that may be chosen, ascending; none of them is labelled.
+        Positions of the nodes that may be selected, ascending; none of them is labelled.
     labels
-        For each labelled node its class, an index into `classes`; empty if the labels were not told.
+        Class of each labelled node, as an index into `classes`; empty if the labels are unknown.
     classes
-        The names of the classes among the labels.
+        Names of the classes among the labels.
     outputs
-        What the current model says of every node, by the names of `OUTPUTS`: what the strategy needs or uses only.
+        Outputs of the current model for every node, by the names in `OUTPUTS`; only those the strategy needs or uses.
     """
 
     graph: Graph
@@ -58,5 +56,5 @@ class QueryContext:
         object.__setattr__(self, "outputs", MappingProxyType(outputs))
 
     def points(self, layers: int, unit: bool = False) -> Points:
-        """Return the rows of S^K X to measure distances between, scaled to length 1 if `unit`."""
+        """Return the rows of S^K X as points, scaled to length 1 if `unit`."""
         return Propagation.of(self.graph).points(layers, unit)

@@ -1,4 +1,4 @@
-"""Coreset, greedy: K-Center on what the network has learnt."""
+"""Coreset, greedy: K-Center on the hidden layer of the model."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["CoresetGreedy"]
-
 
 @register_strategy("coreset-greedy")
 class CoresetGreedy(Strategy):
-    """Greedy K-Center (farthest first) on the current model's last hidden representation.
+    """Greedy K-Center (farthest first) on the last hidden representation of the current model.
 
-    Repeatedly argmax_i min_{j chosen or labelled} ‖h_i - h_j‖, the first algorithm of Sener and Savarese, "Active
-    Learning for Convolutional Neural Networks: A Core-Set Approach" (2018). Theirs starts from labelled data; handed
-    none, this one starts from the candidate nearest the mean. The representation of a GCN is relu(S X W1 + b1), the
-    activations of its hidden layer, before the second layer mixes them.
+    Selects argmax_i min_{j selected or labelled} ‖h_i - h_j‖ repeatedly: algorithm 1 of Sener and Savarese, "Active
+    Learning for Convolutional Neural Networks: A Core-Set Approach" (2018). Theirs starts from labelled data; without
+    labels, this one starts from the candidate nearest the mean. The representation of a GCN is relu(S X W1 + b1), the
+    activations of its hidden layer before the second layer propagates them.
     """
 
     needs = frozenset({"hidden"})
@@ -29,6 +27,6 @@ class CoresetGreedy(Strategy):
     cost = "a trained model; O(b n hidden)"
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the centres in the order they are picked."""
+        """Return the centres in the order of selection."""
         points = Points(context.outputs["hidden"])
         return k_center(points, budget, context.labelled, context.candidates, generator).centres

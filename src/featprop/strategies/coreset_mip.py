@@ -1,4 +1,4 @@
-"""Coreset, robust: K-Center on what the network has learnt, as a mixed integer program."""
+"""Coreset, robust: K-Center on the hidden layer of the model, as a mixed integer program."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["CoresetMIP"]
-
 log = logging.getLogger(__name__)
 
 
@@ -24,25 +22,24 @@ log = logging.getLogger(__name__)
 class CoresetMIP(Strategy):
     """Robust K-Center on the last hidden representation as a mixed integer program, solved by HiGHS.
 
-    It starts from greedy and bisects on the radius; a few outliers need not be covered. Sener and Savarese solve it
-    with a commercial solver and no word on time; here there is a time limit, and the radius reached, the bound proved
-    and the gap between them are logged. Up to `points` nodes the program has all of them, beyond that as many that
-    are spread over all. An answer that the time limit cut short may differ from one machine to the next; any other is
-    the same for the same seed.
+    Starts from the greedy solution and bisects on the radius; a few outliers need not be covered. Sener and Savarese
+    use a commercial solver and do not report a time limit; here there is one, and the radius, the proved bound and the
+    gap are logged. With more than `points` nodes, the program covers that many nodes spread over the graph. A result
+    that the time limit cut short may differ between machines; any other is determined by the seed.
 
     Parameters
     ----------
     outliers
-        Ξ as a share of all nodes; the authors use 0.0001.
+        Number of outliers Ξ as a share of all nodes; the authors use 0.0001.
     time_limit
-        Seconds for all programs of one choice together.
+        Seconds for all programs of one selection together.
     points
-        How many nodes a program has at most.
+        Maximum number of nodes in a program.
     """
 
     needs = frozenset({"hidden"})
     reference = "Sener and Savarese 2018, algorithm 2"
-    cost = "a trained model; as long as the time limit, 60 s, allows"
+    cost = "a trained model; up to the time limit, 60 s"
 
     def __init__(
         self,
@@ -55,7 +52,7 @@ class CoresetMIP(Strategy):
         self.points = points
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the centres, the farthest from everything before it first."""
+        """Return the centres in farthest-first order."""
         result = robust_k_center(
             Points(context.outputs["hidden"]),
             budget,
@@ -64,10 +61,10 @@ class CoresetMIP(Strategy):
             generator,
             outliers=int(self.outliers * context.graph.n_nodes),
             time_limit=self.time_limit,
-            most=self.points,
+            max_size=self.points,
         )
         log.info(
-            "K-Center: radius %.4g (greedy %.4g), proved to be at least %.4g: gap %.1f %%, %d integer programs",
+            "K-Center: radius %.4g (greedy %.4g), lower bound %.4g, gap %.1f %%, %d integer programs",
             result.radius,
             result.greedy_radius,
             result.lower_bound,

@@ -9,15 +9,12 @@ from featprop.strategies.base import ScoreStrategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["Degree"]
-
 
 @register_strategy("degree")
 class Degree(ScoreStrategy):
-    """Largest degree; ties are broken by the seed.
+    """Largest degree; the seed breaks ties.
 
-    In a graph with weights the degree is the sum of the weights at a node, as in the D of S; the paper's graphs have
-    none.
+    With edge weights, the degree is the sum of the weights at a node, as in the D of S; the paper's graphs have none.
     """
 
     reference = "Wu et al. 2019, a baseline"

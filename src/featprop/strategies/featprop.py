@@ -1,10 +1,10 @@
 """FeatProp: K-Medoids on the propagated features.
 
 Wu, Xu, Singh, Yang, Dubrawski, "Active Learning for Graph Neural Networks via Node Feature Propagation" (2019):
-choose the b nodes M that minimise Σ_i min_{m ∈ M} ‖(S^K X)_i - (S^K X)_m‖, with K the layers of the GCN to train.
-Its experiments approximate that by K-Means run to convergence and the node nearest each centre, which
-``clustering="kmeans"`` does. Two centres may have the same nearest node; the paper does not say what then. Here the
-centre that is closer gets it and the other the next nearest, so b nodes come out.
+select the b nodes M that minimise Σ_i min_{m ∈ M} ‖(S^K X)_i - (S^K X)_m‖, with K the layers of the GCN to train.
+Its experiments approximate this by K-Means and the node nearest each centre, as ``clustering="kmeans"`` does. If two
+centres share their nearest node, which the paper leaves open, the closer centre gets it and the other takes its next
+nearest, so the result has b nodes.
 """
 
 from __future__ import annotations
@@ -24,22 +24,20 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["FeatProp", "clustered"]
-
 MAX_ITERATIONS = 300
-"""Of K-Means, which stops long before, when no node changes its centre any more."""
+"""Upper limit for K-Means, which usually converges much earlier."""
 
 
 @register_strategy("featprop")
 class FeatProp(Strategy):
     """K-Medoids on the propagated features S^K X: the paper's method.
 
-    Labelled nodes count as medoids that are already there.
+    Labelled nodes are fixed medoids.
 
     Parameters
     ----------
     layers
-        K, how many times the features are propagated.
+        K, the number of propagation steps.
     clustering
         ``"kmedoids"``, or ``"kmeans"`` for the approximation in the paper's experiments.
     """
@@ -56,11 +54,11 @@ class FeatProp(Strategy):
         self.clustering = clustering
 
     def points(self, context: QueryContext) -> Points:
-        """Return what is clustered: S^K X."""
+        """Return the points to cluster: S^K X."""
         return context.points(self.layers)
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the medoids, the one that lowers the loss most first."""
+        """Return the medoids, starting with the one that lowers the loss most."""
         if self.clustering == "kmeans":
             return _nearest_to_means(self.points(context), context, budget, generator)
         return clustered(self.points(context), context, budget, generator)
@@ -72,17 +70,17 @@ def clustered(
     budget: int,
     generator: np.random.Generator,
     weights: NDArray[np.float32] | None = None,
-    n_starts: int | None = None,
+    n_init: int | None = None,
 ) -> NDArray[np.intp]:
-    """Return `budget` candidates that, with the labelled nodes, are medoids of the points; the most useful first."""
+    """Return `budget` candidates that, with the labelled nodes, are medoids of the points; most useful first."""
     return k_medoids(
         points,
         budget,
         fixed=context.labelled,
         candidates=context.candidates,
-        weights=weights,
-        n_starts=n_starts,
-        seed=generator,
+        sample_weight=weights,
+        n_init=n_init,
+        random_state=generator,
     ).medoids
 
 

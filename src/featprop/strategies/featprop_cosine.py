@@ -1,4 +1,4 @@
-"""FeatProp on rows of unit length: nodes are near when their propagated features point the same way."""
+"""FeatProp on unit-length rows: nodes are close if their propagated features point in the same direction."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import FeatProp
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["FeatPropCosine"]
-
 
 @register_strategy("featprop-cosine")
 class FeatPropCosine(FeatProp):
-    """K-Medoids on the rows of S^K X scaled to unit length, so that direction counts and size does not.
+    """K-Medoids on the rows of S^K X scaled to unit length, so that only direction counts.
 
-    The distance is still that of FeatProp, ‖u - v‖ = sqrt(2 - 2 cos), between unit rows. A row of zeros, a node whose
-    whole neighbourhood has no features, stays zero and is at distance 1 from all others.
+    The distance is that of FeatProp, ‖u - v‖ = sqrt(2 - 2 cos), between unit rows. A row of zeros, which belongs to a
+    node without features in its neighbourhood, stays zero and has distance 1 to all others.
 
     Parameters
     ----------
     layers, clustering
-        As in `FeatProp`.
+        See `FeatProp`.
     """
 
     reference = "this project; after Wu et al. 2019"

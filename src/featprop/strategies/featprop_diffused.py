@@ -1,17 +1,15 @@
-"""FeatProp on smoothed features, in rounds that follow the uncertainty: the default.
+"""FeatProp on smoothed features, in rounds driven by model uncertainty: the default.
 
-K-Medoids by the cosine of smoothed features, after two hops and after diffusion, and of a node's own features as far as
-neighbours are not alike (`featprop.propagation.Propagation.compared`). Labelled nodes are medoids that are there
-already.
+K-Medoids with cosine distance on two-hop and diffused features and, if neighbours are dissimilar, on a node's own
+features (`featprop.propagation.Propagation.compared`). Labelled nodes are fixed medoids.
 
-As soon as there are labels of two classes, nodes count by how unsure the model is of them,
+Once two classes have labels, nodes are weighted by the uncertainty of the model,
 
-    w_i = 1 / (4 s²) + (1 - m_i)^s,    s = labels a class / 3, from 1 to 4,
+    w_i = 1 / (4 s²) + (1 - m_i)^s,    s = labels per class / 3, between 1 and 4,
 
-with m the gap between the probabilities of the two likeliest classes as a share of the gap that the surest tenth
-exceeds. So a pick represents many nodes that the model cannot tell yet. A model of few labels is not followed closely:
-s grows with what it has seen. (The paper names the union of its coverage and the uncertainty of a model as future
-work.)
+where m is the margin between the two most likely classes, relative to the margin exceeded by the most certain tenth.
+Each pick thus represents many nodes the model is unsure about. With few labels s is small, so the model has little
+influence. (The paper names the combination of coverage and model uncertainty as future work.)
 """
 
 from __future__ import annotations
@@ -29,30 +27,28 @@ from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import clustered
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["FeatPropDiffused", "unsureness"]
-
-SUREST = 0.9
-"""The share of the nodes whose margins are below the one that the others are measured by."""
-LABELS_EACH = 3
-"""Labels of each class after which the model is followed more closely."""
-SHARPEST = 4.0
-"""The largest power."""
-FLOOR = 0.25
-"""What a node that the model is sure of counts at least, with the power 1."""
+CERTAIN_QUANTILE = 0.9
+"""Quantile of the margins that counts as certain."""
+LABELS_PER_CLASS = 3
+"""Labels per class beyond which the model gains influence."""
+MAX_POWER = 4.0
+"""Largest value of s."""
+MIN_WEIGHT = 0.25
+"""Weight of a certain node at s = 1."""
 
 
 @register_strategy("featprop-diffused")
 class FeatPropDiffused(Strategy):
-    """K-Medoids on smoothed features, nodes counted by how unsure the model is: the default.
+    """K-Medoids on smoothed features, weighted by model uncertainty: the default.
 
-    Without labels, or with labels of one class, every node counts alike.
+    Without labels, or with labels of a single class, all nodes have the same weight.
 
     Parameters
     ----------
     first
-        Labels to ask for before the model is looked at, where labels come in rounds (the experiments).
+        Number of labels in the first round, before the model is used (experiments only).
     step
-        How many to ask for in each round after that, as a share of the labels there are.
+        Size of each later round, as a share of the labels so far.
     """
 
     uses = frozenset({"probabilities"})
@@ -64,7 +60,7 @@ class FeatPropDiffused(Strategy):
         self.step = step
 
     def steps(self, labelled: int, budget: int) -> list[int]:
-        """Return the numbers of labels of the rounds: `first`, then larger by `step` each time."""
+        """Return the number of labels after each round: `first`, then larger by the factor 1 + `step`."""
         taken: list[int] = []
         while labelled < budget:
             more = max(1, int(np.ceil(self.step * labelled))) if labelled else self.first
@@ -73,28 +69,28 @@ class FeatPropDiffused(Strategy):
         return taken
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the medoids, the one that lowers the loss most first."""
+        """Return the medoids, starting with the one that lowers the loss most."""
         points = Propagation.of(context.graph).compared
         found = context.outputs.get("probabilities")
         weights = None
         if found is not None and found.shape[1] > 1:
-            weights = unsureness(np.asarray(found), len(context.labelled))
-        n_starts = 1 if context.labelled.size else None
-        return clustered(points, context, budget, generator, weights, n_starts)
+            weights = uncertainty_weights(np.asarray(found), len(context.labelled))
+        n_init = 1 if context.labelled.size else None
+        return clustered(points, context, budget, generator, weights, n_init)
 
 
-def unsureness(scores: NDArray[np.float32], n_labels: int) -> NDArray[np.float32]:
-    """Return how much each node counts: more the less a model can tell its class.
+def uncertainty_weights(scores: NDArray[np.float32], n_labels: int) -> NDArray[np.float32]:
+    """Return the weight of each node, larger the less certain the model is of its class.
 
     Parameters
     ----------
     scores
-        Of each class (two at least), one row a node; in any unit.
+        Scores of at least two classes, one row per node; their scale does not matter.
     n_labels
-        The labels that the model learnt from.
+        Number of labels the model was trained on.
     """
     gaps = margins(scores)
-    surest = float(np.quantile(gaps, SUREST))
-    told = np.minimum(gaps / surest, 1) if surest > 0 else (gaps > 0).astype(np.float32)
-    sharpness = float(np.clip(n_labels / scores.shape[1] / LABELS_EACH, 1, SHARPEST))
-    return np.asarray(FLOOR / sharpness**2 + (1 - told) ** sharpness, dtype=np.float32)
+    certain = float(np.quantile(gaps, CERTAIN_QUANTILE))
+    relative = np.minimum(gaps / certain, 1) if certain > 0 else (gaps > 0).astype(np.float32)
+    power = float(np.clip(n_labels / scores.shape[1] / LABELS_PER_CLASS, 1, MAX_POWER))
+    return np.asarray(MIN_WEIGHT / power**2 + (1 - relative) ** power, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""FeatProp's second ablation: what the network has learnt instead of the propagated features."""
+"""FeatProp's second ablation: the final layer of the model instead of propagated features."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import clustered
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["FeatPropHidden"]
-
 
 @register_strategy("featprop-hidden")
 class FeatPropHidden(Strategy):
-    """K-Medoids on the current model's final-layer representation (ablation).
+    """K-Medoids on the final layer of the current model (ablation).
 
-    The paper replaces its distance "with L2 distance from the final GCN layer". Here that is the output of the last
-    layer before the softmax, the logits, which are unbounded as distances should be; the paper does not say whether
-    it means them or the probabilities.
+    The paper replaces its distance "with L2 distance from the final GCN layer", without saying whether it means logits
+    or probabilities. Here it is the logits, which are unbounded as distances should be.
     """
 
     needs = frozenset({"logits"})
@@ -27,5 +24,5 @@ class FeatPropHidden(Strategy):
     cost = "a trained model; as featprop with d = classes"
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the medoids, the one that lowers the loss most first."""
+        """Return the medoids, starting with the one that lowers the loss most."""
         return clustered(context.outputs["logits"], context, budget, generator)

@@ -13,21 +13,19 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["FeatPropKCenter"]
-
 
 @register_strategy("featprop-kcenter")
 class FeatPropKCenter(Strategy):
-    """Greedy K-Center on S^K X: the largest distance to a chosen node made small, not the mean (ablation).
+    """Greedy K-Center on S^K X: minimise the largest distance instead of the mean (ablation).
 
-    It lowers the term of the paper's Theorem 2, max_i min_{m ∈ M} ‖(S^K X)_i - (S^K X)_m‖, where FeatProp lowers that
-    of Theorem 1. The paper does not say how its K-Center is solved or where it starts; here it is farthest first, from
-    the labelled nodes or, where there is none, from the candidate nearest the mean.
+    It minimises the term of the paper's Theorem 2, max_i min_{m ∈ M} ‖(S^K X)_i - (S^K X)_m‖, where FeatProp minimises
+    that of Theorem 1. The paper does not say how it solves K-Center or where it starts; this is farthest-first, from
+    the labelled nodes or, if there are none, from the candidate nearest the mean.
 
     Parameters
     ----------
     layers
-        K, how many times the features are propagated.
+        K, the number of propagation steps.
     """
 
     reference = "Wu et al. 2019, ablation; Gonzalez 1985"
@@ -37,6 +35,6 @@ class FeatPropKCenter(Strategy):
         self.layers = layers
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the centres in the order they are picked."""
+        """Return the centres in the order of selection."""
         points = context.points(self.layers)
         return k_center(points, budget, context.labelled, context.candidates, generator).centres

@@ -1,7 +1,7 @@
-"""What the two Grain strategies share: whom nodes influence, how near that brings every node, and the greedy choice.
+"""What the two Grain strategies share: influence, distances to influenced nodes, and the greedy selection.
 
 Zhang, Yang, Wang, Shen, Li, Wang, Cui, "Grain: Improving Data Efficiency of Graph Neural Networks via Diversified
-Influence Maximization" (VLDB 2021): choose nodes whose influence reaches many nodes, and nodes of many kinds.
+Influence Maximization" (VLDB 2021): select nodes that influence many and diverse nodes.
 """
 
 from __future__ import annotations
@@ -14,30 +14,28 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.compute.references import distances_to, references
 from featprop.graph import Graph
 from featprop.options import Between
 from featprop.propagation import normalised_adjacency
 from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
-
-__all__ = ["Grain", "Reach", "greedy_cover", "influence"]
+from featprop.strategies.references import sample_references
 
 
 @dataclass(frozen=True)
 class Reach:
-    """What the influence of each candidate and labelled node reaches.
+    """The nodes each candidate and each labelled node influences.
 
     Attributes
     ----------
     candidates
-        In an order that does not depend on that of the nodes: what is near to all on average comes first.
+        Candidates in an order independent of the node order: those nearest to all nodes on average come first.
     sets, held
-        The nodes each candidate, and each labelled node, influences: 0/1 matrices with one row each.
+        Nodes that each candidate and each labelled node influences: 0/1 matrices with one row each.
     nearest, nearest_held
-        The distance of every reference node to the nearest node of those.
+        Distance from every reference node to the nearest of these nodes.
     largest
-        The largest distance of a node to a reference node.
+        Largest distance between a node and a reference node.
     """
 
     candidates: NDArray[np.intp]
@@ -49,14 +47,14 @@ class Reach:
 
 
 class Grain(Strategy):
-    """Diversified influence maximisation; a variant says what diverse means.
+    """Diversified influence maximisation; each subclass defines diversity.
 
     Parameters
     ----------
     theta
-        θ: v influences u where (S^K)_vu is above it.
+        Threshold θ: v influences u if (S^K)_vu exceeds it.
     layers
-        K, how many times features, and influence, are propagated.
+        K, the number of propagation steps of features and influence.
     """
 
     reference = "Zhang et al., VLDB 2021, arXiv:2108.00219"
@@ -69,11 +67,11 @@ class Grain(Strategy):
         self.layers = layers
 
     def reach(self, context: QueryContext, generator: np.random.Generator) -> Reach:
-        """Measure what candidates and labelled nodes reach."""
+        """Return what the candidates and the labelled nodes influence."""
         reached = influence(context.graph, self.layers, self.theta)
         points = context.points(self.layers)
         everyone = np.arange(len(points))
-        distances = distances_to(points, everyone, references(len(points), generator))
+        distances = points.distances_to_subset(everyone, sample_references(len(points), generator))
         sets, held = reached[context.candidates], reached[context.labelled]
         nearest = _nearest(sets.indptr, sets.indices, distances)
         nearest_held = _nearest(held.indptr, held.indices, distances)
@@ -84,7 +82,7 @@ class Grain(Strategy):
 
 
 def influence(graph: Graph, layers: int, theta: float) -> sp.csr_array:
-    """Return a 0/1 matrix: row v has the nodes u with (S^K)_vu above θ, and always v itself."""
+    """Return a 0/1 matrix whose row v marks v itself and the nodes u with (S^K)_vu > θ."""
     S = normalised_adjacency(graph)
     itself = sp.eye_array(graph.n_nodes, format="csr", dtype=np.float32)
     reached = itself.copy()
@@ -100,11 +98,11 @@ def influence(graph: Graph, layers: int, theta: float) -> sp.csr_array:
 def greedy_cover(
     sets: sp.csr_array, covered: NDArray[np.bool_], rows: NDArray[np.float32], near: NDArray[np.float32], count: int
 ) -> NDArray[np.intp]:
-    """Choose `count` candidates one by one, each the one that gains most, the first of several.
+    """Select `count` candidates greedily, each with the largest gain; ties go to the first.
 
-    A candidate gains the share of all nodes in its set that are not covered, and the mean over the references of how
-    much nearer than `near` its row is. Gains only shrink as others are chosen, so an old one is an upper bound. When
-    nobody gains anything any more, everything is covered: all is forgotten and the covering starts anew.
+    The gain of a candidate is the share of all nodes in its set that are not covered yet, plus the mean over the
+    reference nodes of how much closer its row is than `near`. Gains only shrink, so an earlier one is an upper bound.
+    When no candidate brings a gain, everything is covered and the covering restarts.
     """
     far = np.ones_like(near)
     chosen = _cover(sets.indptr, sets.indices, covered.copy(), rows, near.copy(), far, count)

@@ -1,4 +1,4 @@
-"""Grain, ball-D: the most balls around influenced nodes."""
+"""Grain, ball-D: cover many nodes with balls around influenced nodes."""
 
 from __future__ import annotations
 
@@ -8,31 +8,29 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.compute.references import distance_quantile
 from featprop.options import Between
 from featprop.strategies.context import QueryContext
 from featprop.strategies.grain import Grain, greedy_cover
+from featprop.strategies.references import distance_quantile
 from featprop.strategies.registry import register_strategy
-
-__all__ = ["GrainBall"]
 
 
 @register_strategy("grain-ball")
 class GrainBall(Grain):
-    """Diversified influence maximisation, ball-D: most nodes within a radius of an influenced one.
+    """Diversified influence maximisation, ball-D: cover the most nodes within a radius of influenced ones.
 
-    Maximises |∪_{u influenced by a chosen node} {j : ‖h_j - h_u‖ ≤ r}|. The authors fix r = 0.05 of the largest
-    distance, at which a ball on Cora holds 1.3 nodes; here r is a quantile of the distances between nodes, the same for
-    all graphs. Their code stops when everything is covered, with fewer nodes than asked for; here the covering starts
-    anew, as often as the budget needs. With more than 4,096 nodes, as many are drawn at random to be covered. Ties:
-    the candidate whose influenced nodes are nearest to all.
+    Maximises |∪_{u influenced by a selected node} {j : ‖h_j - h_u‖ ≤ r}|. The authors fix r at 0.05 of the largest
+    distance, where a ball on Cora holds 1.3 nodes; here r is a quantile of the distances between nodes, the same for
+    all graphs. Their code stops once everything is covered, even if the budget is not spent; here the covering
+    restarts. With more than 4,096 nodes, coverage is measured on a random sample of 4,096. Ties go to the candidate
+    whose influenced nodes are nearest to all.
 
     Parameters
     ----------
     quantile
-        r is the distance that this share of all pairs of nodes are within.
+        Quantile of the distances between nodes that gives r.
     theta, layers
-        As in `Grain`: v influences u where (S^K)_vu is above θ.
+        See `Grain`: v influences u if (S^K)_vu exceeds θ.
     """
 
     def __init__(
@@ -45,7 +43,7 @@ class GrainBall(Grain):
         self.quantile = quantile
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the nodes in the order they are picked."""
+        """Return the nodes in the order of selection."""
         radius = distance_quantile(context.points(self.layers), self.quantile, generator)
         reach = self.reach(context, generator)
         balls = sp.csr_array(reach.nearest <= radius)

@@ -1,4 +1,4 @@
-"""Grain, NN-D: influence on many, and every node near to an influenced one."""
+"""Grain, NN-D: influence many nodes and keep every node close to an influenced one."""
 
 from __future__ import annotations
 
@@ -9,26 +9,24 @@ from featprop.strategies.context import QueryContext
 from featprop.strategies.grain import Grain, greedy_cover
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["GrainNN"]
-
 
 @register_strategy("grain-nn")
 class GrainNN(Grain):
-    """Diversified influence maximisation, NN-D: many influenced nodes, and none of the others far from them.
+    """Diversified influence maximisation, NN-D: influence many nodes and keep the others close to them.
 
-    Maximises |influenced| / n + (1/n) Σ_j (d_max - distance of j to the nearest influenced node), the distances on
-    S^K X scaled so that d_max, the largest, is 1; a chosen node influences itself. The paper leaves open what happens
-    when nothing gains any more; here the covering starts anew. With more than 4,096 nodes, the sum is over as many
-    drawn at random. Ties: the candidate whose influenced nodes are nearest to all.
+    Maximises |influenced| / n + (1/n) Σ_j (d_max - distance of j to the nearest influenced node), with distances on
+    S^K X scaled so that the largest, d_max, is 1; a selected node influences itself. The paper leaves open what happens
+    when no candidate brings a gain; here the covering restarts. With more than 4,096 nodes, the sum is over a random
+    sample of 4,096. Ties go to the candidate whose influenced nodes are nearest to all.
 
     Parameters
     ----------
     theta, layers
-        As in `Grain`: v influences u where (S^K)_vu is above θ.
+        See `Grain`: v influences u if (S^K)_vu exceeds θ.
     """
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the nodes in the order they are picked."""
+        """Return the nodes in the order of selection."""
         reach = self.reach(context, generator)
         scale = np.float32(reach.largest or 1.0)
         covered = np.zeros(context.graph.n_nodes, dtype=bool)

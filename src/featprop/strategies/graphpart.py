@@ -1,7 +1,7 @@
-"""GraphPart: the graph is cut into parts, and every part gets its share of the labels.
+"""GraphPart: partition the graph and select nodes in every part.
 
 J. Ma, Z. Ma, Chai, Mei, "Partition-Based Active Learning for Graph Neural Networks" (TMLR 2023): communities by greedy
-modularity, merged to a few parts; K-Means on S²X inside each part, and a node for each centre.
+modularity, merged to a few parts; K-Means on S²X within each part, and one node per centre.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.communities import greedy_modularity
+from featprop.clustering.communities import greedy_modularity, merge_groups
 from featprop.clustering.kmeans import as_points, k_means
-from featprop.clustering.merging import merged_groups
-from featprop.compute.points import Points, first_of_least
+from featprop.compute.points import Points, first_minimum
 from featprop.graph import Graph
 from featprop.matrix import read_only
 from featprop.options import AtLeast, Between
@@ -22,25 +21,23 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["GraphPart"]
-
 
 @register_strategy("graphpart")
 class GraphPart(Strategy):
-    """Communities merged to a few parts, K-Means on S²X inside each, the node nearest each centre.
+    """Communities merged to a few parts, K-Means on S²X within each, and the node nearest to each centre.
 
-    The communities are those of Clauset, Newman and Moore, found by code of our own. Those two whose union costs least,
+    The communities are those of Clauset, Newman and Moore. The two whose union costs least,
     ‖x̄_i - x̄_j‖ · n_i n_j / (n_i + n_j) on the means of the raw features, are merged until `parts` are left. The
-    authors ship partitions with a number of parts for each data set; here it is one option with one default. The
-    budget is shared so that labelled and new nodes together are spread evenly; what a part has no candidates for goes
-    to the others. Labelled nodes are centres that are already there, and no node is taken twice.
+    authors provide partitions with a number of parts per data set; here it is one option with one default. The budget
+    is divided so that labelled and new nodes together are spread evenly; a part without enough candidates passes its
+    share on. Labelled nodes are fixed centres, and no node is selected twice.
 
     Parameters
     ----------
     parts
-        How many parts to merge the communities to; as many as there are if fewer.
+        Number of parts; fewer if there are fewer communities.
     layers
-        K, how many times the features are propagated.
+        K, the number of propagation steps.
     """
 
     reference = "Ma et al., TMLR 2023, arXiv:2201.09391"
@@ -51,34 +48,34 @@ class GraphPart(Strategy):
         self.layers = layers
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return a node for each centre, part by part, the largest part first."""
+        """Return one node per centre, part by part, largest part first."""
         graph = context.graph
-        part = graph.once(("graphpart", self.parts), lambda: _parts(graph, self.parts))
+        part = graph.cache.get(("graphpart", self.parts), lambda: _parts(graph, self.parts))
         points = context.points(self.layers)
-        taken = Taken(points, context.labelled)
+        selected = Selected(points, context.labelled)
         for own, share in enumerate(_shares(part, context, budget)):
             if share:
                 members = np.flatnonzero(part == own)
                 held = np.flatnonzero(np.isin(members, context.labelled))
                 equally = np.ones(len(members), dtype=np.float32)
                 centres = k_means(points.take(members), int(share), held, equally, generator)
-                self._take_near(as_points(points, centres), np.intersect1d(members, context.candidates), taken)
-        return np.array(taken.nodes, dtype=np.intp)
+                self._select_near(as_points(points, centres), np.intersect1d(members, context.candidates), selected)
+        return np.array(selected.nodes, dtype=np.intp)
 
-    def _take_near(self, centres: Points, members: NDArray[np.intp], taken: Taken) -> None:
-        """Take for each centre the best of the members that is not taken yet."""
-        for distances in centres.distances(np.arange(len(centres)), to=taken.points.take(members)):
-            worth = self.worth(distances, taken.distances[members])
-            worth[np.isin(members, taken.nodes)] = np.inf
-            taken.add(int(members[first_of_least(worth, distances.max())]))
+    def _select_near(self, centres: Points, members: NDArray[np.intp], selected: Selected) -> None:
+        """Select for each centre the best member that is not selected yet."""
+        for distances in centres.distances(np.arange(len(centres)), to=selected.points.take(members)):
+            values = self.objective(distances, selected.distances[members])
+            values[np.isin(members, selected.nodes)] = np.inf
+            selected.add(int(members[first_minimum(values, distances.max())]))
 
-    def worth(self, to_centre: NDArray[np.float32], to_taken: NDArray[np.float32]) -> NDArray[np.float32]:  # noqa: ARG002
-        """Return what is made small: the distance to the centre."""
+    def objective(self, to_centre: NDArray[np.float32], to_selected: NDArray[np.float32]) -> NDArray[np.float32]:  # noqa: ARG002
+        """Return what to minimise: the distance to the centre."""
         return to_centre.copy()
 
 
-class Taken:
-    """The nodes taken so far, and how far every node is from the nearest of them or of the labelled ones."""
+class Selected:
+    """The nodes selected so far, and the distance of every node to the nearest selected or labelled one."""
 
     def __init__(self, points: Points, labelled: NDArray[np.intp]) -> None:
         self.points = points
@@ -89,7 +86,7 @@ class Taken:
             self.distances = points.nearest(points.take(labelled))[1]
 
     def add(self, node: int) -> None:
-        """Take one more."""
+        """Select one more node."""
         self.nodes.append(node)
         distances = self.points.distances(np.array([node]))[0]
         self.distances = distances if self.is_first else np.minimum(self.distances, distances)
@@ -97,12 +94,12 @@ class Taken:
 
 
 def _parts(graph: Graph, count: int) -> NDArray[np.intp]:
-    part: NDArray[np.intp] = read_only(merged_groups(graph.features, greedy_modularity(graph.adjacency), count))
+    part: NDArray[np.intp] = read_only(merge_groups(graph.features, greedy_modularity(graph.adjacency), count))
     return part
 
 
 def _shares(part: NDArray[np.intp], context: QueryContext, budget: int) -> NDArray[np.int64]:
-    """Share the budget so that labelled and new nodes are even over the parts, within the candidates each has."""
+    """Divide the budget so that labelled and new nodes are spread evenly over the parts, if they have candidates."""
     count = int(part.max()) + 1
     filled = np.bincount(part[context.labelled], minlength=count)
     room = filled + np.bincount(part[context.candidates], minlength=count)

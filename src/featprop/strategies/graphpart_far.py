@@ -1,4 +1,4 @@
-"""GraphPartFar: GraphPart that keeps away from the nodes it has."""
+"""GraphPartFar: GraphPart that avoids the neighbourhood of selected nodes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from numpy.typing import NDArray
 from featprop.strategies.graphpart import GraphPart
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["GraphPartFar"]
-
 
 @register_strategy("graphpart-far")
 class GraphPartFar(GraphPart):
-    """GraphPart with nodes near their centre and far from those taken already, in all parts.
+    """GraphPart with nodes near their centre and far from nodes selected before, in all parts.
 
-    For a centre c it takes the node that minimises ‖h - c‖ - min_{s taken or labelled} ‖h - h_s‖. Where nothing is
-    taken yet the paper does not say; the second term is then 0 for all.
+    For a centre c it selects the node that minimises ‖h - c‖ - min_{s selected or labelled} ‖h - h_s‖. The paper does
+    not define the second term for the first node; here it is 0.
 
     Parameters
     ----------
@@ -24,6 +22,6 @@ class GraphPartFar(GraphPart):
         As in `GraphPart`.
     """
 
-    def worth(self, to_centre: NDArray[np.float32], to_taken: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return what is made small: the distance to the centre less that to the nearest node taken."""
-        return np.asarray(to_centre - to_taken)
+    def objective(self, to_centre: NDArray[np.float32], to_selected: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return what to minimise: the distance to the centre less that to the nearest selected node."""
+        return np.asarray(to_centre - to_selected)

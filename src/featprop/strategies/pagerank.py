@@ -1,9 +1,9 @@
-"""PageRank: the nodes a random surfer is at most often.
+"""PageRank: the nodes a random surfer visits most often.
 
     p = c P^T p + (1 - c) / n,    P = D^-1 A
 
 Brin and Page, "The anatomy of a large-scale hypertextual web search engine" (1998). From a node without neighbours,
-which the paper leaves open, the surfer goes anywhere. Weights of edges count as the odds of taking them.
+which the paper leaves open, the surfer jumps to any node. Edge weights are the odds of following an edge.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from featprop.strategies.base import ScoreStrategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["PageRank", "page_rank"]
-
 TOLERANCE = 1e-12
 MAX_STEPS = 1000
 
@@ -32,11 +30,11 @@ class PageRank(ScoreStrategy):
     Parameters
     ----------
     damping
-        c, how often the surfer follows an edge instead of going anywhere.
+        c, the probability that the surfer follows an edge instead of jumping to any node.
     """
 
     reference = "Brin and Page 1998"
-    cost = "O(m) a step, about 100 steps"
+    cost = "O(m) per step, about 100 steps"
 
     def __init__(self, damping: Annotated[float, Between(0, 0.999)] = 0.85) -> None:
         self.damping = damping
@@ -47,7 +45,7 @@ class PageRank(ScoreStrategy):
 
 
 def page_rank(graph: Graph, damping: float = 0.85) -> NDArray[np.float64]:
-    """Return the PageRank of every node; they sum to 1."""
+    """Return the PageRank of every node; the ranks sum to 1."""
     adjacency = graph.adjacency.astype(np.float64)
     degrees = np.asarray(adjacency.sum(axis=1))
     lonely = degrees == 0

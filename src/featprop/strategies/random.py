@@ -1,4 +1,4 @@
-"""Random: the baseline."""
+"""Random selection: the baseline."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from featprop.strategies.base import Strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["Random"]
-
 
 @register_strategy("random")
 class Random(Strategy):
-    """Uniform over the candidates, without replacement."""
+    """Select candidates uniformly at random."""
 
     reference = "the baseline"
     cost = "O(n)"

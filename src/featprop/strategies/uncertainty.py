@@ -1,4 +1,4 @@
-"""Uncertainty: the nodes whose class the current model is least sure of."""
+"""Uncertainty: the nodes the current model is least certain about."""
 
 from __future__ import annotations
 
@@ -12,20 +12,18 @@ from featprop.strategies.base import ScoreStrategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.registry import register_strategy
 
-__all__ = ["Uncertainty", "entropy"]
-
 
 @register_strategy("uncertainty")
 class Uncertainty(ScoreStrategy):
     """Highest entropy of the current model's prediction, or the smallest margin or confidence.
 
-    With one class known there is nothing to be unsure of: all scores are equal and the seed decides.
+    With a single known class all scores are equal, and the seed decides.
 
     Parameters
     ----------
     measure
-        ``"entropy"``, -Σ_c p_c log p_c; ``"margin"``, the likeliest class's lead over the next (least first);
-        ``"least-confidence"``, the probability of the likeliest class (least first).
+        ``"entropy"``, -Σ_c p_c log p_c; ``"margin"``, the lead of the most likely class over the next, smallest first;
+        ``"least-confidence"``, the probability of the most likely class, smallest first.
     """
 
     needs = frozenset({"probabilities"})
@@ -36,7 +34,7 @@ class Uncertainty(ScoreStrategy):
         self.measure = measure
 
     def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
-        """Return how unsure the model is of every node."""
+        """Return the uncertainty of every node."""
         if self.measure == "entropy":
             return entropy(context.outputs["probabilities"])
         probabilities = np.sort(as_dense(context.outputs["probabilities"]).astype(np.float64), axis=1)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from featprop.datasets.digits import digits
+from featprop.datasets import digits
 from featprop.graph import Graph
 from featprop.io import read_graph
 from featprop.io.native import write_native

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.datasets.digits import digits
+from featprop.datasets import digits
 from featprop.graph import Graph
 from featprop.web.common.features import Picture, feature_row, picture_from_features, summarize_features
 

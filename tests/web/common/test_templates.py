@@ -4,7 +4,7 @@ import pytest
 from jinja2 import UndefinedError
 from markupsafe import Markup
 
-from featprop.experiments.typeset import Entry, Table
+from featprop.experiments.tables import Entry, Table
 from featprop.web.common.templates import render_template
 
 TABLE = Table("t", "<i> & _", "50 %", (("", 1), ("a<b", 1)), ("c", "d"), ((Entry("x & y"), Entry("<0.001", True)),))

@@ -231,7 +231,7 @@ def test_ids_and_classes_keep_their_types(make_page: MakePage) -> None:
 def _address(script: Any, node: Any) -> str:
     history = script.get("/api/history").json()["answers"]
     assert node in [act["node"] for act in history]
-    from featprop.names import from_jsonable
+    from featprop.ids import from_jsonable
     from featprop.web.page.addresses import node_address
 
     return node_address(from_jsonable(node))

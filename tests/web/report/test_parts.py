@@ -153,7 +153,7 @@ def test_warning_if_one_class_is_almost_everything(context: ReportContext, findi
 
 def test_headlines_for_one_class_and_for_a_labelled_graph(line: Graph) -> None:
     lonely = {"a": "left"}
-    one = ReportContext(line, GraphRidge().fit_or_start(line, ["a"], ["left"]), lonely)
+    one = ReportContext(line, GraphRidge().fit(line, ["a"], ["left"], cold_start=True), lonely)
     assert "left" in headline(one, Findings())
     every = dict(zip("abcde", ["left", "right", "left", "right", "left"], strict=True))
     done = ReportContext(line, GraphRidge().fit(line, list(every), list(every.values())), every)

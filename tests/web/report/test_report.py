@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import featprop as fp
 from featprop.errors import FileError, GraphError, LabelError, MissingExtraError, ParameterError
 from featprop.graph import Graph
-from featprop.web.report import build
+from featprop.web.report import build, report
 from tests.helpers import raises
 
 
@@ -68,7 +67,7 @@ def test_report_without_findings(graph: Graph, labels: dict[str, str], tmp_path:
     from featprop.web.report.findings import Findings
 
     monkeypatch.setattr(build, "evaluate", lambda *_: Findings())
-    made = fp.report(graph, labels, out=tmp_path / "r.html")
+    made = report(graph, labels, out=tmp_path / "r.html")
     page = made.path.read_text(encoding="utf-8")
     assert made.headline in page
     assert 'id="review"' not in page
@@ -81,17 +80,17 @@ def test_report_without_findings(graph: Graph, labels: dict[str, str], tmp_path:
 @pytest.mark.parametrize("model", ["ridge", "sgc"])
 def test_small_and_odd_graphs(model: str, tmp_path: Path) -> None:
     same = Graph.from_scipy(np.zeros((4, 4)), np.ones((4, 2)), ids=list("abcd"))
-    fp.report(same, {"a": 1, "b": 2}, out=tmp_path / "a.html", model=model)
-    fp.report(same, dict(zip("abcd", [1, 2, 1, 2], strict=True)), out=tmp_path / "b.html", model=model)
+    report(same, {"a": 1, "b": 2}, out=tmp_path / "a.html", model=model)
+    report(same, dict(zip("abcd", [1, 2, 1, 2], strict=True)), out=tmp_path / "b.html", model=model)
     alike = Graph.from_scipy(np.zeros((30, 30)), np.ones((30, 2)))
-    fp.report(alike, {0: "x"}, out=tmp_path / "c.html", model=model)
+    report(alike, {0: "x"}, out=tmp_path / "c.html", model=model)
     assert (tmp_path / "c.html").exists()
 
 
 def test_twelve_classes_have_legend_entries(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     graph = Graph.from_scipy(np.zeros((60, 60)), generator.normal(size=(60, 5)))
-    fp.report(graph, {node: f"class {node % 12}" for node in range(24)}, out=tmp_path / "r.html")
+    report(graph, {node: f"class {node % 12}" for node in range(24)}, out=tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert page.count('aria-pressed="false"') == 12
     assert 'class="dots c1 square"' in page
@@ -108,7 +107,7 @@ def test_large_graph_is_sampled(tmp_path: Path, monkeypatch: Any) -> None:
     )
     edges = pa.table({"source": range(n - 1), "target": range(1, n)})
     graph = Graph.from_pandas(nodes, edges)
-    fp.report(graph, {node: node % 3 for node in range(0, n, 150)}, out=tmp_path / "r.html")
+    report(graph, {node: node % 3 for node in range(0, n, 150)}, out=tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "4,000 of the 6,000 nodes" in page
     assert len(page.encode()) < 5_000_000
@@ -128,7 +127,7 @@ def test_large_graph_is_sampled(tmp_path: Path, monkeypatch: Any) -> None:
 def test_bad_input(graph: Graph, labels: Any, change: Any, error: Any, fields: Any, tmp_path: Path) -> None:
     given = {"labels": labels, "out": tmp_path / "report.html", **change}
     with raises(error, **fields):
-        fp.report(graph, **given)
+        report(graph, **given)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -136,24 +135,24 @@ def test_other_files_are_not_overwritten(graph: Graph, labels: Any, tmp_path: Pa
     mine = tmp_path / "report.html"
     mine.write_text("<!doctype html>\nmy own page", encoding="utf-8")
     with raises(FileError, path=mine):
-        fp.report(graph, labels, out=mine)
+        report(graph, labels, out=mine)
     assert mine.read_text(encoding="utf-8") == "<!doctype html>\nmy own page"
-    fp.report(graph, labels, out=mine, force=True)
-    fp.report(graph, labels, out=mine)
+    report(graph, labels, out=mine, force=True)
+    report(graph, labels, out=mine)
     (tmp_path / "folder.html").mkdir()
     with raises(FileError, path=tmp_path / "folder.html"):
-        fp.report(graph, labels, out=tmp_path / "folder.html", force=True)
+        report(graph, labels, out=tmp_path / "folder.html", force=True)
 
 
 def test_missing_extra_is_named(graph: Graph, labels: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(build, "find_spec", lambda _: None)
     with raises(MissingExtraError, extra="report"):
-        fp.report(graph, labels, out=tmp_path / "r.html")
+        report(graph, labels, out=tmp_path / "r.html")
 
 
 def test_labels_may_be_a_series(graph: Graph, labels: Any, tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
-    made = fp.report(graph, pd.Series(labels), out=tmp_path / "r.html")
+    made = report(graph, pd.Series(labels), out=tmp_path / "r.html")
     assert made.path.exists()
 
 
@@ -184,12 +183,12 @@ def test_bidi_controls_and_line_separators_are_removed(tmp_path: Path) -> None:
 
 def test_audit_is_scored_for_labels_of_one_class(graph: Graph, tmp_path: Path) -> None:
     one = {"n0": "ok", "n1": "ok"}
-    made = fp.report(graph, one, audit={"n3": "ok", "n4": "bad", "n5": "bad", "n6": "bad"}, out=tmp_path / "r.html")
+    made = report(graph, one, audit={"n3": "ok", "n4": "bad", "n5": "bad", "n6": "bad"}, out=tmp_path / "r.html")
     assert made.findings.audit is not None
     assert (made.findings.audit.size, made.findings.audit.accuracy.value) == (4, 0.25)
     assert str(made.findings.audit.accuracy) in made.headline
     with raises(LabelError, parameter="audit", node="n3"):
-        fp.report(graph, one, audit={"n3": float("nan")}, out=tmp_path / "other.html")
+        report(graph, one, audit={"n3": float("nan")}, out=tmp_path / "other.html")
 
 
 def test_first_screen_has_the_accuracy_once_and_navigation_follows(written: Path, findings: Any) -> None:

@@ -10,10 +10,10 @@ import json
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+from featprop.ids import from_jsonable, to_jsonable
 from featprop.io.answers import AUDIT
 from featprop.labels.exchange.description import Description
 from featprop.labels.exchange.said import KINDS, Heard, Said, time_of, written
-from featprop.names import from_jsonable, to_jsonable
 
 __all__ = ["hear", "is_ours", "lines"]
 

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 from xml.etree import ElementTree
 
 from featprop.errors import LabelError, ParameterError
+from featprop.ids import from_jsonable, to_jsonable
 from featprop.labels.exchange.description import Description
 from featprop.labels.exchange.said import KINDS, Heard, Said, time_of, written
-from featprop.names import from_jsonable, to_jsonable
 
 __all__ = ["Guess", "configuration", "hear", "is_ours", "tasks"]
 

@@ -80,7 +80,7 @@ class CardLayout:
 
 def card_layout(graph: Graph) -> CardLayout:
     """Return what the cards of a graph show; computed once per graph."""
-    found: CardLayout = graph.once("columns a person reads", lambda: _compute_layout(graph))
+    found: CardLayout = graph.cache.get("columns a person reads", lambda: _compute_layout(graph))
     return found
 
 

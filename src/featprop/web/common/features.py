@@ -83,7 +83,7 @@ class Picture:
 
 def summarize_features(graph: Graph, start: int, stop: int) -> FeatureSummary:
     """Return the summary of the features from `start` to `stop`; computed once per graph."""
-    found: FeatureSummary = graph.once(
+    found: FeatureSummary = graph.cache.get(
         ("features a person sees", start, stop), lambda: _compute_summary(graph, start, stop)
     )
     return found

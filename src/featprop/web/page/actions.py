@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from starlette.requests import Request
 
 from featprop.errors import ParameterError
+from featprop.ids import to_jsonable
 from featprop.labels import Act
-from featprop.names import to_jsonable
 from featprop.web.page.addresses import decode_name, resolve_node
 from featprop.web.page.responses import Refusal
 from featprop.web.page.schemas import (

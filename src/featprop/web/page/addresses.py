@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from featprop.errors import GraphError, ParameterError, shorten
 from featprop.graph import Graph
-from featprop.names import from_jsonable, name_from_text, name_to_text
+from featprop.ids import from_jsonable, name_from_text, name_to_text
 
 MAX_NAME_CHARS = 2000
 """Maximum length of a name as JSON."""

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from types import MappingProxyType
 
+from featprop.ids import name_to_text
 from featprop.labels import Act
 from featprop.labels.acts import Outcome
 from featprop.labels.agreement import AlphaSums, Decision, Disagreement, Probabilities, decided
-from featprop.names import name_to_text
 
 
 class Answers:

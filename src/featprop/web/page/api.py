@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from featprop.evaluate import Advice, Interval
-from featprop.names import to_jsonable
+from featprop.ids import to_jsonable
 from featprop.web.page.actions import Action, annotator_of
 from featprop.web.page.addresses import find_node, node_address
 from featprop.web.page.downloads import download

@@ -6,9 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import overload
 
 from featprop.errors import LabelError, ParameterError
-from featprop.interop.plain import is_missing
-from featprop.names import name_to_text
-from featprop.spelling import form_of
+from featprop.ids import form_of, is_missing, name_to_text
 from featprop.tables.naming import name_of
 
 MAX_CLASSES = 1000
@@ -52,7 +50,7 @@ class Classes(Sequence[Hashable]):
     def add(self, name: str) -> tuple[Hashable, bool]:
         """Add a class; return it as stored (a number if it looks like one) and whether it is new.
 
-        A name that differs only in spelling (`featprop.spelling`) is the existing class.
+        A name that differs only in spelling (`featprop.ids`) is the existing class.
         """
         text = " ".join(name.split())
         if is_missing(text):

@@ -16,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from featprop.evaluate.estimate import MIN_LABELS
-from featprop.names import name_to_text
+from featprop.ids import name_to_text
 from featprop.web.common.chart import Point, line_chart
 from featprop.web.common.class_marks import class_css
 from featprop.web.common.templates import render_template

@@ -16,7 +16,7 @@ from itertools import chain
 import numpy as np
 
 from featprop.graph import Graph
-from featprop.names import name_to_text
+from featprop.ids import name_to_text
 from featprop.web.page.answers import Answers
 from featprop.web.page.auditing import is_turn_of_audit
 from featprop.web.page.ranking import Ranking

@@ -17,12 +17,12 @@ from featprop.errors import GraphError, ParameterError, first_five, unknown_choi
 from featprop.evaluate import Advice
 from featprop.evaluate.audit import add_to_audit
 from featprop.graph import Graph
+from featprop.ids import name_to_text
 from featprop.io.label_words import as_known
 from featprop.labels import Act, LabelLog
 from featprop.labels.acts import Outcome
 from featprop.labels.agreement import Disagreement
 from featprop.models import DEFAULT_MODEL
-from featprop.names import name_to_text
 from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 from featprop.web.page.answers import Answers
 from featprop.web.page.auditing import Auditing
@@ -103,7 +103,7 @@ class Session:
         self.round = 0
         self._lock = threading.RLock()
         if audit > len(log.audit()):
-            add_to_audit(log, graph, audit - len(log.audit()), seed=seed)
+            add_to_audit(log, graph, audit - len(log.audit()), random_state=seed)
         self._answers = Answers(log.holding(), wanted_of(overlap, seed), log.audit())
         strange = [repr(node) for node in (*self._answers.nodes, *self._answers.audit) if not graph.has(node)]
         if strange:

@@ -181,7 +181,7 @@ class Trainer:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, *self._work), name="featprop-model", daemon=True)
-        with interrupts.unheard():
+        with interrupts.block_interrupts():
             self._process.start()
         theirs.close()
 
@@ -230,30 +230,30 @@ def _serve(pipe: Connection, graph: Graph, strategy: str, model: str, seed: int)
 
 def compute_advice(graph: Graph, model: str, seed: int, labels: Mapping[Hashable, Hashable]) -> Advice | None:
     """Return advice on a model of these labels; None if every node is labelled."""
-    from featprop.models import model_of_seed
+    from featprop.models import seeded_model
 
     if len(labels) == graph.n_nodes:
         return None
-    return advise(graph, model_of_seed(seed, model).fit(graph, list(labels), list(labels.values())))
+    return advise(graph, seeded_model(seed, model).fit(graph, list(labels), list(labels.values())))
 
 
 def compute_ranking(graph: Graph, strategy: str, model: str, seed: int, snapshot: Snapshot) -> Ranking:
     """Fit the model to the labels, if there are two classes, and rank the next nodes."""
     from featprop.active import select
-    from featprop.models import model_of_seed
+    from featprop.models import seeded_model
     from featprop.propagation import coverage
     from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 
     nodes, labels = list(snapshot.labels), list(snapshot.labels.values())
     several = len(set(labels)) > 1
-    fitted = model_of_seed(seed, model).fit(graph, nodes, labels) if several else None
+    fitted = seeded_model(seed, model).fit(graph, nodes, labels) if several else None
     chooser = DEFAULT_STRATEGY if strategy_class(strategy).needs and fitted is None else strategy
     looks = fitted is not None and strategy_class(chooser).looks_at_model()
     left = graph.n_nodes - len(set(graph.positions([*nodes, *snapshot.excluded]).tolist()))
     positions = graph.positions(nodes)
     distances = coverage(graph, positions).mean_distance if nodes else float("nan")
     probabilities = None if fitted is None else fitted.predict_proba(graph)
-    classes = () if fitted is None else fitted.classes_
+    classes = () if fitted is None else fitted.class_names_
     if left == 0:
         empty = np.empty(0, dtype=np.intp)
         nearest = np.full(graph.n_nodes, -1, dtype=np.intp)
@@ -266,6 +266,6 @@ def compute_ranking(graph: Graph, strategy: str, model: str, seed: int, snapshot
         labels=labels if looks else None,
         exclude=snapshot.excluded,
         model=fitted if looks else None,
-        seed=seed,
+        random_state=seed,
     )
     return Ranking(picks.positions, picks.represents, picks.nearest, len(nodes), distances, classes, probabilities)

@@ -12,8 +12,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from featprop.ids import name_to_text, to_jsonable
 from featprop.labels import Act
-from featprop.names import name_to_text, to_jsonable
 from featprop.web.common.card import Card, build_card, node_picture, node_title
 from featprop.web.common.neighbourhood import Neighbourhood, find_neighbourhood
 from featprop.web.common.neighbourhood_drawing import (

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from featprop.errors import LabelError, MissingExtraError, first_five
-from featprop.graph import Graph
+from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import card
 from featprop.interop.pandas import is_series, known_of
-from featprop.io.given import GraphLike, as_graph
-from featprop.models import NodeClassifier, model_of_seed
+from featprop.models import NodeClassifier, seeded_model
+from featprop.models.base import clone
 from featprop.web.report.commands import Files
 from featprop.web.report.context import ReportContext
 from featprop.web.report.files import check_replaceable, write_page
@@ -62,7 +62,7 @@ def report(
     model: str | NodeClassifier | None = None,
     title: str | None = None,
     files: Files | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     force: bool = False,
 ) -> Report:
     """Write a self-contained HTML report on a graph and its labels.
@@ -88,7 +88,7 @@ def report(
         Name of the graph on the page.
     files
         Files of the command line, for the next commands on the page.
-    seed
+    random_state
         Seed of the sample of nodes on the map.
     force
         Whether to overwrite a file that is not a report.
@@ -102,11 +102,11 @@ def report(
     whole = as_graph(graph)
     labelled, audited = _by_node(whole, labels), _by_node(whole, audit or {})
     _check(whole, labelled, audited)
-    chosen = model_of_seed(seed, model) if model is None or isinstance(model, str) else model
-    fitted = chosen.fresh().fit_or_start(whole, list(labelled), list(labelled.values()))
+    chosen = seeded_model(random_state, model) if model is None or isinstance(model, str) else model
+    fitted = clone(chosen).fit(whole, list(labelled), list(labelled.values()), cold_start=True)
     context = ReportContext(whole, fitted, labelled, audited)
     findings = evaluate(context, weights)
-    write_page(place, render_page(context, findings, files, title or _title(graph), seed), force=force)
+    write_page(place, render_page(context, findings, files, title or _title(graph), random_state), force=force)
     return Report(place, headline(context, findings), majority_warning(context, findings), findings)
 
 
@@ -118,7 +118,7 @@ def evaluate(context: ReportContext, weights: Mapping[Hashable, float] | None = 
 
     graph, model = context.graph, context.model
     audit = score_audit(graph, model, context.audit, weights) if context.audit else None
-    if len(model.classes_) < 2:
+    if len(model.class_names_) < 2:
         return Findings(audit)
     audited = None if audit is None else audit.accuracy
     advice = None

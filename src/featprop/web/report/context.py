@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.graph import UNKNOWN, Graph
-from featprop.interop.plain import sorted_classes
+from featprop.ids import sorted_classes
 from featprop.models import NodeClassifier
-from featprop.propagation import Coverage, Propagation, coverage_curve, covered
+from featprop.propagation import Coverage, Propagation, coverage_curve, measure_coverage
 from featprop.web.common.card import node_title
 from featprop.web.common.formatting import clean_line
 
@@ -33,7 +33,7 @@ class ReportContext:
     @cached_property
     def classes(self) -> tuple[Hashable, ...]:
         """Classes of the model, then those that occur only in the audit."""
-        return (*self.model.classes_, *sorted_classes(set(self.audit.values()) - set(self.model.classes_)))
+        return (*self.model.class_names_, *sorted_classes(set(self.audit.values()) - set(self.model.class_names_)))
 
     @cached_property
     def class_titles(self) -> list[str]:
@@ -87,7 +87,7 @@ class ReportContext:
     @cached_property
     def covered(self) -> Coverage:
         """Distance of every node to the nearest label, in the features of the default strategy."""
-        return covered(Propagation.of(self.graph).compared, self.positions)
+        return measure_coverage(Propagation.of(self.graph).compared, self.positions)
 
     @cached_property
     def curve(self) -> NDArray[np.float64]:

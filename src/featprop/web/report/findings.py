@@ -44,7 +44,7 @@ def headline(context: ReportContext, findings: Findings) -> str:
         return f"{'Accuracy' if findings.audit is not None else 'Estimated accuracy'} {findings.accuracy}"
     if not np.any(context.labelled == UNKNOWN):
         return "Every node is labelled"
-    if len(context.model.classes_) < 2:
+    if len(context.model.class_names_) < 2:
         return f"All labels are {context.class_titles[0]}, so there is nothing to predict yet"
     return f"{len(context.labels):,} labels are too few for an accuracy estimate"
 
@@ -52,7 +52,7 @@ def headline(context: ReportContext, findings: Findings) -> str:
 def lead(context: ReportContext, findings: Findings) -> list[str]:
     """Return the sentences below the headline."""
     sentences = []
-    has_several = len(context.model.classes_) > 1
+    has_several = len(context.model.class_names_) > 1
     accuracy = findings.accuracy
     if findings.audit is not None and accuracy is not None:
         size = findings.audit.size

@@ -158,7 +158,7 @@ def _review_rows(context: ReportContext, map_: NodeMap, review: ReviewList) -> l
 def _label_rows(context: ReportContext, map_: NodeMap) -> list[Row]:
     """Return the labels in order, with what each represents and its cross-validated prediction."""
     spread = np.bincount(context.covered.nearest, weights=context.covered.distances, minlength=len(context.positions))
-    left_out = context.model.left_out_
+    left_out = context.model.held_out_proba_
     known = left_out is not None and len(left_out) == len(context.positions)
     rows = []
     for number, position in enumerate(context.positions[:MAX_LABEL_ROWS].tolist()):
@@ -256,7 +256,7 @@ def summarize_classes(context: ReportContext, audit: AuditScore | None) -> list[
 
 
 def _cv_right(context: ReportContext) -> np.ndarray | None:
-    left_out = context.model.left_out_
+    left_out = context.model.held_out_proba_
     if left_out is None or len(left_out) != len(context.codes):
         return None
     right = left_out.argmax(axis=1) == context.codes

@@ -1,0 +1,142 @@
+"""Train the models of one budget: one for each seed, as one network where the model allows it.
+
+The networks of several seeds are small and alike, and most of the time of an epoch goes into starting operations. Side
+by side they share each start: their weights are joined along the first dimension, and what each needs of the graph
+is on the diagonal of one block matrix (`featprop.models.networks`). A network that knows fewer classes than the
+widest is padded with classes whose logit is minus infinity: their weights are zero and stay zero. Any other model is
+trained one seed after the other.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from featprop.errors import LabelError, ParameterError
+from featprop.experiments.settings import Spec
+from featprop.graph import Graph
+from featprop.models import GCN, SGC, NodeClassifier, get_model
+from featprop.models.neural import NeuralClassifier
+from featprop.options import options_of
+from featprop.propagation import Propagation
+
+BATCHED_MODELS = (GCN, SGC)
+
+
+@dataclass(eq=False)
+class TrainedModel:
+    """A model of one seed, the positions it was trained on, its training time, and the state of the strategy."""
+
+    model: NodeClassifier
+    graph: Graph
+    pool: NDArray[np.intp]
+    seconds: float
+    state: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def logits(self) -> NDArray[np.float32]:
+        """Scores of every node."""
+        return self.model.decision_function(self.graph)
+
+    @cached_property
+    def confidence(self) -> NDArray[np.float32]:
+        """Probability of the predicted class of every node."""
+        return np.asarray(self.model.probabilities(self.logits).max(axis=1))
+
+    @cached_property
+    def predicted(self) -> NDArray[np.int64]:
+        """Predicted class of every node, as an index into the classes of the graph."""
+        place = {name: code for code, name in enumerate(self.graph.classes)}
+        codes = np.array([place[name] for name in self.model.classes_], dtype=np.int64)
+        return np.asarray(codes[self.logits.argmax(axis=1)])
+
+
+def train_seeds(spec: Spec, graph: Graph, pools: Mapping[int, NDArray[np.intp]]) -> dict[int, TrainedModel]:
+    """Train a new model for each seed on its pool; with a single class in its pool, a model learns nothing."""
+    models = {seed: get_model(spec.name, **spec.options) for seed in pools}
+    for seed, model in models.items():
+        if "random_state" in options_of(type(model)):
+            model.set_params(random_state=seed)
+    started = time.perf_counter()
+    fit_seeds(list(models.values()), graph, list(pools.values()))
+    seconds = (time.perf_counter() - started) / len(pools)
+    return {seed: TrainedModel(models[seed], graph, pools[seed], seconds) for seed in pools}
+
+
+def fit_seeds(models: Sequence[NodeClassifier], graph: Graph, pools: Sequence[NDArray[np.intp]]) -> None:
+    """Fit models that differ only by their seed, each on a pool of the same size.
+
+    Parameters
+    ----------
+    models
+        Models of one class with the same settings except the seed.
+    graph
+        The graph, with labels.
+    pools
+        Positions of the labelled nodes of each model.
+    """
+    if graph.labels is None:
+        raise LabelError("The graph has no labels to learn from.")
+    kinds = {(type(model), *sorted({**model.get_params(), "random_state": 0}.items())) for model in models}
+    if len(kinds) != 1 or len({len(pool) for pool in pools}) != 1 or len(models) != len(pools):
+        message = "`models` must differ only by their seed, with one pool each, all of the same size."
+        raise ParameterError(message, parameter="models")
+    names = np.array(graph.class_names(), dtype=object)
+    batch = []
+    for model, pool in zip(models, pools, strict=True):
+        if type(model) in BATCHED_MODELS and len(np.unique(graph.labels[pool])) > 1:
+            batch.append((model, pool))
+        else:
+            model.fit(graph, graph.ids[pool].tolist(), names[pool].tolist(), cold_start=True)
+    if batch:
+        _fit_batch(graph, graph.labels, batch)
+
+
+def _fit_batch(graph: Graph, labels: NDArray[np.int64], batch: list[tuple[Any, NDArray[np.intp]]]) -> None:
+    import torch
+
+    from featprop.models.networks import Constant, Inputs, train
+
+    first: NeuralClassifier = batch[0][0]
+    propagation, cpu = Propagation.of(graph), torch.device("cpu")
+    networks, generators, targets, matrices = [], [], [], []
+    for model, pool in batch:
+        known, codes = np.unique(labels[pool], return_inverse=True)
+        model.set_metadata(graph, tuple(graph.classes[code] for code in known))
+        generators.append(torch.Generator().manual_seed(model.random_state))
+        networks.append(model.build(graph.n_features, len(known), generators[-1]))
+        targets.append(torch.from_numpy(codes.astype(np.int64)))
+        matrices.append(model.matrices(propagation, pool))
+    diagonals = [sp.csr_array(sp.block_diag(blocks, format="csr")) for blocks in zip(*matrices, strict=True)]
+    inputs = Inputs(tuple(Constant(matrix, cpu) for matrix in diagonals), tuple(each[0].shape[0] for each in matrices))
+    sizes = [len(model.class_names_) for model, _ in batch]
+    is_known = torch.arange(max(sizes)) < torch.tensor(sizes)[:, None]
+    padding = torch.where(is_known, 0.0, -torch.inf)[:, None, :]
+    joined = _join_networks(networks, max(sizes))
+    train(joined, inputs, torch.cat(targets), first, generators, padding)
+    for place, (model, _) in enumerate(batch):
+        with torch.no_grad():
+            for name, weight in networks[place].named_parameters():
+                weight.copy_(getattr(joined, name).chunk(len(batch))[place][..., : weight.shape[-1]])
+        model.network_ = networks[place].eval()
+
+
+def _join_networks(networks: Sequence[Any], classes: int) -> Any:
+    """Return one network with the weights of all, those of missing classes zero."""
+    import torch
+
+    joined = copy.deepcopy(networks[0])
+    for name, _ in networks[0].named_parameters():
+        weights = [getattr(network, name).detach() for network in networks]
+        if name in joined.per_class:
+            weights = [torch.nn.functional.pad(weight, (0, classes - weight.shape[-1])) for weight in weights]
+        setattr(joined, name, torch.nn.Parameter(torch.cat(weights)))
+    return joined

@@ -1,0 +1,253 @@
+"""Message passing: propagate rows to neighbours in blocks, without building S.
+
+    S y = D (A + I) D y,    D = (I + diag(A 1))^-1/2
+
+With z = D y, one hop is z' = D² (z + A z). The smoothed rows are scaled to unit length, so their direction, which is
+that of z, is all that counts. A hop is thus a sum over neighbours, and edges of weight 1 need no weights.
+
+The diffusion Σ_{t ≤ T} (1 - α)^t S^t y is summed from the inside, y + (1 - α) S (y + (1 - α) S (y + …)), so only one
+set of rows and one block of the original rows are needed at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from featprop.compute import get_backend, release_pages
+from featprop.compute.backend import split_evenly
+from featprop.compute.row_kernels import normalize_rows
+from featprop.compute.threads import run_by_rows
+from featprop.graph import Graph
+from featprop.matrix import Floats, read_only
+from featprop.progress import tracked
+
+TELEPORT = 0.1
+"""α of the diffusion: the probability that a random walk ends at each step."""
+DIFFUSION_STEPS = 20
+"""T of the diffusion; the omitted powers have a total weight of 0.9^21, a ninth."""
+MIN_LENGTH = 1e-6
+"""Shorter smoothed rows are rounding errors: neighbours cancelled each other out."""
+
+ONE = np.float32(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Edges in the form that tasks need."""
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]  # both as in the adjacency
+    weights: Floats  # edge weights; empty if all are 1
+    scale: Floats  # the diagonal of D
+
+    @classmethod
+    def of(cls, graph: Graph) -> Edges:
+        """Compute the degrees of a graph."""
+        matrix = graph.adjacency
+        degrees, unweighted = np.empty(graph.n_nodes), True
+        for block, (sums, all_ones) in zip(
+            get_backend().split_rows(graph.n_nodes),
+            get_backend().map(_sum_weights, graph.n_nodes, matrix.indptr, matrix.data),
+            strict=True,
+        ):
+            degrees[block], unweighted = sums, unweighted and all_ones
+        weights = matrix.data[:0] if unweighted else matrix.data
+        scale = read_only((1 / np.sqrt(1 + degrees)).astype(np.float32))
+        return cls(matrix.indptr, matrix.indices, weights, scale)
+
+
+def propagate_rows(edges: Edges, rows: Floats, hops: int) -> Floats:
+    """Return S^K rows for K = `hops`, at least 1."""
+    backend, (n, width) = get_backend(), rows.shape
+    result = backend.allocate_rows(n, width)
+    for columns in split_evenly(width, backend.max_columns(n, width)):
+        source, target = (backend.allocate_temporary_rows(n, columns.stop - columns.start) for _ in range(2))
+        backend.run(_scale, n, rows, columns, edges.scale, source)
+        for _ in tracked(range(hops), "propagating features", hops):
+            backend.run(_hop, n, edges, source, target)
+            source, target = target, source
+        backend.run(_unscale, n, source, columns, edges.scale, result)
+    return result
+
+
+def smooth_rows(edges: Edges, own: Floats, names: Collection[str]) -> dict[str, Floats]:
+    """Return the ``"two-hops"`` and ``"diffused"`` rows in `names`, each of unit length."""
+    backend, (n, width) = get_backend(), own.shape
+    pieces = split_evenly(width, backend.max_columns(n, width))
+    parts = [_smooth_columns(edges, own, columns, names, whole=len(pieces) == 1) for columns in pieces]
+    if len(pieces) == 1:
+        return parts[0]
+    joined = {}
+    for name in names:
+        joined[name] = backend.allocate_rows(n, width)
+        backend.run(_join, n, [part[name] for part in parts], edges.scale, joined[name])
+    return joined
+
+
+def _smooth_columns(
+    edges: Edges, own: Floats, columns: slice, names: Collection[str], *, whole: bool
+) -> dict[str, Floats]:
+    """Smooth some columns; normalize the rows if these are all columns."""
+    backend, n = get_backend(), len(own)
+    width = columns.stop - columns.start
+    result = {name: backend.allocate_rows(n, width) for name in names}
+    steps = iter(tracked(range(DIFFUSION_STEPS), "smoothing features", DIFFUSION_STEPS))
+    first, second = (backend.allocate_temporary_rows(n, width) for _ in range(2))
+    backend.run(_scale, n, own, columns, edges.scale, first)
+    next(steps)
+    backend.run(_hop, n, edges, first, second)
+    next(steps)
+    backend.run(_second_hop, n, edges, second, own, columns, first, result.get("two-hops"), whole)
+    if "diffused" in names:
+        for step in steps:
+            out = result["diffused"] if step == DIFFUSION_STEPS - 1 else None
+            backend.run(_diffuse, n, edges, first, own, columns, second, out, whole)
+            first, second = second, first
+    return result
+
+
+def _sum_weights(block: slice, indptr: NDArray[Any], weights: Floats) -> tuple[NDArray[np.float64], bool]:
+    """Return the sum of the weights of each row, and whether all weights are 1."""
+    ends = np.asarray(indptr[block.start : block.stop + 1], dtype=np.int64)
+    entries = slice(int(ends[0]), int(ends[-1]))
+    inside = weights[entries]
+    all_ones = bool((inside == 1).all())
+    sums = np.diff(ends).astype(np.float64)
+    if not all_ones:
+        run_by_rows(_sum_rows, len(sums), len(inside), ends - ends[0], inside, sums)
+    release_pages(weights, entries)
+    return sums, all_ones
+
+
+def _scale(block: slice, rows: Floats, columns: slice, scale: Floats, out: Floats) -> None:
+    np.multiply(rows[block, columns], scale[block, None], out=out[block])
+    release_pages(rows, block)
+    release_pages(out, block)
+
+
+def _unscale(block: slice, rows: Floats, columns: slice, scale: Floats, out: Floats) -> None:
+    np.divide(rows[block], scale[block, None], out=out[block, columns])
+    release_pages(out, block)
+
+
+def _hop(block: slice, edges: Edges, source: Floats, out: Floats) -> None:
+    _sum_neighbours(block, edges, source, out[block])
+    release_pages(out, block)
+
+
+def _second_hop(
+    block: slice,
+    edges: Edges,
+    source: Floats,
+    own: Floats,
+    columns: slice,
+    out: Floats,
+    unit: Floats | None,
+    whole: bool,
+) -> None:
+    """Compute the second hop from the first, and write the first three terms of the diffusion to `out`."""
+    summed = np.empty((block.stop - block.start, source.shape[1]), dtype=np.float32)
+    _sum_neighbours(block, edges, source, summed)
+    terms = own[block, columns] * edges.scale[block, None]
+    terms += np.float32(1 - TELEPORT) * source[block]
+    terms += np.float32((1 - TELEPORT) ** 2) * summed
+    out[block] = terms
+    release_pages(own, block)
+    release_pages(out, block)
+    _write_unit(block, edges, summed, unit, whole)
+
+
+def _diffuse(
+    block: slice,
+    edges: Edges,
+    source: Floats,
+    own: Floats,
+    columns: slice,
+    out: Floats,
+    unit: Floats | None,
+    whole: bool,
+) -> None:
+    _sum_neighbours(block, edges, source, out[block], own[block, columns], np.float32(1 - TELEPORT))
+    _write_unit(block, edges, out[block], unit, whole)
+    release_pages(own, block)
+    release_pages(out, block)
+
+
+def _write_unit(block: slice, edges: Edges, rows: Floats, out: Floats | None, whole: bool) -> None:
+    """Write rows to `out`, if given, and normalize them if they have all columns."""
+    if out is not None:
+        out[block] = rows
+        if whole:
+            normalize_rows(out[block], MIN_LENGTH, edges.scale[block])
+        release_pages(out, block)
+
+
+def _join(block: slice, parts: list[Floats], scale: Floats, out: Floats) -> None:
+    out[block] = normalize_rows(np.hstack([part[block] for part in parts]), MIN_LENGTH, scale[block])
+    for each in (*parts, out):
+        release_pages(each, block)
+
+
+def _sum_neighbours(
+    block: slice, edges: Edges, source: Floats, out: Floats, first: Floats | None = None, share: np.float32 = ONE
+) -> None:
+    """Write `share` D² (z + A z) for the rows of a block, plus D `first` if given."""
+    ends = np.asarray(edges.indptr[block.start : block.stop + 1], dtype=np.int64)
+    entries = slice(int(ends[0]), int(ends[-1]))
+    weights = edges.weights[entries] if len(edges.weights) else edges.weights
+    arrays = ends - ends[0], edges.indices[entries], weights, source, block.start, edges.scale[block]
+    work = (len(arrays[1]) + len(out)) * source.shape[1]
+    run_by_rows(_add_neighbours, len(out), work, *arrays, out[:0] if first is None else first, share, out)
+    release_pages(edges.indices, entries)
+    if len(weights):
+        release_pages(edges.weights, entries)
+
+
+@njit(nogil=True, cache=True)
+def _add_neighbours(start, stop, ends, indices, weights, source, offset, scale, first, share, out):  # type: ignore[no-untyped-def]
+    """Sum over neighbours, four at a time so that the sum is written less often."""
+    width = source.shape[1]
+    weighted = len(weights) > 0
+    for i in range(start, stop):
+        for c in range(width):
+            out[i, c] = source[offset + i, c]
+        entry, end = ends[i], ends[i + 1]
+        while entry + 4 <= end:
+            j, k, m, o = indices[entry], indices[entry + 1], indices[entry + 2], indices[entry + 3]
+            if weighted:
+                s, t, u, v = weights[entry], weights[entry + 1], weights[entry + 2], weights[entry + 3]
+                for c in range(width):
+                    out[i, c] += (s * source[j, c] + t * source[k, c]) + (u * source[m, c] + v * source[o, c])
+            else:
+                for c in range(width):
+                    out[i, c] += (source[j, c] + source[k, c]) + (source[m, c] + source[o, c])
+            entry += 4
+        while entry < end:
+            j = indices[entry]
+            w = weights[entry] if weighted else np.float32(1)
+            for c in range(width):
+                out[i, c] += w * source[j, c]
+            entry += 1
+        factor = share * scale[i] * scale[i]
+        if len(first) > 0:
+            own = scale[i]
+            for c in range(width):
+                out[i, c] = factor * out[i, c] + own * first[i, c]
+        else:
+            for c in range(width):
+                out[i, c] *= factor
+
+
+@njit(nogil=True, cache=True)
+def _sum_rows(start, stop, ends, weights, sums):  # type: ignore[no-untyped-def]
+    for i in range(start, stop):
+        total = 0.0
+        for entry in range(ends[i], ends[i + 1]):
+            total += weights[entry]
+        sums[i] = total

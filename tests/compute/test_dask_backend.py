@@ -1,0 +1,115 @@
+"""A Dask cluster of local processes gives the results of the memory backend, even if a worker is killed."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import featprop as fp
+from featprop.compute import compute_on, get_backend
+from featprop.compute.points import _norms_of
+from featprop.errors import ParameterError
+from featprop.graph import Graph
+from featprop.progress import listening
+from tests.helpers import raises
+
+pytest.importorskip("distributed")
+
+NODES = 300_000
+"""Several chunks."""
+
+
+@pytest.fixture(scope="module")
+def graph_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("graphs") / "graph"
+    fp.datasets.make(folder, nodes=NODES, edges=600_000, features=4, classes=3)
+    return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_search() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("featprop.clustering.solver.MAX_STREAMED_ROWS", 1000)
+        yield
+
+
+@pytest.fixture(scope="module")
+def in_memory(graph_folder: Path) -> tuple[list[object], np.ndarray, float]:
+    return _answer(fp.read_graph(graph_folder))
+
+
+def _answer(graph: Graph) -> tuple[list[object], np.ndarray, float]:
+    picks = fp.select(graph, 6)
+    labels = [graph.class_names()[position] for position in picks.positions]
+    return list(picks), fp.GraphRidge().fit(graph, picks, labels).predict_proba(graph), picks.mean_distance
+
+
+def _same(ours: tuple[list[object], np.ndarray, float], theirs: tuple[list[object], np.ndarray, float]) -> None:
+    assert ours[0] == theirs[0]
+    np.testing.assert_array_equal(ours[1], theirs[1])
+    assert ours[2] == theirs[2]
+
+
+def test_cluster_gives_the_results_of_memory(
+    dask_client: object, graph_folder: Path, in_memory: tuple[list[object], np.ndarray, float], tmp_path: Path
+) -> None:
+    with compute_on(client=dask_client, scratch=tmp_path):  # type: ignore[arg-type]
+        assert len(get_backend().split_rows(NODES)) > 2
+        _same(_answer(fp.read_graph(graph_folder)), in_memory)
+    assert not list(tmp_path.iterdir())
+
+
+def test_killed_worker_does_not_change_the_result(
+    dask_client: object, graph_folder: Path, in_memory: tuple[list[object], np.ndarray, float]
+) -> None:
+    killed: list[int] = []
+
+    def kill_one(stage: str, done: int, total: int) -> None:
+        if stage == "smoothing features" and done == 4 and not killed:
+            pids = dask_client.run(os.getpid)  # type: ignore[attr-defined]
+            killed.append(min(pids.values()))
+            os.kill(killed[0], signal.SIGKILL)
+
+    graph = fp.read_graph(graph_folder)
+    with listening(kill_one):
+        picks = fp.select(graph, 6, client=dask_client)  # type: ignore[arg-type]
+    assert killed
+    assert list(picks) == in_memory[0]
+
+
+def test_graph_in_memory_is_sent_to_the_workers(dask_client: object, tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    ends, features = generator.integers(0, 5000, size=(2, 20_000)), generator.normal(size=(5000, 30))
+    adjacency = sp.coo_array((generator.random(20_000) + 0.5, tuple(ends)), shape=(5000, 5000))
+    here = fp.select(Graph.from_scipy(adjacency, features), 12)
+    there = fp.select(Graph.from_scipy(adjacency, features), 12, client=dask_client, scratch=tmp_path)  # type: ignore[arg-type]
+    assert list(here) == list(there)
+
+
+def test_error_of_a_task_reaches_the_caller(dask_client: object) -> None:
+    with compute_on(client=dask_client) as backend, pytest.raises(AttributeError):  # type: ignore[arg-type]
+        backend.run(_norms_of, 100_000, "no points")
+
+
+def test_unreachable_scheduler_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("featprop.compute.dask_backend.CONNECT_TIMEOUT_S", 1)
+    address = "tcp://127.0.0.1:9"
+    with raises(ParameterError, parameter="cluster", value=address), compute_on(cluster=address):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("options", "fields"),
+    [
+        ({"workers": 1, "cluster": "tcp://127.0.0.1:9"}, {"parameter": "cluster"}),
+        ({"workers": 0}, {"parameter": "workers", "value": 0}),
+        ({"client": 3}, {"parameter": "client", "value": 3}),
+    ],
+)
+def test_invalid_options_are_refused(options: dict[str, object], fields: dict[str, object]) -> None:
+    with raises(ParameterError, **fields), compute_on(**options):  # type: ignore[arg-type]
+        pass

@@ -1,0 +1,285 @@
+"""Readers of the public forms."""
+
+import gzip
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featprop.datasets import Status, find, load, statistics, status
+from featprop.datasets.download import find_placed
+from featprop.datasets.readers import (
+    read_content,
+    read_heterophilous,
+    read_ogb_files,
+    read_ogb_zip,
+    read_planetoid,
+    read_sparse,
+)
+from featprop.errors import FileError
+from featprop.graph import Graph
+from featprop.matrix import dense
+from tests.helpers import raises
+
+SHARED = os.environ.get("FEATPROP_DATA")
+EDGES = "0,1\n1,2\n2,0\n0,1\n3,3\n"
+FEATURES = "0.5,-1.25\n1.0,0\n0.0,2e-3\n-0.125,4\n"
+LABELS = "2\n0\n0\n1\n"
+
+
+def test_planetoid_by_hand(small, tmp_path):
+    graph = Graph.from_raw(read_planetoid(small.write_ind(tmp_path)))
+    assert np.array_equal(dense(graph.features), small.words)
+    assert graph.labels.tolist() == small.classes.tolist()
+    assert graph.n_edges == 7, "the self loop and the repeated edge are not counted"
+    assert set(zip(*graph.adjacency.nonzero(), strict=True)) == {
+        pair for a, b in small.edges if a != b for pair in ((a, b), (b, a))
+    }
+    assert graph.ids.tolist() == list(range(8))
+
+
+def test_planetoid_equals_pyg(many, tmp_path):
+    """PyG calls the class of a node without one 0; everything else is equal."""
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.datasets import Planetoid
+
+    files = many.write_ind(tmp_path / "CiteSeer" / "raw", "citeseer")
+    ours = Graph.from_raw(read_planetoid(files)).to_pyg()
+    theirs = Planetoid(str(tmp_path), "CiteSeer")[0]
+    assert np.array_equal(ours.x.numpy(), theirs.x.numpy())
+    assert sorted(ours.edge_index.T.tolist()) == sorted(theirs.edge_index.T.tolist())
+    known = ours.y != -1
+    assert int((~known).sum()) == 5
+    assert ours.y[known].tolist() == theirs.y[known].tolist()
+
+
+def test_both_forms_of_cora_are_one_graph(small, tmp_path, matching):
+    ind = Graph.from_raw(read_planetoid(small.write_ind(tmp_path)))
+    content = Graph.from_raw(read_content(small.write_content(tmp_path)))
+    assert content.ids.tolist() == [77, 37, 7, 57, 17, 47, 27]
+    assert content.classes == ("topic_a", "topic_b", "topic_c")
+    seven = np.delete(np.arange(8), 6)
+    part = Graph.from_scipy(ind.adjacency[seven][:, seven], small.words[seven], labels=ind.labels[seven])
+    match = matching(part, content)
+    assert match is not None
+    assert (content.ids[match] // 10).tolist() == seven.tolist()
+    pairs = {(code, content.classes[other]) for code, other in zip(part.labels, content.labels[match], strict=True)}
+    assert pairs == {(0, "topic_c"), (1, "topic_a"), (2, "topic_b")}
+
+
+def test_matching_detects_a_difference(small, tmp_path, matching):
+    graph = Graph.from_raw(read_content(small.write_content(tmp_path)))
+    small.edges = (*small.edges[:-3], (1, 7))
+    moved = Graph.from_raw(read_content(small.write_content(tmp_path / "other")))
+    assert moved.n_edges == graph.n_edges
+    assert matching(graph, graph) is not None
+    assert matching(graph, moved) is None
+
+
+@pytest.mark.parametrize(
+    ("part", "content"),
+    [
+        ("allx", pickle.dumps([1, 2])),
+        ("ally", pickle.dumps([1, 2])),
+        ("graph", pickle.dumps([1, 2])),
+        ("graph", pickle.dumps({0: [1], 99: [0]})),
+        ("graph", pickle.dumps({0: [10**30]})),
+        ("test.index", b"7\nfive\n"),
+        ("test.index", b"7\n" + b"9" * 40),
+    ],
+)
+def test_bad_planetoid_file_is_named(part, content, small, tmp_path):
+    files = small.write_ind(tmp_path)
+    (tmp_path / f"ind.small.{part}").write_bytes(content)
+    with raises(FileError, path=tmp_path / f"ind.small.{part}"):
+        read_planetoid(files)
+
+
+@pytest.mark.parametrize("index", [b"7\n", b"7\n7\n", b"7\n2\n"])
+def test_planetoid_files_must_belong_together(index, small, tmp_path):
+    files = small.write_ind(tmp_path)
+    (tmp_path / "ind.small.test.index").write_bytes(index)
+    with raises(FileError, path=tmp_path):
+        read_planetoid(files)
+
+
+def test_pickle_cannot_run_code(small, tmp_path):
+    files = small.write_ind(tmp_path)
+    (tmp_path / "ind.small.tx").write_bytes(b"\x80\x02cos\nsystem\n(X\x04\x00\x00\x00truetR.")
+    with pytest.raises(FileError, match=r"os\.system"):
+        read_planetoid(files)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("small.cites", lambda text: text + "77\t9999\n"),
+        ("small.cites", lambda text: text + "77\n"),
+        ("small.content", lambda text: text.replace("\t1", "\tone", 1)),
+        ("small.content", lambda text: text + "5\t1\n"),
+        ("small.content", lambda text: ""),
+    ],
+)
+def test_bad_content_file_is_named(name, change, small, tmp_path):
+    files = small.write_content(tmp_path)
+    files[name].write_text(change(files[name].read_text()))
+    with raises(FileError, path=files[name]):
+        read_content(files)
+
+
+@pytest.fixture
+def parts():
+    texts = {
+        "edge.csv.gz": EDGES,
+        "node-feat.csv.gz": FEATURES,
+        "node-label.csv.gz": LABELS,
+        "num-node-list.csv.gz": "4\n",
+    }
+    return {name: gzip.compress(text.encode()) for name, text in texts.items()}
+
+
+def archive(path, parts):
+    with zipfile.ZipFile(path, "w") as writer:
+        for name, content in parts.items():
+            writer.writestr(f"arxiv/raw/{name}", content)
+        writer.writestr("arxiv/split/time/train.csv.gz", gzip.compress(b"0\n"))
+        writer.writestr("../../evil", b"x")
+    return {path.name: path}
+
+
+def check_ogb(graph):
+    assert np.allclose(graph.features, [[0.5, -1.25], [1, 0], [0, 0.002], [-0.125, 4]])
+    assert graph.labels.tolist() == [2, 0, 0, 1]
+    assert graph.n_edges == 3
+
+
+def test_ogb_archive(parts, tmp_path):
+    check_ogb(Graph.from_raw(read_ogb_zip(archive(tmp_path / "arxiv.zip", parts))))
+    assert [path.name for path in tmp_path.iterdir()] == ["arxiv.zip"], "nothing is unpacked"
+
+
+def test_ogb_folder(parts, data):
+    folder = data / "ogbn_arxiv" / "raw"
+    folder.mkdir(parents=True)
+    for name, content in parts.items():
+        (folder / name).write_bytes(content)
+    entry = find("ogbn-arxiv")
+    assert status(entry) is Status.PLACED
+    assert status(find("ogbn-products")) is Status.MISSING
+    found = find_placed(entry)
+    assert found.form.read is read_ogb_files
+    check_ogb(Graph.from_raw(found.form.read(found.files)))
+
+
+def test_ogb_files_need_a_folder(parts, data):
+    for name, content in parts.items():
+        (data / name).write_bytes(content)
+    assert status(find("ogbn-arxiv")) is Status.MISSING
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"edge.csv.gz": None},
+        {"edge.csv.gz": b"no gzip"},
+        {"edge.csv.gz": gzip.compress(b"0,1,2\n")},
+        {"node-feat.csv.gz": gzip.compress(b"a,b\n1,2\n")},
+        {"node-label.csv.gz": gzip.compress(b"")},
+    ],
+)
+def test_bad_ogb_archives(change, parts, tmp_path):
+    changed = {name: content for name, content in (parts | change).items() if content is not None}
+    with raises(FileError, path=tmp_path / "arxiv.zip"):
+        read_ogb_zip(archive(tmp_path / "arxiv.zip", changed))
+
+
+def test_ogb_archive_must_be_a_zip(tmp_path):
+    (tmp_path / "arxiv.zip").write_text("<html>")
+    with raises(FileError, path=tmp_path / "arxiv.zip"):
+        read_ogb_zip({"arxiv.zip": tmp_path / "arxiv.zip"})
+
+
+def read_one(path, reader=read_sparse):
+    return Graph.from_raw(reader({path.name: path}))
+
+
+def check(graph, small):
+    assert np.array_equal(dense(graph.features), small.words)
+    assert graph.labels.tolist() == small.classes.tolist()
+    assert graph.n_edges == 7
+    assert set(graph.adjacency.data.tolist()) == {1.0}, "edges have no weights"
+
+
+def test_sparse_npz_with_object_arrays(small, tmp_path):
+    """The official files have names in object arrays, which are ignored."""
+    names = {"idx_to_node": np.array({0: "a"}, dtype=object), "node_names": np.array(["a", None], dtype=object)}
+    np.savez(tmp_path / "g.npz", allow_pickle=True, **small.arrays(**names))
+    check(read_one(tmp_path / "g.npz"), small)
+
+
+def test_sparse_npz_of_pickled_matrices(small, tmp_path):
+    arrays = small.arrays()
+    matrices = {
+        name: sp.csr_matrix(
+            tuple(arrays[f"{part}_{piece}"] for piece in ("data", "indices", "indptr")), tuple(arrays[f"{part}_shape"])
+        )
+        for name, part in (("adj_matrix", "adj"), ("node_attr", "attr"))
+    }
+    np.savez(tmp_path / "g.npz", allow_pickle=True, node_label=small.classes, **matrices)
+    check(read_one(tmp_path / "g.npz"), small)
+
+
+def test_object_array_instead_of_a_matrix(small, tmp_path):
+    np.savez(tmp_path / "g.npz", allow_pickle=True, **small.arrays(attr_data=np.array([{}, None], dtype=object)))
+    with pytest.raises(FileError, match=r"g\.npz"):
+        read_one(tmp_path / "g.npz")
+
+
+def test_heterophilous(small, tmp_path):
+    splits = np.ones((10, 8), dtype=bool)
+    np.savez(
+        tmp_path / "g.npz",
+        node_features=small.words,
+        node_labels=small.classes,
+        edges=np.array(small.edges),
+        train_masks=splits,
+    )
+    check(read_one(tmp_path / "g.npz", read_heterophilous), small)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "says"),
+    [
+        ({"node_features": np.eye(3), "node_labels": np.arange(3)}, "edges"),
+        ({"node_features": np.eye(3), "node_labels": np.arange(3), "edges": np.zeros((2, 3), int)}, "shape"),
+        ({"node_features": np.eye(3), "node_labels": np.arange(3), "edges": np.zeros((2, 2))}, "float64"),
+    ],
+)
+def test_bad_heterophilous_files(arrays, says, tmp_path):
+    np.savez(tmp_path / "g.npz", **arrays)
+    with pytest.raises(FileError, match=says):
+        read_one(tmp_path / "g.npz", read_heterophilous)
+
+
+def test_npz_must_be_an_archive(tmp_path):
+    (tmp_path / "g.npz").write_text("<html>404</html>")
+    for reader in (read_sparse, read_heterophilous):
+        with pytest.raises(FileError, match="npz"):
+            read_one(tmp_path / "g.npz", reader)
+
+
+@pytest.mark.parametrize("name", ["coauthor-cs", "dblp", "cora-ml", "acm"])
+def test_shared_graphs(name, monkeypatch):
+    """The public files have exactly the counts of the catalogue."""
+    entry = find(name)
+    if SHARED:
+        monkeypatch.setenv("FEATPROP_DATA", SHARED)
+    if not SHARED or not find_placed(entry):
+        pytest.skip(f"FEATPROP_DATA holds no {entry.forms[0].files[0].name}")
+    counted = statistics(load(name))
+    expected = (entry.nodes, entry.edges, entry.classes, entry.features)
+    assert (counted.nodes, counted.edges, counted.classes, counted.features) == expected
+    assert round(counted.homophily, 2) == entry.homophily

@@ -1,0 +1,126 @@
+"""Models, strategies and learners accept graphs, nodes and labels of other libraries."""
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from torch_geometric.data import HeteroData
+
+import featprop as fp
+from featprop.errors import GraphError, LabelError
+from featprop.propagation import propagate
+from tests.helpers import raises
+
+
+@pytest.fixture(params=["graph", "path", "networkx"])
+def given(request: pytest.FixtureRequest, line: fp.Graph, write_folder: Any) -> Any:
+    """Return the line of five nodes in a form that keeps its ids."""
+    forms = {"graph": lambda: line, "path": write_folder, "networkx": line.to_networkx}
+    return forms[request.param]()
+
+
+def test_every_method_accepts_other_graphs(given: Any) -> None:
+    graph = fp.Graph.from_networkx(given) if isinstance(given, nx.Graph) else None
+    graph = graph or (given if isinstance(given, fp.Graph) else fp.read_graph(given))
+    model = fp.GraphRidge().fit(given, ["a", "c"], ["left", "right"])
+    np.testing.assert_array_equal(model.predict(given), model.predict(graph))
+    np.testing.assert_array_equal(model.predict_proba(given), model.predict_proba(graph))
+    np.testing.assert_array_equal(model.decision_function(given), model.decision_function(graph))
+    np.testing.assert_array_equal(model.representation(given), model.representation(graph))
+    assert fp.GraphRidge().fit(given, ["a"], ["left"], cold_start=True).predict(given).tolist() == ["left"] * 5
+    assert fp.select(given, 2).nodes.tolist() == fp.select(graph, 2).nodes.tolist()
+    np.testing.assert_array_equal(propagate(given), propagate(graph))
+
+
+def test_a_learner_accepts_other_graphs(given: Any, tmp_path: Any) -> None:
+    learner = fp.ActiveLearner(given)
+    learner.tell({"a": "left", "c": "right"})
+    learner.save(tmp_path / "rounds")
+    assert fp.ActiveLearner.resume(tmp_path / "rounds", given).labels == learner.labels
+    assert fp.ActiveLearner.at(tmp_path / "rounds", given, "random").predict().shape == (5,)
+
+
+def test_pyg_data(line: fp.Graph) -> None:
+    data = line.to_pyg()
+    model = fp.GraphRidge().fit(data, [0, 2], ["left", "right"])
+    expected = fp.GraphRidge().fit(line, ["a", "c"], ["left", "right"]).predict(line)
+    assert model.predict(data).tolist() == expected.tolist()
+    assert fp.ActiveLearner(data).ask(2).nodes.tolist() == fp.select(data, 2).nodes.tolist()
+
+
+@pytest.mark.parametrize("call", [fp.GraphRidge().fit, fp.GraphRidge().predict, fp.select, fp.ActiveLearner])
+def test_a_heterogeneous_graph_is_refused(call: Any) -> None:
+    more = {"fit": (["a"], ["x"]), "select": (2,)}.get(call.__name__, ())
+    with pytest.raises(GraphError):
+        call(HeteroData(), *more)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "labels"),
+    [
+        (pd.Index(["a", "c"]), pd.Series(["left", "right"])),
+        (pd.Series(["a", "c"]), pd.Series(pd.Categorical(["left", "right"]))),
+        (pd.Series(["a", "c"], index=[4, 8]), pd.Series(["left", "right"], index=[4, 8])),
+        (["a", "c"], pd.Series({"a": "left", "c": "right"})),
+        (pa.array(["a", "c"]), pa.chunked_array([["left"], ["right"]])),
+        (np.array(["a", "c"]), np.array(["left", "right"])),
+    ],
+)
+def test_nodes_and_labels_of_pandas_and_arrow(line: fp.Graph, nodes: Any, labels: Any) -> None:
+    expected = fp.GraphRidge().fit(line, ["a", "c"], ["left", "right"])
+    model = fp.GraphRidge().fit(line, nodes, labels)
+    assert model.class_names_ == ("left", "right")
+    np.testing.assert_array_equal(model.predict_proba(line), expected.predict_proba(line))
+    chosen = fp.select(line, 1, labelled=nodes, labels=labels).nodes.tolist()
+    assert chosen == fp.select(line, 1, labelled=["a", "c"], labels=["left", "right"]).nodes.tolist()
+
+
+def test_a_selection_as_nodes(line: fp.Graph) -> None:
+    picks = fp.select(line, 3)
+    labels = pd.Series(["x", "y", "x"], index=picks.nodes)
+    model = fp.GraphRidge().fit(line, picks, labels)
+    assert model.predict(line).shape == (5,)
+    assert not set(fp.select(line, 2, labelled=picks)) & set(picks)
+    assert not set(fp.select(line, 2, exclude=picks)) & set(picks)
+    assert set(fp.select(line, 3, candidates=picks)) == set(picks)
+
+
+def test_labels_in_another_order_are_refused(line: fp.Graph) -> None:
+    labels = pd.Series({"c": "right", "a": "left"})
+    for call in (
+        lambda: fp.GraphRidge().fit(line, ["a", "c"], labels),
+        lambda: fp.select(line, 1, labelled=["a", "c"], labels=labels),
+    ):
+        with raises(LabelError, parameter="labels"):
+            call()
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_a_missing_label_is_named(line: fp.Graph, missing: Any) -> None:
+    for labels in (pd.Series(["x", missing, "y"], dtype=object), ["x", missing, "y"]):
+        with raises(LabelError, parameter="labels", node="b"):
+            fp.GraphRidge().fit(line, ["a", "b", "c"], labels)
+
+
+def test_a_data_frame_is_not_a_column(line: fp.Graph) -> None:
+    frame = pd.DataFrame({"id": ["a", "c"], "label": ["x", "y"]})
+    with pytest.raises(GraphError):
+        fp.GraphRidge().fit(line, frame, frame["label"])
+
+
+def test_html_repr(line: fp.Graph, tmp_path: Any) -> None:
+    model = fp.GraphRidge(alpha=2.0)
+    shown = model._repr_html_()
+    assert "GraphRidge(alpha=2.0)" in shown
+    assert '<th style="text-align:left">fitted</th>' in shown
+    assert "<svg" not in shown
+    model.fit(line, ["a", "c", "e"], ["<b>", "right", "right"])
+    shown = model._repr_html_()
+    assert "labels by class" in shown
+    assert "&lt;b&gt;" in shown
+    assert "<b>" not in shown
+    fp.models.save_model(model, tmp_path / "model")
+    assert "&lt;b&gt;" in fp.load_model(tmp_path / "model")._repr_html_()
