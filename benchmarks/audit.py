@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 import featprop as fp
-from featprop.evaluate import wilson
-from featprop.evaluate.audit import shares_of
-from featprop.evaluate.checked import effective
-from featprop.evaluate.macro_f1 import macro_f1_interval, macro_f1_of
+from featprop.evaluate import wilson_interval
+from featprop.evaluate.audit import allocate
+from featprop.evaluate.audit_scoring import effective_size
+from featprop.evaluate.macro_f1 import macro_f1_from_confusion, macro_f1_interval
 
 SIZES = (30, 60, 100, 200)
 CLASSES = (2, 3, 7, 15)
@@ -73,14 +73,14 @@ def bootstrap(counts: np.ndarray, generator: np.random.Generator) -> tuple[float
     """Return the percentile interval of resampled audit nodes."""
     n = int(counts.sum())
     drawn = generator.multinomial(n, counts.ravel() / n, size=500).reshape(-1, *counts.shape)
-    low, high = np.quantile(macro_f1_of(drawn.astype(float)), [0.05, 0.95])
+    low, high = np.quantile(macro_f1_from_confusion(drawn.astype(float)), [0.05, 0.95])
     return float(low), float(high)
 
 
 def by_predicted(confusion: np.ndarray, size: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Draw equally many nodes of each predicted class; return their counts and the weight of a node of each row."""
     predicted = confusion.sum(axis=1)
-    taken = shares_of(predicted, size)
+    taken = allocate(predicted, size)
     rows = [generator.multivariate_hypergeometric(row, n) for row, n in zip(confusion, taken, strict=True)]
     return np.stack(rows), predicted / np.maximum(taken, 1)
 
@@ -90,7 +90,7 @@ def measured(
 ) -> dict[str, Any]:
     """Draw audits and return the coverage and the mean width of each interval."""
     predicted, total = confusion.sum(axis=1), confusion.sum()
-    accuracy, macro = float(np.trace(confusion) / total), float(macro_f1_of(confusion.astype(float)))
+    accuracy, macro = float(np.trace(confusion) / total), float(macro_f1_from_confusion(confusion.astype(float)))
     held: dict[str, list[bool]] = {}
     width: dict[str, list[float]] = {}
 
@@ -100,14 +100,20 @@ def measured(
 
     for audit in range(audits):
         counts = generator.multivariate_hypergeometric(confusion.ravel(), size).reshape(confusion.shape)
-        right, ours = wilson(np.trace(counts) / size, size), macro_f1_interval(counts.astype(float), predicted, audit)
+        right, ours = (
+            wilson_interval(np.trace(counts) / size, size),
+            macro_f1_interval(counts.astype(float), predicted, audit),
+        )
         note("accuracy", right.low, right.high, accuracy)
         note("macro_f1", ours.low, ours.high, macro)
         note("bootstrap", *bootstrap(counts, generator), macro)
         counts, weights = by_predicted(confusion, size, generator)
         each = np.repeat(weights, counts.sum(axis=1))
         share = min(1.0, float((np.diagonal(counts) * weights).sum() / each.sum()))
-        right, ours = wilson(share, effective(each)), macro_f1_interval(counts.astype(float), predicted, audit)
+        right, ours = (
+            wilson_interval(share, effective_size(each)),
+            macro_f1_interval(counts.astype(float), predicted, audit),
+        )
         note("accuracy_by_predicted", right.low, right.high, accuracy)
         note("macro_f1_by_predicted", ours.low, ours.high, macro)
     found = {key: [round(float(np.mean(held[key])), 4), round(float(np.mean(width[key])), 4)] for key in held}

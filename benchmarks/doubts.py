@@ -1,4 +1,4 @@
-"""Measure the lists of `fp.evaluate.doubts`: labels changed on purpose, wrong predictions, hidden classes.
+"""Measure the lists of `fp.evaluate.diagnose`: labels changed on purpose, wrong predictions, hidden classes.
 
     python benchmarks/doubts.py [--into docs/how-good-measured.md]      # makes the tables from the results
     python benchmarks/doubts.py --run [--graphs cora acm] [--parts wrong lists unseen]
@@ -21,7 +21,6 @@ import numpy as np
 
 import featprop as fp
 from featprop.datasets import resolve
-from featprop.evaluate.wrong_labels import wrong_labels
 
 ROOT = Path(__file__).parent.parent
 LINES = ROOT / "experiments" / "estimates" / "doubts.jsonl"
@@ -33,13 +32,19 @@ MEASURED_ON = {
     "unseen": {DEFAULT: [20, 40, 80, 160], "featprop": [80], "random": [80]},
 }
 """Strategies and budgets of each part."""
-LISTS = ["least_sure", "contradicted", "far", "unreached"]
+LISTS = {
+    "least_sure": "least_certain",
+    "contradicted": "contradicted",
+    "far": "far_from_labels",
+    "unreached": "unlabelled_components",
+}
+"""Names of the lists in the stored results, and in `featprop.evaluate.Diagnostics`."""
 WRONG, FIRST = 0.05, 0.1
 PLANTINGS = 20
 SETS = 1
 """Number of distinct sets of nodes to hide classes from: the last ones, see `TUNED_ON`."""
 TUNED_ON = {"strategies": (DEFAULT, "random"), "budgets": (40, 160), "seeds": (0, 1)}
-"""The cases, on all seven graphs, on which the threshold of `featprop.evaluate.unseen` was chosen."""
+"""The cases, on all seven graphs, on which the threshold of `featprop.evaluate.novel_classes` was chosen."""
 
 
 def picks(name, strategy, budget):
@@ -72,7 +77,7 @@ def planted(graph, classes, sets):
             for place in wrong:
                 labels[place] = generator.choice([name for name in names if name != told[place]])
             model = fp.GraphRidge().fit(graph, nodes, labels.tolist())
-            order = [doubt.node for doubt in wrong_labels(graph, model)]
+            order = [doubt.node for doubt in fp.evaluate.diagnose(graph, model).wrong_labels]
             ranks = sorted(order.index(nodes[place]) + 1 for place in wrong)
             yield {"seed": seed, "planting": planting, "ranks": ranks}
 
@@ -83,8 +88,10 @@ def listed(graph, classes, sets):
         positions = graph.positions(nodes)
         model = fp.GraphRidge().fit(graph, nodes, classes[positions].tolist())
         wrong = model.predict(graph) != classes
-        found = fp.evaluate.doubts(graph, model)
-        of_list = {name: [int(wrong[doubt.position]) for doubt in getattr(found, name)] for name in LISTS}
+        found = fp.evaluate.diagnose(graph, model)
+        of_list = {
+            name: [int(wrong[doubt.position]) for doubt in getattr(found, field)] for name, field in LISTS.items()
+        }
         yield {
             "seed": seed,
             "wrong": float(np.delete(wrong, positions).mean()),
@@ -101,7 +108,7 @@ def hidden(graph, classes, sets):
             if len(set(told[kept])) < 2:
                 continue
             ids = [node for node, stays in zip(nodes, kept, strict=True) if stays]
-            found = fp.evaluate.doubts(graph, fp.GraphRidge().fit(graph, ids, told[kept].tolist())).unseen
+            found = fp.evaluate.diagnose(graph, fp.GraphRidge().fit(graph, ids, told[kept].tolist())).novel_classes
             groups = [
                 {"size": each.size, "score": each.score, "of it": int((classes[each.positions] == name).sum())}
                 for each in found

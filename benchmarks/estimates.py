@@ -21,7 +21,7 @@ from sklearn.metrics import f1_score
 
 import featprop as fp
 from featprop.datasets import resolve
-from featprop.evaluate import Change, Step, forecast
+from featprop.evaluate import Stability, StabilityStep, forecast
 
 ROOT = Path(__file__).parent.parent
 LINES = ROOT / "experiments" / "estimates" / "estimates.jsonl"
@@ -58,7 +58,7 @@ def estimated(name, graph, classes, known):
                     "macro_f1": float(f1_score(classes[others], predicted, average="macro", zero_division=0)),
                     "estimate": [found.accuracy.value, found.accuracy.low, found.accuracy.high],
                     "estimate_f1": [found.macro_f1.value, found.macro_f1.low, found.macro_f1.high],
-                    "held_out": found.held_out,
+                    "held_out": found.cv_accuracy,
                 }
 
 
@@ -71,7 +71,7 @@ def advised(name, graph, classes, known):
                 told = classes[graph.positions(nodes[:budget])].tolist()
                 model = fp.GraphRidge().fit(graph, nodes[:budget], told)
                 found = fp.evaluate.advise(graph, model)
-                change = found.curve.change
+                change = found.curve.stability
                 yield {
                     "strategy": strategy,
                     "budget": budget,
@@ -169,9 +169,9 @@ def doublings(lines, name):
             by_budget = {line["budget"]: line for line in one}
             for budget, line in by_budget.items():
                 if 2 * budget in by_budget and line["changed"] is not None:
-                    step = Step(budget // 2, budget, line["changed"], 1.0)
+                    step = StabilityStep(budget // 2, budget, line["changed"], 1.0)
                     pairs.append(
-                        (forecast(Change((), step)).gain, by_budget[2 * budget]["accuracy"] - line["accuracy"])
+                        (forecast(Stability((), step)).gain, by_budget[2 * budget]["accuracy"] - line["accuracy"])
                     )
     return pairs
 
@@ -182,7 +182,7 @@ def forecast_table(lines):
     for name, pairs in found.items():
         said, true = [100 * gain.value for gain, _ in pairs], [100 * actual for _, actual in pairs]
         usual = 100 * np.mean([actual for other, those in found.items() if other != name for _, actual in those])
-        holds = percent([gain.holds(actual) for gain, actual in pairs])
+        holds = percent([gain.contains(actual) for gain, actual in pairs])
         off, off_by_mean = np.abs(np.array(said) - true), np.abs(usual - np.array(true))
         rows.append([name, len(pairs), points(true), points(said), points(off), points(off_by_mean), holds])
     titles = ["graph", "cases", "gain", "forecast", "error", "error of the mean of the others", "coverage"]

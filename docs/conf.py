@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.ext.autodoc.mock import MockFinder
 
 import featprop
-from featprop.web.drawing.palette import ALL, OURS
+from featprop.web.common.palette import ALL, OURS
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 # It takes longer to import than the site takes to build.

@@ -20,9 +20,9 @@ model = fp.GraphRidge().fit(graph, picks.nodes, labels)
 others = np.setdiff1d(np.arange(len(digit)), picks.nodes)
 right = np.mean(model.predict(graph)[others] == digit[others])
 print(f"{right:.0%} of the other {len(others):,} digits are named right")
-print("without the truth one would say:", fp.evaluate.estimate(graph, model))
+print("without knowing the truth:", fp.evaluate.estimate(graph, model))
 
 slip = labels.copy()
 slip[7] = (slip[7] + 1) % 10  # a person mistypes one label
-doubts = fp.evaluate.doubts(graph, fp.GraphRidge().fit(graph, picks.nodes, slip))
-print(f"mistyped: image {picks.nodes[7]}; looks wrong first: {doubts.wrong_labels[0]}")
+diagnostics = fp.evaluate.diagnose(graph, fp.GraphRidge().fit(graph, picks.nodes, slip))
+print(f"mistyped: image {picks.nodes[7]}; most suspect label: {diagnostics.wrong_labels[0]}")

@@ -34,7 +34,7 @@ CORE: dict[str, tuple[str, ...]] = {
     "models/ridge.py": ("models/test_ridge.py", BACKEND),
     "models/least_squares.py": ("models/test_least_squares.py",),
     "models/calibration.py": ("models/test_calibration.py",),
-    "evaluate/left_out.py": ("evaluate/test_doubts.py",),
+    "evaluate/cross_validation.py": ("evaluate/test_diagnostics.py", "evaluate/test_estimate.py"),
     "experiments/protocol.py": ("experiments/test_protocol.py",),
     "experiments/scoring.py": ("experiments/test_scoring.py",),
 }

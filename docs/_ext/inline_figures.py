@@ -1,6 +1,6 @@
 """SVG figures become a part of the page, in its colours: they follow the reader from light to dark.
 
-Figures are drawn in the light colours of `featprop.web.drawing.palette`, whose variables the theme defines.
+Figures are drawn in the light colours of `featprop.web.common.palette`, whose variables the theme defines.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from featprop.web.drawing.svg import embedded
+from featprop.web.common.svg import embed_svg
 
 
 class InlineFigures(SphinxPostTransform):
@@ -26,7 +26,7 @@ class InlineFigures(SphinxPostTransform):
         for image in list(self.document.findall(nodes.image)):
             if image["uri"].endswith(".svg"):
                 drawing = Path(self.app.srcdir, image["uri"]).read_text(encoding="utf-8")
-                markup = f'<div class="drawing">{embedded(drawing, image["alt"])}</div>'
+                markup = f'<div class="drawing">{embed_svg(drawing, image["alt"])}</div>'
                 image.replace_self(nodes.raw("", markup, format="html"))
 
 

@@ -14,7 +14,7 @@ from scipy.spatial import KDTree
 
 import featprop as fp
 from featprop.propagation import propagate
-from featprop.web.drawing.palette import DIGITS, INK, LINE, QUIET
+from featprop.web.common.palette import DIGITS, INK, LINE, QUIET
 
 WIDTH, HEIGHT, SIDE, GAP, TOP = 960, 262, 210, 40, 46
 CLASSES = [DIGITS[6], DIGITS[2], DIGITS[5]]

@@ -1,4 +1,4 @@
-"""Drawing an audit: uniform or by what is predicted, never of nodes that have a label."""
+"""Drawing an audit, uniformly or stratified by predictions."""
 
 from collections import Counter
 
@@ -8,27 +8,28 @@ import pytest
 from featprop.datasets import digits
 from featprop.errors import ModelError, ParameterError
 from featprop.evaluate import draw_audit
-from featprop.evaluate.audit import shares_of
+from featprop.evaluate.audit import allocate
 from featprop.graph import Graph
 from featprop.models import GraphRidge
+from tests.helpers import raises
 
 
-def test_every_node_without_a_label_is_as_likely(line: Graph) -> None:
+def test_unlabelled_nodes_are_equally_likely(line: Graph) -> None:
     drawn = Counter(node for seed in range(600) for node in draw_audit(line, 2, exclude=["a"], random_state=seed))
     assert set(drawn) == set("bcde")
     assert all(240 < count < 360 for count in drawn.values()), drawn
 
 
-def test_what_each_stands_for(line: Graph) -> None:
+def test_weights_and_reproducibility(line: Graph) -> None:
     sample = draw_audit(line, 2, exclude=["a"], random_state=3)
     assert sample.weights.tolist() == [2.0, 2.0]
     assert sample.nodes.tolist() == line.ids[sample.positions].tolist() == list(sample) == list(sample.weight_of)
     assert sample.nodes.tolist() == draw_audit(line, 2, exclude=["a"], random_state=3).nodes.tolist()
-    assert repr(sample).startswith("AuditSample(2 of 4 nodes: ")
-    assert "drawn from" in sample._repr_html_()
+    assert "2 of 4" in repr(sample)
+    assert all(repr(node) in sample._repr_html_() or str(node) in sample._repr_html_() for node in sample)
 
 
-def test_the_same_number_of_each_predicted_class() -> None:
+def test_stratified_sample_has_equal_counts_of_predicted_classes() -> None:
     graph = digits()
     names = np.array(graph.class_names())
     few = [int(np.flatnonzero(names == name)[0]) for name in sorted(set(names))]
@@ -42,7 +43,7 @@ def test_the_same_number_of_each_predicted_class() -> None:
         of_it = predicted[sample.positions] == name
         left = (predicted == name).sum() - sum(predicted[node] == name for node in few)
         assert sample.weights[of_it].sum() == pytest.approx(left)
-    with pytest.raises(ParameterError, match="size must be at least 10 to draw of each class"):
+    with raises(ParameterError, parameter="size", value=9):
         draw_audit(graph, 9, exclude=few, model=model)
 
 
@@ -50,26 +51,20 @@ def test_the_same_number_of_each_predicted_class() -> None:
     ("counts", "size", "shares"),
     [([9, 9, 9], 10, [3, 3, 4]), ([1, 50, 2], 13, [1, 10, 2]), ([4], 3, [3]), ([2, 2], 4, [2, 2])],
 )
-def test_shares_are_as_even_as_can_be(counts: list[int], size: int, shares: list[int]) -> None:
-    found = shares_of(np.array(counts), size)
+def test_allocation_is_even(counts: list[int], size: int, shares: list[int]) -> None:
+    found = allocate(np.array(counts), size)
     assert found.tolist() == shares
     assert found.sum() == size
 
 
 @pytest.mark.parametrize(
-    ("size", "exclude", "message"),
-    [
-        (0, "", "size must be from 1 to 5, the number of nodes without a label; found 0"),
-        (5, "a", "size must be from 1 to 4, the number of nodes without a label; found 5"),
-        (1, "abcde", "An audit must be drawn from nodes without a label; found none left"),
-        (1.5, "", "size must be a whole number; found 1.5"),
-    ],
+    ("size", "exclude", "parameter"), [(0, "", "size"), (5, "a", "size"), (1, "abcde", "exclude"), (1.5, "", "size")]
 )
-def test_what_cannot_be_drawn(line: Graph, size: int, exclude: str, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
+def test_impossible_sizes_are_refused(line: Graph, size: int, exclude: str, parameter: str) -> None:
+    with raises(ParameterError, parameter=parameter, value=size if parameter == "size" else None):
         draw_audit(line, size, exclude=list(exclude))
 
 
-def test_a_model_that_knows_nothing(line: Graph) -> None:
-    with pytest.raises(ModelError, match="must be fitted to draw by what it predicts"):
+def test_unfitted_model_is_refused(line: Graph) -> None:
+    with raises(ModelError, parameter="model"):
         draw_audit(line, 2, model=GraphRidge())

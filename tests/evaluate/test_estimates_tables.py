@@ -1,4 +1,4 @@
-"""The tables on estimates and advice in docs/how-good-measured.md are what the lines give, and so is the text."""
+"""Tables on estimates and advice in docs/how-good-measured.md match the stored results."""
 
 import importlib
 import json
@@ -28,27 +28,27 @@ def lines(benchmark: ModuleType) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", ["by-graph", "by-strategy", "advice", "forecast"])
-def test_a_table_is_made_of_the_lines(benchmark: ModuleType, lines: list[dict[str, Any]], name: str) -> None:
+def test_tables_match_the_results(benchmark: ModuleType, lines: list[dict[str, Any]], name: str) -> None:
     assert set(benchmark.TABLES) == {"by-graph", "by-strategy", "advice", "forecast"}
     shown = PAGE.split(f"<!-- estimates {name} -->\n")[1].split(f"\n<!-- /estimates {name} -->")[0]
     assert shown == benchmark.TABLES[name](lines)
 
 
-def test_every_graph_is_measured_at_every_budget(benchmark: ModuleType, lines: list[dict[str, Any]]) -> None:
+def test_every_graph_has_results_for_every_budget(benchmark: ModuleType, lines: list[dict[str, Any]]) -> None:
     for graph in benchmark.GRAPHS:
         ours = benchmark.of(lines, part="estimate", graph=graph)
         assert {line["budget"] for line in ours} == set(benchmark.BUDGETS)
         assert {line["strategy"] for line in ours} == set(benchmark.STRATEGIES)
 
 
-def test_intervals_hold_on_every_graph(benchmark: ModuleType, lines: list[dict[str, Any]]) -> None:
+def test_interval_coverage_on_every_graph(benchmark: ModuleType, lines: list[dict[str, Any]]) -> None:
     enough = benchmark.enough(lines)
     for name in benchmark.GRAPHS:
         intervals = [(line["estimate"], line["accuracy"]) for line in enough if line["graph"] == name]
         assert np.mean([low <= truth <= high for (_, low, high), truth in intervals]) >= 0.85
 
 
-def test_the_text_names_the_graphs_that_are_off(benchmark: ModuleType, lines: list[dict[str, Any]]) -> None:
+def test_text_names_the_graphs_with_large_errors(benchmark: ModuleType, lines: list[dict[str, Any]]) -> None:
     missed = PAGE.split("**Where the targets are missed**")[1].split("<!--")[0]
     enough = benchmark.enough(lines)
     off = {name: np.mean(benchmark.errors(benchmark.of(enough, graph=name))) for name in benchmark.GRAPHS}
@@ -58,7 +58,7 @@ def test_the_text_names_the_graphs_that_are_off(benchmark: ModuleType, lines: li
     assert {name for name, error in at_40.items() if error <= 4} == {"citeseer", "pubmed"}
 
 
-def test_the_text_says_what_following_the_advice_costs(benchmark: ModuleType, lines: list[dict[str, Any]]) -> None:
+def test_text_states_the_cost_of_the_advice(benchmark: ModuleType, lines: list[dict[str, Any]]) -> None:
     followed = [
         benchmark.followed(one)
         for strategy in (benchmark.DEFAULT, "random")

@@ -1,4 +1,4 @@
-"""The table of docs/how-good-measured.md is made of its lines, and says what the text below it says."""
+"""Table on audits in docs/how-good-measured.md matches the stored results."""
 
 import json
 import runpy
@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_table_of_audits_is_made_of_its_lines() -> None:
+def test_audit_table_matches_the_results() -> None:
     written = (ROOT / "experiments" / "estimates" / "audit.jsonl").read_text(encoding="utf-8")
     lines = [json.loads(line) for line in written.splitlines()]
     page = (ROOT / "docs" / "how-good-measured.md").read_text(encoding="utf-8")
@@ -15,7 +15,7 @@ def test_the_table_of_audits_is_made_of_its_lines() -> None:
     assert "\n".join(made) in page
 
 
-def test_the_intervals_hold_where_the_page_says_so() -> None:
+def test_interval_coverage_as_stated() -> None:
     written = (ROOT / "experiments" / "estimates" / "audit.jsonl").read_text(encoding="utf-8")
     for line in map(json.loads, written.splitlines()):
         assert line["accuracy"][0] >= 0.8, line

@@ -9,7 +9,7 @@ from pathlib import Path
 from mutants.changes import all_mutants, sampled
 
 ROOT = Path(__file__).parents[2]
-COUNT, MODULE = 60, "evaluate/left_out.py"
+COUNT, MODULE = 60, "evaluate/cross_validation.py"
 
 
 def run(out: Path, *more: str) -> subprocess.CompletedProcess[str]:

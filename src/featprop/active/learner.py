@@ -33,7 +33,17 @@ from featprop.active.saved_learner import (
     record_text,
 )
 from featprop.errors import LabelError
-from featprop.evaluate import Advice, AuditSample, AuditScore, Doubts, Estimate, advise, doubts, estimate, score_audit
+from featprop.evaluate import (
+    Advice,
+    AuditSample,
+    AuditScore,
+    Diagnostics,
+    Estimate,
+    advise,
+    diagnose,
+    estimate,
+    score_audit,
+)
 from featprop.evaluate.audit import add_to_audit
 from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import bars, card
@@ -271,9 +281,9 @@ class ActiveLearner:
         """Say whether more labels are worth it (`featprop.evaluate.advise`)."""
         return advise(self.graph, self.model, self.score_audit().accuracy if self.audited else None)
 
-    def doubts(self, limit: int = 20) -> Doubts:
-        """Return what to distrust in the labels and predictions as they are now (`featprop.evaluate.doubts`)."""
-        return doubts(self.graph, self.model, limit)
+    def diagnose(self, limit: int = 20) -> Diagnostics:
+        """Return what to distrust in the labels and predictions as they are now (`featprop.evaluate.diagnose`)."""
+        return diagnose(self.graph, self.model, limit)
 
     def write_labels(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the labels as they are now into a sheet (``id``, ``label``); one that is there only if forced."""

@@ -56,9 +56,9 @@ def _facts(graph: Graph) -> dict[str, str]:
     """Return what there is to know of a graph, a line each."""
     import numpy as np
 
-    from featprop.web.report.facts import facts_of
+    from featprop.web.report.graph_stats import describe_graph
 
-    facts = facts_of(graph)
+    facts = describe_graph(graph)
     if graph.labels is not None:
         known = graph.labels[graph.labels >= 0]
         counts = np.bincount(known, minlength=len(graph.classes)).tolist()

@@ -122,9 +122,9 @@ def label(
             raise MissingExtraError("featprop label", "label", needed)
     from featprop.labels import LabelLog
     from featprop.labels.alone import alone_with
-    from featprop.web.page.desk import Desk
     from featprop.web.page.security import Hosts, Tokens
-    from featprop.web.page.server import application, serve
+    from featprop.web.page.server import build_application, serve
+    from featprop.web.page.session import Session
 
     people = _people(annotator)
     adding = _adding(may_add, people, classes)
@@ -142,7 +142,7 @@ def label(
             whole = read(graph, tables)
             if budget is not None and budget > whole.n_nodes:
                 typer.echo(f"--budget {budget:,} is more than the graph has nodes: {whole.n_nodes:,}.", err=True)
-            desk = Desk(
+            desk = Session(
                 whole,
                 log,
                 classes=_classes(classes, whole.classes, log.classes()),
@@ -157,7 +157,7 @@ def label(
         if len(desk.classes) == 1:
             typer.echo(f"There is one class only, {desk.classes[0]}: the model learns from two on.", err=True)
         bound, tokens = listener.getsockname()[1], Tokens(people)
-        page = application(desk, tokens, hosts=Hosts.of(host), port=bound, images=images, adding=adding)
+        page = build_application(desk, tokens, hosts=Hosts.of(host), port=bound, images=images, may_add=adding)
         addresses = [f"http://{_reachable(host)}:{bound}/?token={tokens.of(name)}" for name in people]
         with contextlib.closing(desk):
             if desk.audit:

@@ -99,8 +99,8 @@ def report(
             force=force,
         )
     typer.echo(f"{written.headline}.")
-    if written.caution is not None:
-        typer.echo(f"{written.caution}.")
+    if written.warning is not None:
+        typer.echo(f"{written.warning}.")
     typer.echo(f"Wrote the report to {out}: open it in a browser.")
 
 

@@ -1,39 +1,43 @@
-"""How good predictions are, whether more labels are worth it, and what to distrust."""
+"""Estimate how good predictions are, whether more labels are worth it, and what to review."""
 
-from featprop.evaluate.advice import Advice, advice_of, advise
+from featprop.evaluate.advice import Advice, Finding, advise
 from featprop.evaluate.audit import AuditSample, draw_audit
-from featprop.evaluate.change import Change, Step, change
-from featprop.evaluate.checked import AuditScore, ClassScore, score_audit
-from featprop.evaluate.doubt import Doubt
-from featprop.evaluate.doubts import Doubts, doubts
+from featprop.evaluate.audit_scoring import AuditScore, ClassScore, score_audit
+from featprop.evaluate.diagnostics import Diagnostics, Flag, diagnose
 from featprop.evaluate.estimate import Estimate, estimate
-from featprop.evaluate.intervals import LEVEL, Interval, wilson
-from featprop.evaluate.learning_curve import Forecast, LearningCurve, forecast, learning_curve
-from featprop.evaluate.unseen import UnseenGroup
+from featprop.evaluate.intervals import LEVEL, Interval, wilson_interval
+from featprop.evaluate.learning_curve import (
+    Forecast,
+    LearningCurve,
+    Stability,
+    StabilityStep,
+    forecast,
+    learning_curve,
+)
+from featprop.evaluate.novel_classes import NovelClass
 
 __all__ = [
     "LEVEL",
     "Advice",
     "AuditSample",
     "AuditScore",
-    "Change",
     "ClassScore",
-    "Doubt",
-    "Doubts",
+    "Diagnostics",
     "Estimate",
+    "Finding",
+    "Flag",
     "Forecast",
     "Interval",
     "LearningCurve",
-    "Step",
-    "UnseenGroup",
-    "advice_of",
+    "NovelClass",
+    "Stability",
+    "StabilityStep",
     "advise",
-    "change",
-    "doubts",
+    "diagnose",
     "draw_audit",
     "estimate",
     "forecast",
     "learning_curve",
     "score_audit",
-    "wilson",
+    "wilson_interval",
 ]

@@ -1,30 +1,37 @@
-"""Is it enough? Advice in words, with its reasons; it never stops by itself.
+"""Advise whether more labels are worth it, with reasons.
 
-"You may stop" is said where all of this holds: the last half of the labels changed fewer than 3 % of the predictions;
-there are 40 labels, and 5 for each class; and the model names more of the labels that it has not seen than whoever
-always says the commonest class. Published rules that look at confidence alone stop too early. What this one
-cost and saved on graphs whose truth is known is in docs/how-good-measured.md.
+Stopping is advised if the last half of the labels changed fewer than 3 % of the predictions, there are at least 40
+labels and 5 per class, and the cross-validated accuracy beats the most common class. Published rules that use
+confidence alone stop too early. docs/how-good-measured.md has the cost of this rule on graphs with known labels.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from enum import StrEnum
 
 from featprop.errors import first_five
-from featprop.evaluate.estimate import FEWEST
+from featprop.evaluate.estimate import RELIABLE_LABELS
 from featprop.evaluate.intervals import Interval
 from featprop.evaluate.learning_curve import LearningCurve, learning_curve
 from featprop.graph import GraphLike
 from featprop.html import card
 from featprop.models import NodeClassifier
 
-__all__ = ["Advice", "advice_of", "advise"]
+MAX_CHANGED = 0.03
+"""Share of the predictions that the last half of the labels may have changed."""
+MIN_LABELS_PER_CLASS = 5
 
-SETTLED = 0.03
-"""The share of the predictions that the last half of the labels may have changed."""
-EACH = 5
-"""Labels for each class, on average."""
+
+class Finding(StrEnum):
+    """Kind of a reason for an advice."""
+
+    EVIDENCE = "evidence"
+    STABILITY = "stability"
+    FEW_LABELS = "few labels"
+    SINGLE_LABELS = "single labels"
+    NO_BETTER_THAN_MAJORITY = "no better than majority"
 
 
 @dataclass(frozen=True)
@@ -34,69 +41,76 @@ class Advice:
     Attributes
     ----------
     may_stop
-        Whether they probably are not.
+        Whether more labels are probably not worth it.
     reasons
-        Why, a sentence each.
+        A sentence for each finding.
     curve
-        How good the predictions are as the labels tell, what the last of them changed, and what more would bring.
+        Estimated accuracy, prediction stability and forecast.
+    audited
+        Accuracy that an audit measured, if there is one.
     """
 
     may_stop: bool
-    reasons: tuple[str, ...]
+    reasons: dict[Finding, str]
     curve: LearningCurve
+    audited: Interval | None = None
 
     @property
     def headline(self) -> str:
-        """The advice in a sentence."""
-        coming = self.curve.forecast
-        if self.may_stop:
-            return f"You may stop: {coming}"
-        return f"Go on: {coming or 'there are too few labels to say what more would bring'}"
+        """The advice and the forecast."""
+        coming = self.curve.forecast or "There are too few labels for a forecast"
+        return f"{'You can stop labelling' if self.may_stop else 'Keep labelling'}. {coming}."
+
+    @property
+    def accuracy_text(self) -> str:
+        """The accuracy and where it comes from."""
+        return f"{self.curve.now}." if self.audited is None else f"Accuracy {self.audited} in the audit."
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.headline}.", *(f"- {reason}" for reason in self.reasons)])
+        return "\n".join([self.headline, *(f"- {text}" for text in (self.accuracy_text, *self.reasons.values()))])
 
     def _repr_html_(self) -> str:
-        return card("Advice", [("", self.headline), *(("", reason) for reason in self.reasons)])
+        return card("Advice", [("", text) for text in (self.headline, self.accuracy_text, *self.reasons.values())])
 
 
 def advise(graph: GraphLike, model: NodeClassifier, audited: Interval | None = None) -> Advice:
-    """Say whether more labels are worth it.
+    """Advise whether more labels are worth it.
 
     Parameters
     ----------
     graph
-        The graph that the model was fitted to.
+        Graph that the model was fitted to.
     model
-        A fitted model. The order of its labels, ``model.labelled_``, is that in which they came.
+        Fitted model, whose labels (``model.labelled_``) are in the order they were given.
     audited
-        The accuracy that an audit found, which is surer than what the labels tell.
+        Accuracy that an audit measured, which is more reliable than the estimate.
     """
-    return advice_of(model, learning_curve(graph, model, earlier=False), audited)
+    return advise_from_curve(model, learning_curve(graph, model, earlier=False), audited)
 
 
-def advice_of(model: NodeClassifier, curve: LearningCurve, audited: Interval | None = None) -> Advice:
-    """Say whether more labels are worth it, of a curve that is there already."""
-    now, changes = curve.now, curve.change
+def advise_from_curve(model: NodeClassifier, curve: LearningCurve, audited: Interval | None = None) -> Advice:
+    """Advise whether more labels are worth it, given the learning curve."""
+    now, stability = curve.now, curve.stability
     counts = Counter(model.labelled_.values())
-    wanted = max(FEWEST, EACH * len(counts))
-    reasons = [f"{audited} of the other nodes are predicted right, as the audit found" if audited else f"{now}"]
+    wanted = max(RELIABLE_LABELS, MIN_LABELS_PER_CLASS * len(counts))
+    reasons: dict[Finding, str] = {}
     evidence = model.evidence()
     if evidence is not None:
-        reasons.append(evidence.removesuffix("."))
-    if changes is not None:
-        reasons.append(f"the last half of the labels changed {changes.last_half.changed:.1%} of the predictions")
-        reasons.append(f"{changes}")
+        reasons[Finding.EVIDENCE] = evidence
+    if stability is not None:
+        reasons[Finding.STABILITY] = str(stability)
     if now.n_labels < wanted:
-        reasons.append(f"{now.n_labels:,} labels of {len(counts):,} classes are few: {wanted:,} are needed to judge")
-    lone = [name for name, count in counts.items() if count == 1]
-    if lone:
-        reasons.append(f"classes with one label only: {first_five(lone)}")
-    commonest = max(counts.values()) / now.n_labels
-    if now.held_out <= commonest:
-        reasons.append(
-            f"of labels left out the model names {now.held_out:.0%}, no more than the commonest class would get "
-            f"({commonest:.0%}): look at the features"
+        reasons[Finding.FEW_LABELS] = (
+            f"{now.n_labels:,} labels for {len(counts):,} classes are too few to judge; {wanted:,} are needed."
         )
-    settled = changes is not None and changes.last_half.changed < SETTLED
-    return Advice(settled and now.n_labels >= wanted and now.held_out > commonest, tuple(reasons), curve)
+    single = [name for name, count in counts.items() if count == 1]
+    if single:
+        reasons[Finding.SINGLE_LABELS] = f"Classes with a single label: {first_five(single)}."
+    majority = max(counts.values()) / now.n_labels
+    if now.cv_accuracy <= majority:
+        reasons[Finding.NO_BETTER_THAN_MAJORITY] = (
+            f"Cross-validated accuracy is {100 * now.cv_accuracy:.0f} %, no better than always predicting the most "
+            f"common class ({100 * majority:.0f} %). Check the features."
+        )
+    is_stable = stability is not None and stability.last_half.changed < MAX_CHANGED
+    return Advice(is_stable and now.n_labels >= wanted and now.cv_accuracy > majority, reasons, curve, audited)

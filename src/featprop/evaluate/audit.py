@@ -1,7 +1,7 @@
-"""An audit: a few nodes drawn at random, labelled by a person for checking the model and for nothing else.
+"""Draw an audit: a random sample of nodes that people label only to check the model.
 
-Labels that a strategy chose are not like the other nodes, so how many of them a model gets right says little. Nodes
-drawn at random are, as long as no model has learnt from them and no strategy has looked at them.
+Nodes that a strategy selected are not typical, so accuracy on them tells little. A random sample is typical as long as
+no model learns from it and no strategy uses it.
 """
 
 from __future__ import annotations
@@ -19,26 +19,24 @@ from featprop.html import card, grid
 from featprop.labels import LabelLog
 from featprop.models import NodeClassifier
 
-__all__ = ["AuditSample", "add_to_audit", "draw_audit"]
-
 STREAM = 0x61756469
-"""Keeps what is drawn here apart from what a strategy draws of the same seed."""
-SHOWN = 10
-"""Rows that a notebook shows."""
+"""Separates these draws from those of a strategy with the same seed."""
+MAX_SHOWN = 10
+"""Rows shown in a notebook."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AuditSample:
-    """Nodes drawn at random, in an order that is random too. Iterating yields the ids.
+    """A random sample of nodes in random order. Iterating yields the ids.
 
     Attributes
     ----------
     nodes
-        Their ids.
+        Ids of the nodes.
     positions
         Their positions in the graph.
     weights
-        How many nodes each stands for, itself included; together all that could be drawn.
+        Sampling weights: the number of nodes that each one represents.
     """
 
     nodes: NDArray[Any]
@@ -53,7 +51,7 @@ class AuditSample:
 
     @property
     def weight_of(self) -> dict[Hashable, float]:
-        """How many nodes each stands for, by its id."""
+        """Sampling weight of each node, by id."""
         return dict(zip(self.nodes.tolist(), self.weights.tolist(), strict=True))
 
     def __repr__(self) -> str:
@@ -62,10 +60,12 @@ class AuditSample:
         return f"AuditSample({len(self):,} of {of:,} nodes: {shown}{', …' if len(self) > 5 else ''})"
 
     def _repr_html_(self) -> str:
-        rows = zip(self.nodes[:SHOWN].tolist(), [f"{weight:.4g}" for weight in self.weights[:SHOWN]], strict=True)
-        more = f"<p>and {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
+        rows = zip(
+            self.nodes[:MAX_SHOWN].tolist(), [f"{weight:.4g}" for weight in self.weights[:MAX_SHOWN]], strict=True
+        )
+        more = f"<p>and {len(self) - MAX_SHOWN:,} more</p>" if len(self) > MAX_SHOWN else ""
         facts = [("nodes", f"{len(self):,}"), ("drawn from", f"{round(float(self.weights.sum())):,}")]
-        return card("AuditSample", facts, grid(["id", "stands for"], rows), more)
+        return card("AuditSample", facts, grid(["id", "represents"], rows), more)
 
 
 def draw_audit(
@@ -76,21 +76,21 @@ def draw_audit(
     random_state: int = 0,
     model: NodeClassifier | None = None,
 ) -> AuditSample:
-    """Draw nodes for checking a model, each node as likely as any other.
+    """Draw a random sample of nodes to check a model.
 
     Parameters
     ----------
     graph
-        The graph: a `Graph`, a PyG `Data`, a NetworkX graph or a path. Labels it carries are not looked at.
+        A `Graph`, a PyG `Data`, a NetworkX graph or a path. Its labels are ignored.
     size
-        How many nodes.
+        Number of nodes.
     exclude
-        Ids of nodes that are not drawn: those that have a label already.
+        Ids of nodes that are not drawn, for example labelled ones.
     random_state
-        The same seed gives the same nodes.
+        Seed of the draw.
     model
-        A fitted model, to draw of each class it predicts the same number of nodes, as near as can be: rare classes
-        are checked as well as others. What each node stands for makes up for it.
+        Fitted model to stratify by: about the same number of nodes of each predicted class, so that rare classes
+        appear. The weights correct for it.
     """
     whole = as_graph(graph)
     open_ = np.setdiff1d(np.arange(whole.n_nodes), whole.positions(exclude, "excluded nodes"))
@@ -100,13 +100,17 @@ def draw_audit(
         drawn = generator.permutation(open_)[:size]
         return AuditSample(whole.ids[drawn], drawn, np.full(size, len(open_) / size))
     if not model.is_fitted:
-        raise ModelError("The model", "must be fitted to draw by what it predicts", "an unfitted one", "call fit first")
+        raise ModelError("The model is not fitted.", hint="Call `fit` first.", parameter="model")
     groups = model.decision_function(whole).argmax(axis=1)[open_]
     codes, counts = np.unique(groups, return_counts=True)
     if size < len(codes):
-        rule = f"must be at least {len(codes):,} to draw of each class that is predicted"
-        raise ParameterError("size", rule, size, "draw more nodes, or draw them without a model")
-    taken = dict(zip(codes.tolist(), shares_of(counts, size).tolist(), strict=True))
+        raise ParameterError(
+            f"`size` must be at least {len(codes):,}, the number of predicted classes, not {size}.",
+            hint="Draw more nodes, or draw without a model.",
+            parameter="size",
+            value=size,
+        )
+    taken = dict(zip(codes.tolist(), allocate(counts, size).tolist(), strict=True))
     parts = [generator.permutation(open_[groups == code])[: taken[code]] for code in codes.tolist()]
     weights = [
         np.full(len(part), count / max(1, len(part))) for part, count in zip(parts, counts.tolist(), strict=True)
@@ -126,18 +130,9 @@ def add_to_audit(
     model: NodeClassifier | None = None,
     turn: int = 0,
 ) -> AuditSample:
-    """Draw nodes and mark them in a label log, besides those that are marked there.
+    """Draw nodes and add them to the audit of a label log.
 
-    Of two uniform draws every node stands for as many as one of a single draw of both would.
-
-    Parameters
-    ----------
-    log
-        The log: its labels and its audit are not drawn.
-    graph, size, exclude, random_state, model
-        As in `draw_audit`.
-    turn
-        How many times nodes have been asked for.
+    Labels and audit nodes of the log are not drawn. Two uniform draws get the weights of a single one.
     """
     before = log.audit()
     out = [*log.labels(), *log.skips(), *before, *exclude]
@@ -152,17 +147,19 @@ def add_to_audit(
 
 def _check_size(size: int, room: int) -> None:
     if not isinstance(size, int | np.integer):
-        raise ParameterError("size", "must be a whole number", repr(size), "pass one")
+        raise ParameterError(f"`size` must be a whole number, not {size!r}.", parameter="size", value=size)
     if not room:
-        rule, cure = "must be drawn from nodes without a label", "there is nothing left to check"
-        raise ParameterError("An audit", rule, "none left", cure)
+        raise ParameterError("Every node is labelled or excluded; there is nothing to audit.", parameter="exclude")
     if not 1 <= size <= room:
-        rule = f"must be from 1 to {room:,}, the number of nodes without a label"
-        raise ParameterError("size", rule, size, "choose a number in that range")
+        raise ParameterError(
+            f"`size` must be from 1 to {room:,}, the number of unlabelled nodes, not {size}.",
+            parameter="size",
+            value=size,
+        )
 
 
-def shares_of(counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Share `size` out among groups as evenly as can be, no more to any than it has; small groups are served first."""
+def allocate(counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Divide `size` evenly among groups of the given sizes; small groups come first."""
     shares = np.zeros(len(counts), dtype=np.int64)
     left = size
     for place, group in enumerate(np.argsort(counts, kind="stable")):

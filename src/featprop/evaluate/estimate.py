@@ -1,10 +1,9 @@
-"""Estimate how good predictions are from the labels alone, without an audit.
+"""Estimate the accuracy of predictions from the labels alone, without an audit.
 
-Accuracy on chosen labels says little: they are neither like the other nodes nor unseen. The estimate is the mean
-confidence of the nodes without a label, the same figure that the probabilities of the predictions give, so it is as
-good as their calibration. The default model is calibrated when it is fitted, on held-out labels; a model that is not
-gets a temperature from ten folds. The width of the interval is how far such estimates were off on graphs
-whose truth is known (docs/default.md). An audit, whose nodes are drawn at random, is better where there is one.
+Accuracy on selected labels says little, because they are not typical and the model has seen them. The estimate is the
+mean confidence of the unlabelled nodes, so it is as good as the calibration. The default model is calibrated on
+held-out labels when it is fitted; other models get a temperature from ten folds. The interval is as wide as the error
+of such estimates on graphs with known labels (docs/default.md). An audit is more reliable.
 """
 
 from __future__ import annotations
@@ -16,102 +15,100 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, softmax
 
 from featprop.errors import LabelError, ParameterError
-from featprop.evaluate.held_out import HeldOut, held_out
+from featprop.evaluate.cross_validation import CrossValidation, cross_validate, held_out_probabilities
 from featprop.evaluate.intervals import LEVEL, Interval
-from featprop.evaluate.left_out import left_out_probabilities
 from featprop.graph import Graph, GraphLike
 from featprop.html import card
 from featprop.models import NodeClassifier
 from featprop.models.calibration import inverse_temperature
 from featprop.propagation import Propagation
 
-__all__ = ["FEWEST", "LEAST", "Estimate", "estimate"]
-
 ACCURACY_ERROR, F1_ERROR = 0.06, 0.07
-"""Standard deviation of the error of estimates from `FEWEST` labels on (docs/default.md)."""
+"""Standard deviation of the error of estimates from `RELIABLE_LABELS` labels on (docs/default.md)."""
 FEW_LABELS_POWER = 2 / 3
-"""Power of `FEWEST` / labels by which the error grows with fewer labels."""
-MEASURED = 10_000
-"""Nodes whose confidences are averaged, if there are more."""
-LEAST = 10
-"""Labels below which nothing is said."""
-FEWEST = 40
+"""Power of `RELIABLE_LABELS` / labels by which the error grows with fewer labels."""
+MAX_SAMPLE = 10_000
+"""Nodes whose confidences are averaged."""
+MIN_LABELS = 10
+"""Labels needed for an estimate."""
+RELIABLE_LABELS = 40
 """Labels from which estimates are within five points of the truth on average (docs/how-good-measured.md)."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """How good the predictions of the nodes without a label are, judged from the labels alone.
+    """Estimated accuracy of the predictions of unlabelled nodes.
 
     Attributes
     ----------
     accuracy
-        The share of them that is right.
+        Accuracy with its interval.
     macro_f1
-        The mean F1 of the classes that have labels.
+        Mean F1 of the labelled classes with its interval.
     n_labels
-        From how many labels.
-    held_out
-        The share of the labels that the model names when it has not seen them; they are harder than other nodes, or
-        easier, so this is no estimate.
+        Number of labels.
+    cv_accuracy
+        Cross-validated accuracy on the labels themselves, which are harder or easier than other nodes.
     """
 
     accuracy: Interval
     macro_f1: Interval
     n_labels: int
-    held_out: float
+    cv_accuracy: float
 
     def __str__(self) -> str:
-        more = "; so few labels say little: an audit of 30 nodes drawn at random is surer"
-        few = "" if self.n_labels >= FEWEST else more
-        return f"{self.accuracy} of the other nodes are predicted right, as {self.n_labels:,} labels tell{few}"
+        few = "" if self.n_labels >= RELIABLE_LABELS else " (too few for a reliable estimate; an audit is better)"
+        return f"Estimated accuracy {self.accuracy} from {self.n_labels:,} labels{few}"
 
     def _repr_html_(self) -> str:
         facts = [
             ("accuracy", self.accuracy),
             ("Macro-F1", self.macro_f1),
             ("labels", f"{self.n_labels:,}"),
-            ("labels named when left out", f"{self.held_out:.0%}"),
+            ("cross-validated on the labels", f"{100 * self.cv_accuracy:.0f} %"),
         ]
-        return card("Estimate without an audit", facts)
+        return card("Estimate", facts)
 
 
 def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
-    """Say how good a model's predictions are for the nodes without a label.
+    """Estimate the accuracy of a model on the unlabelled nodes.
 
     Parameters
     ----------
     graph
-        The graph that the model was fitted to.
+        Graph that the model was fitted to.
     model
-        A fitted model. One that does not cross-validate is trained ten times, on nine tenths of its labels each.
+        Fitted model. A model that does not cross-validate itself is trained ten times.
     """
     fitting = model.prepare_graph(graph)
     count = len(model.training_labels_in(fitting))
-    if count < LEAST:
-        cure = "label more nodes, or check it by an audit"
-        raise LabelError("Labels to judge a model by", f"must be {LEAST} at least", count, cure)
+    if count < MIN_LABELS:
+        raise LabelError(
+            f"An estimate needs at least {MIN_LABELS} labels; there are {count}.",
+            hint="Label more nodes, or draw an audit.",
+            parameter="model",
+            value=count,
+        )
     positions = fitting.positions(model.training_labels_in(fitting))
     others = np.setdiff1d(np.arange(fitting.n_nodes), positions)
     if not others.size:
-        rule = "must have nodes without a label to be judged by"
-        raise ParameterError("graph", rule, "a label for every node", "look at the labels themselves")
-    if len(others) > MEASURED:
-        others = np.random.default_rng(0).choice(others, MEASURED, replace=False)
+        raise ParameterError("Every node is labelled; there are no predictions to estimate.", parameter="graph")
+    if len(others) > MAX_SAMPLE:
+        others = np.random.default_rng(0).choice(others, MAX_SAMPLE, replace=False)
     scores = model.scores_at(Propagation.of(fitting.without_labels()), others)
     if model.held_out_proba_ is None:
-        labels = held_out(fitting, model)
+        labels = cross_validate(fitting, model)
         probabilities, right = softmax(_temperature(labels, model) * scores.astype(np.float64), axis=1), labels.right
     else:
-        probabilities, right = model.probabilities(scores).astype(np.float64), _right(fitting, model)
+        probabilities, right = model.probabilities(scores).astype(np.float64), _is_right(fitting, model)
     accuracy, f1 = _accuracy_and_f1(probabilities)
-    factor = max(1.0, FEWEST / count) ** FEW_LABELS_POWER
+    factor = max(1.0, RELIABLE_LABELS / count) ** FEW_LABELS_POWER
     intervals = _interval(accuracy, factor * ACCURACY_ERROR), _interval(f1, factor * F1_ERROR)
     return Estimate(*intervals, count, float(right.mean()))
 
 
-def _temperature(labels: HeldOut, model: NodeClassifier) -> float:
-    """Return the inverse temperature; a label whose class no other label has says nothing about it."""
+def _temperature(labels: CrossValidation, model: NodeClassifier) -> float:
+    """Return the inverse temperature; the only label of a class does not count."""
     judged = np.isfinite(labels.scores[np.arange(len(labels.codes)), labels.codes])
     if not judged.any():
         return model.typical_inverse_temperature
@@ -119,15 +116,15 @@ def _temperature(labels: HeldOut, model: NodeClassifier) -> float:
     return inverse_temperature(scores, labels.codes[judged], model.typical_inverse_temperature)
 
 
-def _right(graph: Graph, model: NodeClassifier) -> NDArray[np.bool_]:
+def _is_right(graph: Graph, model: NodeClassifier) -> NDArray[np.bool_]:
     """Return whether the model predicted each label of a graph in its own cross-validation."""
     code_of = {name: code for code, name in enumerate(model.class_names_)}
     codes = [code_of[name] for name in model.training_labels_in(graph).values()]
-    return np.asarray(left_out_probabilities(graph, model).argmax(axis=1) == codes)
+    return np.asarray(held_out_probabilities(graph, model).argmax(axis=1) == codes)
 
 
 def _accuracy_and_f1(probabilities: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the expected accuracy and Macro-F1 of the most probable classes, if the probabilities hold."""
+    """Return the expected accuracy and Macro-F1 of the most probable classes."""
     n_classes, best = probabilities.shape[1], probabilities.argmax(axis=1)
     sure = probabilities.max(axis=1)
     hits = np.bincount(best, weights=sure, minlength=n_classes)

@@ -1,4 +1,4 @@
-"""A share that is known only so far: the likeliest value and an interval that holds it."""
+"""A share with a confidence interval."""
 
 from __future__ import annotations
 
@@ -8,45 +8,33 @@ import numpy as np
 
 from featprop.errors import ParameterError
 
-__all__ = ["LEVEL", "Interval", "wilson"]
-
 LEVEL = 0.9
-"""How often an interval is to hold what it says."""
+"""Confidence level of all intervals."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A share, such as an accuracy, and how far it is known.
+    """A share, such as an accuracy, with a confidence interval."""
 
-    Attributes
-    ----------
-    value
-        The estimate, from 0 to 1.
-    low, high
-        The ends of the interval.
-    level
-        How often such intervals hold the true value.
-    """
-
-    value: float
-    low: float
+    value: float  # estimate, from 0 to 1
+    low: float  # ends of the interval
     high: float
-    level: float = LEVEL
+    level: float = LEVEL  # confidence level
 
     @property
     def width(self) -> float:
-        """The distance of the ends."""
+        """Width of the interval."""
         return self.high - self.low
 
-    def holds(self, value: float) -> bool:
-        """Say whether a value lies in it."""
+    def contains(self, value: float) -> bool:
+        """Return whether a value lies in the interval."""
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
-        return f"{self.value:.0%} ({100 * self.low:.0f} to {self.high:.0%})"
+        return f"{100 * self.value:.0f} % ({100 * self.low:.0f} to {100 * self.high:.0f} %)"
 
 
-def wilson(share: float, count: float, level: float = LEVEL) -> Interval:
+def wilson_interval(share: float, count: float, level: float = LEVEL) -> Interval:
     """Return the interval of Wilson (1927) for a share of independent draws.
 
         (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n)
@@ -54,16 +42,16 @@ def wilson(share: float, count: float, level: float = LEVEL) -> Interval:
     Parameters
     ----------
     share
-        The share that was found, from 0 to 1.
+        Observed share, from 0 to 1.
     count
-        Of how many draws; not a whole number where draws count for more or less than one.
+        Number of draws; fractional for an effective sample size.
     level
-        How often the interval is to hold the true share.
+        Confidence level.
     """
     if not 0 <= share <= 1:
-        raise ParameterError("share", "must be from 0 to 1", share, "pass a share, not a percentage")
+        raise ParameterError(f"`share` must be from 0 to 1, not {share}.", parameter="share", value=share)
     if count <= 0:
-        raise ParameterError("count", "must be above 0", count, "draw something first")
+        raise ParameterError(f"`count` must be above 0, not {count}.", parameter="count", value=count)
     from scipy.special import ndtri
 
     z = float(ndtri((1 + level) / 2))

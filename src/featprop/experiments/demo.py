@@ -176,12 +176,12 @@ class Demonstration:
 
     def page(self) -> str:
         """Return the page as one self-contained HTML file."""
-        from featprop.web.drawing.templates import rendered
+        from featprop.web.common.templates import render_template
 
         accuracy = self.scores["accuracy"]
         budgets, means = accuracy["default"].budgets, [runs.curve().mean for runs in accuracy.values()]
         picks = {name: self._picks(method) for name, method in METHODS.items()}
-        return rendered(
+        return render_template(
             "experiments/demo.html.j2",
             command="featprop demo",
             headline=self.headline,
@@ -224,9 +224,9 @@ class Demonstration:
 
     def _maps(self, picks: Mapping[str, Selection]) -> list[dict[str, Any]]:
         """Return the maps of the picks with their texts."""
-        from featprop.web.drawing.layout import layout
+        from featprop.web.common.layout import tsne_layout
 
-        places = layout(propagate(self.graph, layers=2))
+        places = tsne_layout(propagate(self.graph, layers=2))
         return [
             {
                 "name": name,
@@ -240,7 +240,7 @@ class Demonstration:
 
     def _gallery(self, picks: Selection) -> list[tuple[str, int, int]]:
         """Return the image, the digit and the number of represented nodes of every pick, in the order picked."""
-        from featprop.web.drawing.svg import png_uri
+        from featprop.web.common.svg import png_uri
 
         digits, images = self.graph.class_names(), dense(self.graph.features)
         return [
@@ -296,8 +296,8 @@ def draw_map(graph: Graph, places: NDArray[np.float32], picks: Selection, method
     """Draw every node in the colour of its digit, the picks large and outlined, misplaced nodes as crosses."""
     from matplotlib.figure import Figure
 
-    from featprop.web.drawing.palette import DIGITS, INK, PAPER
-    from featprop.web.drawing.svg import drawn, embedded
+    from featprop.web.common.palette import DIGITS, INK, PAPER
+    from featprop.web.common.svg import embed_svg, figure_to_svg
 
     digits = np.array(graph.class_names(), dtype=np.intp)
     colours = np.array([colour.light for colour in DIGITS])[digits]
@@ -321,7 +321,7 @@ def draw_map(graph: Graph, places: NDArray[np.float32], picks: Selection, method
         f"Map of all {graph.n_nodes:,} nodes, grouped by digit, with the {len(picks)} picks of {method}; "
         f"the nearest pick of {np.count_nonzero(misplaced):,} nodes shows another digit."
     )
-    return embedded(drawn(figure, f"map of {method}"), description)
+    return embed_svg(figure_to_svg(figure, f"map of {method}"), description)
 
 
 def _label_place(places: NDArray[np.float32]) -> tuple[float, float]:

@@ -17,8 +17,8 @@ from featprop.experiments.paper import STRATEGIES
 from featprop.experiments.summary import METRICS, Results
 from featprop.experiments.tables import correlation, describe_protocol, select_all
 from featprop.strategies import available_strategies
-from featprop.web.drawing.palette import FEATPROP, INK, LINE, OURS, QUIET, RANDOM, SERIES
-from featprop.web.drawing.svg import drawn, embedded
+from featprop.web.common.palette import FEATPROP, INK, LINE, OURS, QUIET, RANDOM, SERIES
+from featprop.web.common.svg import embed_svg, figure_to_svg
 
 MARKERS = "osD^vPX<>h"
 DASHES: tuple[Any, ...] = ((0, (5, 2)), (0, (2, 1.5)))
@@ -55,11 +55,11 @@ class Drawing:
     @cached_property
     def file(self) -> str:
         """The text of the SVG file."""
-        return drawn(self.figure, self.name)
+        return figure_to_svg(self.figure, self.name)
 
     def html(self) -> Markup:
         """Return the figure as an element of a page."""
-        return embedded(self.file, self.description)
+        return embed_svg(self.file, self.description)
 
 
 @dataclass(frozen=True)

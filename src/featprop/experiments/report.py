@@ -43,7 +43,7 @@ from featprop.experiments.tables import (
 )
 from featprop.io.atomic import replacing_file
 from featprop.progress import tracked
-from featprop.web.drawing.templates import rendered
+from featprop.web.common.templates import render_template
 
 METRICS_SHOWN = ("macro_f1", "micro_f1")
 TABLE_MARK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
@@ -83,7 +83,7 @@ def write_report(folders: Sequence[Path], out: Path, *, force: bool = False) -> 
         raise FileError(message, hint="Make some with: featprop experiments run", path=folders[0])
     tables, drawings = build_tables(results, statistics), list(build_drawings(results))
     headline, *findings = summarize_findings(results)
-    text = rendered(
+    text = render_template(
         "experiments/report.html.j2",
         command="featprop experiments",
         headline=headline,

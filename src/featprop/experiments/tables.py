@@ -23,7 +23,7 @@ from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import METRICS, Results, Runs, paired_test
 from featprop.models import DEFAULT_MODEL
 from featprop.strategies import DEFAULT_STRATEGY
-from featprop.web.drawing.templates import rendered
+from featprop.web.common.templates import render_template
 
 EMPTY = "–"
 DEFAULT = (DEFAULT_STRATEGY, DEFAULT_MODEL)
@@ -86,11 +86,11 @@ class Table:
 
     def latex(self) -> str:
         """Return a table that needs only the package booktabs."""
-        return rendered("experiments/table.tex.j2", table=self)
+        return render_template("experiments/table.tex.j2", table=self)
 
     def html(self) -> Markup:
         """Return the table as an element of a page."""
-        return Markup(rendered("experiments/table.html.j2", table=self, openings=self.starts[1:]))
+        return Markup(render_template("experiments/table.html.j2", table=self, openings=self.starts[1:]))
 
     def text(self) -> str:
         """Return the table for a terminal, without its title and its note."""

@@ -1,1 +1,1 @@
-"""What people see in a browser: the labelling page, the report, and the drawing both share."""
+"""The labelling page and the reports."""

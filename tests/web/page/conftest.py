@@ -1,8 +1,7 @@
-"""A made graph of payments to label, the page on it in process, and the page on a real port."""
+"""A graph of payments, the labelling page in process, and the page on a real port."""
 
 import asyncio
 import random
-import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -16,24 +15,23 @@ import uvicorn
 
 from featprop.graph import Graph
 from featprop.labels import LabelLog
-from featprop.web.page.desk import Desk
 from featprop.web.page.security import Guard, Hosts, Tokens
-from featprop.web.page.server import application
+from featprop.web.page.server import build_application
+from featprop.web.page.session import Session
 
 PORT = 8765
 CLASSES = ("ok", "review", "fraud")
 
 
 def payments(count: int = 60, **columns: list[Any]) -> Graph:
-    """Accounts of three kinds that pay each other, with what a person reads of them."""
+    """Accounts of three kinds that pay each other, with columns to read."""
     chance = random.Random(1)
     kinds = [place % 3 for place in range(count)]
     nodes = {
         "id": [f"n{place}" for place in range(count)],
         "name": [f"Account {place}" for place in range(count)],
         "about": [
-            f"{['Pays rent', 'Pays at night', 'Pays everybody'][kind]} since {place}"
-            for place, kind in enumerate(kinds)
+            f"{['Pays rent', 'Pays at night', 'Pays everyone'][kind]} since {place}" for place, kind in enumerate(kinds)
         ],
         "amount": [round(100 * kind + chance.gauss(0, 20), 2) for kind in kinds],
         "speed": [round(10 * (kind == 2) + chance.gauss(0, 2), 2) for kind in kinds],
@@ -48,7 +46,7 @@ def payments(count: int = 60, **columns: list[Any]) -> Graph:
 
 
 class Caller:
-    """Somebody who calls the application in process, with a token or with the cookie that a browser has."""
+    """A client of the application in process, with a token or a cookie."""
 
     def __init__(self, app: Guard, headers: dict[str, str] | None = None, host: str = f"127.0.0.1:{PORT}") -> None:
         self.app, self.host, self.headers = app, host, headers or {}
@@ -76,38 +74,38 @@ class Caller:
 
 
 class Page:
-    """A desk, its tokens and the application."""
+    """A session, its tokens and the application."""
 
     def __init__(self, graph: Graph, path: Path | None = None, *, images: Path | None = None, **options: Any) -> None:
-        adding = options.pop("adding", None)
+        may_add = options.pop("may_add", None)
         self.log = LabelLog(path)
-        self.desk = Desk(graph, self.log, **{"classes": CLASSES, **options})
-        self.tokens = Tokens(self.desk.annotators)
-        self.images, self.adding = images, adding
+        self.session = Session(graph, self.log, **{"classes": CLASSES, **options})
+        self.tokens = Tokens(self.session.annotators)
+        self.images, self.may_add = images, may_add
         self.app = self.at("127.0.0.1", PORT)
 
     def at(self, host: str, port: int) -> Guard:
-        """The application for a server that listens there."""
-        return application(
-            self.desk, self.tokens, hosts=Hosts.of(host), port=port, images=self.images, adding=self.adding
+        """The application for a server at this address."""
+        return build_application(
+            self.session, self.tokens, hosts=Hosts.of(host), port=port, images=self.images, may_add=self.may_add
         )
 
     def stranger(self, headers: dict[str, str] | None = None) -> Caller:
-        """Somebody who sends just these headers."""
+        """A client that sends only these headers."""
         return Caller(self.app, headers)
 
     def script(self, annotator: str = "") -> Caller:
-        """A program that has the token."""
+        """A program with the token."""
         return Caller(self.app, {"Authorization": f"Bearer {self.tokens.of(annotator)}"})
 
     def browser(self, annotator: str = "") -> Caller:
-        """A browser that has opened its address: it sends the cookie, and says which site a request is from."""
+        """A browser with the cookie, which sends Sec-Fetch-Site."""
         caller = Caller(self.app, {"Sec-Fetch-Site": "same-origin"})
         assert caller.get(f"/?token={self.tokens.of(annotator)}").status_code == 303
         return caller
 
     def close(self) -> None:
-        self.desk.close()
+        self.session.close()
         self.log.close()
 
 
@@ -116,7 +114,7 @@ MakePage = Callable[..., Page]
 
 @pytest.fixture
 def make_page(tmp_path: Path) -> Iterator[MakePage]:
-    """Make the page on a graph, the payments unless another is given; nothing is trained unless it is started."""
+    """Make the page on a graph (payments by default); the model is not started."""
     made: list[Page] = []
 
     def make(graph: Graph | None = None, path: Path | None = None, **options: Any) -> Page:
@@ -166,7 +164,7 @@ class Live:
 
 @pytest.fixture
 def make_live(make_page: MakePage) -> Iterator[Callable[..., Live]]:
-    """Make the page on a real port; the arguments are those of `make_page`, or a page that is there."""
+    """Make the page on a real port, with the arguments of `make_page` or an existing page."""
     made: list[Live] = []
 
     def make(*given: Any, host: str = "127.0.0.1", port: int = 0, page: Page | None = None, **options: Any) -> Live:
@@ -176,22 +174,3 @@ def make_live(make_page: MakePage) -> Iterator[Callable[..., Live]]:
     yield make
     for live in made:
         live.stop()
-
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """The browser of the system; tests that need it are skipped where there is none.
-
-    It ends with the file: as long as Playwright runs there is an event loop, and no other can be started beside it.
-    """
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()

@@ -1,4 +1,4 @@
-"""The audit on the page: every fifth question, without what the model thinks, and out of all that it learns from."""
+"""The audit in a session."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +9,10 @@ import pytest
 from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.labels import LabelLog
-from featprop.web.page.desk import Desk
-from featprop.web.page.trainer import ranked
+from featprop.web.page.session import Session
+from featprop.web.page.trainer import compute_ranking
+from featprop.web.page.types import Why
+from tests.helpers import raises
 
 Make = Callable[..., Any]
 
@@ -19,151 +21,149 @@ def kind_of(node: str) -> str:
     return ("ok", "review", "fraud")[int(node[1:]) % 3]
 
 
-def learn(desk: Desk) -> None:
-    """Do what the process of the model does, here."""
-    desk._take(ranked(desk.graph, "featprop-diffused", "ridge", 0, desk._snapshot()))
+def learn(session: Session) -> None:
+    """Train here instead of in another process."""
+    session._take(compute_ranking(session.graph, "featprop-diffused", "ridge", 0, session._snapshot()))
 
 
-def answer(desk: Desk, count: int, annotator: str = "") -> list[Any]:
-    """Answer so many questions as they come and return them."""
+def answer(session: Session, count: int, annotator: str = "") -> list[Any]:
+    """Answer `count` questions and return them."""
     asked = []
     for number in range(count):
-        question = desk.next(annotator)
+        question = session.next(annotator)
         assert question is not None
-        desk.label(annotator, question.node, kind_of(str(question.node)), f"{annotator}{question.node}{number}")
+        session.label(annotator, question.node, kind_of(str(question.node)), f"{annotator}{question.node}{number}")
         asked.append(question)
     return asked
 
 
-def test_every_fifth_question_until_all_are_answered(make_page: Make) -> None:
-    desk = make_page(audit=3).desk
-    learn(desk)
-    asked = answer(desk, 20)
+def test_every_fifth_question_is_an_audit_question(make_page: Make) -> None:
+    session = make_page(audit=3).session
+    learn(session)
+    asked = answer(session, 20)
     assert [number for number, question in enumerate(asked, 1) if question.is_audit] == [5, 10, 15]
     drawn = asked[4]
-    assert (drawn.rank, drawn.represents) == (0, None)
-    assert drawn.why == "One of 3 nodes drawn at random to check the model."
+    assert (drawn.rank, drawn.represents, drawn.why) == (0, None, Why.AUDIT)
     assert len({question.node for question in asked}) == 20
 
 
-def test_started_again_it_goes_on_with_the_same_nodes(make_page: Make, tmp_path: Path) -> None:
+def test_restart_keeps_the_audit_nodes(make_page: Make, tmp_path: Path) -> None:
     path = tmp_path / "a.labels"
-    first = make_page(path=path, audit=6).desk
+    first = make_page(path=path, audit=6).session
     drawn = set(first.audit)
     answer(first, 5)
     for options in ({"audit": 6, "seed": 9}, {}):
-        again = make_page(path=path, **options).desk
+        again = make_page(path=path, **options).session
         assert set(again.audit) == drawn
         assert again.progress().audit.answered == 1
-    more = make_page(path=path, audit=8).desk
+    more = make_page(path=path, audit=8).session
     assert drawn < set(more.audit)
     assert (len(more.audit), len(set(more.log.audit().values()))) == (8, 1)
 
 
-def test_nothing_of_it_is_in_what_the_model_learns_from_or_ranks(make_page: Make) -> None:
-    desk = make_page(audit=20).desk
-    answer(desk, 15)
-    learn(desk)
-    answer(desk, 10)
-    snapshot = desk._snapshot()
-    assert not set(snapshot.labels) & set(desk.audit)
-    assert set(desk.audit) <= set(snapshot.out)
-    assert (len(snapshot.labels), desk.progress().labelled, desk.progress().audit.answered) == (20, 20, 5)
-    learn(desk)
-    assert not set(desk.graph.ids[desk.ranking.nodes].tolist()) & set(desk.audit)
-    listed = {node for node, _ in (*desk.doubtful(60), *desk.contradicted(60))}
+def test_model_neither_learns_from_nor_ranks_audit_nodes(make_page: Make) -> None:
+    session = make_page(audit=20).session
+    answer(session, 15)
+    learn(session)
+    answer(session, 10)
+    snapshot = session._snapshot()
+    assert not set(snapshot.labels) & set(session.audit)
+    assert set(session.audit) <= set(snapshot.excluded)
+    assert (len(snapshot.labels), session.progress().labelled, session.progress().audit.answered) == (20, 20, 5)
+    learn(session)
+    assert not set(session.graph.ids[session.ranking.nodes].tolist()) & set(session.audit)
+    listed = {node for node, _ in (*session.least_certain(60), *session.contradicted(60))}
     assert listed
-    assert not listed & set(desk.audit)
-    assert {desk.prediction(node) for node in desk.audit} == {None}
-    assert desk.log.labels().keys() == snapshot.labels.keys()
+    assert not listed & set(session.audit)
+    assert {session.prediction(node) for node in session.audit} == {None}
+    assert session.log.labels().keys() == snapshot.labels.keys()
 
 
-def test_the_budget_counts_labels_to_learn_from_and_the_audit_comes_to_its_end(make_page: Make) -> None:
-    desk = make_page(audit=4, budget=8).desk
+def test_audit_continues_after_the_budget(make_page: Make) -> None:
+    session = make_page(audit=4, budget=8).session
     asked = []
-    while (question := desk.next("")) is not None:
+    while (question := session.next("")) is not None:
         asked.append(question)
-        desk.label("", question.node, "ok", str(len(asked)))
+        session.label("", question.node, "ok", str(len(asked)))
     assert [question.is_audit for question in asked] == [*[False] * 4, True] * 2 + [True, True]
-    assert len(desk.log.labels()) == 8
+    assert len(session.log.labels()) == 8
 
 
-def test_one_person_a_node_unless_people_are_to_overlap(make_page: Make) -> None:
-    desk = make_page(audit=4, annotators=("ada", "grace")).desk
-    asked = [each.node for name in ("ada", "grace") for each in answer(desk, 10, name) if each.is_audit]
-    assert sorted(asked) == sorted(desk.audit)
-    shared = make_page(audit=50, annotators=("ada", "grace"), overlap=2).desk
+def test_audit_nodes_overlap_only_if_asked(make_page: Make) -> None:
+    session = make_page(audit=4, annotators=("ada", "grace")).session
+    asked = [each.node for name in ("ada", "grace") for each in answer(session, 10, name) if each.is_audit]
+    assert sorted(asked) == sorted(session.audit)
+    shared = make_page(audit=50, annotators=("ada", "grace"), overlap=2).session
     people = [("ada", 50), ("grace", 18)]
     both = [{each.node for each in answer(shared, count, name) if each.is_audit} for name, count in people]
     assert {shared._questions.wanted(node) for node in both[0] & both[1]} == {2}
 
 
-def test_an_undone_answer_is_asked_again_and_a_skip_is_no_label(make_page: Make) -> None:
-    desk = make_page(audit=2).desk
-    drawn = answer(desk, 5)[-1]
-    assert desk.undo("", "u").node == drawn.node
-    assert desk.next("").is_audit
-    desk.skip("", drawn.node, "unsure", "s")
-    assert desk.progress().audit.answered == 0
-    assert not desk.next("").is_audit
+def test_undone_audit_answer_is_asked_again(make_page: Make) -> None:
+    session = make_page(audit=2).session
+    drawn = answer(session, 5)[-1]
+    assert session.undo("", "u").node == drawn.node
+    assert session.next("").is_audit
+    session.skip("", drawn.node, "unsure", "s")
+    assert session.progress().audit.answered == 0
+    assert not session.next("").is_audit
 
 
-def test_a_class_that_only_the_audit_has_stays(make_page: Make, tmp_path: Path) -> None:
-    desk = make_page(path=tmp_path / "a.labels", audit=1).desk
-    answer(desk, 4)
-    desk.add_class("new")
-    desk.label("", desk.next("").node, "new", "k")
-    assert "new" in make_page(path=tmp_path / "a.labels").desk.classes
+def test_class_of_the_audit_is_kept(make_page: Make, tmp_path: Path) -> None:
+    session = make_page(path=tmp_path / "a.labels", audit=1).session
+    answer(session, 4)
+    session.add_class("new")
+    session.label("", session.next("").node, "new", "k")
+    assert "new" in make_page(path=tmp_path / "a.labels").session.classes
 
 
-def test_what_it_says_of_the_model(make_page: Make) -> None:
+def test_audit_score(make_page: Make) -> None:
     page = make_page(audit=12)
-    desk, caller = page.desk, page.script()
-    learn(desk)
-    answer(desk, 49)
+    session, caller = page.session, page.script()
+    learn(session)
+    answer(session, 49)
     found = caller.get("/api/progress").json()["audit"]
-    assert (found["size"], found["answered"], found["accuracy"]) == (12, 9, None), "nine are too few"
-    answer(desk, 1)
-    assert caller.get("/api/progress").json()["audit"]["accuracy"] is None, "and the model has learnt nothing"
-    learn(desk)
+    assert (found["size"], found["answered"], found["accuracy"]) == (12, 9, None), "nine labels are too few"
+    answer(session, 1)
+    assert caller.get("/api/progress").json()["audit"]["accuracy"] is None, "there is no model"
+    learn(session)
     found = caller.get("/api/progress").json()["audit"]
-    best = desk.ranking.probabilities.argmax(axis=1)
-    positions = desk.graph.positions(desk.log.audited())
-    right = [desk.ranking.classes[best[place]] == kind_of(desk.graph.ids[place]) for place in positions]
+    best = session.ranking.probabilities.argmax(axis=1)
+    positions = session.graph.positions(session.log.audited())
+    right = [session.ranking.classes[best[place]] == kind_of(session.graph.ids[place]) for place in positions]
     assert found["accuracy"]["value"] == pytest.approx(sum(right) / 10)
     assert 0 <= found["accuracy"]["low"] < found["accuracy"]["high"] <= 1
     assert found["to_halve"] > 0
     text = page.browser().get("/progress").text
-    assert "<strong>10 of 12</strong> nodes of the audit labelled" in text
-    assert "by an audit of 10 nodes" in text
+    assert '<li id="audit-labels"><strong>10 of 12</strong>' in text
+    assert str(session.progress().audit.score) in text
     assert make_page().script().get("/api/progress").json()["audit"] is None
 
 
 @pytest.mark.parametrize("asks", ["/", "/?suggestion=true"])
-def test_nobody_sees_what_the_model_thinks_of_it(make_page: Make, asks: str) -> None:
+def test_predictions_of_audit_nodes_are_hidden(make_page: Make, asks: str) -> None:
     page = make_page(audit=10)
-    desk, caller, browser = page.desk, page.script(), page.browser()
-    answer(desk, 8)
-    learn(desk)
-    assert "The model thinks" in browser.get(asks).text
-    answer(desk, 1)
+    session, caller, browser = page.session, page.script(), page.browser()
+    answer(session, 8)
+    learn(session)
+    assert 'data-prediction="shown"' in browser.get(asks).text
+    answer(session, 1)
     text = browser.get(asks).text
-    assert "One of 10 nodes drawn at random to check the model." in text
-    assert "this node checks it" in text
-    assert "The model thinks" not in text
+    assert 'data-why="audit"' in text
+    assert 'data-prediction="audit"' in text
     assert "predicted" not in text
     assert "suggestion=true" not in text
     asked = caller.get("/api/next").json()
     assert (asked["audit"], asked["prediction"], asked["rank"]) == (True, None, 0)
     seen = caller.get(f"/api{asked['address']}?suggestion=true").json()
     assert (seen["audit"], seen["prediction"]) == (True, None)
-    assert "The model thinks" not in browser.get(f"{asked['address']}?suggestion=true").text
+    assert 'data-prediction="audit"' in browser.get(f"{asked['address']}?suggestion=true").text
     tasks = caller.get("/api/export?format=label-studio").json()
-    drawn = [task for task in tasks if task["data"]["node_id"] in desk.audit]
+    drawn = [task for task in tasks if task["data"]["node_id"] in session.audit]
     assert len(drawn) == 10
     assert not any("predictions" in task for task in drawn)
 
 
-def test_a_graph_with_too_few_nodes(make_page: Make, line: Graph) -> None:
-    with pytest.raises(ParameterError, match="size must be from 1 to 5, the number of nodes without a label"):
-        Desk(line, LabelLog(), audit=6)
+def test_audit_larger_than_the_graph_is_refused(line: Graph) -> None:
+    with raises(ParameterError, parameter="size", value=6):
+        Session(line, LabelLog(), audit=6)

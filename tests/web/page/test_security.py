@@ -1,4 +1,4 @@
-"""Nobody gets in who should not: each test is an attack as an attacker would write it."""
+"""Access control: each test is an attack."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from featprop.web.page.security import HEADERS, LARGEST, Hosts, Tokens, cookie_name, is_loopback, is_unspecified
+from featprop.web.page.security import HEADERS, MAX_BODY_BYTES, Hosts, Tokens, cookie_name, is_loopback, is_unspecified
 
 PORT = 8765
 ANSWER = {"node": "n1", "label": "fraud", "key": "k"}
@@ -42,17 +42,17 @@ def labels(page: Any) -> dict[object, object]:
         ("DELETE", "/api/labels"),
     ],
 )
-def test_nothing_is_open_to_somebody_without_a_token(page: Any, method: str, path: str) -> None:
+def test_everything_needs_a_token(page: Any, method: str, path: str) -> None:
     stranger = page.stranger({"Sec-Fetch-Site": "same-origin"})
     answer = stranger(method, path)
     assert answer.status_code == 401
     assert "n1" not in answer.text.replace("%22n1%22", "")
     if path.startswith("/api/"):
-        assert answer.json()["error"].startswith("A request must bring the token of an annotator; found none")
+        assert answer.json()["parameter"] == "token"
 
 
 @pytest.mark.parametrize("guess", ["", " ", "x", "é", "\u200b", "None", "0" * 43])
-def test_a_guessed_token_lets_nobody_in(page: Any, guess: str) -> None:
+def test_guessed_token_is_refused(page: Any, guess: str) -> None:
     stranger = page.stranger()
     assert stranger.get("/", params={"token": guess}).status_code == 401
     assert stranger.get("/api/next", headers={"Authorization": f"Bearer {guess}".encode()}).status_code == 401
@@ -60,13 +60,13 @@ def test_a_guessed_token_lets_nobody_in(page: Any, guess: str) -> None:
     assert not stranger.cookies
 
 
-def test_a_token_cut_short_is_no_token(page: Any) -> None:
+def test_truncated_token_is_refused(page: Any) -> None:
     stranger = page.stranger()
     for end in (-1, 10):
         assert stranger.get(f"/?token={page.tokens.of('')[:end]}").status_code == 401
 
 
-def test_tokens_are_long_random_and_not_shown_by_accident() -> None:
+def test_tokens_are_long_random_and_not_in_repr() -> None:
     tokens = Tokens(["ada", "grace"])
     assert len(tokens.of("ada")) >= 43
     assert tokens.of("ada") != tokens.of("grace") != Tokens(["grace"]).of("grace")
@@ -77,7 +77,7 @@ def test_tokens_are_long_random_and_not_shown_by_accident() -> None:
 # The token becomes a cookie
 
 
-def test_the_address_is_exchanged_for_a_cookie_and_leads_to_a_clean_address(page: Any) -> None:
+def test_token_becomes_a_cookie_and_leaves_the_address(page: Any) -> None:
     visitor = page.stranger()
     answer = visitor.get(f"/?token={page.tokens.of('')}")
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
@@ -91,40 +91,40 @@ def test_the_address_is_exchanged_for_a_cookie_and_leads_to_a_clean_address(page
     assert visitor.get("/").status_code == 200
 
 
-def test_two_servers_on_one_machine_do_not_take_each_others_cookies(page: Any) -> None:
+def test_cookies_of_two_servers_do_not_mix(page: Any) -> None:
     other = page.stranger({"Cookie": f"featprop-{PORT + 1}={page.tokens.of('')}"})
     assert other.get("/").status_code == 401
     both = f"featprop-{PORT + 1}=another; broken; a=b=c; featprop-{PORT}={page.tokens.of('')}"
     assert page.stranger({"Cookie": both}).get("/").status_code == 200
 
 
-def test_a_cookie_of_the_server_before_a_restart_lets_nobody_in(make_page: Callable[..., Any]) -> None:
+def test_cookie_is_invalid_after_a_restart(make_page: Callable[..., Any]) -> None:
     before, after = make_page(), make_page()
     browser = before.browser()
     browser.app = after.app
     assert browser.get("/").status_code == 401
 
 
-def test_the_token_is_who_you_are(make_page: Callable[..., Any]) -> None:
+def test_token_identifies_the_annotator(make_page: Callable[..., Any]) -> None:
     page = make_page(annotators=("ada", "grace"))
     page.browser("ada").post("/labels", data=FORM)
     page.script("grace").post("/api/labels", {**ANSWER, "node": "n2", "key": "other"})
     assert [(act.annotator, act.node) for act in page.log.acts()] == [("ada", "n1"), ("grace", "n2")]
 
 
-def test_the_token_is_on_no_page(page: Any) -> None:
+def test_no_page_contains_the_token(page: Any) -> None:
     browser = page.browser()
     for path in ("/", "/history", "/help", "/downloads", "/api/next", "/nodes/nobody", "/?token=wrong"):
         assert page.tokens.of("") not in browser.get(path).text
 
 
-def test_the_token_is_in_no_log(page: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_log_contains_the_token(page: Any, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     page.browser().get("/")
-    page.stranger().get("/?token=guess-of-somebody")
+    page.stranger().get("/?token=guess-of-a-token")
     ours = [record for record in caplog.records if not record.name.startswith(("httpx", "httpcore", "asyncio"))]
     assert not [record for record in ours if page.tokens.of("") in record.getMessage()]
-    assert not [record for record in ours if "guess-of-somebody" in record.getMessage()]
+    assert not [record for record in ours if "guess-of-a-token" in record.getMessage()]
 
 
 # DNS rebinding: evil.example points to 127.0.0.1, so the browser of a visitor sends its requests here
@@ -147,42 +147,42 @@ def test_the_token_is_in_no_log(page: Any, caplog: pytest.LogCaptureFixture) -> 
         "",
     ],
 )
-def test_a_page_whose_name_points_here_gets_nothing(page: Any, host: str) -> None:
+def test_foreign_host_names_are_refused(page: Any, host: str) -> None:
     token = {"Authorization": f"Bearer {page.tokens.of('')}"}
     rebound = page.stranger({"Host": host, **token})
     answer = rebound.get("/api/next")
     assert answer.status_code == 403
-    assert answer.json()["error"].startswith("The name of this server must be one that it is bound to; found")
+    assert answer.json()["parameter"] == "Host"
     assert rebound.post("/api/labels", ANSWER).status_code == 403
     assert rebound.get(f"/?token={page.tokens.of('')}").status_code == 403
     assert labels(page) == {}
 
 
 @pytest.mark.parametrize("host", [f"127.0.0.1:{PORT}", "LOCALHOST", "localhost:9000", "[::1]", f"[0:0::1]:{PORT}"])
-def test_the_names_of_this_machine_are_right_also_through_a_tunnel(page: Any, host: str) -> None:
+def test_local_host_names_are_accepted_with_any_port(page: Any, host: str) -> None:
     caller = page.stranger({"Host": host, "Authorization": f"Bearer {page.tokens.of('')}"})
     assert caller.get("/api/next").status_code == 200
 
 
-def test_names_are_those_the_server_is_bound_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("socket.gethostname", lambda: "Desk")
+def test_host_names_by_bound_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "Desktop")
     everywhere = Hosts.of("0.0.0.0")
-    assert all(map(everywhere.hold, ["192.168.1.7:8765", "[fe80::1]", "desk:80", "desk.local", "localhost"]))
-    assert not everywhere.hold("evil.example")
-    assert Hosts.of("::").hold("10.0.0.1")
-    assert Hosts.of("127.0.0.2").hold("127.0.0.2:8765")
+    assert all(map(everywhere.accept, ["192.168.1.7:8765", "[fe80::1]", "desktop:80", "desktop.local", "localhost"]))
+    assert not everywhere.accept("evil.example")
+    assert Hosts.of("::").accept("10.0.0.1")
+    assert Hosts.of("127.0.0.2").accept("127.0.0.2:8765")
     one = Hosts.of("192.168.1.7")
-    assert one.hold("192.168.1.7:8765")
-    assert not any(map(one.hold, ["192.168.1.8", "localhost", "evil.example"]))
-    assert Hosts.of("[2001:DB8::0:1]").hold("[2001:db8::1]:8765")
+    assert one.accept("192.168.1.7:8765")
+    assert not any(map(one.accept, ["192.168.1.8", "localhost", "evil.example"]))
+    assert Hosts.of("[2001:DB8::0:1]").accept("[2001:db8::1]:8765")
     monkeypatch.setattr("socket.getaddrinfo", lambda *_: [(2, 1, 6, "", ("10.1.2.3", 0))])
     named = Hosts.of("Labels.Example")
-    assert named.hold("labels.example:80")
-    assert named.hold("10.1.2.3")
-    assert not named.hold("evil.example")
+    assert named.accept("labels.example:80")
+    assert named.accept("10.1.2.3")
+    assert not named.accept("evil.example")
 
 
-def test_a_name_that_cannot_be_looked_up_is_still_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unresolvable_host_name_is_accepted_literally(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError
 
@@ -193,7 +193,7 @@ def test_a_name_that_cannot_be_looked_up_is_still_a_name(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("host", "here"), [("127.0.0.1", True), ("localhost", True), ("[::1]", True), ("0.0.0.0", False)]
 )
-def test_loopback_is_this_machine_alone(host: str, here: bool) -> None:
+def test_loopback_and_unspecified_addresses(host: str, here: bool) -> None:
     assert is_loopback(host) == here
     assert is_unspecified(host) == (not here)
 
@@ -218,7 +218,7 @@ def test_loopback_is_this_machine_alone(host: str, here: bool) -> None:
     ],
 )
 @pytest.mark.parametrize("path", ["/labels", "/api/labels"])
-def test_another_site_cannot_change_anything(page: Any, headers: dict[str, str], path: str) -> None:
+def test_other_sites_cannot_change_anything(page: Any, headers: dict[str, str], path: str) -> None:
     victim = page.browser()
     victim.headers = {}
     body = {"content": json.dumps(ANSWER), "headers": {**headers, "Content-Type": "application/json"}}
@@ -228,7 +228,7 @@ def test_another_site_cannot_change_anything(page: Any, headers: dict[str, str],
 
 
 @pytest.mark.parametrize("path", ["/undo", "/skips", "/notes", "/classes", "/adjudications"])
-def test_no_form_is_open_to_another_site(page: Any, path: str) -> None:
+def test_other_sites_cannot_submit_forms(page: Any, path: str) -> None:
     victim = page.browser()
     victim.headers = {"Sec-Fetch-Site": "cross-site"}
     for prefix in ("", "/api"):
@@ -244,18 +244,18 @@ def test_no_form_is_open_to_another_site(page: Any, path: str) -> None:
         {"Origin": f"HTTP://127.0.0.1:{PORT}"},
     ],
 )
-def test_the_page_itself_can(page: Any, headers: dict[str, str]) -> None:
+def test_page_itself_can_submit_forms(page: Any, headers: dict[str, str]) -> None:
     own = page.browser()
     own.headers = headers
     assert own.post("/labels", data=FORM).status_code == 303
     assert labels(page) == {"n1": "fraud"}
 
 
-def test_a_program_with_the_token_needs_no_origin(page: Any) -> None:
+def test_bearer_token_needs_no_origin(page: Any) -> None:
     assert page.script().post("/api/labels", ANSWER).status_code == 200
 
 
-def test_reading_changes_nothing(page: Any) -> None:
+def test_get_requests_change_nothing(page: Any) -> None:
     browser = page.browser()
     for path in ("/labels", "/api/labels", "/undo", "/skips"):
         assert browser.get(path, params=FORM).status_code == 405
@@ -266,7 +266,7 @@ def test_reading_changes_nothing(page: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/help", "/api/next", "/nowhere", "/static/page.css", "/static/colours.css"])
-def test_every_answer_has_the_headers(page: Any, path: str) -> None:
+def test_every_response_has_security_headers(page: Any, path: str) -> None:
     answer = page.browser().get(path)
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("default-src 'self';")
@@ -279,17 +279,17 @@ def test_every_answer_has_the_headers(page: Any, path: str) -> None:
     assert "server" not in answer.headers
 
 
-def test_refusals_have_the_headers_too(page: Any) -> None:
+def test_refusals_have_security_headers(page: Any) -> None:
     for answer in (page.stranger().get("/"), page.stranger({"Host": "evil.example"}).get("/")):
         assert {name: answer.headers[name] for name in HEADERS} == HEADERS
 
 
-def test_pages_are_not_kept_by_anybody(page: Any) -> None:
+def test_pages_are_not_cached(page: Any) -> None:
     for path in ("/", "/history", "/api/next", "/api/export?format=csv"):
         assert page.browser().get(path).headers["cache-control"] == "no-store"
 
 
-def test_no_page_has_a_script_or_style_of_its_own(page: Any) -> None:
+def test_no_page_has_inline_scripts_or_styles(page: Any) -> None:
     browser = page.browser()
     for path in ("/", "/history", "/progress", "/predictions", "/downloads", "/help", "/nodes/%22n1%22", "/nowhere"):
         text = browser.get(path).text
@@ -300,18 +300,18 @@ def test_no_page_has_a_script_or_style_of_its_own(page: Any) -> None:
 # Sizes
 
 
-def test_a_body_that_says_it_is_too_large_is_not_read(page: Any) -> None:
+def test_declared_large_body_is_not_read(page: Any) -> None:
     async def body():  # type: ignore[no-untyped-def]
         yield b"{"
         raise AssertionError("it was read")
 
-    length = {"Content-Length": str(LARGEST + 1)}
+    length = {"Content-Length": str(MAX_BODY_BYTES + 1)}
     answer = page.script().post("/api/notes", content=body(), headers=length)
     assert answer.status_code == 413
-    assert answer.json()["error"] == f"A request must have at most {LARGEST:,} bytes; found more: send less."
+    assert f"{MAX_BODY_BYTES:,}" in answer.json()["error"]
 
 
-def test_a_body_that_does_not_say_and_never_ends_is_cut(page: Any) -> None:
+def test_endless_body_is_cut(page: Any) -> None:
     sent = 0
 
     async def body():  # type: ignore[no-untyped-def]
@@ -321,11 +321,11 @@ def test_a_body_that_does_not_say_and_never_ends_is_cut(page: Any) -> None:
             yield b"x" * 10_000
 
     assert page.script().post("/api/notes", content=body()).status_code == 413
-    assert sent <= LARGEST + 20_000
+    assert sent <= MAX_BODY_BYTES + 20_000
 
 
 def _cut_form(page: Any, *messages: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is answered to a form that says it has 60 bytes and comes as these messages."""
+    """Response to a form that declares 60 bytes and arrives as these messages."""
     sent: list[dict[str, Any]] = []
     coming = list(messages)
 
@@ -356,19 +356,18 @@ def _cut_form(page: Any, *messages: dict[str, Any]) -> list[dict[str, Any]]:
     return sent
 
 
-def test_a_form_that_was_cut_on_its_way_is_not_taken(make_page: Callable[..., Any]) -> None:
+def test_truncated_form_is_refused(make_page: Callable[..., Any]) -> None:
     page = make_page(classes=[1, 12])
     part = b"key=k&node=%22n1%22&label=1"
     gone = [{"type": "http.request", "body": part, "more_body": True}, {"type": "http.disconnect"}]
     assert _cut_form(page, *gone) == []
     short = _cut_form(page, {"type": "http.request", "body": part, "more_body": False})
     assert short[0]["status"] == 400
-    assert b"must have the 60 bytes it says" in short[1]["body"]
     assert page.log.acts() == []
 
 
 @pytest.mark.parametrize("length", ["-1", "many", "1e3", "9" * 30])
-def test_a_length_that_is_none_is_refused(page: Any, length: str) -> None:
+def test_invalid_content_length_is_refused(page: Any, length: str) -> None:
     answer = page.script().post("/api/undo", content=b"{}", headers={"Content-Length": length})
     assert answer.status_code == 413
 
@@ -395,24 +394,27 @@ def test_texts_are_bounded(page: Any, path: str, body: dict[str, str]) -> None:
     assert page.log.acts() == []
 
 
-def test_forms_are_bounded_as_well(page: Any) -> None:
+def test_forms_are_bounded(page: Any) -> None:
     answer = page.browser().post("/notes", data={"node": '"n1"', "text": "x" * 10_001, "key": "k"})
     assert answer.status_code == 422
-    assert page.browser().post("/notes", data={"node": '"n1"', "text": "x" * LARGEST, "key": "k"}).status_code == 413
+    assert (
+        page.browser().post("/notes", data={"node": '"n1"', "text": "x" * MAX_BODY_BYTES, "key": "k"}).status_code
+        == 413
+    )
 
 
-def test_deep_json_is_an_error_and_no_crash(page: Any) -> None:
+def test_deeply_nested_json_is_refused(page: Any) -> None:
     deep = "[" * 20_000 + "]" * 20_000
     content = f'{{"node": {deep}, "label": "ok", "key": "k"}}'
     answer = page.script().post("/api/labels", content=content, headers={"Content-Type": "application/json"})
     assert answer.status_code in (400, 422)
-    assert set(answer.json()) == {"error"}
+    assert answer.json()["error"]
 
 
 # Where a form leads on to
 
 
 @pytest.mark.parametrize("back", ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)"])
-def test_a_form_never_leads_to_an_address_that_was_sent(page: Any, back: str) -> None:
+def test_forms_never_redirect_to_foreign_addresses(page: Any, back: str) -> None:
     answer = page.browser().post("/labels", data={**FORM, "back": back[:20]})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")

@@ -1,8 +1,7 @@
-"""A made graph of payments with everything a table can hold, labels of it, and findings by the shapes of estimates."""
+"""A graph of payments, labels, and made-up findings."""
 
 import random
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +12,24 @@ import pytest
 from featprop.evaluate import (
     Advice,
     AuditScore,
-    Change,
     ClassScore,
-    Doubt,
-    Doubts,
+    Diagnostics,
     Estimate,
+    Finding,
+    Flag,
     Forecast,
     Interval,
     LearningCurve,
-    Step,
-    UnseenGroup,
-    wilson,
+    NovelClass,
+    Stability,
+    StabilityStep,
+    wilson_interval,
 )
 from featprop.graph import Graph
 from featprop.models import GraphRidge
-from featprop.web.report import composition
+from featprop.web.report import build
+from featprop.web.report.context import ReportContext
 from featprop.web.report.findings import Findings
-from featprop.web.report.subject import Subject
 
 CLASSES = ("ok", "fraud </script><script>document.title='stolen'</script>")
 EVIL = (
@@ -57,31 +57,32 @@ def payments(count: int = 60, isolated: int = 2) -> Graph:
     return Graph.from_pandas(pa.table(nodes), pa.table(edges))
 
 
-def findings_for(subject: Subject, weights: Any = None) -> Findings:
-    ids = subject.graph.ids.tolist()
+def findings_for(context: ReportContext, weights: Any = None) -> Findings:
+    ids = context.graph.ids.tolist()
 
-    def doubt(position: int, why: str, score: float = 0.9) -> Doubt:
-        return Doubt(ids[position], position, score, why)
+    def flag(position: int, reason: str, suggestion: str | None = None) -> Flag:
+        return Flag(ids[position], position, 0.9, reason, suggestion)
 
-    wrong = int(subject.positions[0])
-    doubts = Doubts(
-        tuple(doubt(position, f"A draw, says {EVIL[0]}.") for position in range(20, 30)),
-        far=(doubt(58, "Far away."),),
-        unseen=(UnseenGroup(tuple(ids[40:44]), np.arange(40, 44), 4, ids[41], 0.5, "Alike and far."),),
-        wrong_labels=(doubt(wrong, "Looks wrong."), doubt(int(subject.positions[1]), "Looks right.", 0.1)),
+    wrong, right = context.positions[:2].tolist()
+    group = np.array([41, 40, 42, 43])
+    diagnostics = Diagnostics(
+        tuple(flag(position, f"a tie, says {EVIL[0]}") for position in range(20, 30)),
+        far_from_labels=(flag(58, "far away"),),
+        novel_classes=(NovelClass(tuple(ids[place] for place in group), group, 0.5, "alike and far"),),
+        wrong_labels=(flag(wrong, "looks wrong", "ok"), flag(right, "looks right")),
     )
-    estimate = Estimate(wilson(0.8, 40), wilson(0.7, 40), 8, 0.75)
-    before = Estimate(wilson(0.6, 20), wilson(0.5, 20), 4, 0.5)
-    half = Step(4, 8, 0.25, 0.7)
+    estimate = Estimate(wilson_interval(0.8, 40), wilson_interval(0.7, 40), 8, 0.75)
+    before = Estimate(wilson_interval(0.6, 20), wilson_interval(0.5, 20), 4, 0.5)
+    half = StabilityStep(4, 8, 0.25, 0.7)
     coming = Forecast(16, Interval(0.05, 0.0, 0.1))
-    curve = LearningCurve((before, estimate), Change((half,), half), coming)
-    advice = Advice(False, ("The last labels changed much.",), curve)
+    curve = LearningCurve((before, estimate), Stability((half,), half), coming)
+    advice = Advice(False, {Finding.STABILITY: "The last labels changed a lot."}, curve)
     audit = None
-    if subject.audit:
-        size = len(subject.audit)
-        classes = (ClassScore(subject.classes[0], size, wilson(0.9, 10), wilson(0.75, 10)),)
-        audit = AuditScore(wilson(0.9, size), wilson(0.8, size), classes, size, 3 * size)
-    return Findings(audit, advice, doubts)
+    if context.audit:
+        size = len(context.audit)
+        classes = (ClassScore(context.classes[0], size, wilson_interval(0.9, 10), wilson_interval(0.75, 10)),)
+        audit = AuditScore(wilson_interval(0.9, size), wilson_interval(0.8, size), classes, size, 3 * size)
+    return Findings(audit, advice, diagnostics)
 
 
 @pytest.fixture
@@ -95,46 +96,30 @@ def labels() -> dict[str, str]:
 
 
 @pytest.fixture
-def subject(graph: Graph, labels: dict[str, str]) -> Subject:
-    return Subject(
+def context(graph: Graph, labels: dict[str, str]) -> ReportContext:
+    return ReportContext(
         graph, GraphRidge().fit(graph, list(labels), list(labels.values())), labels, {"n3": "ok", "n4": "other"}
     )
 
 
 @pytest.fixture
-def findings(subject: Subject) -> Findings:
-    return findings_for(subject)
+def findings(context: ReportContext) -> Findings:
+    return findings_for(context)
 
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Findings]:
-    """Put made findings in the place of estimates."""
-    monkeypatch.setattr(composition, "findings_of", findings_for)
+    """Replace the evaluation by made-up findings."""
+    monkeypatch.setattr(build, "evaluate", findings_for)
     return findings_for
-
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """The browser of the system; tests that need it are skipped where there is none."""
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
 def written(stand_in: Any, graph: Graph, labels: dict[str, str], tmp_path: Path) -> Path:
-    """A whole report."""
+    """A written report."""
     from featprop.web.report.commands import Files
 
     files = Files("my graph/", ("picks.csv",), ("audit.csv",), "report.html", ("--column", "amount=number"))
     out = tmp_path / "report.html"
-    composition.report(graph, labels, audit={"n3": "ok", "n5": "ok"}, out=out, files=files, title=EVIL[0])
+    build.report(graph, labels, audit={"n3": "ok", "n5": "ok"}, out=out, files=files, title=EVIL[0])
     return out

@@ -1,4 +1,4 @@
-"""The report in a real browser: the map, the panel, the tables, with and without a script."""
+"""The report in Chromium, with and without JavaScript."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def visit(chromium: Any, written: Path) -> Iterator[Any]:
-    """Open the report; whatever it complains of, or asks of the network, is a failure."""
+    """Open the report; console errors and network requests are failures."""
     contexts, troubles = [], []
 
     def open_page(**options: Any) -> Any:
@@ -29,24 +29,24 @@ def visit(chromium: Any, written: Path) -> Iterator[Any]:
     assert troubles == []
 
 
-def test_a_click_in_a_list_shows_the_node_on_the_map(visit: Any) -> None:
+def test_click_in_a_list_opens_the_node(visit: Any) -> None:
     tab = visit()
-    link = tab.locator("#distrust a[data-node]").nth(3)
+    link = tab.locator("#review a[data-node]").nth(3)
     name = link.inner_text()
     link.click()
     panel = tab.locator("#panel")
     assert name in panel.inner_text()
-    assert "Neighbours" in panel.inner_text()
-    assert "In the list: Least sure" in panel.inner_text()
+    assert panel.locator(".around").count() > 0
+    assert panel.locator(".flag").count() == 1
     assert tab.locator("#chosen").get_attribute("visibility") == "visible"
-    assert tab.evaluate("document.activeElement.id") == "panel"
+    assert tab.evaluate("() => document.activeElement.id") == "panel"
     tab.click("#panel .back")
-    assert tab.evaluate("document.activeElement.textContent") == name
+    assert tab.evaluate("() => document.activeElement.textContent") == name
 
 
-def test_neighbours_are_links_and_columns_are_told(visit: Any) -> None:
+def test_panel_has_neighbours_and_columns(visit: Any) -> None:
     tab = visit()
-    tab.locator("#picks a[data-node]").nth(2).click()
+    tab.locator("#labels a[data-node]").nth(2).click()
     assert tab.locator("#panel h3").inner_text() == "Account 7"
     assert "8 March 2017" in tab.locator("#panel dl").inner_text()
     link = tab.locator("#panel dd a")
@@ -55,16 +55,16 @@ def test_neighbours_are_links_and_columns_are_told(visit: Any) -> None:
     assert tab.locator("#panel h3").inner_text() == "Account 9"
 
 
-def test_names_that_are_markup_stay_text(visit: Any) -> None:
+def test_markup_in_names_stays_text(visit: Any) -> None:
     tab = visit()
-    tab.locator("#picks a[data-node]").first.click()
+    tab.locator("#labels a[data-node]").first.click()
     assert tab.locator("#panel h3").inner_text().startswith("</script><script>")
     assert "stolen" in tab.title()
     assert tab.title() != "stolen"
     assert tab.locator("img").count() == 0
 
 
-def test_the_map_by_pointer_and_by_keyboard(visit: Any) -> None:
+def test_map_by_pointer_and_keyboard(visit: Any) -> None:
     tab = visit()
     place = tab.evaluate(
         """() => {
@@ -87,10 +87,10 @@ def test_the_map_by_pointer_and_by_keyboard(visit: Any) -> None:
     assert tab.locator("#panel h3").count() == 0
 
 
-def test_colours_legend_search_and_copying(visit: Any) -> None:
+def test_colours_legend_search_and_copy(visit: Any) -> None:
     tab = visit(permissions=["clipboard-read", "clipboard-write"])
-    tab.click("label[for=by-sure]")
-    assert tab.locator(".layer-sure").is_visible()
+    tab.click("label[for=by-confidence]")
+    assert tab.locator(".layer-confidence").is_visible()
     assert not tab.locator(".layer-class").is_visible()
     tab.click("label[for=by-class]")
     tab.locator(".for-class button").first.click()
@@ -100,43 +100,49 @@ def test_colours_legend_search_and_copying(visit: Any) -> None:
     tab.fill("#find", "account 33")
     tab.keyboard.press("Enter")
     assert tab.locator("#panel h3").inner_text() == "Account 33"
-    before = tab.evaluate("document.getElementById('picture').viewBox.baseVal.width")
+    before = tab.evaluate("() => document.getElementById('picture').viewBox.baseVal.width")
     tab.click("[data-zoom=in]")
-    assert tab.evaluate("document.getElementById('picture').viewBox.baseVal.width") < before
+    assert tab.evaluate("() => document.getElementById('picture').viewBox.baseVal.width") < before
     tab.locator(".copy").first.click()
-    assert tab.evaluate("navigator.clipboard.readText()").startswith("featprop report 'my graph/'")
+    assert tab.evaluate("() => navigator.clipboard.readText()").startswith("featprop report 'my graph/'")
 
 
-def test_long_tables_open(visit: Any) -> None:
+def test_long_tables_unfold(visit: Any) -> None:
     tab = visit()
-    rows = tab.locator("#picks tbody tr:visible")
+    rows = tab.locator("#labels tbody tr:visible")
     assert rows.count() == 6
-    tab.click("#picks [data-more]")
+    tab.click("#labels [data-more]")
     assert rows.count() == 8
 
 
-def test_without_a_script_all_is_there_but_the_panel(visit: Any) -> None:
+def test_everything_but_the_panel_works_without_javascript(visit: Any) -> None:
     tab = visit(java_script_enabled=False)
-    assert tab.locator("#picks tbody tr:visible").count() == 8
+    assert tab.locator("#labels tbody tr:visible").count() == 8
     assert tab.locator("#picture .layer-class").is_visible()
     assert not tab.locator("#panel").is_visible()
-    tab.click("label[for=by-far]")
-    assert tab.locator(".layer-far").is_visible()
+    tab.click("label[for=by-distance]")
+    assert tab.locator(".layer-distance").is_visible()
     assert not tab.locator(".layer-class").is_visible()
     assert tab.locator(".chart").count() == 2
 
 
 @pytest.mark.parametrize("width", [360, 700, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_sticks_out(visit: Any, width: int, scheme: str) -> None:
+def test_no_horizontal_scrolling(visit: Any, width: int, scheme: str) -> None:
     tab = visit(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    tab.locator("#distrust a[data-node]").first.click()
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.locator("#review a[data-node]").first.click()
+    assert tab.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
-def test_it_prints(visit: Any, tmp_path: Path) -> None:
+def test_navigation_stays_in_view(visit: Any) -> None:
+    tab = visit(viewport={"width": 1280, "height": 800})
+    tab.locator("#next").scroll_into_view_if_needed()
+    assert tab.locator(".contents").bounding_box()["y"] < 5
+
+
+def test_print(visit: Any) -> None:
     tab = visit()
     tab.emulate_media(media="print")
-    assert tab.locator("#picks tbody tr:visible").count() == 8
+    assert tab.locator("#labels tbody tr:visible").count() == 8
     assert not tab.locator("#panel").is_visible()
     assert tab.pdf(format="A4").startswith(b"%PDF")

@@ -1,4 +1,4 @@
-"""Where a node is on the page, and which node an address or a request means."""
+"""Addresses of nodes, and the nodes that addresses and requests name."""
 
 from __future__ import annotations
 
@@ -7,66 +7,65 @@ from collections.abc import Hashable
 from typing import Any
 from urllib.parse import quote
 
-from featprop.errors import GraphError, ParameterError
+from featprop.errors import GraphError, ParameterError, shorten
 from featprop.graph import Graph
 from featprop.ids import from_jsonable, name_from_text, name_to_text
 
-__all__ = ["name_in", "named", "node_address", "node_in", "node_of"]
-
-LONGEST = 2000
-"""Letters of a name, written as JSON, that are looked at."""
+MAX_NAME_CHARS = 2000
+"""Maximum length of a name as JSON."""
 
 
 def node_address(node: Hashable) -> str:
-    """Return the address of the card of a node: its name as JSON, so that 1 and "1" are two."""
+    """Return the address of a node. Its id is written as JSON, so that 1 and "1" differ."""
     return f"/nodes/{quote(name_to_text(node), safe='')}"
 
 
-def node_of(graph: Graph, name: Hashable) -> Hashable:
-    """Return the id of a node as the graph has it; a name that is no node is an error.
-
-    No names like it are looked for, which would take long in a large graph.
-    """
+def resolve_node(graph: Graph, name: Hashable) -> Hashable:
+    """Return the id of a node as the graph has it; an unknown name is an error."""
     try:
         if not graph.has(name):
-            raise _unknown(name)
+            raise _unknown_node(name)
     except TypeError:
-        raise _unknown(name) from None
+        raise _unknown_node(name) from None
     position = graph.positions([name])[0]
-    found: Hashable = graph.ids[[position]].tolist()[0]
-    return found
+    node: Hashable = graph.ids[[position]].tolist()[0]
+    return node
 
 
-def node_in(graph: Graph, text: str) -> Hashable:
-    """Return the node that a text names: as JSON or, where that is no node, just as it is written."""
-    if len(text) <= LONGEST:
-        for name in (name_in(text), text):
+def find_node(graph: Graph, text: str) -> Hashable:
+    """Return the node that a text names, as JSON or else literally."""
+    if len(text) <= MAX_NAME_CHARS:
+        for name in (_from_json(text), text):
             try:
-                return node_of(graph, name)
+                return resolve_node(graph, name)
             except GraphError:
                 continue
-    raise _unknown(text[:LONGEST])
+    raise _unknown_node(_from_json(text) if len(text) <= MAX_NAME_CHARS else text)
 
 
-def name_in(text: str) -> Any:
-    """Return the name that a text is the JSON of, or the text itself if it is none."""
+def decode_name(value: Any, field: str) -> Any:
+    """Return the name that a JSON value of a request encodes."""
+    text = json.dumps(value)
+    try:
+        if len(text) <= MAX_NAME_CHARS and value is not None:
+            return from_jsonable(value)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise ParameterError(
+        f"`{field}` must be text, a number or the JSON of an id, not {shorten(text, 100)}.",
+        hint="Send it the way /api/next returns it.",
+        parameter=field,
+        value=value,
+    )
+
+
+def _from_json(text: str) -> Any:
     try:
         return name_from_text(text)
     except (ValueError, KeyError, TypeError, RecursionError):
         return text
 
 
-def named(value: Any, what: str) -> Any:
-    """Return the name that a JSON value stands for."""
-    try:
-        if len(json.dumps(value)) <= LONGEST and value is not None:
-            return from_jsonable(value)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        pass
-    found = json.dumps(value)[:100]
-    raise ParameterError(what, "must be text, a number or the JSON of a name", found, "send it as /api/next does")
-
-
-def _unknown(name: object) -> GraphError:
-    found = f"{name!r:.100}"
-    return GraphError("node", "must be an id of the graph", f"{found} unknown", "take ids from /api/next")
+def _unknown_node(name: Any) -> GraphError:
+    shown = f'"{shorten(name, 100)}"' if isinstance(name, str) else shorten(repr(name), 100)
+    return GraphError(f"There is no node {shown} in this graph.", node=name)

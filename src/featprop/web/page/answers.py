@@ -1,6 +1,6 @@
-"""The answers that hold, in memory, with the counts that a page shows: reading a long log takes too long for a page.
+"""Current answers in memory, with the counts that a page shows.
 
-A change of one node changes the counts by what the node adds to them, so it takes no longer with many labels.
+Each answer updates the counts incrementally, so the cost does not grow with the number of labels.
 """
 
 from __future__ import annotations
@@ -16,38 +16,35 @@ from featprop.labels import Act
 from featprop.labels.acts import Outcome
 from featprop.labels.agreement import AlphaSums, Decision, Disagreement, Probabilities, decided
 
-__all__ = ["Answers"]
-
 
 class Answers:
-    """What holds, by node; not thread-safe by itself.
+    """Current answers by node; not thread-safe.
 
     Parameters
     ----------
     holding
-        The answers and verdicts that hold (`featprop.labels.LabelLog.holding`).
+        Current answers and verdicts (`featprop.labels.LabelLog.holding`).
     wanted
-        Returns how many people are to answer a node.
+        Returns how many people are to label a node.
     audit
-        The nodes that are drawn for checking the model, and how many nodes each stands for: they count nowhere else.
+        Audit nodes and their weights; their labels count nowhere else.
 
     Attributes
     ----------
     labels, skips
-        What counts: the label of each node that has one, and why nobody can label a node.
+        Label of each labelled node, and reason of each skipped one.
     ties
-        Nodes with a label for which as many people say something else.
+        Labelled nodes with equally many votes for another class.
     audited
-        The label of each node of the audit that has one; another object when that changes.
+        Label of each labelled audit node; a new object whenever it changes.
     open
-        Nodes that somebody has answered and others are to answer, too.
+        Nodes with an answer that more people are to label.
     apart
-        Nodes that people answered differently and nobody has settled.
+        Nodes with different answers that no one has settled.
     classes, people, hours
-        How many labels count of each class (by its name as text), and how many answers there are of each person and
-        hour.
+        Number of labels of each class (by its name as text), and of answers of each person and hour.
     agreement
-        How far people agree.
+        Agreement between people.
     """
 
     def __init__(
@@ -84,36 +81,36 @@ class Answers:
         return self._of.get(node, {})
 
     def is_done(self, node: Hashable) -> bool:
-        """Say whether nobody else is to answer a node: it is settled, or as many have as were wanted."""
+        """Return whether a node needs no more answers: it is settled, or enough people have labelled it."""
         return node in self._verdicts or len(self.of(node)) >= self._wanted(node)
 
     def by(self, annotator: str, limit: int) -> list[Act]:
-        """Return the last answers and verdicts of a person that hold, the newest first."""
+        """Return the last current answers and verdicts of a person, newest first."""
         return [self._acts[number] for number in reversed(self._numbers.get(annotator, [])[-limit:])]
 
     @property
     def nodes(self) -> Iterable[Hashable]:
-        """The nodes that have an answer, in the order they came up."""
+        """Nodes with an answer, in order of their first one."""
         return self._of.keys()
 
     @property
     def verdicts(self) -> list[Act]:
-        """The verdicts, in the order they were reached."""
+        """Verdicts in order of time."""
         return sorted(self._verdicts.values(), key=lambda act: act.number)
 
     def disagreement(self, node: Hashable) -> Disagreement:
-        """Return who gave a node which label."""
+        """Return the label each person gave a node."""
         return Disagreement(node, {name: act.label for name, act in self.of(node).items() if act.kind != "skip"})
 
     def put(self, outcome: Outcome) -> None:
-        """Take what holds of a node now, unless something later was taken before."""
+        """Replace the answers of a node, unless newer ones are known already."""
         if outcome.turn > self._turns.get(outcome.node, 0):
             self._turns[outcome.node] = outcome.turn
             self._let_go(outcome.node)
             self._keep(outcome.node, outcome.held)
 
     def decide_ties(self, probabilities: Probabilities) -> list[Hashable]:
-        """Have a model decide where as many people say one thing as another, and return the nodes of which it did."""
+        """Let a model break ties and return the nodes concerned."""
         self._probabilities = probabilities
         ties = list(self.ties)
         for node in ties:
@@ -138,7 +135,7 @@ class Answers:
         _set(self.apart, node, holds=node not in self._verdicts and said.is_one)
 
     def _let_go(self, node: Hashable) -> None:
-        """Take away what a node adds to the counts."""
+        """Remove a node from the counts."""
         self._count(node, -1)
         self.agreement.remove(self.disagreement(node).answers.values())
         for act in self._held(node):
@@ -152,7 +149,7 @@ class Answers:
         self._verdicts.pop(node, None)
 
     def _count(self, node: Hashable, by: int) -> None:
-        """Add what counts of a node, or take it away."""
+        """Add the label of a node to the counts, or remove it."""
         if node in self.audit:
             self._count_audit(node)
             return
@@ -172,7 +169,7 @@ class Answers:
         _set(self.ties, node, holds=decision.is_tie)
 
     def _count_audit(self, node: Hashable) -> None:
-        """Keep the label of a node of the audit, where no model has a say."""
+        """Update the label of an audit node; a model never breaks its ties."""
         held = self._held(node)
         label = decided(held).label if held else None
         others = {known: said for known, said in self.audited.items() if known != node}
@@ -188,7 +185,7 @@ def _hour(act: Act) -> dt.datetime:
 
 
 def _set(nodes: dict[Hashable, None], node: Hashable, *, holds: bool) -> None:
-    """Have a node among others or not, as it holds."""
+    """Add or remove a node."""
     if holds:
         nodes[node] = None
     else:

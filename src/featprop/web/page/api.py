@@ -1,7 +1,7 @@
-"""The JSON API: everything the page does, for programs.
+"""The JSON API of the labelling page.
 
-An answer to a change is sent after the change is on the disk. Whatever is wrong is answered as ``{"error": …}``, with
-one sentence and the status it has in HTTP.
+A change is on disk before its response is sent. Errors are ``{"error": …, "type": …, "parameter": …}`` with an HTTP
+status.
 """
 
 from __future__ import annotations
@@ -14,59 +14,47 @@ from starlette.responses import JSONResponse, Response
 
 from featprop.evaluate import Advice, Interval
 from featprop.ids import to_jsonable
-from featprop.web.page.addresses import node_address, node_in
-from featprop.web.page.changes import Change, who
-from featprop.web.page.desk import Desk
+from featprop.web.page.actions import Action, annotator_of
+from featprop.web.page.addresses import find_node, node_address
 from featprop.web.page.downloads import download
-from featprop.web.page.reports import AuditProgress, Progress, Question
-from featprop.web.page.showing import Showing, jsonable_act, jsonable_prediction, jsonable_view
+from featprop.web.page.session import Session
+from featprop.web.page.types import AuditProgress, Progress, Question
+from featprop.web.page.views import NodeViews, to_json_act, to_json_prediction, to_json_view
 
-__all__ = ["api"]
 
-
-def api(desk: Desk, showing: Showing, changes: dict[str, Change]) -> APIRouter:
-    """Return the routes below ``/api``.
-
-    Parameters
-    ----------
-    desk
-        What does the work.
-    showing
-        What is shown of a node.
-    changes
-        What people can do.
-    """
+def build_api(session: Session, views: NodeViews, actions: dict[str, Action]) -> APIRouter:
+    """Return the routes below ``/api``."""
     routes = APIRouter(prefix="/api", default_response_class=JSONResponse)
-    for name, change in changes.items():
+    for name, action in actions.items():
         routes.add_api_route(
-            f"/{name}", _endpoint(change), methods=["POST"], description=change.about, response_model=None
+            f"/{name}", _endpoint(action), methods=["POST"], description=action.about, response_model=None
         )
 
     @routes.get("/next", response_model=None)
     def next_question(request: Request) -> JSONResponse:
-        """Return what you are asked for, the same until you answer; null if nothing is left for you."""
-        return JSONResponse(_asked(desk, desk.next(who(request))))
+        """Return your question, the same until you answer; the node is null if nothing is left for you."""
+        return JSONResponse(_to_json_question(session, session.next(annotator_of(request))))
 
     @routes.get("/progress", response_model=None)
     def progress() -> JSONResponse:
-        """Say how far the labelling is."""
-        return JSONResponse(jsonable_progress(desk.progress()))
+        """Return the progress of the labelling."""
+        return JSONResponse(to_json_progress(session.progress()))
 
     @routes.get("/history")
     def history(request: Request, limit: Annotated[int, Query(ge=1, le=10_000)] = 50) -> dict[str, Any]:
-        """Return your answers that stand, the newest first."""
-        return {"answers": [jsonable_act(act) for act in desk.history(who(request), limit)]}
+        """Return your current answers, newest first."""
+        return {"answers": [to_json_act(act) for act in session.history(annotator_of(request), limit)]}
 
     @routes.get("/disagreements")
     def disagreements(request: Request) -> dict[str, Any]:
-        """Return the nodes that people answered differently and nobody settled, but for those you may be asked."""
+        """Return the nodes people disagree on, except those still in your queue."""
         return {
             "disagreements": [
                 {
                     "node": to_jsonable(each.node),
                     "answers": {name: to_jsonable(label) for name, label in each.answers.items()},
                 }
-                for each in desk.disagreements(who(request))
+                for each in session.disagreements(annotator_of(request))
             ]
         }
 
@@ -74,33 +62,35 @@ def api(desk: Desk, showing: Showing, changes: dict[str, Change]) -> APIRouter:
     def predictions(
         limit: Annotated[int, Query(ge=1, le=10_000)] = 20, suggestion: bool | None = None
     ) -> dict[str, Any]:
-        """Return predictions to look at: least sure, most contradicted; with --blind only with ?suggestion=true."""
-        shown = not desk.blind if suggestion is None else suggestion
+        """Return the least certain and most contradicted predictions; in a blind session add ?suggestion=true."""
+        shown = not session.blind if suggestion is None else suggestion
         found = {
-            "doubtful": desk.doubtful(limit) if shown else [],
-            "contradicted": desk.contradicted(limit) if shown else [],
+            "least_certain": session.least_certain(limit) if shown else [],
+            "contradicted": session.contradicted(limit) if shown else [],
         }
         return {
-            name: [{"node": to_jsonable(node), **jsonable_prediction(prediction)} for node, prediction in pairs]
+            name: [{"node": to_jsonable(node), **to_json_prediction(prediction)} for node, prediction in pairs]
             for name, pairs in found.items()
         }
 
     @routes.get("/nodes/{name:path}", response_model=None)
     def node(request: Request, name: str, suggestion: bool | None = None) -> JSONResponse:
-        """Return what there is to know of a node; with --blind what the model thinks comes with ?suggestion=true."""
-        wanted = not desk.blind if suggestion is None else suggestion
-        return JSONResponse(jsonable_view(showing.view(node_in(desk.graph, name), who(request), suggestion=wanted)))
+        """Return a node; in a blind session add ?suggestion=true for its prediction."""
+        wanted = not session.blind if suggestion is None else suggestion
+        return JSONResponse(
+            to_json_view(views.view(find_node(session.graph, name), annotator_of(request), suggestion=wanted))
+        )
 
     @routes.get("/export")
     def export(format: str = "csv") -> Response:  # noqa: A002
-        """Return every answer as a file: csv, jsonl, label-studio, or label-studio-config."""
-        return download(desk, format)
+        """Return all answers as a file: csv, jsonl, label-studio, or label-studio-config."""
+        return download(session, format)
 
     return routes
 
 
-def jsonable_progress(progress: Progress) -> dict[str, Any]:
-    """Return progress as the API gives it."""
+def to_json_progress(progress: Progress) -> dict[str, Any]:
+    """Return the progress as JSON."""
     return {
         "nodes": progress.nodes,
         "labelled": progress.labelled,
@@ -115,13 +105,13 @@ def jsonable_progress(progress: Progress) -> dict[str, Any]:
         "coverage": progress.coverage,
         "training": progress.training,
         "failure": progress.failure,
-        "audit": None if progress.audit is None else jsonable_audit(progress.audit),
-        "advice": None if progress.advice is None else jsonable_advice(progress.advice),
+        "audit": None if progress.audit is None else to_json_audit(progress.audit),
+        "advice": None if progress.advice is None else to_json_advice(progress.advice),
     }
 
 
-def jsonable_audit(audit: AuditProgress) -> dict[str, Any]:
-    """Return how far the audit is as the API gives it; intervals as value, low and high."""
+def to_json_audit(audit: AuditProgress) -> dict[str, Any]:
+    """Return the progress of the audit as JSON."""
     score = audit.score
     return {
         "size": audit.size,
@@ -132,8 +122,8 @@ def jsonable_audit(audit: AuditProgress) -> dict[str, Any]:
     }
 
 
-def jsonable_advice(advice: Advice) -> dict[str, Any]:
-    """Return how good the model is as the labels tell, and the advice, as the API gives it."""
+def to_json_advice(advice: Advice) -> dict[str, Any]:
+    """Return the advice as JSON."""
     now = advice.curve.now
     return {
         "labels": now.n_labels,
@@ -149,28 +139,29 @@ def _interval(interval: Interval) -> dict[str, float]:
     return {name: float(getattr(interval, name)) for name in ("value", "low", "high", "level")}
 
 
-def _endpoint(change: Change) -> Callable[..., JSONResponse]:
-    """Return what answers a change that a program sends."""
+def _endpoint(action: Action) -> Callable[..., JSONResponse]:
+    """Return the endpoint of an action."""
 
     def answer(request: Request, body: Any) -> JSONResponse:
-        return JSONResponse(change.do(who(request), body))
+        return JSONResponse(action.run(annotator_of(request), body))
 
-    answer.__annotations__["body"] = change.body
+    answer.__annotations__["body"] = action.body
     return answer
 
 
-def _asked(desk: Desk, question: Question | None) -> dict[str, Any]:
-    classes = [to_jsonable(name) for name in desk.classes]
+def _to_json_question(session: Session, question: Question | None) -> dict[str, Any]:
+    classes = [to_jsonable(name) for name in session.classes]
     if question is None:
         return {"node": None, "classes": classes}
-    prediction = None if desk.blind else desk.prediction(question.node)
+    prediction = None if session.blind else session.prediction(question.node)
     return {
         "node": to_jsonable(question.node),
         "address": node_address(question.node),
         "rank": question.rank,
         "represents": question.represents,
         "why": question.why,
+        "explanation": question.explanation,
         "audit": question.is_audit,
-        "prediction": None if prediction is None else jsonable_prediction(prediction),
+        "prediction": None if prediction is None else to_json_prediction(prediction),
         "classes": classes,
     }

@@ -1,38 +1,36 @@
-"""The audit at the desk: when one of its nodes is asked for, and what it says of the model so far."""
+"""The audit in a session: when to ask an audit question, and the score of the model so far."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 
 from featprop.evaluate import AuditScore
-from featprop.evaluate.checked import score_predictions
+from featprop.evaluate.audit_scoring import score_predictions
 from featprop.graph import Graph
 from featprop.web.page.answers import Answers
 from featprop.web.page.ranking import Ranking
-from featprop.web.page.reports import AuditProgress
+from featprop.web.page.types import AuditProgress
 
-__all__ = ["Auditing", "is_turn_of_audit"]
-
-EVERY = 5
-"""The fifth question of a person, the tenth and so on are of the audit."""
-ENOUGH = 10
-"""Labels of the audit from which on it is told what they say."""
+AUDIT_INTERVAL = 5
+"""Every fifth question of a person is an audit question."""
+MIN_AUDIT_LABELS = 10
+"""Audit labels needed for a score."""
 
 
 def is_turn_of_audit(answered: int) -> bool:
-    """Say whether somebody who has answered so many questions is asked for a node of the audit next."""
-    return answered % EVERY == EVERY - 1
+    """Return whether the next question after `answered` answers is an audit question."""
+    return answered % AUDIT_INTERVAL == AUDIT_INTERVAL - 1
 
 
 class Auditing:
-    """What the audit says of the last model.
+    """Score of the last model on the audit.
 
     Parameters
     ----------
     graph
         The graph.
     answers
-        What people said.
+        Answers so far.
     """
 
     def __init__(self, graph: Graph, answers: Answers) -> None:
@@ -42,7 +40,7 @@ class Auditing:
     def progress(
         self, ranking: Ranking | None, learnt: Collection[Hashable], audited: dict[Hashable, Hashable]
     ) -> AuditProgress | None:
-        """Say how far it is, and how good the model of a ranking is by what it has not `learnt` from."""
+        """Return the progress of the audit and the score of the model, which `learnt` from other nodes."""
         drawn = self._answers.audit
         if not drawn:
             return None
@@ -53,6 +51,6 @@ class Auditing:
     def _scored(
         self, ranking: Ranking | None, learnt: Collection[Hashable], audited: dict[Hashable, Hashable]
     ) -> AuditScore | None:
-        if ranking is None or ranking.best is None or len(audited) < ENOUGH:
+        if ranking is None or ranking.best is None or len(audited) < MIN_AUDIT_LABELS:
             return None
         return score_predictions(self._graph, ranking.classes, ranking.best, learnt, audited, self._answers.audit)

@@ -1,4 +1,4 @@
-"""The classes there may be: their order, which is that of the keys, and which one a label means."""
+"""The classes of a session, in the order of their keys."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ from featprop.errors import LabelError, ParameterError
 from featprop.ids import form_of, is_missing, name_to_text
 from featprop.tables.naming import name_of
 
-__all__ = ["Classes"]
-
-MOST = 1000
-"""How many there may be."""
+MAX_CLASSES = 1000
 
 
 class Classes(Sequence[Hashable]):
-    """Classes in their order; 1 and "1" are two. Not thread-safe by itself.
+    """Classes in order; 1 and "1" are different. Not thread-safe.
 
     Parameters
     ----------
     names
-        The classes; one that is named again stays where it was.
+        Names of the classes; repeated names are ignored.
     """
 
     def __init__(self, names: Iterable[Hashable] = ()) -> None:
@@ -31,33 +28,38 @@ class Classes(Sequence[Hashable]):
             self._append(name)
 
     def code(self, name: Hashable) -> int:
-        """Return the place of a class."""
+        """Return the code of a class."""
         return self._code_of[name_to_text(name)]
 
     def meant(self, label: Hashable) -> Hashable:
-        """Return the class that a label means: the very one or, if that is one only, the one that is written so."""
+        """Return the class that equals a label or, if there is only one, the class with the same text."""
         place = self._code_of.get(name_to_text(label))
         if place is not None:
             return self._names[place]
         alike = [name for name in self._names if str(name) == str(label)]
         if len(alike) == 1:
             return alike[0]
-        choices = ", ".join(map(str, self._names[:10])) or "none yet"
-        raise LabelError("label", f"must be one of the classes ({choices})", repr(label), "add the class first")
+        raise LabelError(
+            f"There is no class {label!r}.",
+            hint="Add the class first.",
+            parameter="label",
+            value=label,
+            choices=map(str, self._names[:10]),
+        )
 
     def add(self, name: str) -> tuple[Hashable, bool]:
-        """Add a class and return it as it is kept, a number if it is written as one, and whether it is new.
+        """Add a class; return it as stored (a number if it looks like one) and whether it is new.
 
-        One that is only written otherwise than another (`featprop.ids`) is that one.
+        A name that differs only in spelling (`featprop.ids`) is the existing class.
         """
         text = " ".join(name.split())
         if is_missing(text):
-            raise ParameterError("class", "must have a name", repr(name), "type one")
+            raise ParameterError("A class needs a name.", parameter="name", value=name)
         alike = [known for known in self._names if form_of(known) == form_of(text)]
         if alike:
             return alike[0], False
-        if len(self._names) >= MOST:
-            raise ParameterError("classes", f"must be at most {MOST:,}", len(self._names) + 1, "use fewer")
+        if len(self._names) >= MAX_CLASSES:
+            raise ParameterError(f"There can be at most {MAX_CLASSES:,} classes.", parameter="classes", value=name)
         self._append(name_of(text))
         return self._names[-1], True
 

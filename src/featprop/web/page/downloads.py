@@ -1,4 +1,4 @@
-"""What can be taken away: every export of the label log as a file."""
+"""Exports of the label log as files to download."""
 
 from __future__ import annotations
 
@@ -10,50 +10,48 @@ from starlette.responses import Response
 from featprop.errors import unknown_choice
 from featprop.labels import LabelLog
 from featprop.labels.exchange import export_labels, label_studio_config
-from featprop.web.page.desk import Desk
-
-__all__ = ["DOWNLOADS", "download"]
+from featprop.web.page.session import Session
 
 CONFIGURATION = "label-studio-config"
 
 
 class Download(NamedTuple):
-    """A kind of file.
+    """A file format.
 
     Attributes
     ----------
-    ending
-        How its name ends.
-    media
-        What it is called in HTTP.
+    suffix
+        File extension.
+    media_type
+        Media type.
     about
-        What it is, for people.
+        Description.
     """
 
-    ending: str
-    media: str
+    suffix: str
+    media_type: str
     about: str
 
 
 DOWNLOADS = {
-    "csv": Download(".csv", "text/csv; charset=utf-8", "A sheet with a row an answer, for spreadsheets and pandas."),
-    "jsonl": Download(".jsonl", "application/x-ndjson", "A line an answer, as doccano reads it."),
-    "label-studio": Download(".json", "application/json", "Tasks with answers and predictions, for Label Studio."),
-    CONFIGURATION: Download(".xml", "application/xml", "The labelling configuration for these tasks."),
+    "csv": Download(".csv", "text/csv; charset=utf-8", "One row per answer, for spreadsheets and pandas."),
+    "jsonl": Download(".jsonl", "application/x-ndjson", "One JSON line per answer (doccano)."),
+    "label-studio": Download(".json", "application/json", "Tasks with answers and predictions (Label Studio)."),
+    CONFIGURATION: Download(".xml", "application/xml", "Labelling configuration for these tasks (Label Studio)."),
 }
 
 
-def download(desk: Desk, kind: str) -> Response:
-    """Return what people said as a file of the kind of that name."""
+def download(session: Session, kind: str) -> Response:
+    """Return all current answers as a file."""
     if kind not in DOWNLOADS:
         raise unknown_choice("format", kind, DOWNLOADS)
     chosen = DOWNLOADS[kind]
-    with nullcontext(desk.log) if desk.log.path is None else LabelLog(desk.log.path, read_only=True) as log:
+    with nullcontext(session.log) if session.log.path is None else LabelLog(session.log.path, read_only=True) as log:
         if kind == CONFIGURATION:
-            content = label_studio_config(log, desk.graph, desk.classes)
+            content = label_studio_config(log, session.graph, session.classes)
         else:
-            content = export_labels(log, desk.graph, kind, guess=desk.prediction)
-    stem = "labels" if desk.log.path is None else desk.log.path.stem
+            content = export_labels(log, session.graph, kind, guess=session.prediction)
+    stem = "labels" if session.log.path is None else session.log.path.stem
     name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "_" for letter in stem)
-    headers = {"Content-Disposition": f'attachment; filename="{name}-{kind}{chosen.ending}"'}
-    return Response(content, media_type=chosen.media, headers=headers)
+    headers = {"Content-Disposition": f'attachment; filename="{name}-{kind}{chosen.suffix}"'}
+    return Response(content, media_type=chosen.media_type, headers=headers)

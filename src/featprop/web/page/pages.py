@@ -1,37 +1,37 @@
-"""The pages people see, and the forms on them: each does what the API does, without any script."""
+"""The HTML pages and their forms, which work without JavaScript."""
 
 from __future__ import annotations
 
 import json
+import math
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
+from markupsafe import Markup
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from featprop.evaluate.estimate import LEAST
+from featprop.evaluate.estimate import MIN_LABELS
 from featprop.ids import name_to_text
-from featprop.web.drawing.templates import rendered
-from featprop.web.page.addresses import named, node_address, node_in, node_of
-from featprop.web.page.bodies import NAME, NOTE, REASON
-from featprop.web.page.changes import Change, who
-from featprop.web.page.class_marks import class_style
-from featprop.web.page.curve import curve
-from featprop.web.page.desk import Desk
+from featprop.web.common.chart import Point, line_chart
+from featprop.web.common.class_marks import class_css
+from featprop.web.common.templates import render_template
+from featprop.web.page.actions import Action, annotator_of
+from featprop.web.page.addresses import decode_name, find_node, node_address, resolve_node
+from featprop.web.page.auditing import MIN_AUDIT_LABELS
 from featprop.web.page.downloads import DOWNLOADS
-from featprop.web.page.showing import Showing
-from featprop.web.page.trainer import ENOUGH
+from featprop.web.page.schemas import MAX_CLASS_CHARS, MAX_NOTE_CHARS, MAX_REASON_CHARS
+from featprop.web.page.session import Session
+from featprop.web.page.trainer import MIN_LABELS_FOR_ADVICE
+from featprop.web.page.views import NodeViews
 
-__all__ = ["REASONS", "pages"]
-
-REASONS = ("unsure", "bad data", "none fits", "conflict")
-"""Why a node cannot be labelled, on buttons."""
+SKIP_REASONS = ("unsure", "bad data", "no class fits", "conflict")
 DIGITS = "1234567890"
-"""The keys of the first classes."""
+"""Keys of the first ten classes."""
 TITLES = {
     "question": "Label",
     "history": "Your answers",
@@ -42,86 +42,94 @@ TITLES = {
     "help": "Help",
 }
 PLACES = {name: "/" if name == "question" else f"/{name}" for name in TITLES}
-LISTED = 200
-"""Answers of one's own that are listed."""
+MAX_HISTORY = 200
+"""Answers listed on the history page."""
+JSON_FIELDS = frozenset({"node", "label"})
+"""Form fields that hold a name as JSON."""
 
-NAMES = frozenset({"node", "label"})
-"""Fields that hold a name as JSON."""
 
-
-def pages(desk: Desk, showing: Showing, changes: dict[str, Change], adding: Collection[str]) -> APIRouter:
-    """Return the routes of the pages and their forms: the arguments are those of `api`, and who may add a class."""
+def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], may_add: Collection[str]) -> APIRouter:
+    """Return the routes of the pages and their forms."""
     routes = APIRouter(include_in_schema=False)
 
     def page(request: Request, name: str, **values: Any) -> HTMLResponse:
-        annotator = who(request)
+        annotator = annotator_of(request)
         common = {
             "places": {place: (PLACES[place], title) for place, title in TITLES.items()},
             "name": name,
             "annotator": annotator,
-            "several": desk.is_shared,
-            "choices": choices(desk.classes),
+            "several": session.is_shared,
+            "choices": class_buttons(session.classes),
             "new_key": new_key,
-            "text_of": name_to_text,
-            "address_of": node_address,
-            "title_of": showing.title,
-            "may_add": annotator in adding,
-            "is_blind": desk.blind,
-            "limits": {"reason": REASON, "note": NOTE, "name": NAME},
+            "to_text": name_to_text,
+            "node_address": node_address,
+            "node_title": views.title,
+            "may_add": annotator in may_add,
+            "is_blind": session.blind,
+            "can_train": len(set(session.labels().values())) > 1,
+            "limits": {"reason": MAX_REASON_CHARS, "note": MAX_NOTE_CHARS, "name": MAX_CLASS_CHARS},
         }
-        return HTMLResponse(rendered(f"web/page/templates/{name}.html.j2", **common, **values))
+        return HTMLResponse(render_template(f"web/page/templates/{name}.html.j2", **common, **values))
 
     @routes.get("/")
     def question(request: Request, suggestion: bool = False) -> HTMLResponse:
-        asked = desk.next(who(request))
-        shown = suggestion or not desk.blind
-        view = None if asked is None else showing.view(asked.node, who(request), suggestion=shown)
-        before = desk.history(who(request), 1)
+        asked = session.next(annotator_of(request))
+        shown = suggestion or not session.blind
+        view = None if asked is None else views.view(asked.node, annotator_of(request), suggestion=shown)
+        before = session.history(annotator_of(request), 1)
         return page(
             request,
             "question",
-            progress=desk.progress(),
+            progress=session.progress(),
             asked=asked,
             view=view,
             shown=shown,
             last=before[0] if before else None,
-            reasons=REASONS,
+            reasons=SKIP_REASONS,
         )
 
     @routes.get("/status")
     def status(request: Request) -> HTMLResponse:
-        return page(request, "status", progress=desk.progress())
+        return page(request, "status", progress=session.progress())
 
     @routes.get("/nodes/{name:path}")
     def node(request: Request, name: str, suggestion: bool = False) -> HTMLResponse:
-        shown = suggestion or not desk.blind
-        view = showing.view(node_in(desk.graph, name), who(request), suggestion=shown)
+        shown = suggestion or not session.blind
+        view = views.view(find_node(session.graph, name), annotator_of(request), suggestion=shown)
         return page(request, "node", view=view, shown=shown)
 
     @routes.get("/history")
     def history(request: Request) -> HTMLResponse:
-        return page(request, "history", acts=desk.history(who(request), LISTED), listed=LISTED)
+        return page(request, "history", acts=session.history(annotator_of(request), MAX_HISTORY), listed=MAX_HISTORY)
 
     @routes.get("/progress")
     def progress(request: Request) -> HTMLResponse:
-        found = desk.progress()
-        return page(request, "progress", progress=found, curve=curve(found.coverage), enough=ENOUGH, least=LEAST)
+        found = session.progress()
+        return page(
+            request,
+            "progress",
+            progress=found,
+            chart=coverage_chart(found.coverage),
+            min_labels=MIN_LABELS,
+            min_advice=MIN_LABELS_FOR_ADVICE,
+            min_audit=MIN_AUDIT_LABELS,
+        )
 
     @routes.get("/disagreements")
     def disagreements(request: Request) -> HTMLResponse:
         return page(
             request,
             "disagreements",
-            found=desk.disagreements(who(request)),
-            settled=desk.settled(),
-            predicted=desk.prediction,
+            found=session.disagreements(annotator_of(request)),
+            settled=session.settled(),
+            predicted=session.prediction,
         )
 
     @routes.get("/predictions")
     def predictions(request: Request, suggestion: bool = False) -> HTMLResponse:
-        shown = suggestion or not desk.blind
-        doubtful, contradicted = (desk.doubtful(), desk.contradicted()) if shown else ([], [])
-        return page(request, "predictions", shown=shown, doubtful=doubtful, contradicted=contradicted)
+        shown = suggestion or not session.blind
+        least_certain, contradicted = (session.least_certain(), session.contradicted()) if shown else ([], [])
+        return page(request, "predictions", shown=shown, least_certain=least_certain, contradicted=contradicted)
 
     @routes.get("/downloads")
     def downloads(request: Request) -> HTMLResponse:
@@ -129,64 +137,74 @@ def pages(desk: Desk, showing: Showing, changes: dict[str, Change], adding: Coll
 
     @routes.get("/help")
     def help_page(request: Request) -> HTMLResponse:
-        return page(request, "help", reasons=REASONS)
+        return page(request, "help", reasons=SKIP_REASONS)
 
-    for name, change in changes.items():
+    for name, action in actions.items():
         if name != "heartbeat":
-            routes.add_api_route(f"/{name}", _form(desk, change), methods=["POST"])
+            routes.add_api_route(f"/{name}", _form_endpoint(session, action), methods=["POST"])
 
     return routes
 
 
-def choices(classes: Sequence[Hashable]) -> list[dict[str, str]]:
-    """Return the classes as buttons need them: name, text in the form, key of the first ten, colour.
-
-    Classes that are digits have themselves as keys.
-    """
-    own = [str(name) for name in classes]
-    keys = own if all(len(name) == 1 and name in DIGITS for name in own) else DIGITS
+def class_buttons(classes: Sequence[Hashable]) -> list[dict[str, str]]:
+    """Return name, form value, key and colour of each class. Classes that are digits are their own keys."""
+    names = [str(name) for name in classes]
+    keys = names if all(len(name) == 1 and name in DIGITS for name in names) else DIGITS
     return [
         {
             "name": str(name),
             "text": name_to_text(name),
             "key": keys[place] if place < len(keys) else "",
-            "style": class_style(place),
+            "style": class_css(place),
         }
         for place, name in enumerate(classes)
     ]
 
 
+def coverage_chart(coverage: Sequence[tuple[int, float]]) -> Markup | None:
+    """Return the mean distance to the nearest labelled node over the number of labels; None for too few points."""
+    points = [Point(labels, distance) for labels, distance in coverage if math.isfinite(distance)]
+    if len(points) < 2:
+        return None
+    first, last = points[0], points[-1]
+    description = (
+        f"Mean distance to the nearest labelled node: {first.value:.3g} at {first.labels:,} labels, "
+        f"{last.value:.3g} at {last.labels:,}."
+    )
+    return line_chart(points, description=description, from_zero=True)
+
+
 def new_key() -> str:
-    """Return a key for an act: a form that is sent twice is one act."""
+    """Return an idempotency key: a form that is sent twice counts once."""
     return secrets.token_hex(16)
 
 
-def _form(desk: Desk, change: Change) -> Callable[[Request], Awaitable[Response]]:
-    """Return what answers a form: it does the change, and leads on to a page."""
+def _form_endpoint(session: Session, action: Action) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of a form, which redirects to a page."""
 
     async def answer(request: Request) -> Response:
         fields = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
-        back = fields.pop("back", change.back)
+        back = fields.pop("back", action.back)
         try:
-            body = change.body.model_validate({n: _json(v) if n in NAMES else v for n, v in fields.items()})
+            body = action.body.model_validate({n: _parse(v) if n in JSON_FIELDS else v for n, v in fields.items()})
         except ValidationError as error:
             raise RequestValidationError([{**each, "loc": ("body", *each["loc"])} for each in error.errors()]) from None
-        await run_in_threadpool(change.do, who(request), body)
-        node = node_of(desk.graph, named(_json(fields["node"]), "node")) if "node" in fields else None
-        return _back_to(back, node)
+        await run_in_threadpool(action.run, annotator_of(request), body)
+        node = resolve_node(session.graph, decode_name(_parse(fields["node"]), "node")) if "node" in fields else None
+        return _redirect(back, node)
 
     return answer
 
 
-def _json(text: str) -> Any:
-    """Return what a text is the JSON of, or the text if it is none."""
+def _parse(text: str) -> Any:
+    """Return the value of a JSON text, or the text itself if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
 
 
-def _back_to(place: str, node: Hashable = None) -> RedirectResponse:
-    """Lead on after a form: to one of our own places, never to an address that was sent."""
+def _redirect(place: str, node: Hashable = None) -> RedirectResponse:
+    """Redirect after a form to one of the pages, never to an address from the request."""
     where = node_address(node) if place == "node" else PLACES.get(place, "/")
     return RedirectResponse(where, status_code=303)

@@ -1,4 +1,4 @@
-"""What was learnt: which nodes to ask for, which others they stand for, and what the model thinks of every node."""
+"""Result of one training: the nodes to ask for next and the predictions of all nodes."""
 
 from __future__ import annotations
 
@@ -9,76 +9,56 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.evaluate.unsure import contradiction, neighbours_say, unsureness_of
+from featprop.evaluate.diagnostics import contradiction, neighbour_shares, uncertainty
 from featprop.graph import Graph
-from featprop.web.page.reports import Prediction
-
-__all__ = ["Ranking"]
+from featprop.web.page.types import Prediction
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """What was learnt. Nodes are positions in the graph.
+    """Result of one training. Nodes are positions in the graph."""
 
-    Attributes
-    ----------
-    nodes
-        The nodes to ask for, the most useful first.
-    represents
-        How many nodes each of them stands for.
-    nearest
-        For each node of the graph, which of them it is nearest to, -1 for a labelled one.
-    n_labels
-        How many labels it was learnt from.
-    mean_distance
-        The mean distance of a node to the nearest labelled one; NaN without labels.
-    classes
-        The classes that the model tells apart; none before there are labels of two classes.
-    probabilities
-        Of each class, a row a node; None without a model.
-    """
-
-    nodes: NDArray[np.intp]
-    represents: NDArray[np.int64]
-    nearest: NDArray[np.intp]
-    n_labels: int
-    mean_distance: float
-    classes: tuple[Hashable, ...] = ()
-    probabilities: NDArray[np.float32] | None = None
+    nodes: NDArray[np.intp]  # nodes to ask for, most useful first
+    represents: NDArray[np.int64]  # number of nodes that each of them represents
+    nearest: NDArray[np.intp]  # for each node of the graph, the index of the nearest of them; -1 for labelled nodes
+    n_labels: int  # number of labels
+    mean_distance: float  # mean distance of a node to the nearest labelled one; NaN without labels
+    classes: tuple[Hashable, ...] = ()  # classes of the model; empty before there are labels of two classes
+    probabilities: NDArray[np.float32] | None = None  # class probabilities, one row per node; None without a model
 
     @cached_property
     def best(self) -> NDArray[np.intp] | None:
-        """For each node the place of its likeliest class in `classes`; None without a model."""
+        """Index of the most probable class of each node; None without a model."""
         return None if self.probabilities is None else self.probabilities.argmax(axis=1)
 
     def place(self, node: int) -> int | None:
-        """Return the place of a node among those to ask for, from 0; None if it is not one of them."""
+        """Return the place of a node in the ranking, from 0; None if it is not ranked."""
         found = np.flatnonzero(self.nodes == node)
         return int(found[0]) if found.size else None
 
     def represented(self, node: int) -> NDArray[np.intp]:
-        """Return the nodes that one to ask for stands for; none for any other."""
+        """Return the nodes that a ranked node represents; none for other nodes."""
         place = self.place(node)
         return np.empty(0, dtype=np.intp) if place is None else np.flatnonzero(self.nearest == place)
 
     def prediction(self, node: int) -> Prediction | None:
-        """Return what the model thinks of a node; None as long as it knows nothing."""
+        """Return the prediction of a node; None without a model."""
         if self.probabilities is None:
             return None
         row = self.probabilities[node].tolist()
         best = int(np.argmax(row))
         return Prediction(self.classes[best], row[best], dict(zip(self.classes, row, strict=True)))
 
-    def doubtful(self) -> NDArray[np.intp]:
-        """Return all nodes, those that the model is least sure of first; none without a model."""
+    def least_certain(self) -> NDArray[np.intp]:
+        """Return all nodes, least certain predictions first; none without a model."""
         if self.probabilities is None:
             return np.empty(0, dtype=np.intp)
-        return np.argsort(-unsureness_of(self.probabilities), kind="stable")
+        return np.argsort(-uncertainty(self.probabilities), kind="stable")
 
     def contradicted(self, graph: Graph) -> NDArray[np.intp]:
-        """Return the nodes whose neighbours say that they are something else, those first of which most do."""
+        """Return the nodes whose predictions the neighbours contradict, strongest contradiction first."""
         if self.probabilities is None:
             return np.empty(0, dtype=np.intp)
-        scores = contradiction(neighbours_say(graph.adjacency, self.probabilities), self.probabilities)
+        scores = contradiction(*neighbour_shares(graph.adjacency, self.probabilities), self.probabilities)
         order = np.argsort(-scores, kind="stable")
         return order[scores[order] > 0]

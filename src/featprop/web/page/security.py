@@ -1,16 +1,14 @@
-"""Who may come in and what may be sent: tokens, Host, Origin, sizes, and the headers of every answer.
+"""Access control: tokens, Host and Origin checks, request sizes, and security headers.
 
-- A random token stands for each annotator. The address ``/?token=…`` is exchanged for a cookie that scripts in the page
-  cannot read, and leads on to a clean address; a program sends the token as ``Authorization: Bearer …``. The cookie is
-  ``SameSite=Lax``, not ``Strict``: people open their address from a mail or a chat, which is another site, and a
-  browser would hold back a strict cookie on the way from there to the clean address. What Lax lets through, links that
-  only read, shows nothing to the site that made them.
-- The name a request calls the server by must be one of those it is bound to, or a foreign page could have its own name
-  point here (DNS rebinding).
-- A change must come from the page itself. Browsers say so in ``Sec-Fetch-Site`` or, towards plain addresses of a local
-  network, in ``Origin``; a request with neither is no browser's and must bring the token.
-- ``Referrer-Policy`` is ``no-referrer`` where the token is in the address, ``same-origin`` on pages, as with
-  ``no-referrer`` browsers write ``Origin: null`` on the page's own forms.
+- Each annotator has a random token. ``/?token=…`` sets an HttpOnly cookie and redirects to a clean address; programs
+  send the token as ``Authorization: Bearer …``. The cookie is ``SameSite=Lax``, because people open their link from a
+  mail or a chat, and browsers withhold a strict cookie on the redirect that follows. Lax lets only links through,
+  which read, and the site that made the link sees nothing.
+- The Host header must name the server, which prevents DNS rebinding.
+- Changes must come from the page itself. Browsers say so in ``Sec-Fetch-Site`` or, for plain addresses of a local
+  network, in ``Origin``; a request with neither does not come from a browser and needs the token in a header.
+- ``Referrer-Policy`` is ``no-referrer`` where the token is in the address and ``same-origin`` on pages, because with
+  ``no-referrer`` browsers send ``Origin: null`` with the page's own forms.
 """
 
 from __future__ import annotations
@@ -21,24 +19,20 @@ import secrets
 import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from featprop.errors import ParameterError
-from featprop.web.page.replies import Refusal, refusal
+from featprop.web.page.responses import Refusal, error_response
 
-__all__ = ["Guard", "Hosts", "Tokens", "cookie_name", "is_loopback", "is_unspecified"]
-
-LARGEST = 64 * 1024
-"""Bytes a request may bring; what people type is far less."""
+MAX_BODY_BYTES = 64 * 1024
 TOKEN_BYTES = 32
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-READING = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that change nothing."""
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'"
@@ -55,12 +49,12 @@ HEADERS = {
 
 
 class Tokens:
-    """A random token for each annotator, who is known by it.
+    """Random tokens of the annotators.
 
     Parameters
     ----------
     annotators
-        Their names; the empty one where there is one person without a name.
+        Names of the annotators; the empty name for a single unnamed one.
     """
 
     def __init__(self, annotators: Iterable[str]) -> None:
@@ -71,7 +65,7 @@ class Tokens:
         return self._tokens[annotator]
 
     def annotator(self, token: str) -> str | None:
-        """Return whose token this is, None if nobody's; it takes as long whatever was guessed right."""
+        """Return the annotator with this token, or None, in constant time."""
         found = None
         for name, known in self._tokens.items():
             if secrets.compare_digest(known.encode(), token.encode("utf-8", "replace")):
@@ -84,14 +78,14 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Hosts:
-    """The names by which a server may be called.
+    """Host names a server accepts.
 
     Attributes
     ----------
     names
-        Names and addresses, in small letters, without brackets.
+        Names and addresses in lower case, without brackets.
     any_address
-        Whether an address in digits is always right: nobody can have such a name point elsewhere.
+        Whether to accept any IP address, which DNS rebinding cannot forge.
     """
 
     names: frozenset[str]
@@ -99,7 +93,7 @@ class Hosts:
 
     @classmethod
     def of(cls, host: str) -> Hosts:
-        """Return the names of a server that is bound to `host`."""
+        """Return the names accepted by a server bound to `host`."""
         bare = _bare(host)
         address = _address(bare)
         if is_loopback(host):
@@ -109,10 +103,10 @@ class Hosts:
             return cls(LOOPBACK | {own, f"{own}.local", socket.getfqdn().lower()}, any_address=True)
         if address is not None:
             return cls(frozenset({str(address)}))
-        return cls(frozenset({bare, *_resolved(bare)}))
+        return cls(frozenset({bare, *_resolve(bare)}))
 
-    def hold(self, header: str) -> bool:
-        """Say whether a Host header names this server, whatever the port: a tunnel may have another."""
+    def accept(self, header: str) -> bool:
+        """Return whether a Host header names this server; the port is ignored, because tunnels change it."""
         found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?", header)
         if found is None:
             return False
@@ -122,25 +116,25 @@ class Hosts:
 
 
 class Guard:
-    """What every request passes before the application sees it, and every answer on its way out.
+    """ASGI middleware that checks every request and sets the security headers.
 
     Parameters
     ----------
     app
-        The application; it finds who asks in ``scope["annotator"]``.
+        Application; it finds the annotator in ``scope["annotator"]``.
     tokens
-        Of the annotators.
+        Tokens of the annotators.
     hosts
-        The names by which the server may be called.
+        Host names the server accepts.
     port
-        The port it listens on, by which the cookie is named: cookies do not tell ports apart.
+        Port of the server, part of the name of the cookie because cookies ignore ports.
     """
 
     def __init__(self, app: ASGIApp, tokens: Tokens, hosts: Hosts, port: int) -> None:
         self.app, self.tokens, self.hosts, self.cookie = app, tokens, hosts, cookie_name(port)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on."""
+        """Refuse a request or pass it on."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -158,11 +152,11 @@ class Guard:
         headers = Headers(scope=scope)
         answer = self._answer(scope, headers)
         body = b""
-        if answer is None and scope["method"] not in READING:
+        if answer is None and scope["method"] not in SAFE_METHODS:
             try:
-                whole = await _whole_body(headers, receive)
+                whole = await _read_body(headers, receive)
             except Refusal as refused:
-                answer = refusal(scope, refused)
+                answer = error_response(scope, refused)
             else:
                 if whole is None:
                     return
@@ -170,61 +164,51 @@ class Guard:
         if answer is not None:
             await answer(scope, receive, send_guarded)
             return
-        await self.app(scope, _replayed(body, receive), send_guarded)
+        await self.app(scope, _replay(body, receive), send_guarded)
 
     def _answer(self, scope: Scope, headers: Headers) -> Response | None:
-        """Return what to answer at once, None if the request may go on."""
-        if not self.hosts.hold(headers.get("host", "")):
-            return refusal(scope, Refusal(403, _wrong_host(headers.get("host", ""))))
-        if scope["path"].startswith("/static/") and scope["method"] in READING:
+        """Return the response to a refused request or a token; None if the request may pass."""
+        if not self.hosts.accept(headers.get("host", "")):
+            return error_response(scope, Refusal(403, _wrong_host(headers.get("host", ""))))
+        if scope["path"].startswith("/static/") and scope["method"] in SAFE_METHODS:
             return None
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         if scope["path"] == "/" and scope["method"] == "GET" and given:
-            return self._exchanged(scope, given[-1])
+            return self._exchange_token(scope, given[-1])
         bearer = _bearer(headers)
-        annotator = self.tokens.annotator(bearer if bearer is not None else self._cookie_of(headers))
+        cookie = HTTPConnection(scope).cookies.get(self.cookie, "")
+        annotator = self.tokens.annotator(bearer if bearer is not None else cookie)
         if annotator is None:
-            return refusal(scope, Refusal(401, _no_token()))
-        if scope["method"] not in READING and bearer is None:
-            stranger = _stranger(headers, scope["scheme"])
-            if stranger:
-                return refusal(scope, Refusal(403, _not_ours(stranger)))
+            return error_response(scope, Refusal(401, _no_token(scope)))
+        if scope["method"] not in SAFE_METHODS and bearer is None:
+            foreign = _foreign_header(headers, scope["scheme"])
+            if foreign:
+                return error_response(scope, Refusal(403, _foreign_change(foreign)))
         scope["annotator"] = annotator
         return None
 
-    def _exchanged(self, scope: Scope, token: str) -> Response:
+    def _exchange_token(self, scope: Scope, token: str) -> Response:
         if self.tokens.annotator(token) is None:
-            return refusal(scope, Refusal(401, _no_token("another one")))
+            return error_response(scope, Refusal(401, _no_token(scope)))
         answer = RedirectResponse("/", status_code=303, headers={"Referrer-Policy": "no-referrer"})
         answer.set_cookie(self.cookie, token, httponly=True, samesite="lax", path="/")
         return answer
 
-    def _cookie_of(self, headers: Headers) -> str:
-        for header in headers.getlist("cookie"):
-            for pair in header.split(";"):
-                try:
-                    read = SimpleCookie(pair.strip())
-                except CookieError:
-                    continue
-                if self.cookie in read:
-                    return read[self.cookie].value
-        return ""
-
 
 def cookie_name(port: int) -> str:
-    """Return what the cookie of the server at this port is called."""
+    """Return the cookie name of the server at a port."""
     return f"featprop-{port}"
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether a host to bind to is this machine alone."""
+    """Return whether a host to bind to is only reachable from this machine."""
     bare = _bare(host)
     address = _address(bare)
     return bare == "localhost" or (address is not None and address.is_loopback)
 
 
 def is_unspecified(host: str) -> bool:
-    """Say whether a host to bind to stands for all addresses of this machine."""
+    """Return whether a host to bind to means all addresses of this machine."""
     address = _address(_bare(host))
     return address is not None and address.is_unspecified
 
@@ -240,8 +224,8 @@ def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
 
 
-def _resolved(name: str) -> set[str]:
-    """Return the addresses of a name; none where it cannot be looked up."""
+def _resolve(name: str) -> set[str]:
+    """Return the addresses of a host name; none if the lookup fails."""
     try:
         return {str(found[4][0]) for found in socket.getaddrinfo(name, None)}
     except OSError:
@@ -253,8 +237,8 @@ def _bearer(headers: Headers) -> str | None:
     return token.strip() if kind.lower() == "bearer" else None
 
 
-def _stranger(headers: Mapping[str, str], scheme: str) -> str:
-    """Return what says that a change comes from elsewhere; nothing if it comes from our page."""
+def _foreign_header(headers: Mapping[str, str], scheme: str) -> str:
+    """Return the header that shows a change comes from another site; empty if it comes from the page."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None:
         return "" if site in ("same-origin", "none") else f"Sec-Fetch-Site: {site}"
@@ -263,13 +247,10 @@ def _stranger(headers: Mapping[str, str], scheme: str) -> str:
     return "neither Sec-Fetch-Site nor Origin"
 
 
-async def _whole_body(headers: Headers, receive: Receive) -> bytes | None:
-    """Read a body that is not too large, None if the sender went away before its end: half a form is no form.
-
-    One that says it is too large, or turns out to be, is not read to its end.
-    """
-    said = headers.get("content-length", "0")
-    if not said.isdecimal() or int(said) > LARGEST:
+async def _read_body(headers: Headers, receive: Receive) -> bytes | None:
+    """Read a request body of limited size; None if the client disconnected before its end."""
+    declared = headers.get("content-length", "0")
+    if not declared.isdecimal() or int(declared) > MAX_BODY_BYTES:
         raise Refusal(413, _too_large())
     body = bytearray()
     while True:
@@ -277,17 +258,24 @@ async def _whole_body(headers: Headers, receive: Receive) -> bytes | None:
         if message["type"] != "http.request":
             return None
         body += message.get("body", b"")
-        if len(body) > LARGEST:
+        if len(body) > MAX_BODY_BYTES:
             raise Refusal(413, _too_large())
         if not message.get("more_body", False):
             break
-    if len(body) != int(said) and "content-length" in headers:
-        raise Refusal(400, _cut(len(body), said))
+    if len(body) != int(declared) and "content-length" in headers:
+        raise Refusal(
+            400,
+            ParameterError(
+                f"The request has {len(body):,} bytes, but Content-Length is {int(declared):,}.",
+                parameter="Content-Length",
+                value=declared,
+            ),
+        )
     return bytes(body)
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives the body that was read already, and then what comes."""
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that first returns the body that was read already."""
     is_given = False
 
     async def receive_again() -> Message:
@@ -300,25 +288,33 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return receive_again
 
 
-def _wrong_host(found: str) -> ParameterError:
-    rule = "must be one that it is bound to"
-    return ParameterError("The name of this server", rule, repr(found[:100]), "use the address featprop label printed")
+def _wrong_host(host: str) -> ParameterError:
+    return ParameterError(
+        f"This server is not called {host[:100]!r}." if host else "The request has no Host header.",
+        hint="Use the address that `featprop label` printed.",
+        parameter="Host",
+        value=host,
+    )
 
 
-def _no_token(found: str = "none") -> ParameterError:
-    cure = "open your address as featprop label printed it, or send the token as Authorization: Bearer"
-    return ParameterError("A request", "must bring the token of an annotator", found, cure)
+def _no_token(scope: Scope) -> ParameterError:
+    if scope["path"].startswith("/api/"):
+        return ParameterError(
+            "The request has no valid token.", hint="Send your token as Authorization: Bearer TOKEN.", parameter="token"
+        )
+    return ParameterError(
+        "This page needs your personal link.", hint="Ask whoever started featprop for it.", parameter="token"
+    )
 
 
-def _not_ours(found: str) -> ParameterError:
-    cure = "use the page itself, or send the token as Authorization: Bearer"
-    return ParameterError("A change", "must come from this page", found[:200], cure)
+def _foreign_change(header: str) -> ParameterError:
+    return ParameterError(
+        f"This change does not come from the labelling page ({header[:200]}).",
+        hint="Use the page itself, or send your token as Authorization: Bearer TOKEN.",
+        parameter="Origin",
+        value=header,
+    )
 
 
 def _too_large() -> ParameterError:
-    return ParameterError("A request", f"must have at most {LARGEST:,} bytes", "more", "send less")
-
-
-def _cut(found: int, said: str) -> ParameterError:
-    rule = f"must have the {int(said):,} bytes it says"
-    return ParameterError("A request", rule, f"{found:,}", "send it again")
+    return ParameterError(f"A request may have at most {MAX_BODY_BYTES:,} bytes.", parameter="Content-Length")

@@ -1,4 +1,4 @@
-"""The server of the labelling page: the application, its files, and what becomes of errors."""
+"""The application and the server of the labelling page."""
 
 from __future__ import annotations
 
@@ -17,58 +17,38 @@ from starlette.staticfiles import StaticFiles
 
 import featprop
 from featprop.errors import FeatpropError, FileError, ParameterError
-from featprop.web.page.api import api
-from featprop.web.page.changes import changes
-from featprop.web.page.class_marks import style
-from featprop.web.page.desk import Desk
-from featprop.web.page.pages import pages
-from featprop.web.page.pictures import picture
-from featprop.web.page.replies import Refusal, refusal, refusal_of
+from featprop.web.common.class_marks import drawing_stylesheet
+from featprop.web.common.image_files import MEDIA_TYPES, find_image
+from featprop.web.page.actions import build_actions
+from featprop.web.page.api import build_api
+from featprop.web.page.pages import build_pages
+from featprop.web.page.responses import Refusal, error_response, refusal_for
 from featprop.web.page.security import Guard, Hosts, Tokens
-from featprop.web.page.showing import Showing
-
-__all__ = ["application", "serve"]
+from featprop.web.page.session import Session
+from featprop.web.page.views import NodeViews
 
 log = logging.getLogger(__name__)
 
 STATIC = Path(__file__).parent / "static"
-KEPT = {"Cache-Control": "no-cache"}
-"""For what may be kept by a browser that asks whether it is still true."""
-GRACE = 3
-"""Seconds that requests under way have when the server ends."""
+SHUTDOWN_TIMEOUT_S = 3
+"""Time for running requests to finish when the server stops."""
 ABOUT = (
-    "What the labelling page does, for programs. Send the token of an annotator as `Authorization: Bearer …`. "
-    'Whatever is wrong is answered as `{"error": …}`.'
+    "The labelling page for programs. Send the token of an annotator as `Authorization: Bearer …`. "
+    'Errors are returned as `{"error": …}`.'
 )
 
 
-def application(
-    desk: Desk,
+def build_application(
+    session: Session,
     tokens: Tokens,
     *,
     hosts: Hosts,
     port: int,
     images: Path | None = None,
-    adding: Collection[str] | None = None,
+    may_add: Collection[str] | None = None,
 ) -> Guard:
-    """Return the labelling page as an ASGI application.
-
-    Parameters
-    ----------
-    desk
-        What does the work; it has been started.
-    tokens
-        Of the annotators.
-    hosts
-        The names by which the server may be called.
-    port
-        Where it listens.
-    images
-        The only folder whose pictures are shown.
-    adding
-        Who may add a class; everybody if not given, if the desk lets them.
-    """
-    may_add = frozenset(desk.annotators if adding is None else adding) if desk.open_classes else frozenset()
+    """Return the labelling page as an ASGI application."""
+    adders = frozenset(session.annotators if may_add is None else may_add) if session.open_classes else frozenset()
     app = FastAPI(
         title="featprop label",
         version=featprop.__version__,
@@ -78,18 +58,22 @@ def application(
         redoc_url=None,
         redirect_slashes=False,
     )
-    showing = Showing(desk, images)
-    able = changes(desk, may_add)
-    app.include_router(api(desk, showing, able))
-    app.include_router(pages(desk, showing, able, may_add))
+    views = NodeViews(session, images)
+    actions = build_actions(session, adders)
+    app.include_router(build_api(session, views, actions))
+    app.include_router(build_pages(session, views, actions, adders))
 
     @app.get("/images/{path:path}", include_in_schema=False)
     def image(path: str) -> FileResponse:
-        return picture(images, path)
+        found = None if images is None else find_image(images, path)
+        if found is None:
+            raise Refusal(404, ParameterError(f"There is no image {path[:100]!r}.", parameter="path", value=path))
+        headers = {"Cache-Control": "private, max-age=3600"}
+        return FileResponse(found, media_type=MEDIA_TYPES[found.suffix.lower()], headers=headers)
 
     @app.get("/static/colours.css", include_in_schema=False)
     def colours() -> Response:
-        return Response(style(), media_type="text/css", headers=KEPT)
+        return Response(drawing_stylesheet(), media_type="text/css", headers={"Cache-Control": "no-cache"})
 
     app.mount("/static", StaticFiles(directory=STATIC))
     app.add_exception_handler(FeatpropError, _on_error)
@@ -101,9 +85,9 @@ def application(
 
 
 def serve(app: Guard, listener: socket.socket) -> None:
-    """Answer requests at a socket that listens, until the process is told to end.
+    """Serve requests at a listening socket until the process is told to stop.
 
-    There is no log of requests: the address of the first one has the token.
+    Requests are not logged, because the address of the first one contains the token.
     """
     config = uvicorn.Config(
         cast("Any", app),
@@ -111,7 +95,7 @@ def serve(app: Guard, listener: socket.socket) -> None:
         log_level="warning",
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_S,
         lifespan="off",
         ws="none",
     )
@@ -120,45 +104,46 @@ def serve(app: Guard, listener: socket.socket) -> None:
 
 def _on_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, FeatpropError)
-    told = refusal_of(error)
-    if told.status >= 500:
+    refusal = refusal_for(error)
+    if refusal.status >= 500:
         log.error("%s", error)
-    return refusal(request.scope, told)
+    return error_response(request.scope, refusal)
 
 
 def _on_refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
-    return refusal(request.scope, error)
+    return error_response(request.scope, error)
 
 
 def _on_bad_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
+    hint = "Send a JSON object with Content-Type: application/json."
     if first["type"] == "json_invalid":
-        found = f"{first['ctx']['error']} at letter {first['loc'][-1]}"
-        told = ParameterError("The request", "must be JSON", found, "send Content-Type: application/json and an object")
-        return refusal(request.scope, Refusal(400, told))
+        message = f"The request is not valid JSON: {first['ctx']['error']} at character {first['loc'][-1]}."
+        return error_response(request.scope, Refusal(400, ParameterError(message, hint=hint, parameter="body")))
     if first["loc"] == ("body",) and isinstance(first.get("input"), bytes | str):
-        found = request.headers.get("content-type") or "no Content-Type"
-        told = ParameterError("The request", "must be a JSON object", found, "send Content-Type: application/json")
-        return refusal(request.scope, Refusal(400, told))
-    place = ".".join(str(part) for part in first["loc"][1:]) or "The request"
-    found = "nothing" if first["type"] == "missing" else f"{first.get('input')!r:.100}"
-    rule = f"must be as the API says: {first['msg'][:1].lower()}{first['msg'][1:]}"
-    told = ParameterError(place, rule, found, "see /api/openapi.json")
-    return refusal(request.scope, Refusal(422, told))
+        found = request.headers.get("content-type", "")
+        message = f"The request is {found}, not JSON." if found else "The request has no Content-Type."
+        refused = ParameterError(message, hint=hint, parameter="Content-Type", value=found)
+        return error_response(request.scope, Refusal(400, refused))
+    place = ".".join(str(part) for part in first["loc"][1:]) or "body"
+    shown = "" if first["type"] == "missing" else f" (got {first.get('input')!r:.100})"
+    message = f"Invalid `{place}`: {first['msg']}{shown}."
+    refused = ParameterError(message, hint="See /api/openapi.json.", parameter=place, value=first.get("input"))
+    return error_response(request.scope, Refusal(422, refused))
 
 
 def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    what, found = f"{request.method} {request.url.path[:100]}", str(error.detail).lower()
-    told = ParameterError(what, "must be something this server does", found, "see the help, or /api/openapi.json")
-    answer = refusal(request.scope, Refusal(error.status_code, told))
-    answer.headers.update(error.headers or {})
-    return answer
+    message = f"{error.detail}." if error.status_code != 404 else f"There is nothing at {request.url.path[:100]}."
+    refused = ParameterError(message, parameter="path", value=request.url.path)
+    response = error_response(request.scope, Refusal(error.status_code, refused))
+    response.headers.update(error.headers or {})
+    return response
 
 
 def _on_bug(request: Request, error: Exception) -> Response:
-    cure = "look at what featprop label printed, and try again"
-    told = FileError("This request", "must not fail", type(error).__name__, cure)
-    return refusal(request.scope, Refusal(500, told))
+    message = f"Internal server error ({type(error).__name__})."
+    hint = "See the terminal running `featprop label` for details."
+    return error_response(request.scope, Refusal(500, FileError(message, hint=hint)))

@@ -1,10 +1,8 @@
-"""The model behind the page: it learns in a process of its own, from a snapshot, and hands back a ranking.
+"""Train the model in a separate process and return rankings.
 
-When nothing else is due, and learning is quick, it also says how good it is and whether more labels are worth it.
-
-At most one training is at work and one is due: labels that come while it works are in the next one. A training that
-fails, or a process that dies or takes far too long, is told and tried again with the next labels; it never holds up an
-answer.
+At most one training runs and one is due; labels that arrive during a training are part of the next one. A failed
+training is logged and retried with the next labels, and never delays an answer. If training is fast and nothing is due,
+the process also estimates the accuracy and whether more labels are worth it.
 """
 
 from __future__ import annotations
@@ -30,66 +28,51 @@ from featprop.evaluate import Advice, advise
 from featprop.graph import Graph
 from featprop.web.page.ranking import Ranking
 
-__all__ = ["Snapshot", "Trainer", "ranked"]
-
 log = logging.getLogger(__name__)
 
-POLITE = 19
-"""How much the process gives way to the one that answers people."""
-LOOK = 0.2
-"""Seconds between two looks at a process that works."""
-LONGEST, LONGER = 60.0, 20
-"""A training ends that takes more seconds than these, and than so many times as long as the last one."""
-
-LONGEST_REST = 5.0
-"""Seconds between two trainings, at most."""
-ENOUGH, GROWN, QUICK = 20, 1.1, 1.0
-"""It is judged how good the model is from so many labels on, with each so many times as many, if the quickest
-training took at most so many seconds, as others are slow when the machine is busy: a judgement takes more than ten."""
+NICENESS = 19
+POLL_INTERVAL_S = 0.2
+MIN_TIMEOUT_S, TIMEOUT_FACTOR = 60.0, 20
+"""A training is stopped after `MIN_TIMEOUT_S` and `TIMEOUT_FACTOR` times the duration of the last one."""
+MAX_PAUSE_S = 5.0
+"""Pause between two trainings."""
+MIN_LABELS_FOR_ADVICE, ADVICE_GROWTH, MAX_TRAINING_S_FOR_ADVICE = 20, 1.1, 1.0
+"""Advice is given from `MIN_LABELS_FOR_ADVICE` labels on, again when the labels have grown by `ADVICE_GROWTH`, and only
+if the fastest training took at most `MAX_TRAINING_S_FOR_ADVICE`: advice takes more than ten trainings."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What there is to learn from.
+    """Input of a training."""
 
-    Attributes
-    ----------
-    labels
-        The class of each node to learn from, by id.
-    out
-        Ids of nodes that are not to be asked for.
-    wanted
-        How many nodes to rank.
-    """
-
-    labels: Mapping[Hashable, Hashable]
-    out: tuple[Hashable, ...]
-    wanted: int
+    labels: Mapping[Hashable, Hashable]  # class of each labelled node, by id
+    excluded: tuple[Hashable, ...]  # ids of nodes not to ask for
+    wanted: int  # number of nodes to rank
 
 
-class Judging(NamedTuple):
-    """Labels to judge the model by."""
+class AdviceRequest(NamedTuple):
+    """Labels to give advice on."""
 
     labels: Mapping[Hashable, Hashable]
 
 
 class Trainer:
-    """Keeps a ranking up to date.
+    """Keeps the ranking up to date.
 
     Parameters
     ----------
     graph
         The graph.
     strategy, model
-        The names of what chooses and what is trained.
+        Names of the strategy and the model.
     seed
-        The same seed and labels give the same ranking.
+        Seed of both.
     snapshot
-        Returns what there is to learn from now.
-    finished
-        Is handed each ranking.
-    judged
-        Is handed what is said of the model now and then.
+        Returns the labels at the moment.
+    on_ranking
+        Called with each ranking.
+    on_advice
+        Called with each advice.
     """
 
     def __init__(
@@ -99,42 +82,42 @@ class Trainer:
         model: str,
         seed: int,
         snapshot: Callable[[], Snapshot],
-        finished: Callable[[Ranking], None],
-        judged: Callable[[Advice], None],
+        on_ranking: Callable[[Ranking], None],
+        on_advice: Callable[[Advice], None],
     ) -> None:
         self._work = (replace(graph.without_labels(), table=None), strategy, model, seed)
-        self._snapshot, self._finished, self._judged = snapshot, finished, judged
-        self._judged_by = 0
+        self._snapshot, self._on_ranking, self._on_advice = snapshot, on_ranking, on_advice
+        self._advised_labels = 0
         self._due = threading.Condition()
         self._is_due, self._closing = False, False
         self._process: Any = None
         self._pipe: Connection | None = None
-        self._thread = threading.Thread(target=self._tend, name="featprop-trainer", daemon=True)
-        self._last, self._quickest = 0.0, math.inf
+        self._thread = threading.Thread(target=self._run, name="featprop-trainer", daemon=True)
+        self._last_s, self._fastest_s = 0.0, math.inf
         self.state = "waiting"
         self.failure = ""
 
     def start(self) -> None:
-        """Begin; the first ranking is due at once."""
-        self.call()
+        """Start; the first ranking is due at once."""
+        self.request()
         self._thread.start()
 
-    def call(self) -> None:
-        """Say that there is something new to learn from."""
+    def request(self) -> None:
+        """Request a training on the current labels."""
         with self._due:
             self._is_due = True
             self._due.notify()
 
     def close(self) -> None:
-        """End the process, whatever it is at."""
+        """Stop the process at once."""
         with self._due:
             self._closing = True
             self._due.notify()
         if self._thread.is_alive():
             self._thread.join()
-        self._end()
+        self._stop_process()
 
-    def _tend(self) -> None:
+    def _run(self) -> None:
         while True:
             with self._due:
                 while not (self._is_due or self._closing):
@@ -147,62 +130,62 @@ class Trainer:
                 snapshot = self._snapshot()
                 ranking = self._ask(snapshot)
                 if ranking is not None:
-                    self._last = time.monotonic() - begun
-                    self._finished(ranking)
+                    self._last_s = time.monotonic() - begun
+                    self._on_ranking(ranking)
                     self.failure = ""
-                    self._judge(snapshot, ranking)
-            except Exception as error:  # whatever goes wrong here must not stop the answers of people
-                self.failure = str(error) if isinstance(error, FeatpropError) else f"{type(error).__name__}: {error}"
-                log.warning("The model could not be trained on the last labels: %s", self.failure)
-                self._end()
+                    self._advise(snapshot, ranking)
+            except Exception as error:  # a failed training must not keep people from answering
+                self.failure = _describe(error)
+                log.warning("Training failed: %s", self.failure)
+                self._stop_process()
             self.state = "waiting"
             if not is_new:
-                with self._due:  # people have the machine as long as the model had it
-                    self._due.wait_for(lambda: self._closing, timeout=min(self._last, LONGEST_REST))
+                with self._due:  # leave the machine to people for as long as the training took
+                    self._due.wait_for(lambda: self._closing, timeout=min(self._last_s, MAX_PAUSE_S))
 
-    def _judge(self, snapshot: Snapshot, ranking: Ranking) -> None:
-        """Have it said how good the model is, where there is time for that and enough is new."""
-        count = len(snapshot.labels)
-        is_new = count >= max(ENOUGH, GROWN * self._judged_by) or count < self._judged_by
+    def _advise(self, snapshot: Snapshot, ranking: Ranking) -> None:
+        """Request advice if there is time and there are enough new labels."""
+        count, before = len(snapshot.labels), self._advised_labels
+        is_new = count >= max(MIN_LABELS_FOR_ADVICE, ADVICE_GROWTH * before) or count < before
         if ranking.probabilities is None:
             return
-        self._quickest = min(self._quickest, self._last)
-        if self._is_due or not is_new or self._quickest > QUICK:
+        self._fastest_s = min(self._fastest_s, self._last_s)
+        if self._is_due or not is_new or self._fastest_s > MAX_TRAINING_S_FOR_ADVICE:
             return
-        advice = self._ask(Judging(snapshot.labels))
+        advice = self._ask(AdviceRequest(snapshot.labels))
         if advice is not None:
-            self._judged_by = count
-            self._judged(advice)
+            self._advised_labels = count
+            self._on_advice(advice)
 
-    def _ask(self, question: Snapshot | Judging) -> Any:
-        """Have the process answer; None if the page closes meanwhile. One that takes far too long is ended."""
+    def _ask(self, question: Snapshot | AdviceRequest) -> Any:
+        """Return the answer of the process; None if the session closes meanwhile."""
         if self._process is None or not self._process.is_alive():
-            self._begin()
+            self._start_process()
         assert self._pipe is not None
         self._pipe.send(question)
-        allowed = max(LONGEST, LONGER * self._last)
+        allowed = max(MIN_TIMEOUT_S, TIMEOUT_FACTOR * self._last_s)
         end = time.monotonic() + allowed
-        while not self._pipe.poll(LOOK):
+        while not self._pipe.poll(POLL_INTERVAL_S):
             if self._closing:
                 return None
             if not self._process.is_alive():
-                raise RuntimeError(f"the process ended with {self._process.exitcode}")
+                raise _TrainingError(f"The training process ended with exit code {self._process.exitcode}.")
             if time.monotonic() > end:
-                raise RuntimeError(f"it took more than {allowed:.0f} s and was ended")
+                raise _TrainingError(f"Training took more than {allowed:.0f} s and was stopped.")
         answer = self._pipe.recv()
         if isinstance(answer, str):
-            raise RuntimeError(answer)
+            raise _TrainingError(answer)
         return answer
 
-    def _begin(self) -> None:
+    def _start_process(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_learn, args=(theirs, *self._work), name="featprop-model", daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs, *self._work), name="featprop-model", daemon=True)
         with interrupts.block_interrupts():
             self._process.start()
         theirs.close()
 
-    def _end(self) -> None:
+    def _stop_process(self) -> None:
         if self._process is not None and self._process.is_alive():
             self._process.kill()
             self._process.join()
@@ -211,34 +194,42 @@ class Trainer:
         self._process = self._pipe = None
 
 
-def _learn(pipe: Connection, graph: Graph, strategy: str, model: str, seed: int) -> None:
-    """Answer each snapshot with a ranking, labels with advice, until nobody asks any more.
+class _TrainingError(Exception):
+    """A training that failed, with the message of the process."""
 
-    Where something goes wrong the answer is a sentence about that.
-    """
+
+def _describe(error: Exception) -> str:
+    """Return the message of an error, with its type if the error is not meant for people."""
+    if isinstance(error, FeatpropError | _TrainingError):
+        return str(error)
+    return f"{type(error).__name__}: {quote_error(error)}."
+
+
+def _serve(pipe: Connection, graph: Graph, strategy: str, model: str, seed: int) -> None:
+    """Answer each snapshot with a ranking and each advice request with advice; errors are answered as text."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError, AttributeError):
-        os.nice(POLITE)
+        os.nice(NICENESS)
     while True:
         try:
             question = pipe.recv()
         except (EOFError, OSError):
             return
         try:
-            if isinstance(question, Judging):
-                answer: Ranking | Advice | str | None = judged(graph, model, seed, question.labels)
+            if isinstance(question, AdviceRequest):
+                answer: Ranking | Advice | str | None = compute_advice(graph, model, seed, question.labels)
             else:
-                answer = ranked(graph, strategy, model, seed, question)
-        except Exception as error:  # told to the process that answers people, which goes on
-            answer = str(error) if isinstance(error, FeatpropError) else f"{type(error).__name__}: {quote_error(error)}"
+                answer = compute_ranking(graph, strategy, model, seed, question)
+        except Exception as error:  # the server continues without a new ranking
+            answer = _describe(error)
         try:
             pipe.send(answer)
         except OSError:
             return
 
 
-def judged(graph: Graph, model: str, seed: int, labels: Mapping[Hashable, Hashable]) -> Advice | None:
-    """Say how good a model of these labels is, and whether more are worth it; None where no other node is left."""
+def compute_advice(graph: Graph, model: str, seed: int, labels: Mapping[Hashable, Hashable]) -> Advice | None:
+    """Return advice on a model of these labels; None if every node is labelled."""
     from featprop.models import seeded_model
 
     if len(labels) == graph.n_nodes:
@@ -246,8 +237,8 @@ def judged(graph: Graph, model: str, seed: int, labels: Mapping[Hashable, Hashab
     return advise(graph, seeded_model(seed, model).fit(graph, list(labels), list(labels.values())))
 
 
-def ranked(graph: Graph, strategy: str, model: str, seed: int, snapshot: Snapshot) -> Ranking:
-    """Fit the model to the labels of a snapshot, where there are two classes, and rank the next nodes."""
+def compute_ranking(graph: Graph, strategy: str, model: str, seed: int, snapshot: Snapshot) -> Ranking:
+    """Fit the model to the labels, if there are two classes, and rank the next nodes."""
     from featprop.active import select
     from featprop.models import seeded_model
     from featprop.propagation import coverage
@@ -258,7 +249,7 @@ def ranked(graph: Graph, strategy: str, model: str, seed: int, snapshot: Snapsho
     fitted = seeded_model(seed, model).fit(graph, nodes, labels) if several else None
     chooser = DEFAULT_STRATEGY if strategy_class(strategy).needs and fitted is None else strategy
     looks = fitted is not None and strategy_class(chooser).looks_at_model()
-    left = graph.n_nodes - len(set(graph.positions([*nodes, *snapshot.out]).tolist()))
+    left = graph.n_nodes - len(set(graph.positions([*nodes, *snapshot.excluded]).tolist()))
     positions = graph.positions(nodes)
     distances = coverage(graph, positions).mean_distance if nodes else float("nan")
     probabilities = None if fitted is None else fitted.predict_proba(graph)
@@ -273,7 +264,7 @@ def ranked(graph: Graph, strategy: str, model: str, seed: int, snapshot: Snapsho
         strategy=chooser,
         labelled=nodes,
         labels=labels if looks else None,
-        exclude=snapshot.out,
+        exclude=snapshot.excluded,
         model=fitted if looks else None,
         random_state=seed,
     )

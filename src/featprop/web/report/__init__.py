@@ -1,5 +1,5 @@
-"""The report on one's own graph: one page that says what is known, how good it is, and what to distrust."""
+"""The report: one HTML page on how good the predictions of a graph are and what to review."""
 
-from featprop.web.report.composition import Report, report
+from featprop.web.report.build import Report, report
 
 __all__ = ["Report", "report"]

@@ -1,37 +1,41 @@
-"""The file of a report: what it begins with, by which it is known again, and where it may be written."""
+"""The HTML file of a report."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from featprop.errors import FileError, ParameterError, overwriting
+from featprop.errors import FileError, ParameterError
 from featprop.io.atomic import replacing_file
-
-__all__ = ["COMMAND", "check_replaceable", "write_page"]
 
 COMMAND = "featprop report"
 
 
 def check_replaceable(path: Path, *, force: bool, command: str = COMMAND) -> None:
-    """Refuse to write over a file that is no report of the command, or to a place that cannot be one."""
+    """Refuse to overwrite a file that is not a report of the command, and paths that are not HTML files."""
     if path.suffix.lower() not in (".html", ".htm"):
-        raise ParameterError("out", "must end in .html", f"{path.name!r}", f"write to {path.stem or 'report'}.html")
+        hint = f"Write to {path.stem or 'report'}.html."
+        raise ParameterError(
+            f"`out` must end in .html, not {path.name!r}.", hint=hint, parameter="out", value=str(path)
+        )
     if path.is_dir():
-        raise FileError(f"{path}", "must be a file", "a folder", "choose another place")
+        raise FileError(f"{path} is a folder.", hint="Choose another path.", path=path)
     if path.exists() and not force and not _is_report(path, command):
-        found = f"a file that {command} did not write"
-        raise overwriting(path, found, "must be new or an earlier report")
+        raise FileError(
+            f"{path} already exists and is not a report of `{command}`.",
+            hint="Pass `force=True` to overwrite it.",
+            path=path,
+        )
 
 
 def write_page(path: Path, page: str, *, force: bool) -> None:
-    """Write a report; it appears whole or not at all."""
+    """Write a report atomically."""
     check_replaceable(path, force=force)
     with replacing_file(path) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
 
 
 def _is_report(path: Path, command: str) -> bool:
-    """Say whether a file begins as every page of the command does."""
+    """Return whether a file starts like every page of the command."""
     opening = f"<!doctype html><!-- {command} -->\n"
     with path.open(encoding="utf-8", errors="replace") as file:
         return file.read(len(opening)) == opening

@@ -1,64 +1,95 @@
-"""What estimates say of the predictions, as the page takes it: any part may be missing."""
+"""What the report states about the predictions, as data and as sentences."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from featprop.evaluate import Advice, AuditScore, Doubts, Estimate, Interval
+import numpy as np
 
-__all__ = ["Findings"]
+from featprop.evaluate import Advice, AuditScore, Diagnostics, Estimate, Interval
+from featprop.evaluate.estimate import RELIABLE_LABELS
+from featprop.graph import UNKNOWN
+from featprop.web.report.context import ReportContext
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What estimates say.
+    """Evaluation of the predictions; any part may be missing."""
 
-    Attributes
-    ----------
-    audit
-        How good the predictions are by nodes drawn for checking.
-    advice
-        How good they are by the labels alone, and whether it is enough.
-    doubts
-        What to distrust.
-    """
-
-    audit: AuditScore | None = None
-    advice: Advice | None = None
-    doubts: Doubts | None = None
+    audit: AuditScore | None = None  # score on the audit
+    advice: Advice | None = None  # estimate without the audit, and whether more labels are worth it
+    diagnostics: Diagnostics | None = None  # what to review
 
     @property
     def estimate(self) -> Estimate | None:
-        """How good the predictions are by the labels alone."""
+        """Estimate without the audit."""
         return None if self.advice is None else self.advice.curve.now
 
     @property
     def accuracy(self) -> Interval | None:
-        """The accuracy as well as it is known: by the audit if there is one."""
+        """Accuracy from the audit if there is one, otherwise the estimate."""
         best = self.audit or self.estimate
         return None if best is None else best.accuracy
 
     @property
-    def known_by(self) -> str:
-        """What the accuracy is known by."""
-        return "by labels and graph" if self.audit is None else "by the audit"
-
-    @property
-    def expected(self) -> Interval | None:
-        """What the accuracy would be with more labels, of the accuracy as well as it is known."""
-        return self._expected(self.accuracy)
-
-    @property
-    def expected_by_labels(self) -> Interval | None:
-        """What it would be of the accuracy by the labels alone, as a curve of such estimates goes on."""
-        return self._expected(None if self.estimate is None else self.estimate.accuracy)
-
-    def _expected(self, now: Interval | None) -> Interval | None:
-        coming = None if self.advice is None else self.advice.curve.forecast
-        return None if coming is None or now is None else coming.accuracy(now)
-
-    @property
     def macro_f1(self) -> Interval | None:
-        """Macro-F1 as well as it is known."""
+        """Macro-F1 from the audit if there is one, otherwise the estimate."""
         best = self.audit or self.estimate
         return None if best is None else best.macro_f1
+
+
+def headline(context: ReportContext, findings: Findings) -> str:
+    """Return the accuracy with its interval, or why there is none, without a final period."""
+    if findings.accuracy is not None:
+        return f"{'Accuracy' if findings.audit is not None else 'Estimated accuracy'} {findings.accuracy}"
+    if not np.any(context.labelled == UNKNOWN):
+        return "Every node is labelled"
+    if len(context.model.class_names_) < 2:
+        return f"All labels are {context.class_titles[0]}, so there is nothing to predict yet"
+    return f"{len(context.labels):,} labels are too few for an accuracy estimate"
+
+
+def lead(context: ReportContext, findings: Findings) -> list[str]:
+    """Return the sentences below the headline."""
+    sentences = []
+    has_several = len(context.model.class_names_) > 1
+    accuracy = findings.accuracy
+    if findings.audit is not None and accuracy is not None:
+        size = findings.audit.size
+        sentences.append(
+            f"Measured on {size:,} random node{'' if size == 1 else 's'} that the model has not seen. "
+            f"The {100 * accuracy.level:.0f} % interval is in parentheses."
+        )
+        if not has_several:
+            sentences.append(f"All labels are {context.class_titles[0]}, so the model cannot learn anything yet.")
+    elif findings.estimate is not None and accuracy is not None:
+        sentences.append(
+            f"Estimated from the labels and the graph, with a {100 * accuracy.level:.0f} % interval. "
+            "An audit would measure it."
+        )
+        if findings.estimate.n_labels < RELIABLE_LABELS:
+            sentences.append("With so few labels, an audit of 30 random nodes is more reliable.")
+    elif has_several and np.any(context.labelled == UNKNOWN):
+        sentences.append("Label a few random nodes as an audit to measure the accuracy.")
+    warning = majority_warning(context, findings)
+    if warning is not None:
+        sentences.append(f"{warning}.")
+    if findings.advice is not None:
+        sentences.append(findings.advice.headline)
+    return sentences
+
+
+def majority_warning(context: ReportContext, findings: Findings) -> str | None:
+    """Return a warning if always predicting the most common class may be as accurate as the model."""
+    accuracy, predicted = findings.accuracy, context.predicted[context.labelled == UNKNOWN]
+    if accuracy is None or not len(predicted):
+        return None
+    counts = np.bincount(predicted)
+    most_common = int(counts.argmax())
+    if counts[most_common] < accuracy.low * len(predicted):
+        return None
+    share = f"{100 * counts[most_common] / len(predicted):.0f} %"
+    name = context.class_titles[most_common]
+    return (
+        f"{share} of the nodes are predicted {name}, so always predicting {name} may be as accurate; check each class"
+    )

@@ -1,109 +1,79 @@
-"""The lists of what to distrust, as the page shows them: for each what it is, and nodes with a sentence why."""
+"""The review lists of the report."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from featprop.evaluate import Doubt, Doubts
-from featprop.web.page.legible import legible_line
-from featprop.web.report.subject import Subject
-
-__all__ = ["Listed", "Suspect", "labels_that_look_wrong", "listed"]
+from featprop.evaluate import Diagnostics, Flag, NovelClass
+from featprop.web.common.formatting import clean_line
 
 KINDS = {
     "wrong_labels": (
         "Labels that look wrong",
-        "Without the label itself, the model says another class: a slip of the hand, or a node unlike its class.",
+        "Without the label, the model predicts another class: a slip, or a node unlike its class.",
     ),
-    "unseen": (
-        "Classes that may be missing",
-        "Nodes that are like one another and far from every label: perhaps of a class that nobody has named yet.",
+    "novel_classes": (
+        "Possible new classes",
+        "Groups of similar nodes far from every label. Label one node of each to find out what they are.",
     ),
-    "least_sure": ("Least sure", "Where the model hesitates most between classes."),
-    "contradicted": ("At odds with their neighbours", "Most neighbours are of another class than the node."),
-    "far": ("Far from every label", "No label is near, on features passed on along edges, so little is known here."),
-    "unreached": ("Parts without a label", "No path leads from a label to these nodes."),
+    "least_certain": ("Least certain", "Predictions with the lowest confidence."),
+    "contradicted": ("Contradicted by neighbours", "Most neighbours belong to another class."),
+    "far_from_labels": (
+        "Far from every label",
+        "No label is near in the smoothed features, so predictions are guesses.",
+    ),
+    "unlabelled_components": ("Components without a label", "These nodes are not connected to any label."),
 }
-"""The lists in the order of the page: their titles, and what they are."""
-MOST = 20
-"""Rows of a list."""
-LOOKS_WRONG = 0.5
-"""Of the probability that a label is wrong: all labels are ranked, these are shown."""
-MOST_OF_A_GROUP = 60
-"""Members of a group that are shown on the map."""
-LONGEST_WHY = 400
+"""Titles and descriptions of the lists, in order."""
+MAX_ROWS = 20
+MAX_GROUP_NODES = 60
+"""Nodes of a group that are marked on the map."""
+MAX_REASON_CHARS = 400
 
 
 @dataclass(frozen=True)
-class Suspect:
-    """A node in a list, or a group of which it is the middle.
+class ReviewItem:
+    """A node in a list, or the medoid of a group."""
 
-    Attributes
-    ----------
-    position
-        The node.
-    why
-        The reason it is there.
-    members
-        The positions of the group it stands for, of some if it is large; empty if it is alone.
-    alike
-        How many others are in the group.
-    """
-
-    position: int
-    why: str
-    members: tuple[int, ...] = ()
-    alike: int = 0
+    position: int  # position of the node
+    reason: str  # why it is listed
+    members: tuple[int, ...] = ()  # positions of the first nodes of the group; empty for a single node
+    n_others: int = 0  # number of other nodes in the group
 
 
 @dataclass(frozen=True)
-class Listed:
-    """A list of what to distrust.
+class ReviewList:
+    """A list of nodes to review."""
 
-    Attributes
-    ----------
-    key, title, words
-        Its name, for programs and for people, and what it is.
-    suspects
-        What is in it, the worst first.
-    """
-
-    key: str
+    key: str  # name of the field of `Diagnostics`, title and description
     title: str
-    words: str
-    suspects: tuple[Suspect, ...]
+    description: str
+    items: tuple[ReviewItem, ...]  # nodes, most suspicious first
 
     @property
     def positions(self) -> list[int]:
-        """Every node in it."""
-        return [position for each in self.suspects for position in (each.position, *each.members)]
+        """Positions of all nodes in the list."""
+        return [position for each in self.items for position in (each.position, *each.members)]
 
 
-def labels_that_look_wrong(doubts: Doubts) -> tuple[Doubt, ...]:
-    """Return the labels that are likelier wrong than right."""
-    return tuple(each for each in doubts.wrong_labels if each.score > LOOKS_WRONG)
+def suspect_labels(diagnostics: Diagnostics) -> tuple[Flag, ...]:
+    """Return the labels for which the other labels suggest another class."""
+    return tuple(each for each in diagnostics.wrong_labels if each.suggestion is not None)
 
 
-def listed(subject: Subject, doubts: Doubts | None) -> list[Listed]:
+def build_lists(diagnostics: Diagnostics | None) -> list[ReviewList]:
     """Return the lists that are not empty."""
-    if doubts is None:
+    if diagnostics is None:
         return []
-    graph = subject.graph
-    found: dict[str, tuple[Suspect, ...]] = {}
-    for key in KINDS:
-        if key == "unseen":
-            found[key] = tuple(
-                Suspect(
-                    int(graph.positions([each.medoid])[0]),
-                    legible_line(each.why, LONGEST_WHY),
-                    tuple(each.positions[:MOST_OF_A_GROUP].tolist()),
-                    each.size - 1,
-                )
-                for each in doubts.unseen
-            )
-        else:
-            doubtful = labels_that_look_wrong(doubts) if key == "wrong_labels" else getattr(doubts, key)
-            found[key] = tuple(
-                Suspect(int(each.position), legible_line(each.why, LONGEST_WHY)) for each in doubtful[:MOST]
-            )
-    return [Listed(key, *KINDS[key], suspects) for key, suspects in found.items() if suspects]
+    flags = {key: getattr(diagnostics, key) for key in KINDS} | {"wrong_labels": suspect_labels(diagnostics)}
+    return [
+        ReviewList(key, *KINDS[key], tuple(map(_item, listed[:MAX_ROWS]))) for key, listed in flags.items() if listed
+    ]
+
+
+def _item(flag: Flag | NovelClass) -> ReviewItem:
+    reason = clean_line(flag.reason, MAX_REASON_CHARS)
+    if isinstance(flag, Flag):
+        return ReviewItem(flag.position, reason)
+    members = tuple(flag.positions[:MAX_GROUP_NODES].tolist())
+    return ReviewItem(int(flag.positions[0]), reason, members, flag.size - 1)

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const [X, Y, CLASS, SURE, FAR, NEAREST, LABEL, AUDIT, LISTS, TITLE, FIELDS, INSIDE, OUTSIDE, DEGREE, COUNTS, LIKELY, PIXELS] = Array(17).keys();
+  const [X, Y, CLASS, CONFIDENCE, DISTANCE, NEAREST, LABEL, AUDIT, LISTS, TITLE, FIELDS, INSIDE, OUTSIDE, DEGREE, COUNTS, LIKELY, PIXELS] = Array(17).keys();
   const nodes = data.nodes, text = (number) => data.texts[number];
   const get = (id) => document.getElementById(id);
   const picture = get("picture"), panel = get("panel"), hint = get("hint"), box = document.querySelector(".mapbox");
@@ -25,7 +25,7 @@
     return !filter.length || [...filter].some((button) => Number(button.dataset.class) === node[CLASS]);
   }
 
-  // The map: where the pointer is, and the node nearest to it.
+  // The map: the node nearest to the pointer.
   function scale() {
     const wide = picture.clientWidth || 700;
     box.style.setProperty("--k", (view.width / wide) * (wide < 500 ? 0.6 : 0.72) * (whole.width / view.width > 2 ? 1.3 : 1));
@@ -52,7 +52,7 @@
   }
   function verdict(node) {
     if (node[LABEL] >= 0) return `labelled ${data.classes[node[LABEL]]}`;
-    return `${data.classes[node[CLASS]]}, ${node[SURE]} % sure`;
+    return `predicted ${data.classes[node[CLASS]]}, ${node[CONFIDENCE]} % confidence`;
   }
   function hover(place) {
     hovered = place;
@@ -66,9 +66,9 @@
     hint.style.top = `${top + 16 + hint.offsetHeight > frame.height ? top - hint.offsetHeight - 12 : top + 14}px`;
   }
 
-  // The panel: what is known of the chosen node.
+  // The panel: details of the chosen node.
   function pixels(node) {
-    const side = Math.sqrt(node[PIXELS].length), canvas = make("canvas", [], { width: side, height: side, role: "img", "aria-label": "The features as a picture" });
+    const side = Math.sqrt(node[PIXELS].length), canvas = make("canvas", [], { width: side, height: side, role: "img", "aria-label": "Features as a picture" });
     const brush = canvas.getContext("2d");
     brush.fillStyle = getComputedStyle(document.body).color;
     [...node[PIXELS]].forEach((shade, place) => {
@@ -99,11 +99,11 @@
     }
     return list;
   }
-  function said(node) {
+  function classes(node) {
     const parts = [], label = node[LABEL], audit = node[AUDIT];
-    if (label >= 0) parts.push(make("p", ["Labelled ", named(label)], { class: "verdict" }));
-    if (audit >= 0) parts.push(make("p", ["By the audit ", named(audit)], { class: "verdict" }));
-    parts.push(make("h4", "What the model says"));
+    if (label >= 0) parts.push(make("p", ["Labelled: ", named(label)], { class: "verdict" }));
+    if (audit >= 0) parts.push(make("p", ["Audited: ", named(audit)], { class: "verdict" }));
+    parts.push(make("h4", "Prediction"));
     const rows = make("div", [], { class: "probabilities" });
     for (let place = 0; place < node[LIKELY].length; place += 2) {
       const [code, share] = node[LIKELY].slice(place, place + 2);
@@ -111,13 +111,13 @@
     }
     parts.push(rows);
     const near = node[NEAREST];
-    if (label < 0) parts.push(make("p", [`Distance to the nearest label: ${node[FAR]}`, ...(near >= 0 ? [", ", goTo(near)] : [])], { class: "around note" }));
+    if (label < 0) parts.push(make("p", [`Distance to the nearest label: ${node[DISTANCE]}`, ...(near >= 0 ? [", ", goTo(near)] : [])], { class: "around note" }));
     return parts;
   }
   function around(node) {
     const count = node[DEGREE], found = make("div", node[INSIDE].map(goTo), { class: "around" });
     for (let place = 0; place < node[OUTSIDE].length; place += 2) {
-      found.append(make("span", [named(node[OUTSIDE][place + 1]).firstChild, " ", text(node[OUTSIDE][place])], { class: "elsewhere", title: "not on the map" }));
+      found.append(make("span", [named(node[OUTSIDE][place + 1]).firstChild, " ", text(node[OUTSIDE][place])], { class: "elsewhere", title: "Not on the map" }));
     }
     const told = node[INSIDE].length + node[OUTSIDE].length / 2, counts = [];
     for (let place = 0; place < node[COUNTS].length; place += 2) {
@@ -135,27 +135,27 @@
     put(get("chosen"), place);
     get("threads").setAttribute("d", place < 0 ? "" : nodes[place][INSIDE].map((other) => `M${nodes[place][X]} ${nodes[place][Y]}L${nodes[other][X]} ${nodes[other][Y]}`).join(""));
     if (place < 0) {
-      panel.replaceChildren(make("p", "Click a node to see what is known of it.", { class: "quiet" }));
+      panel.replaceChildren(make("p", "Click a node for details.", { class: "quiet" }));
       return;
     }
     const node = nodes[place], parts = [];
     if (from) {
-      const back = make("button", "↩ back to the list", { type: "button", class: "back" });
+      const back = make("button", "↩ Back to the list", { type: "button", class: "back" });
       back.addEventListener("click", () => { from.scrollIntoView({ block: "center" }); from.focus({ preventScroll: true }); });
       parts.push(back);
     }
     if (node[PIXELS]) parts.push(pixels(node));
-    parts.push(make("h3", text(node[TITLE])), ...said(node));
+    parts.push(make("h3", text(node[TITLE])), ...classes(node));
     data.lists.forEach((name, bit) => { if (node[LISTS] & (1 << bit)) parts.push(make("p", `In the list: ${name}`, { class: "flag" })); });
     parts.push(...around(node));
-    if (node[FIELDS].length) parts.push(make("h4", "What is known of it"), fields(node));
+    if (node[FIELDS].length) parts.push(make("h4", "Columns"), fields(node));
     panel.replaceChildren(...parts.filter((part) => part !== null));
     panel.scrollTop = 0;
     const inside = node[X] >= view.x && node[X] <= view.x + view.width && node[Y] >= view.y && node[Y] <= view.y + view.height;
     if (!inside) zoom(view.width, node[X], node[Y]);
   }
 
-  // Closer and farther.
+  // Zoom and pan.
   function zoom(width, x, y) {
     view.width = Math.max(whole.width / 12, Math.min(whole.width, width));
     view.height = (view.width / whole.width) * whole.height;
@@ -194,10 +194,10 @@
     choose(nearest(...at(event), (24 * view.width) / picture.clientWidth));
   });
 
-  // The keyboard: arrows walk to the nearest node in that direction.
+  // The keyboard: arrows move to the nearest node in that direction.
   picture.setAttribute("tabindex", "0");
   picture.setAttribute("role", "application");
-  picture.setAttribute("aria-description", "Arrow keys walk from node to node, Enter shows one, Escape lets it go.");
+  picture.setAttribute("aria-description", "Arrow keys move between nodes, Enter opens one, Escape closes it.");
   picture.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     const here = hovered >= 0 ? hovered : chosen >= 0 ? chosen : nodes.findIndex((node) => node[LABEL] >= 0);
@@ -222,7 +222,7 @@
     else if (event.key === "-") zoom(view.width * 1.6, ...middle());
   });
 
-  // From tables to the map and back.
+  // Links from tables to the map and back.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-node]");
     if (!link) return;
@@ -241,7 +241,7 @@
     });
   }
 
-  // The legend filters.
+  // Filter by class.
   for (const button of document.querySelectorAll(".for-class [data-class]")) {
     button.addEventListener("click", () => {
       button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
@@ -262,7 +262,7 @@
       if (text(node[TITLE]).toLowerCase().includes(wanted) || id.toLowerCase() === wanted) hits.push(place);
     }
     found.replaceChildren(...hits.map((place, number) => make("li", text(nodes[place][TITLE]), { role: "option", id: `hit-${number}`, "data-place": place, "aria-selected": String(number === 0) })));
-    if (wanted && !hits.length) found.replaceChildren(make("li", "no such node on the map", { "aria-disabled": "true" }));
+    if (wanted && !hits.length) found.replaceChildren(make("li", "No such node on the map", { "aria-disabled": "true" }));
     found.hidden = !wanted;
     find.setAttribute("aria-expanded", String(!found.hidden));
   }
@@ -286,18 +286,18 @@
   found.addEventListener("pointerdown", (event) => { event.preventDefault(); take(event.target.closest("li")); });
   find.addEventListener("blur", close);
 
-  // Commands to copy.
+  // Copy commands.
   for (const block of document.querySelectorAll(".commands pre")) {
-    const button = make("button", "copy", { type: "button", class: "copy" }), command = block.textContent;
+    const button = make("button", "Copy", { type: "button", class: "copy" }), command = block.textContent;
     button.addEventListener("click", async () => {
       try {
         await navigator.clipboard.writeText(command);
-        button.textContent = "copied";
+        button.textContent = "Copied";
       } catch {
         getSelection().selectAllChildren(block.firstChild);
-        button.textContent = "selected";
+        button.textContent = "Selected";
       }
-      setTimeout(() => { button.textContent = "copy"; }, 1500);
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
     });
     block.append(button);
   }

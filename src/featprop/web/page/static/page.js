@@ -1,12 +1,12 @@
-// What the page does beyond plain forms: one key is label, save, next. An answer is kept in the tab until the server has
-// said that it is on the disk and the next question is there, and is sent again under the same key after a reload or if
-// that could not be said.
+// Keyboard shortcuts and background requests. One key labels a node, saves the answer and shows the next question. The tab
+// keeps an answer until the server confirms that it is on disk, and sends it again with the same key after a reload or
+// a failure.
 "use strict";
 
 const PENDING = "featprop-pending";
 const KEYS = "featprop-keys";
-const DELAYS = [1, 2, 4, 8, 15];
-const BEAT = 60_000;
+const RETRY_DELAYS_S = [1, 2, 4, 8, 15];
+const HEARTBEAT_MS = 60_000;
 
 let pending = null;
 
@@ -19,41 +19,41 @@ function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-let saying = 0;
+let messageTimer = 0;
 
-function say(text) {
+function announce(text) {
   const live = find("#live");
   live.textContent = text;
   live.classList.add("shown");
-  clearTimeout(saying);
-  saying = setTimeout(() => live.classList.remove("shown"), 4000);
+  clearTimeout(messageTimer);
+  messageTimer = setTimeout(() => live.classList.remove("shown"), 4000);
 }
 
-function trouble(text, again) {
+function showError(text, retry) {
   const bar = find("#trouble");
   bar.hidden = !text;
   bar.textContent = text || "";
-  if (text && again) {
+  if (text && retry) {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = "Try now";
-    button.addEventListener("click", again);
+    button.textContent = "Retry now";
+    button.addEventListener("click", retry);
     bar.append(button);
   }
 }
 
-// Sending an act
+// Sending an action
 
-// Nodes and labels are JSON in the forms already. They go on as they are: read here, a long number would become another.
-function bodyOf(fields) {
+// Nodes and labels are already JSON in the forms. Parsing them here would round long numbers.
+function toBody(fields) {
   const isJson = (name) => name === "node" || name === "label";
   const parts = Object.entries(fields).map(([name, value]) => `"${name}":${isJson(name) ? value : JSON.stringify(value)}`);
   return `{${parts.join(",")}}`;
 }
 
-function act(steps) {
+function send(steps) {
   if (pending) {
-    say("The last answer is still being saved.");
+    announce("Still saving the last answer.");
     return;
   }
   pending = { steps, annotator: document.body.dataset.annotator };
@@ -72,13 +72,13 @@ function forget() {
   document.body.classList.remove("busy");
 }
 
-// What was saved, in words, also where it took the place of something else
-function saidOf(step, reply) {
+// Text of a saved action, which also tells if it replaced an earlier answer
+function describe(step, reply) {
   if (reply.new === false) {
-    return `There is the class ${reply.class} already.`;
+    return `"${reply.class}" already exists.`;
   }
   const changed = reply.before !== null && reply.before !== undefined && step.name && String(reply.before) !== step.name;
-  return changed ? `${step.said} You had said ${reply.before}; it is ${step.name} now.` : step.said;
+  return changed ? `${step.text} Changed from ${reply.before} to ${step.name}.` : step.text;
 }
 
 async function attempt(count) {
@@ -93,7 +93,7 @@ async function attempt(count) {
     });
     const reply = await answer.json().catch(() => ({}));
     if (answer.ok) {
-      trouble("");
+      showError("");
       if (pending.steps.length > 1) {
         pending.steps.shift();
         keep();
@@ -102,37 +102,37 @@ async function attempt(count) {
       }
       await refresh();
       forget();
-      say(`${saidOf(step, reply)} Next: ${find("#title").textContent}`);
+      announce(`${describe(step, reply)} Next: ${find("#title").textContent}`);
       return;
     }
-    sentence = reply.error || `The server answered ${answer.status}.`;
+    sentence = reply.error || `The server returned status ${answer.status}.`;
     if (answer.status === 401) {
-      trouble("Not saved: the server was started anew. Open your new address in this tab, and the answer is sent.");
+      showError("Not saved: the server was restarted. Open your new link in this tab to send the answer.");
       return;
     }
     if (answer.status < 500) {
       forget();
-      trouble(`Not saved: ${sentence}`);
+      showError(`Not saved. ${sentence}`);
       find("#question")?.querySelector(".chosen")?.classList.remove("chosen");
       return;
     }
   } catch {
-    sentence = "The server does not answer.";
+    sentence = "The server is not responding.";
   }
-  const wait = DELAYS[Math.min(count, DELAYS.length - 1)];
+  const wait = RETRY_DELAYS_S[Math.min(count, RETRY_DELAYS_S.length - 1)];
   let timer = 0;
-  const again = () => {
+  const retry = () => {
     clearTimeout(timer);
     attempt(count + 1);
   };
-  timer = setTimeout(again, 1000 * wait);
-  trouble(`Not saved yet, trying again in ${wait} s: ${sentence}`, again);
+  timer = setTimeout(retry, 1000 * wait);
+  showError(`Not saved yet, retrying in ${wait} s. ${sentence}`, retry);
 }
 
 async function refresh() {
   const answer = await fetch("/", { signal: AbortSignal.timeout(20_000) }).catch(() => null);
   if (!answer || !answer.ok) {
-    trouble("The answer is saved, but the next question could not be fetched.", () => location.assign("/"));
+    showError("Answer saved, but the next question could not be loaded.", () => location.assign("/"));
     return;
   }
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -147,12 +147,12 @@ async function refresh() {
 
 // Forms become requests
 
-const SAID = {
-  labels: (form, button) => `Saved: ${find("#title").textContent} is ${button?.dataset.name}.`,
+const MESSAGES = {
+  labels: (form, button) => `Saved: ${find("#title").textContent} → ${button?.dataset.name}.`,
   skips: () => `Skipped: ${find("#title").textContent}.`,
-  undo: () => "Taken back.",
+  undo: () => "Undone.",
   notes: () => "Note saved.",
-  classes: (form) => `Added the class ${form.elements.name.value}.`,
+  classes: (form) => `Added "${form.elements.name.value}".`,
 };
 
 document.addEventListener("submit", (event) => {
@@ -172,19 +172,19 @@ document.addEventListener("submit", (event) => {
   if (!pending) {
     event.submitter?.classList.add("chosen");
   }
-  const step = { path: `/api/${kind}`, body: bodyOf(fields), said: SAID[kind](form, event.submitter) };
+  const step = { path: `/api/${kind}`, body: toBody(fields), text: MESSAGES[kind](form, event.submitter) };
   step.name = kind === "labels" ? event.submitter?.dataset.name : undefined;
-  act([...unsavedNote(kind), step]);
+  send([...unsavedNote(kind), step]);
 });
 
-// A note that was typed and not saved goes with the answer
+// Send an unsaved note together with the answer
 function unsavedNote(kind) {
   const text = find("#text");
   if (!text?.value.trim() || (kind !== "labels" && kind !== "skips")) {
     return [];
   }
   const fields = { ...Object.fromEntries(new FormData(text.form)), key: newKey() };
-  return [{ path: "/api/notes", body: bodyOf(fields), said: "Note saved." }];
+  return [{ path: "/api/notes", body: toBody(fields), text: "Note saved." }];
 }
 
 // Keys
@@ -273,7 +273,7 @@ function showKeys() {
   if (button) {
     button.hidden = false;
     button.setAttribute("aria-pressed", String(hasKeys()));
-    button.textContent = hasKeys() ? "Shortcuts are on" : "Shortcuts are off";
+    button.textContent = hasKeys() ? "Shortcuts on" : "Shortcuts off";
   }
   document.body.classList.toggle("keys-off", !hasKeys());
 }
@@ -282,7 +282,7 @@ document.addEventListener("click", (event) => {
   if (event.target.id === "keys") {
     localStorage.setItem(KEYS, hasKeys() ? "off" : "on");
     showKeys();
-    say(event.target.textContent);
+    announce(event.target.textContent);
   }
   for (const details of document.querySelectorAll(".pop[open]")) {
     if (!details.contains(event.target)) {
@@ -311,9 +311,9 @@ async function help() {
   }
 }
 
-// More than ten classes: find one by its letters in order
+// More than ten classes: search for one by letters in order
 
-function fits(name, wanted) {
+function matches(name, wanted) {
   let from = 0;
   for (const letter of wanted) {
     from = name.indexOf(letter, from) + 1;
@@ -330,7 +330,7 @@ function narrow() {
   const left = [];
   for (const button of buttons) {
     const name = button.dataset.name.toLowerCase();
-    button.hidden = !fits(name, wanted);
+    button.hidden = !matches(name, wanted);
     button.classList.remove("first");
     if (!button.hidden) {
       left.push([name.startsWith(wanted) ? 0 : name.includes(wanted) ? 1 : 2, left.length, button]);
@@ -339,7 +339,7 @@ function narrow() {
   left.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
   const first = wanted && left.length ? left[0][2] : null;
   first?.classList.add("first");
-  find("#found").textContent = wanted ? (first ? `${left.length} fit, Enter: ${first.dataset.name}` : "None fits.") : "";
+  find("#found").textContent = wanted ? (first ? `${left.length} ${left.length === 1 ? "match" : "matches"}, Enter picks ${first.dataset.name}` : "No matches.") : "";
   return first;
 }
 
@@ -360,18 +360,18 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// While somebody looks at a question it stays theirs, and the numbers stay true
+// Keep the question reserved and the status up to date
 
-async function beat() {
+async function heartbeat() {
   const node = question()?.dataset.node;
   if (!node || document.hidden || pending) {
     return;
   }
-  const body = bodyOf({ node });
+  const body = toBody({ node });
   const headers = { "Content-Type": "application/json" };
-  const beaten = await fetch("/api/heartbeat", { method: "POST", headers, body }).catch(() => null);
-  if (beaten?.ok && !(await beaten.json()).held) {
-    say("You had this node for long: somebody else may have it now. Your answer still counts.");
+  const held = await fetch("/api/heartbeat", { method: "POST", headers, body }).catch(() => null);
+  if (held?.ok && !(await held.json()).held) {
+    announce("You've had this node open for a while, so someone else may get it too. Your answer still counts.");
   }
   const answer = await fetch("/status").catch(() => null);
   if (answer?.ok && !pending) {
@@ -387,7 +387,7 @@ window.addEventListener("beforeunload", (event) => {
 });
 
 if (question()) {
-  setInterval(beat, BEAT);
+  setInterval(heartbeat, HEARTBEAT_MS);
   const kept = JSON.parse(sessionStorage.getItem(PENDING) || "null");
   if (kept && kept.annotator === document.body.dataset.annotator) {
     pending = kept;

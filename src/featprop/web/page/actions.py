@@ -1,0 +1,104 @@
+"""Actions of annotators, shared by the JSON API and the HTML forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable
+from typing import Any, NamedTuple
+
+from starlette.requests import Request
+
+from featprop.errors import ParameterError
+from featprop.ids import to_jsonable
+from featprop.labels import Act
+from featprop.web.page.addresses import decode_name, resolve_node
+from featprop.web.page.responses import Refusal
+from featprop.web.page.schemas import (
+    AdjudicationRequest,
+    ClassRequest,
+    HeartbeatRequest,
+    LabelRequest,
+    NoteRequest,
+    RequestBody,
+    SkipRequest,
+    UndoRequest,
+)
+from featprop.web.page.session import Session
+
+
+class Action(NamedTuple):
+    """Something an annotator can do."""
+
+    body: type[RequestBody]  # schema of the request
+    about: str  # description in the API
+    run: Callable[[str, Any], dict[str, Any]]  # takes the annotator and the request and returns the response
+    back: str = "question"  # page to show after a form
+
+
+def annotator_of(request: Request) -> str:
+    """Return the annotator whose token came with the request."""
+    name: str = request.scope["annotator"]
+    return name
+
+
+def build_actions(session: Session, may_add: Collection[str]) -> dict[str, Action]:
+    """Return all actions by their names in addresses."""
+
+    def node_in(body: Any) -> Hashable:
+        return resolve_node(session.graph, decode_name(body.node, "node"))
+
+    def label(annotator: str, body: LabelRequest) -> dict[str, Any]:
+        node = node_in(body)
+        before = session.label(annotator, node, decode_name(body.label, "label"), body.key)
+        return {"saved": "label", "node": to_jsonable(node), "before": _label_of(before)}
+
+    def skip(annotator: str, body: SkipRequest) -> dict[str, Any]:
+        node = node_in(body)
+        before = session.skip(annotator, node, body.reason.strip(), body.key)
+        return {"saved": "skip", "node": to_jsonable(node), "before": _label_of(before)}
+
+    def adjudicate(annotator: str, body: AdjudicationRequest) -> dict[str, Any]:
+        node = node_in(body)
+        session.adjudicate(annotator, node, decode_name(body.label, "label"), body.key)
+        return {"saved": "adjudication", "node": to_jsonable(node)}
+
+    def undo(annotator: str, body: UndoRequest) -> dict[str, Any]:
+        act = session.undo(annotator, body.key)
+        return {"saved": "undo", "node": None if act is None else to_jsonable(act.node)}
+
+    def note(annotator: str, body: NoteRequest) -> dict[str, Any]:
+        node = node_in(body)
+        if not body.text.strip():
+            raise ParameterError("The note is empty.", parameter="text", value=body.text)
+        session.note(annotator, node, body.text.strip(), body.key)
+        return {"saved": "note", "node": to_jsonable(node)}
+
+    def add_class(annotator: str, body: ClassRequest) -> dict[str, Any]:
+        if annotator not in may_add:
+            hint = "Ask whoever started featprop, or skip the node and give the class as the reason."
+            error = ParameterError("You may not add classes.", hint=hint, parameter="annotator", value=annotator)
+            raise Refusal(403, error)
+        added, is_new = session.add_class(body.name, annotator)
+        known = [to_jsonable(name) for name in session.classes]
+        return {"class": to_jsonable(added), "new": is_new, "classes": known}
+
+    def heartbeat(annotator: str, body: HeartbeatRequest) -> dict[str, Any]:
+        return {"held": session.heartbeat(annotator, node_in(body))}
+
+    same = "Sending the same key again changes nothing."
+    late = "`held` is false if the node may have gone to someone else. A late answer still counts."
+    return {
+        "labels": Action(LabelRequest, f"Label a node, or change your label. {same}", label),
+        "skips": Action(SkipRequest, f"Skip a node you cannot label, with a reason. {same}", skip),
+        "undo": Action(UndoRequest, "Undo your last answer and get its node again. Null if there is none.", undo),
+        "notes": Action(NoteRequest, f"Add a note to a node. {same}", note),
+        "adjudications": Action(
+            AdjudicationRequest, f"Settle the label of a node people disagree on. {same}", adjudicate, "disagreements"
+        ),
+        "classes": Action(ClassRequest, "Add a class, if you may; `new` is false if it already exists.", add_class),
+        "heartbeat": Action(HeartbeatRequest, f"Keep your question. {late}", heartbeat),
+    }
+
+
+def _label_of(act: Act | None) -> Any:
+    """Return the label of an earlier answer; None without one or for a skip."""
+    return None if act is None else to_jsonable(act.label)

@@ -1,0 +1,160 @@
+"""Views of nodes: card, neighbourhood, answers and prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from featprop.ids import name_to_text, to_jsonable
+from featprop.labels import Act
+from featprop.web.common.card import Card, build_card, node_picture, node_title
+from featprop.web.common.neighbourhood import Neighbourhood, find_neighbourhood
+from featprop.web.common.neighbourhood_drawing import (
+    LegendLine,
+    Row,
+    class_legend,
+    draw_neighbourhood,
+    neighbour_rows,
+)
+from featprop.web.page.addresses import node_address
+from featprop.web.page.session import Session
+from featprop.web.page.types import Prediction
+
+NO_CLASS = -1
+
+
+@dataclass(frozen=True)
+class View:
+    """A node as an annotator sees it."""
+
+    node: Hashable  # id of the node
+    card: Card  # card of the node
+    picture: Markup | None  # SVG picture, if the features are pixels
+    neighbourhood: Neighbourhood  # its neighbourhood, as a drawing, as table rows, and the classes of all neighbours
+    drawing: Markup
+    rows: list[Row]
+    legend: list[LegendLine]
+    answer: Act | None  # answer and notes of the annotator
+    notes: list[str]
+    prediction: Prediction | None  # prediction of the model, if it may be shown and there is one
+    is_audit: bool = False  # whether it checks the model, so that predictions of it and its neighbours stay hidden
+
+    @property
+    def text(self) -> str:
+        """Id as JSON, for forms."""
+        return name_to_text(self.node)
+
+    @property
+    def address(self) -> str:
+        """Address of the node."""
+        return node_address(self.node)
+
+
+class NodeViews:
+    """Views of the nodes of a session."""
+
+    def __init__(self, session: Session, images: Path | None = None) -> None:
+        self.session, self.images = session, images
+
+    def view(self, node: Hashable, annotator: str, *, suggestion: bool) -> View:
+        """Return a node as `annotator` sees it, with the prediction if `suggestion` is true."""
+        session = self.session
+        position = int(session.graph.positions([node])[0])
+        classes = [str(name) for name in session.classes]
+        is_audit = session.is_audit(node)
+        suggestion = suggestion and not is_audit
+        answer, labels = session.answer(annotator, node), session.codes(annotator)
+        if answer is None:
+            labels[position] = NO_CLASS
+        around = find_neighbourhood(
+            session.graph,
+            position,
+            labels=labels,
+            predictions=self._predictions() if suggestion else None,
+            represented=set(session.represented(node).tolist()),
+            seed=session.seed,
+        )
+        pictures = partial(node_picture, session.graph) if node_picture(session.graph, position) is not None else None
+        titles = partial(node_title, session.graph)
+        card = build_card(session.graph, position, self.images)
+        return View(
+            node,
+            card,
+            None if card.picture is None else Markup(card.picture),
+            around,
+            Markup(draw_neighbourhood(around, titles, classes, self._link, pictures)),
+            neighbour_rows(around, titles, classes, self._link),
+            class_legend(around, classes),
+            answer,
+            session.notes(annotator, node),
+            session.prediction(node) if suggestion else None,
+            is_audit,
+        )
+
+    def title(self, node: Hashable) -> str:
+        """Return the title of a node."""
+        return node_title(self.session.graph, int(self.session.graph.positions([node])[0]))
+
+    def _predictions(self) -> NDArray[np.intp] | None:
+        """Return the predicted class code of each node."""
+        ranking = self.session.ranking
+        if ranking is None or ranking.best is None:
+            return None
+        codes = np.array([self.session.classes.code(name) for name in ranking.classes], dtype=np.intp)
+        best: NDArray[np.intp] = codes[ranking.best]
+        best[self.session.graph.positions(self.session.audit)] = NO_CLASS
+        return best
+
+    def _link(self, position: int) -> str:
+        return node_address(self.session.graph.ids[[position]].tolist()[0])
+
+
+def to_json_view(view: View) -> dict[str, Any]:
+    """Return a view as JSON."""
+    return {
+        "node": to_jsonable(view.node),
+        "address": view.address,
+        "title": view.card.title,
+        "fields": [asdict(field) for field in view.card.fields],
+        "neighbours": {
+            "total": view.neighbourhood.total,
+            "shown": [asdict(row) for row in view.rows],
+            "classes": [
+                {"class": line.name, "labelled": line.labelled, "predicted": line.predicted} for line in view.legend
+            ],
+        },
+        "answer": None if view.answer is None else to_json_act(view.answer),
+        "notes": view.notes,
+        "prediction": None if view.prediction is None else to_json_prediction(view.prediction),
+        "audit": view.is_audit,
+    }
+
+
+def to_json_act(act: Act) -> dict[str, Any]:
+    """Return an answer as JSON."""
+    return {
+        "node": to_jsonable(act.node),
+        "kind": act.kind,
+        "label": to_jsonable(act.label),
+        "text": act.text,
+        "time": act.time.isoformat(),
+        "annotator": act.annotator,
+    }
+
+
+def to_json_prediction(prediction: Prediction) -> dict[str, Any]:
+    """Return a prediction as JSON; class names need not be text, so they are not keys."""
+    return {
+        "label": to_jsonable(prediction.label),
+        "confidence": prediction.confidence,
+        "probabilities": [
+            {"class": to_jsonable(name), "probability": share} for name, share in prediction.probabilities.items()
+        ],
+    }

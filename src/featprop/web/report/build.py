@@ -1,0 +1,150 @@
+"""Build a report and write it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from featprop.errors import LabelError, MissingExtraError, first_five
+from featprop.graph import Graph, GraphLike, as_graph
+from featprop.html import card
+from featprop.interop.pandas import is_series, known_of
+from featprop.models import NodeClassifier, seeded_model
+from featprop.models.base import clone
+from featprop.web.report.commands import Files
+from featprop.web.report.context import ReportContext
+from featprop.web.report.files import check_replaceable, write_page
+from featprop.web.report.findings import Findings, headline, majority_warning
+
+MAX_CURVE_NODES = 50_000
+"""Nodes up to which the learning curve has estimates for fewer labels, which take twenty trainings."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A written report.
+
+    Attributes
+    ----------
+    path
+        HTML file.
+    headline
+        The accuracy, or why there is none.
+    warning
+        Warning if always predicting the most common class may be as accurate.
+    findings
+        Evaluation of the predictions.
+    """
+
+    path: Path
+    headline: str
+    warning: str | None
+    findings: Findings
+
+    def __str__(self) -> str:
+        return " ".join(f"{each}." for each in (self.headline, self.warning, f"Report: {self.path}") if each)
+
+    def _repr_html_(self) -> str:
+        return card("Report", [("accuracy", self.headline), ("file", self.path)])
+
+
+def report(
+    graph: GraphLike,
+    labels: Mapping[Any, Any],
+    *,
+    audit: Mapping[Any, Any] | None = None,
+    weights: Mapping[Hashable, float] | None = None,
+    out: str | os.PathLike[str] = "report.html",
+    model: str | NodeClassifier | None = None,
+    title: str | None = None,
+    files: Files | None = None,
+    random_state: int = 0,
+    force: bool = False,
+) -> Report:
+    """Write a self-contained HTML report on a graph and its labels.
+
+    It has the estimated accuracy with its interval, advice, an interactive map, a learning curve, lists of what to
+    review, the labels and what they represent, and the next commands.
+
+    Parameters
+    ----------
+    graph
+        A `Graph`, a PyG `Data`, a NetworkX graph or a path. Its own labels are ignored.
+    labels
+        Class of each labelled node by id, in the order of labelling; a mapping or a pandas series.
+    audit
+        Class of each audit node (`draw_audit`) by id; nothing learns from them.
+    weights
+        Sampling weights of the audit nodes; equal by default.
+    out
+        HTML file to write. An earlier report is replaced.
+    model
+        Model to train or its name; `featprop.models.DEFAULT_MODEL` by default.
+    title
+        Name of the graph on the page.
+    files
+        Files of the command line, for the next commands on the page.
+    random_state
+        Seed of the sample of nodes on the map.
+    force
+        Whether to overwrite a file that is not a report.
+    """
+    if find_spec("jinja2") is None:
+        raise MissingExtraError("The report", "report", "jinja2")
+    from featprop.web.report.page import render_page
+
+    place = Path(out)
+    check_replaceable(place, force=force)
+    whole = as_graph(graph)
+    labelled, audited = _by_node(whole, labels), _by_node(whole, audit or {})
+    _check(whole, labelled, audited)
+    chosen = seeded_model(random_state, model) if model is None or isinstance(model, str) else model
+    fitted = clone(chosen).fit(whole, list(labelled), list(labelled.values()), cold_start=True)
+    context = ReportContext(whole, fitted, labelled, audited)
+    findings = evaluate(context, weights)
+    write_page(place, render_page(context, findings, files, title or _title(graph), random_state), force=force)
+    return Report(place, headline(context, findings), majority_warning(context, findings), findings)
+
+
+def evaluate(context: ReportContext, weights: Mapping[Hashable, float] | None = None) -> Findings:
+    """Evaluate the predictions of a fitted model."""
+    from featprop.evaluate import diagnose, learning_curve, score_audit
+    from featprop.evaluate.advice import advise_from_curve
+    from featprop.evaluate.estimate import MIN_LABELS
+
+    graph, model = context.graph, context.model
+    audit = score_audit(graph, model, context.audit, weights) if context.audit else None
+    if len(model.class_names_) < 2:
+        return Findings(audit)
+    audited = None if audit is None else audit.accuracy
+    advice = None
+    if MIN_LABELS <= len(context.labels) < graph.n_nodes:
+        curve = learning_curve(graph, model, earlier=graph.n_nodes <= MAX_CURVE_NODES)
+        advice = advise_from_curve(model, curve, audited)
+    return Findings(audit, advice, diagnose(graph, model, coverage=context.covered))
+
+
+def _by_node(graph: Graph, labels: Any) -> dict[Hashable, Hashable]:
+    return known_of(labels, graph.n_nodes, ()) if is_series(labels) else dict(labels)
+
+
+def _check(graph: Graph, labels: Mapping[Hashable, Hashable], audit: Mapping[Hashable, Hashable]) -> None:
+    if not labels:
+        raise LabelError("There are no labels.", hint="Label a few nodes first.", parameter="labels")
+    graph.positions(audit, "audit nodes")
+    both = [node for node in audit if node in labels]
+    if both:
+        raise LabelError(
+            f"Nodes are in both `labels` and `audit`: {first_five(list(map(repr, both)))}.",
+            hint="Leave them out of one of the two.",
+            parameter="audit",
+            node=both[0],
+        )
+
+
+def _title(graph: GraphLike) -> str:
+    return Path(graph).name if isinstance(graph, str | os.PathLike) else "your graph"

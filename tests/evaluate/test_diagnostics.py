@@ -1,0 +1,302 @@
+"""Diagnostics: small graphs solved by hand, planted errors, and invariances."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import featprop as fp
+from featprop.errors import ModelError, ParameterError
+from featprop.evaluate import Flag, diagnose
+from featprop.evaluate.cross_validation import held_out_probabilities
+from featprop.evaluate.diagnostics import contradiction, neighbour_shares, uncertainty, unlabelled_components
+from featprop.graph import Graph
+from featprop.models import NodeClassifier
+from featprop.propagation import Propagation
+from tests.helpers import raises
+
+BLOB = 20
+
+
+def blobs(count: int = 3, seed: int = 0, order: np.ndarray | None = None) -> Graph:
+    """Groups of alike nodes, each a component: node i is of group i // BLOB; ids are these numbers in any order."""
+    generator = np.random.default_rng(seed)
+    n = count * BLOB
+    group = np.arange(n) // BLOB
+    features = 3 * np.eye(count)[group] + generator.normal(scale=0.3, size=(n, count))
+    near = (group[:, None] == group[None]) & (generator.random((n, n)) < 0.3)
+    ring = sp.coo_array((np.ones(n), (np.arange(n), group * BLOB + (np.arange(n) + 1) % BLOB)), shape=(n, n))
+    adjacency = sp.csr_array(np.triu(near, 1).astype(float)) + ring
+    order = np.arange(n) if order is None else order
+    return Graph.from_scipy(sp.csr_array(adjacency)[order][:, order], features[order], ids=order)
+
+
+def fitted(graph: Graph, labels: Mapping[Any, Any], model: NodeClassifier | None = None) -> NodeClassifier:
+    return (model or fp.GraphRidge()).fit(graph, list(labels), list(labels.values()), cold_start=True)
+
+
+def three_each(*groups: int) -> dict[int, str]:
+    return {BLOB * group + node: "abc"[group] for group in groups for node in (0, 7, 13)}
+
+
+class NearestMean(NodeClassifier):
+    """A model that does not cross-validate itself and counts its fits."""
+
+    fits = 0
+
+    def learn(self, propagation: Propagation, nodes: np.ndarray, targets: np.ndarray) -> None:
+        type(self).fits += 1
+        rows = np.asarray(propagation.rows(2))
+        self._means = np.array([rows[nodes[targets == code]].mean(axis=0) for code in range(len(self.class_names_))])
+
+    def scores(self, propagation: Propagation) -> np.ndarray:
+        return -np.square(np.asarray(propagation.rows(2))[:, None] - self._means[None]).sum(axis=2)
+
+    def state_dict(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def load_state_dict(self, state: Mapping[str, np.ndarray]) -> None:
+        pass
+
+
+def test_contradiction_on_a_path_by_hand() -> None:
+    path = sp.csr_array(sp.diags_array([np.ones(3), np.ones(3)], offsets=[-1, 1], shape=(4, 4)))
+    probabilities = np.array([[0.9, 0.1], [0.2, 0.8], [1.0, 0.0], [0.6, 0.4]], dtype=np.float32)
+    np.testing.assert_allclose(uncertainty(probabilities), [0.1, 0.2, 0, 0.4], atol=1e-6)
+    shares, weights = neighbour_shares(path, probabilities)
+    np.testing.assert_allclose(shares, [[0.2, 0.8], [0.95, 0.05], [0.4, 0.6], [1, 0]], atol=1e-6)
+    np.testing.assert_allclose(weights, [1, 2, 2, 1])
+    # the neighbour of 0 says 0.8 no; those of 1 say 0.95 no, those of 2 say 0.6 no; that of 3 agrees
+    expected = [0.8, 0.95 * np.sqrt(2), 0.6 * np.sqrt(2), 0]
+    np.testing.assert_allclose(contradiction(shares, weights, probabilities), expected, atol=1e-6)
+
+
+def test_components_by_hand() -> None:
+    # 0-1 is labelled; 2-3-4 is a path around 3; 5 is alone; 6-7
+    edges = np.array([[0, 1], [2, 3], [3, 4], [6, 7]])
+    adjacency = sp.coo_array((np.ones(4), edges.T), shape=(8, 8))
+    graph = Graph.from_scipy(sp.csr_array(adjacency), np.arange(16.0).reshape(8, 2), ids=list("abcdefgh"))
+    positions, sizes = unlabelled_components(graph, np.array([0]))
+    assert positions.tolist() == [3, 6, 5]
+    assert sizes.tolist() == [3, 2, 1]
+    listed = diagnose(graph, fitted(graph, {"a": "x", "b": "y"})).unlabelled_components
+    assert [(each.node, each.score) for each in listed] == [("d", 3), ("g", 2), ("f", 1)]
+
+
+def test_lists_are_sorted_and_labels_are_only_in_the_last_one(line: Graph) -> None:
+    found = diagnose(line, fp.GraphRidge().fit(line, ["a", "c"], ["left", "right"]))
+    assert {each.node for each in found.least_certain} == {"b", "d", "e"}
+    assert {each.node for each in found.far_from_labels} <= {"b", "d", "e"}
+    assert found.unlabelled_components == ()
+    assert {each.node for each in found.wrong_labels} == {"a", "c"}
+    for listed in (found.least_certain, found.contradicted, found.far_from_labels, found.wrong_labels):
+        assert [each.score for each in listed] == sorted((each.score for each in listed), reverse=True)
+        assert all(line.ids[each.position] == each.node for each in listed)
+
+
+def test_unlabelled_group_is_found_as_a_novel_class() -> None:
+    graph = blobs()
+    (group,) = diagnose(graph, fitted(graph, three_each(0, 1))).novel_classes
+    assert set(group.nodes) == set(range(2 * BLOB, 3 * BLOB))
+    assert group.node == group.nodes[0]
+    assert group.size == len(group.positions) == BLOB
+    assert graph.ids[group.positions].tolist() == list(group.nodes)
+
+
+def test_labelled_group_is_not_a_novel_class() -> None:
+    graph = blobs()
+    labels = three_each(0, 1, 2)
+    assert diagnose(graph, fitted(graph, labels)).novel_classes == ()
+
+
+def test_diagnostics_for_labels_of_one_class() -> None:
+    graph = blobs()
+    found = diagnose(graph, fitted(graph, {0: "a", 7: "a", 13: "a"}))
+    assert (found.least_certain, found.contradicted, found.wrong_labels) == ((), (), ())
+    assert {each.node // BLOB for each in found.far_from_labels} <= {1, 2}
+    assert [each.score for each in found.unlabelled_components] == [BLOB, BLOB]
+    assert {node // BLOB for group in found.novel_classes for node in group.nodes} == {1, 2}
+
+
+@pytest.mark.parametrize("model", [fp.GraphRidge(), fp.GCN(epochs=30)], ids=["ridge", "gcn"])
+def test_planted_wrong_label_comes_first(model: NodeClassifier) -> None:
+    graph = blobs()
+    labels = three_each(0, 1, 2) | {5: "b"}
+    found = diagnose(graph, fitted(graph, labels, model)).wrong_labels
+    assert len(found) == len(labels)
+    assert found[0].node == 5
+    assert found[0].suggestion == "a"
+    assert found[-1].suggestion is None
+
+
+@pytest.mark.parametrize("model", [fp.GraphRidge(), fp.GCN(epochs=30)], ids=["ridge", "gcn"])
+def test_only_label_of_a_class_comes_last(model: NodeClassifier) -> None:
+    graph = blobs()
+    labels = dict.fromkeys(range(6), "a") | {BLOB + node: "b" for node in range(6)} | {2 * BLOB: "c"}
+    found = diagnose(graph, fitted(graph, labels, model)).wrong_labels
+    assert (found[-1].node, found[-1].score) == (2 * BLOB, 0)
+    assert found[-1].suggestion is None
+
+
+def test_labels_of_neighbours_count_instead_of_their_predictions() -> None:
+    """The centre of a star is predicted by its features, but three of its four neighbours have another label."""
+    star = sp.coo_array((np.ones(4), ([0, 0, 0, 0], [1, 2, 3, 4])), shape=(7, 7))
+    features = np.array([[1.0, 0], [0, 1], [0, 1], [0, 1], [1, 0], [1, 0], [1, 0.1]])
+    graph = Graph.from_scipy(sp.csr_array(star), features)
+    model = fitted(graph, {1: "b", 2: "b", 3: "b", 5: "a", 6: "a"}, fp.GraphRidge(features="own"))
+    (middle,) = diagnose(graph, model).contradicted
+    assert middle.node == 0
+    assert middle.score > 0.5 * np.sqrt(4)
+
+
+def test_model_without_cross_validation_is_fitted_ten_times() -> None:
+    graph = blobs()
+    labels = {node: "abc"[node // BLOB] for node in range(0, 60, 3)}
+    model = fitted(graph, labels, NearestMean())
+    NearestMean.fits = 0
+    rows = held_out_probabilities(graph, model)
+    assert NearestMean.fits == 10
+    assert rows.shape == (20, 3)
+    np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-5)
+    assert (rows.argmax(axis=1) == [node // BLOB for node in labels]).all()
+
+
+def test_few_labels_are_left_out_one_by_one() -> None:
+    graph = blobs(2)
+    model = fitted(graph, {0: "a", 1: "a", BLOB: "b"}, NearestMean())
+    rows = held_out_probabilities(graph, model)
+    assert rows[2].tolist() == [1, 0]
+    assert len(diagnose(graph, model).wrong_labels) == 3
+
+
+def test_held_out_probabilities_of_the_model_are_used_and_saved(tmp_path: Path) -> None:
+    graph = blobs()
+    model = fp.GraphRidge().fit(graph, list(three_each(0, 1, 2)), list(three_each(0, 1, 2).values()))
+    assert model.held_out_proba_ is not None
+    np.testing.assert_array_equal(held_out_probabilities(graph, model), model.held_out_proba_)
+    fp.models.save_model(model, tmp_path / "model")
+    loaded = fp.load_model(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.held_out_proba_, model.held_out_proba_)
+    assert diagnose(graph, loaded).wrong_labels == diagnose(graph, model).wrong_labels
+    assert len(diagnose(graph, loaded).wrong_labels) == 9
+
+
+def test_diagnostics_without_edges() -> None:
+    features = blobs().features
+    graph = Graph.from_scipy(sp.csr_array((60, 60)), features)
+    found = diagnose(graph, fitted(graph, three_each(0, 1)), limit=100)
+    assert found.contradicted == ()
+    assert len(found.unlabelled_components) == 54
+    assert [set(group.nodes) for group in found.novel_classes] == [set(range(40, 60))]
+
+
+def test_nodes_without_features_are_not_a_novel_class() -> None:
+    features = np.array(blobs().features)
+    features[40:] = 0
+    graph = Graph.from_scipy(sp.csr_array((60, 60)), features)
+    assert not any(
+        node >= 40 for group in diagnose(graph, fitted(graph, three_each(0, 1))).novel_classes for node in group.nodes
+    )
+
+
+def test_identical_nodes_are_neither_far_nor_novel() -> None:
+    graph = Graph.from_scipy(sp.csr_array((6, 6)), np.ones((6, 2)))
+    found = diagnose(graph, fitted(graph, {0: "a", 1: "b"}))
+    assert (found.far_from_labels, found.novel_classes) == ((), ())
+
+
+def test_fully_labelled_graph_has_only_wrong_labels() -> None:
+    graph = blobs(2)
+    found = diagnose(graph, fitted(graph, {node: "ab"[node // BLOB] for node in range(2 * BLOB)}))
+    assert (
+        found.least_certain,
+        found.contradicted,
+        found.far_from_labels,
+        found.unlabelled_components,
+        found.novel_classes,
+    ) == ((),) * 5
+    assert len(found.wrong_labels) == 2 * BLOB
+
+
+def test_limit_shortens_all_lists_but_labels() -> None:
+    graph = blobs()
+    model = fitted(graph, three_each(0, 1, 2))
+    everything, few = diagnose(graph, model, limit=1000), diagnose(graph, model, limit=2)
+    assert len(everything.least_certain) == len(everything.far_from_labels) == 51
+    for name in ("least_certain", "contradicted", "far_from_labels", "unlabelled_components"):
+        assert getattr(few, name) == getattr(everything, name)[:2]
+    assert len(few.wrong_labels) == 9
+
+
+def test_other_graph_has_only_prediction_lists() -> None:
+    model = fitted(blobs(), three_each(0, 1, 2))
+    other = blobs(seed=5, order=np.arange(60) + 0)
+    renamed = Graph.from_scipy(other.adjacency, other.features, ids=[f"n{i}" for i in range(60)])
+    found = diagnose(renamed, model)
+    assert len(found.least_certain) == 20
+    assert (found.far_from_labels, found.unlabelled_components, found.novel_classes, found.wrong_labels) == (
+        (),
+        (),
+        (),
+        (),
+    )
+
+
+def test_subgraph_has_its_part_of_the_labels() -> None:
+    model = fitted(blobs(), three_each(0, 1, 2), NearestMean())
+    part = blobs(order=np.arange(BLOB, 60))
+    assert len(diagnose(part, model).wrong_labels) == 6
+
+
+@pytest.mark.parametrize("limit", [0, -3])
+def test_limit_below_one_is_refused(limit: int) -> None:
+    graph = blobs()
+    with raises(ParameterError, parameter="limit", value=limit):
+        diagnose(graph, fitted(graph, three_each(0, 1)), limit=limit)
+
+
+def test_unfitted_model_is_refused() -> None:
+    with pytest.raises(ModelError):
+        diagnose(blobs(), fp.GraphRidge())
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=8)
+def test_order_of_nodes_does_not_matter(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    labels = three_each(0, 1)
+    turned = blobs(seed=seed % 7, order=generator.permutation(60))
+    graph = blobs(seed=seed % 7)
+    a, b = (diagnose(each, fitted(each, labels), limit=60) for each in (graph, turned))
+    for name in ("least_certain", "contradicted", "far_from_labels", "wrong_labels"):
+        ours, theirs = ({each.node: each.score for each in getattr(found, name)} for found in (a, b))
+        assert ours == pytest.approx(theirs, abs=2e-4), name
+    assert [each.score for each in a.unlabelled_components] == [each.score for each in b.unlabelled_components]
+    assert {frozenset(group.nodes) for group in a.novel_classes} == {
+        frozenset(group.nodes) for group in b.novel_classes
+    }
+
+
+def test_text_has_the_first_entry_of_every_list() -> None:
+    graph = blobs()
+    found = diagnose(graph, fitted(graph, three_each(0, 1) | {5: "b"}))
+    lines = str(found).splitlines()
+    assert str(found.unlabelled_components[0]) in lines[3]
+    assert str(found.novel_classes[0]) in lines[4]
+    assert str(found.wrong_labels[0]) in lines[5]
+    assert "20 least_certain" in repr(found)
+    assert found.wrong_labels[0].reason in found._repr_html_()
+    assert str(Flag("x", 0, 0.5, "reason")) == "'x': reason"
+
+
+def test_learner_gives_the_same_diagnostics() -> None:
+    graph = blobs()
+    learner = fp.ActiveLearner(graph)
+    learner.tell(three_each(0, 1) | {5: "b"})
+    assert learner.diagnose(limit=3).wrong_labels[0].node == 5
+    assert repr(learner.diagnose(limit=3)) == repr(fp.evaluate.diagnose(graph, learner.model, limit=3))

@@ -1,0 +1,283 @@
+"""Cards of nodes."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+from featprop.datasets import digits
+from featprop.graph import Graph
+from featprop.io import read_graph
+from featprop.io.native import write_native
+from featprop.web.common.card import Card, Field, build_card, node_picture, node_title
+from featprop.web.common.image_files import find_image
+
+N = 100
+
+
+def graph_of(columns: dict[str, Any], **options: Any) -> Graph:
+    size = len(next(iter(columns.values())))
+    nodes = {"id": [f"n{place}" for place in range(size)], **columns}
+    edges = pa.table({"source": [f"n{place}" for place in range(size - 1)], "target": ["n1"] * (size - 1)})
+    return Graph.from_pandas(pa.table(nodes), edges, **options)
+
+
+def fields(card: Card) -> dict[str, Field]:
+    return {field.name: field for field in card.fields}
+
+
+@pytest.fixture(scope="module")
+def people() -> Graph:
+    """A hundred people with a column of each kind, and a class that no card may show."""
+    bios = [f"number {place} likes long walks and word{place} and word{place * 7 % 31}" for place in range(N)]
+    return graph_of(
+        {
+            "site": [f"https://example.org/{place}?a=1&b=2" for place in range(N)],
+            "vector": [[float(place), -1.5, 2.0] for place in range(N)],
+            "member": [place % 4 == 0 for place in range(N)],
+            "country": ["DE" if place < 75 else "FR" for place in range(N)],
+            "town": [f"town {place % 10}" for place in range(N)],
+            "age": [place + 0.5 for place in range(N - 1)] + [None],
+            "balance": [f"${1000 * (N - place):,.2f}" for place in range(N)],
+            "since": [f"{1 + place % 28:02d}.{1 + place % 12:02d}.2019" for place in range(N)],
+            "bio": bios,
+            "email": [f"p{place}@example.org" for place in range(N)],
+            "name": [f"Person {chr(65 + place % 26)}{place}" for place in range(N)],
+            "bank": ["0001"] * N,
+            "label": ["good", "bad"] * (N // 2),
+        }
+    )
+
+
+def test_order_of_fields(people: Graph) -> None:
+    card = build_card(people, 12)
+    assert card.title == "Person M12"
+    assert [field.name for field in card.fields] == [
+        "id", "email", "bio", "since", "age", "balance", "town", "member", "country", "vector", "site", "bank",
+    ]  # fmt: skip
+    assert card.picture is None
+    assert card.n_hidden == 0
+
+
+def test_card_does_not_show_the_class(people: Graph) -> None:
+    shown = repr(build_card(people, 12))
+    assert "label" not in shown
+    assert "good" not in shown
+    other = graph_of({"label": ["a b", "c d", "e f"], "kind": ["x", "y", "x"], "w": [1, 2, 3]}, label="kind")
+    assert build_card(other, 1).title == "c d"
+    assert set(fields(build_card(other, 1))) == {"id", "w"}
+
+
+def test_numbers_have_a_percentile(people: Graph) -> None:
+    of = fields(build_card(people, 12))
+    assert (of["age"].kind, of["age"].text, of["age"].place) == ("number", "12.5", pytest.approx(12 / 99))
+    assert (of["balance"].kind, of["balance"].text) == ("number", "$88,000.00")
+    assert of["balance"].place == pytest.approx(0.87)
+    assert "87 %" in of["balance"].note
+    assert fields(build_card(people, 0))["age"].place == 0
+
+
+def test_equal_numbers_have_the_same_percentile() -> None:
+    graph = graph_of({"w": [1.0, 2.0, 2.0, 2.0, 3.0], "v": [5, 1, 4, 2, 3]})
+    assert [fields(build_card(graph, node))["w"].place for node in range(5)] == pytest.approx([0, 0.2, 0.2, 0.2, 0.8])
+
+
+def test_dates_use_the_format_of_their_column(people: Graph) -> None:
+    found = fields(build_card(people, 3))["since"]
+    assert (found.kind, found.text) == ("date", "4 April 2019")
+    assert f"{100 * (found.place or 0):.0f} %" in found.note
+
+
+def test_categories_and_flags_have_a_frequency(people: Graph) -> None:
+    of = fields(build_card(people, 12))
+    for name, kind, text, share in (
+        ("town", "category", "town 2", "10 %"),
+        ("country", "flag", "DE", "75 %"),
+        ("member", "flag", "yes", "25 %"),
+        ("bank", "category", "0001", ""),
+    ):
+        assert (of[name].kind, of[name].text) == (kind, text)
+        assert share in of[name].note
+
+
+def test_columns_without_features_are_shown(people: Graph) -> None:
+    assert people.feature_names is not None
+    assert not any(name.startswith("email") for name in people.feature_names)
+    assert fields(build_card(people, 3))["email"] == Field("email", "text", "p3@example.org")
+
+
+def test_vector_is_summarized(people: Graph) -> None:
+    assert fields(build_card(people, 12))["vector"] == Field("vector", "vector", "3 numbers from -1.5 to 12")
+
+
+def test_missing_value_comes_last(people: Graph) -> None:
+    last = build_card(people, 99).fields[-1]
+    assert (last.name, last.kind, last.text, last.place) == ("age", "number", "", None)
+
+
+def test_node_without_a_name_has_its_id_as_title() -> None:
+    graph = graph_of({"name": ["Ada", None, " "], "w": [1, 2, 3]})
+    assert [node_title(graph, node) for node in range(3)] == ["Ada", "n1", "n2"]
+    assert [field.name for field in build_card(graph, 0).fields] == ["id", "w"]
+    assert [field.name for field in build_card(graph, 1).fields] == ["w", "name"]
+
+
+def test_unique_names_are_preferred_as_titles() -> None:
+    graph = graph_of({"title": ["Dr", "Ms"] * 20, "Name": [f"P{place}" for place in range(40)], "w": range(40)})
+    assert node_title(graph, 3) == "P3"
+    companies = graph_of({"company_name": [f"P{place} AG" for place in range(40)], "w": [1.5, 2] * 20})
+    assert node_title(companies, 3) == "P3 AG"
+
+
+def test_native_graph_has_the_same_cards(people: Graph, tmp_path: Path) -> None:
+    write_native(people, tmp_path / "people")
+    again = read_graph(tmp_path / "people")
+    assert again.preparation is not None
+    assert again.preparation.columns == people.preparation.columns
+    assert build_card(again, 12) == build_card(people, 12)
+
+
+def test_long_text_is_cut() -> None:
+    graph = graph_of({"text": ["some words " * 1000, "a b c", "d e f"], "w": [1, 2, 3]})
+    field = fields(build_card(graph, 0))["text"]
+    assert 4990 < len(field.text) <= 5000
+    assert field.text.endswith("words some…")
+    assert "6,000" in field.note
+
+
+@pytest.mark.parametrize(
+    ("value", "is_link"),
+    [
+        ("https://example.org/a?b=c", True), ("HTTP://example.org", True), ("javascript:alert(1)", False),
+        ("https://exa mple.org", False), ('https://x.org/"onclick="alert(1)', False), ("data:text/html,<b>", False),
+        ("ftp://example.org", False), ("https://", False), ("//example.org", False), ("https://[::1", False),
+        ("see https://example.org", False), ("https://x.org/\x07", False), ("file:///etc/passwd", False),
+    ],
+)  # fmt: skip
+def test_only_web_addresses_are_links(value: str, is_link: bool) -> None:
+    graph = graph_of({"site": [value, "b", "c"], "w": [1, 2, 3]})
+    field = fields(build_card(graph, 0))["site"]
+    assert (field.kind == "link") == is_link
+    assert field.href == (value if is_link else None)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of images next to a secret, with links that lead in and out."""
+    images = tmp_path / "images"
+    (images / "sub dir").mkdir(parents=True)
+    for name in ("a.png", "sub dir/b&c.JPG", "run.svg", "secret.txt"):
+        (images / name).write_bytes(b"x")
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    (images / "out.png").symlink_to(tmp_path / "secret.png")
+    (images / "text.png").symlink_to(images / "secret.txt")
+    (images / "in.png").symlink_to(images / "a.png")
+    return images
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("a.png", "a.png"), ("images/a.png", "a.png"), ("sub dir/b&c.JPG", "sub dir/b&c.JPG"), ("in.png", "a.png"),
+        ("./sub dir/../a.png", "a.png"), ("../secret.png", None), ("secret.png", None), ("out.png", None),
+        ("images/../secret.png", None), ("text.png", None), ("secret.txt", None), ("run.svg", None), ("gone.png", None),
+        ("/etc/passwd", None), ("a.png\x00.png", None), ("x" * 5000 + ".png", None), ("", None), ("sub dir", None),
+    ],
+)  # fmt: skip
+def test_only_images_inside_the_folder_are_found(folder: Path, name: str, file: str | None) -> None:
+    assert find_image(folder, name) == (None if file is None else folder / file)
+
+
+def test_images_on_a_card(folder: Path) -> None:
+    names = ["sub dir/b&c.JPG", "../secret.png", "https://x.org/a.png"]
+    graph = graph_of({"photo": names, "w": [1, 2, 3]})
+    shown = [fields(build_card(graph, node, folder))["photo"] for node in range(3)]
+    assert shown[0] == Field("photo", "image", names[0], href="/images/sub%20dir/b%26c.JPG")
+    assert (shown[1].kind, shown[1].text, shown[1].href) == ("text", names[1], None)
+    assert shown[2] == Field("photo", "link", names[2], href=names[2])
+    assert build_card(graph, 0, folder).fields[0].name == "photo"
+    assert fields(build_card(graph, 0))["photo"] == Field("photo", "text", names[0])
+    assert find_image(folder / "gone", "a.png") is None
+
+
+def test_nested_and_binary_types() -> None:
+    struct = pa.array([{"x": 1, "y": "z"}] * 3)
+    columns = {"tags": [["a", "b"], [], None], "struct": struct, "raw": [b"ab", b"", None], "w": [1, 2, 3]}
+    of = fields(build_card(graph_of(columns), 0))
+    assert (of["tags"].text, of["struct"].text, of["raw"].text) == ("a, b", "x: 1, y: z", "2 bytes")
+
+
+def test_wide_table_is_cut() -> None:
+    generator = np.random.default_rng(0)
+    names = [f"x{chr(97 + place % 26)}{chr(97 + place // 26)}" for place in range(120)]
+    graph = graph_of({name: generator.normal(size=20) for name in names})
+    card = build_card(graph, 0)
+    assert len(card.fields) == 100
+    assert card.n_hidden == 20
+
+
+def test_large_group_of_columns_is_summarized() -> None:
+    generator = np.random.default_rng(0)
+    columns = {f"w_{place}": generator.normal(size=40) for place in range(20)}
+    card = build_card(graph_of(columns | {"age": generator.normal(size=40)}), 3)
+    assert card.fields[0].name == "age"
+    assert card.fields[-1].name == "w_0 … w_19"
+    assert "20" in card.fields[-1].text
+    assert len(card.fields) == 10
+
+
+def test_words_are_listed_rarest_first() -> None:
+    common = {f"word{chr(97 + place)}": [1, 0, 0, 0, 0, 0, 0, 0, 0, 0] * 4 for place in range(26)}
+    often = {f"often{chr(97 + place)}": [0, 1, 0, 0, 0, 0, 0, 0, 0, 0] * 4 for place in range(26)}
+    rare = {"seldom": [1] + [0] * 39}
+    graph = graph_of(common | often | rare)
+    assert graph.table is not None
+    assert "seldom" not in graph.table.column_names
+    (field,) = build_card(graph, 0).fields
+    assert field.text.split(", ")[:3] == ["seldom", "worda", "wordb"]
+    assert "27 of 53" in field.note
+    (none,) = build_card(graph, 5).fields
+    assert (none.kind, none.text) == ("text", "")
+
+
+def test_features_without_names_or_table() -> None:
+    ring = sp.diags_array([np.ones(99), np.ones(99)], offsets=[-1, 1])
+    bag = sp.random_array((100, 300), density=0.02, rng=np.random.default_rng(0), dtype=np.float64)
+    words = build_card(Graph.from_scipy(ring, bag), 4).fields
+    there = set(bag.tocsr()[[4]].indices.tolist())
+    assert {int(place) for place in words[0].text.split(", ")} == there
+    numbers = np.random.default_rng(0).normal(size=(100, 30))
+    numbers[4, 17] = 50
+    card = build_card(Graph.from_scipy(ring, numbers), 4)
+    assert card.title == "4"
+    first = card.fields[0]
+    assert (first.name, first.kind, first.text, first.place) == ("feature 17", "number", "50", pytest.approx(0.99))
+    assert len(card.fields) == 9
+    few = build_card(Graph.from_scipy(ring, numbers[:, :3]), 4)
+    assert [field.name for field in few.fields] == ["feature 0", "feature 1", "feature 2"]
+
+
+def test_digits_have_pictures() -> None:
+    graph = digits()
+    card = build_card(graph, 0)
+    assert card.fields == []
+    assert card.picture is not None
+    assert card.picture.startswith("<svg")
+    assert 'viewBox="0 0 8 8"' in card.picture
+    assert "style=" not in card.picture
+
+
+def test_list_column_of_pixels_is_a_picture() -> None:
+    images = digits().features[:60]
+    graph = graph_of({"pixels": list(np.asarray(images)), "age": np.arange(60.0) ** 2})
+    assert node_picture(graph, 0) is not None
+    assert [field.name for field in build_card(graph, 0).fields] == ["age"]
+
+
+def test_titles_have_no_forbidden_characters() -> None:
+    ids = ["a\ud800", "b\x00", "c\u202e"]
+    graph = Graph.from_scipy(np.zeros((3, 3)), np.eye(3), ids=ids)
+    assert [node_title(graph, node) for node in range(3)] == ["a\ufffd", "b\ufffd", "c"]

@@ -1,0 +1,98 @@
+import datetime as dt
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from featprop.web.common.formatting import (
+    clean_line,
+    clean_text,
+    format_date,
+    format_number,
+    format_percent,
+    format_range,
+    format_value,
+)
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
+"""Text of any characters, control characters and halves of surrogate pairs among them."""
+
+
+@given(ANY_TEXT)
+def test_clean_text_is_valid_xml(text: str) -> None:
+    clean = clean_text(text)
+    clean.encode("utf-8")
+    escaped = clean.replace("&", "&amp;").replace("<", "&lt;")
+    assert ElementTree.fromstring(f"<a>{escaped}</a>").text in (clean.replace("\r\n", "\n").replace("\r", "\n"), None)
+
+
+def test_valid_text_is_unchanged() -> None:
+    assert clean_text("Ünïcode\n\t漢字 🎉 <b>&") == "Ünïcode\n\t漢字 🎉 <b>&"
+
+
+def test_bidi_controls_are_removed() -> None:
+    assert clean_text("invoice\u202egnp.exe\u2066") == "invoicegnp.exe"
+
+
+def test_clean_line_has_one_line() -> None:
+    assert clean_line(" a\u2028b\u2029 c\r\n\td\u202e ") == "a b c d"
+    assert clean_line("a\nbcdef", 5) == "a bc…"
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "cut"), [("abcdef", 6, "abcdef"), ("abcdef", 5, "abcd…"), ("ab cdef", 4, "ab…")]
+)
+def test_long_text_is_cut(text: str, most: int, cut: str) -> None:
+    assert clean_text(text, most) == cut
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0, "0 %"), (0.001, "less than 1 %"), (0.014, "1 %"), (0.5, "50 %"), (0.996, "more than 99 %"), (1, "100 %")],
+)
+def test_percent(share: float, words: str) -> None:
+    assert format_percent(share) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"), (1995.0, "1995"), (-3.0, "-3"), (1234567.0, "1,234,567"), (0.1, "0.1"), (1234.5678, "1,234.57"),
+        (1e-7, "1.00000e-07"), (3e20, "3.00000e+20"), (0.000123456789, "0.000123457"), (float("inf"), "inf"),
+    ],
+)  # fmt: skip
+def test_numbers(value: float, text: str) -> None:
+    assert format_number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (dt.date(2019, 3, 4), "4 March 2019"),
+        (dt.datetime(2019, 3, 4), "4 March 2019"),
+        (dt.datetime(2019, 3, 4, 15, 20), "4 March 2019, 15:20"),
+        (dt.datetime(2019, 3, 4, 15, 20, 7, tzinfo=dt.UTC), "4 March 2019, 15:20:07 UTC"),
+    ],
+)
+def test_dates(value: dt.date, text: str) -> None:
+    assert format_date(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""), (True, "yes"), (False, "no"), (12345678, "12345678"), (7.0, "7"), (7.25, "7.25"),
+        (b"abc", "3 bytes"),
+        (["a", None, "b"], "a, , b"), ({"x": 1, "y": dt.date(2020, 1, 2)}, "x: 1, y: 2 January 2020"),
+    ],
+)  # fmt: skip
+def test_other_values(value: Any, text: str) -> None:
+    assert format_value(value) == text
+
+
+def test_range() -> None:
+    assert format_range([0.5, -2, 3]) == "3 numbers from -2 to 3"
+    assert format_range([1.5]) == "1 number from 1.5 to 1.5"
+    assert format_range([]) == "0 numbers"

@@ -1,7 +1,0 @@
-from featprop.web.drawing.palette import DIGITS, css_variables, themed
-
-
-def test_every_colour_is_defined_for_light_and_dark() -> None:
-    assert css_variables().count("--digit-7:") == 2
-    assert themed(f"fill: {DIGITS[7].light}") == "fill: var(--digit-7)"
-    assert len({colour.light for colour in DIGITS}) == len({colour.dark for colour in DIGITS}) == 10

@@ -1,0 +1,541 @@
+"""Labelling sessions: questions, answers, training, and that no answer is lost or counted twice."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from featprop.errors import FeatpropError, LabelError, ParameterError
+from featprop.graph import Graph
+from featprop.labels import LabelLog
+from featprop.labels.agreement import alpha, consensus, disagreements
+from featprop.web.page.api import to_json_progress
+from featprop.web.page.questions import LEASE_S
+from featprop.web.page.session import MIN_RANKED, Session
+from featprop.web.page.trainer import Snapshot, compute_ranking
+from featprop.web.page.types import Why
+from tests.helpers import raises
+
+N = 60
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    generator = np.random.default_rng(0)
+    classes = np.arange(N) % 3
+    features = 2 * np.eye(3)[classes] + generator.normal(size=(N, 3))
+    near = (classes[:, None] == classes[None]) & (generator.random((N, N)) < 0.2)
+    return Graph.from_scipy(sp.csr_array(np.triu(near, 1).astype(float)), features, ids=[f"n{i}" for i in range(N)])
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+Make = Callable[..., Session]
+
+
+@pytest.fixture
+def make(graph: Graph, tmp_path: Path) -> Iterator[Make]:
+    """Return a maker of sessions on one file, without a running model."""
+    opened: list[Session] = []
+
+    def session(**options: object) -> Session:
+        found = Session(graph, LabelLog(tmp_path / "a.labels"), **({"classes": ["a", "b", "c"]} | options))
+        opened.append(found)
+        return found
+
+    yield session
+    for each in opened:
+        each.close()
+        each.log.close()
+
+
+def with_ranking(session: Session, wanted: int = 10) -> Session:
+    snapshot = Snapshot(session.log.labels(), (), wanted)
+    session._take(compute_ranking(session.graph, "featprop-diffused", "ridge", 0, snapshot))
+    return session
+
+
+def test_question_is_the_best_ranked_and_stays_until_answered(make: Make) -> None:
+    session = with_ranking(make())
+    first = session.next("")
+    assert first is not None
+    assert first.node == session.graph.ids[session.ranking.nodes[0]]
+    assert (first.rank, first.represents) == (1, int(session.ranking.represents[0]))
+    assert session.next("") == first
+    session.label("", first.node, "a", "k1")
+    second = session.next("")
+    assert second is not None
+    assert second.rank == 2
+    assert session.log.labels() == {first.node: "a"}
+
+
+def test_answer_is_on_disk_when_the_call_returns(make: Make, tmp_path: Path) -> None:
+    session = with_ranking(make())
+    question = session.next("")
+    session.label("", question.node, "b", "k1")
+    with LabelLog(tmp_path / "a.labels") as other:
+        assert other.labels() == {question.node: "b"}
+
+
+def test_repeated_key_changes_nothing(make: Make) -> None:
+    session = with_ranking(make())
+    session.label("", "n1", "a", "k1")
+    session.label("", "n1", "b", "k2")
+    session.label("", "n1", "a", "k1")
+    session.skip("", "n2", "unsure", "k3")
+    session.skip("", "n2", "unsure", "k3")
+    assert [(act.kind, act.label) for act in session.log.acts()] == [("label", "a"), ("correct", "b"), ("skip", None)]
+    assert session.log.labels() == {"n1": "b"}
+
+
+def test_undo_asks_again(make: Make) -> None:
+    session = with_ranking(make())
+    question = session.next("")
+    session.label("", question.node, "a", "k1")
+    assert session.undo("", "k2").node == question.node
+    assert session.undo("", "k2").node == question.node
+    assert session.log.labels() == {}
+    assert session.next("").node == question.node
+    assert session.undo("", "k3") is None
+
+
+def test_skipped_nodes_do_not_come_back(make: Make) -> None:
+    session = with_ranking(make(), wanted=2)
+    asked = []
+    while (question := session.next("")) is not None:
+        asked.append(question.node)
+        session.skip("", question.node, "unsure", f"k{len(asked)}")
+    assert sorted(asked) == sorted(session.graph.ids.tolist())
+
+
+def test_random_question_before_the_first_ranking(make: Make) -> None:
+    assert make().next("").why is Why.RANDOM
+
+
+def test_every_reason_has_an_explanation(make: Make) -> None:
+    question = make().next("")
+    texts = {replace(question, why=why, rank=3, represents=5).explanation for why in Why}
+    assert len(texts) == len(Why)
+    assert any("5" in text and "3" in text for text in texts)
+
+
+def test_questions_end_at_the_budget(make: Make) -> None:
+    session = with_ranking(make(budget=2))
+    for key in "ab":
+        session.label("", session.next("").node, "a", key)
+    assert session.next("") is None
+
+
+def test_annotators_get_different_nodes(make: Make) -> None:
+    session = with_ranking(make(annotators=["ada", "grace"]))
+    seen: list[object] = []
+    for turn in range(N // 2):
+        for name in ("ada", "grace"):
+            question = session.next(name)
+            seen.append(question.node)
+        for name in ("ada", "grace"):
+            session.label(name, session.next(name).node, "a", f"{name}{turn}")
+    assert len(set(seen)) == len(seen) == N
+    assert session.next("ada") is None
+
+
+def test_overlap_shares_some_nodes(make: Make) -> None:
+    session = with_ranking(make(annotators=["ada", "grace"], overlap=2))
+    for name in ("ada", "grace"):
+        turn = 0
+        while (question := session.next(name)) is not None:
+            session.label(name, question.node, "a", f"{name}{turn}")
+            turn += 1
+    answers = session.log.answers()
+    both = len(answers) - len({act.node for act in answers})
+    assert len({act.node for act in answers}) == N
+    assert 3 <= both <= 25
+
+
+def test_lease_expires_and_late_answer_counts(make: Make) -> None:
+    clock = Clock()
+    session = with_ranking(make(annotators=["ada", "grace"], clock=clock))
+    question = session.next("ada")
+    assert session.next("grace").node != question.node
+    clock.now = LEASE_S - 1
+    assert session.heartbeat("ada", question.node)
+    clock.now = 2 * LEASE_S - 2
+    assert session.next("ada") == question
+    clock.now = 4 * LEASE_S
+    assert not session.heartbeat("ada", question.node)
+    assert session.next("grace").node == question.node
+    session.label("ada", question.node, "a", "late")
+    assert session.log.labels() == {question.node: "a"}
+
+
+def test_restart_continues(make: Make) -> None:
+    session = with_ranking(make())
+    session.label("", "n3", "c", "k1")
+    session.skip("", "n4", "unsure", "k2")
+    again = with_ranking(make(classes=[]))
+    assert list(again.classes) == ["c"]
+    assert [act.node for act in again.history("")] == ["n4", "n3"]
+    assert again.next("").node not in ("n3", "n4")
+
+
+def test_disagreements_are_settled(make: Make) -> None:
+    session = with_ranking(make(annotators=["ada", "grace"]))
+    session.label("ada", "n1", "a", "k1")
+    session.label("grace", "n1", "b", "k2")
+    assert [each.node for each in session.disagreements()] == ["n1"]
+    session.adjudicate("grace", "n1", "c", "k3")
+    assert session.disagreements() == []
+    assert session.log.labels() == {"n1": "c"}
+
+
+def test_classes(make: Make) -> None:
+    session = make()
+    assert session.add_class("  new   one ") == ("new one", True)
+    assert session.add_class("A") == ("a", False)
+    assert session.add_class("New\u00a0One") == ("new one", False)
+    assert session.add_class("7") == (7, True)
+    assert session.add_class("7.0") == (7, False)
+    assert list(session.classes) == ["a", "b", "c", "new one", 7]
+    session.label("", "n1", "7", "k1")
+    assert session.log.labels() == {"n1": 7}
+    with raises(LabelError, parameter="label", value="zebra"):
+        session.label("", "n1", "zebra", "k2")
+    with raises(ParameterError, parameter="classes", value="x"):
+        make(open_classes=False).add_class("x")
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda session: session.next("eve"),
+        lambda session: session.label("eve", "n1", "a", "k"),
+        lambda session: session.label("", "nowhere", "a", "k"),
+        lambda session: session.skip("", "nowhere", "", "k"),
+        lambda session: session.note("eve", "n1", "x", "k"),
+        lambda session: session.undo("eve", "k"),
+    ],
+)
+def test_unknown_annotators_and_nodes_are_refused(make: Make, act: Callable[[Session], object]) -> None:
+    session = make()
+    with pytest.raises(FeatpropError):
+        act(session)
+    assert session.log.acts() == []
+
+
+def test_advice_appears_with_enough_labels(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("featprop.web.page.trainer.MAX_TRAINING_S_FOR_ADVICE", float("inf"))
+    session = make()
+    session.start()
+    for turn in range(24):
+        node = session.next("").node
+        session.label("", node, "abc"[int(str(node)[1:]) % 3], f"k{turn}")
+    assert session.progress().advice is None or session.progress().advice.curve.now.n_labels >= 20
+    deadline = time.monotonic() + 300
+    while session.progress().advice is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    advice = session.progress().advice
+    assert advice is not None
+    assert 20 <= advice.curve.now.n_labels <= 24
+    assert 0.5 < advice.curve.now.accuracy.value <= 1
+    assert session.progress().failure == ""
+    shown = to_json_progress(session.progress())["advice"]
+    assert shown["headline"] == advice.headline
+    assert shown["accuracy"]["value"] == advice.curve.now.accuracy.value
+
+
+def test_model_trains_in_the_background(make: Make, graph: Graph) -> None:
+    session = make()
+    session.start()
+    assert session.ranking is not None
+    assert len(session.ranking.nodes) >= MIN_RANKED
+    for turn in range(12):
+        node = session.next("").node
+        session.label("", node, "abc"[int(str(node)[1:]) % 3], f"k{turn}")
+    deadline = time.monotonic() + 300
+    while session.progress().seen < 12 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    progress = session.progress()
+    assert (progress.seen, progress.labelled, progress.failure) == (12, 12, "")
+    assert sum(count for _, count in progress.classes) == 12
+    assert progress.coverage[-1][0] == 12
+    right = [session.prediction(node).label == "abc"[int(node[1:]) % 3] for node in graph.ids.tolist()]
+    assert np.mean(right) > 0.8
+    unsure = [prediction.confidence for _, prediction in session.least_certain(5)]
+    assert unsure == sorted(unsure)
+    assert session.contradicted(5) == [], "edges stay within classes"
+    assert not {node for node, _ in session.least_certain(50)} & set(session.log.labels())
+    question = session.next("")
+    assert len(session.represented(question.node)) == question.represents
+
+
+def test_dead_training_process_is_replaced(make: Make) -> None:
+    session = make()
+    session.start()
+    trainer = session._trainer
+    trainer._process.kill()
+    trainer._process.join()
+    for turn in range(3):
+        session.label("", session.next("").node, "abc"[turn], f"k{turn}")
+    deadline = time.monotonic() + 300
+    while session.progress().seen < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert session.progress().seen == 3
+    assert len(session.log.labels()) == 3
+
+
+def test_failed_training_does_not_delay_labels(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = make()
+    monkeypatch.setattr(session._trainer, "_ask", lambda snapshot: 1 / 0)
+    session.start(patience=1)
+    session.label("", session.next("").node, "a", "k1")
+    assert len(session.log.labels()) == 1
+    assert "division" in session.progress().failure
+
+
+def test_concurrent_annotators(make: Make) -> None:
+    names = [f"p{place}" for place in range(8)]
+    session = with_ranking(make(annotators=names))
+
+    def work(name: str) -> None:
+        turn = 0
+        while (question := session.next(name)) is not None:
+            session.label(name, question.node, "a", f"{name}-{turn}")
+            session.label(name, question.node, "a", f"{name}-{turn}")
+            turn += 1
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    acts = session.log.acts()
+    assert len(acts) == len({act.node for act in acts}) == N
+
+
+def test_key_of_another_answer_is_refused(make: Make) -> None:
+    session = make()
+    session.label("", "n1", "a", "k1")
+    for act in (
+        lambda: session.label("", "n1", "b", "k1"),
+        lambda: session.label("", "n2", "a", "k1"),
+        lambda: session.skip("", "n1", "unsure", "k1"),
+        lambda: session.note("", "n1", "odd", "k1"),
+        lambda: session.adjudicate("", "n1", "a", "k1"),
+    ):
+        with pytest.raises(LabelError):
+            act()
+    assert len(session.log.acts()) == 1
+    assert session.labels() == {"n1": "a"}
+
+
+def test_answers_written_by_another_process_can_be_changed(make: Make, tmp_path: Path) -> None:
+    session = make()
+    with LabelLog(tmp_path / "a.labels") as other:
+        other.answer("n1", "a")
+    before = session.label("", "n1", "b", "k1")
+    assert before is not None
+    assert before.label == "a"
+    assert session.labels() == {"n1": "b"}
+    assert [act.kind for act in session.log.acts()] == ["label", "correct"]
+
+
+def test_undone_nodes_are_asked_again(make: Make) -> None:
+    session = make()
+    asked = []
+    for turn in range(N):
+        asked.append(session.next("").node)
+        session.label("", asked[-1], "a", f"k{turn}")
+    assert session.next("") is None
+    for turn in range(3):
+        session.undo("", f"u{turn}")
+    again = []
+    while (question := session.next("")) is not None:
+        assert question.why is Why.UNDONE
+        again.append(question.node)
+        session.label("", question.node, "b", f"again{len(again)}")
+    assert sorted(again) == sorted(asked[-3:])
+
+
+def test_undone_node_goes_to_others_after_the_lease(make: Make) -> None:
+    clock = Clock()
+    session = make(annotators=["ada", "grace"], clock=clock)
+    while (question := session.next("ada")) is not None:
+        session.label("ada", question.node, "a", f"k{question.node}")
+    taken_back = session.undo("ada", "u").node
+    assert session.next("grace") is None
+    clock.now = 2 * LEASE_S
+    assert session.next("grace").node == taken_back
+
+
+def test_undone_verdict_reopens_the_disagreement(make: Make) -> None:
+    session = make(annotators=["ada", "grace", "eve"])
+    session.label("ada", "n1", "a", "k1")
+    session.label("grace", "n1", "b", "k2")
+    question = session.next("eve").node
+    session.adjudicate("eve", "n1", "c", "k3")
+    assert [(act.kind, act.label) for act in session.history("eve")] == [("adjudicate", "c")]
+    assert [act.node for act in session.settled()] == ["n1"]
+    assert session.undo("eve", "k4").kind == "adjudicate"
+    assert [each.node for each in session.disagreements()] == ["n1"]
+    assert session.next("eve").node == question
+
+
+def test_restart_keeps_classes_in_order(make: Make) -> None:
+    session = make(classes=["z", "a"], annotators=["ada", "grace", "eve"])
+    session.start()
+    session.add_class("new", "ada")
+    session.label("ada", "n1", "a", "k1")
+    session.label("grace", "n1", "a", "k2")
+    session.label("eve", "n1", "z", "k3")
+    session.close()
+    assert list(make(classes=[]).classes) == ["z", "a", "new"]
+    assert list(make(classes=["new", "a"]).classes) == ["new", "a", "z"]
+    assert session.log.classes() == ["z", "a", "new"]
+
+
+def test_classes_with_another_spelling_are_those_of_the_log(make: Make, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="featprop")
+    make().log.tell({"n1": "fraud", "n2": "Fraud", "n3": 1, "n4": "not ok"})
+    session = make(classes=["FRAUD", "legit", "Fraud", "1", "1.0", "not  OK"])
+    assert list(map(repr, session.classes)) == ["'fraud'", "'legit'", "'Fraud'", "'1'", "1", "'not ok'"], "types stay"
+    (record,) = caplog.records
+    assert all(name in record.getMessage() for name in ("'FRAUD'", "'fraud'", "'1.0'", "'not  OK'"))
+
+
+def test_exact_class_name_wins_over_its_text(make: Make) -> None:
+    session = make(classes=[1, "1", 2])
+    session.label("", "n1", "1", "k1")
+    session.label("", "n2", 1, "k2")
+    session.label("", "n3", "2", "k3")
+    assert [session.labels()[node] for node in ("n1", "n2", "n3")] == ["1", 1, 2]
+    assert [type(session.labels()[node]) for node in ("n1", "n2", "n3")] == [str, int, int]
+    assert session.progress().classes == [(1, 1), ("1", 1), (2, 1)]
+
+
+def test_failed_write_changes_nothing_in_memory(make: Make) -> None:
+    session = make()
+    session.label("", "n1", "a", "k1")
+    session.log._connection.execute("PRAGMA query_only = 1")
+    with pytest.raises(FeatpropError):
+        session.label("", "n1", "b", "k2")
+    assert session.labels() == {"n1": "a"}
+    assert [act.node for act in session.history("")] == ["n1"]
+
+
+def test_labels_of_open_questions_are_hidden(make: Make) -> None:
+    session = make(annotators=["ada", "grace"], overlap=2)
+    shared = [node for node in session.graph.ids.tolist() if session._questions.wanted(node) == 2][:2]
+    for turn, node in enumerate(shared):
+        session.label("ada", node, "b", f"k{turn}")
+    places = session.graph.positions(shared)
+    assert session.codes("ada")[places].tolist() == [1, 1]
+    assert session.codes("grace")[places].tolist() == [-1, -1]
+    session.label("grace", shared[0], "a", "k9")
+    assert (session.codes("grace")[places] >= 0).tolist() == [True, False]
+
+
+def test_model_breaks_ties_without_learning_from_them(make: Make) -> None:
+    session = make(annotators=["ada", "grace"])
+    for place in range(6, 30):
+        session.label("ada", f"n{place}", "abc"[place % 3], f"k{place}")
+    session.label("ada", "n0", "a", "t1")
+    session.label("grace", "n0", "c", "t2")
+    assert session.labels()["n0"] == "c"
+    snapshot = session._snapshot()
+    assert "n0" not in snapshot.labels
+    assert "n0" in snapshot.excluded
+    session._take(compute_ranking(session.graph, "featprop-diffused", "ridge", 0, snapshot))
+    assert session.prediction("n0").label == "a"
+    assert session.labels()["n0"] == "a"
+    assert session.progress().disagreements == 1
+
+
+def test_reserved_nodes_count_towards_the_budget(make: Make) -> None:
+    session = make(annotators=["ada", "grace", "eve"], budget=2)
+    assert session.next("ada") is not None
+    assert session.next("grace") is not None
+    assert session.next("eve") is None
+    session.skip("ada", session.next("ada").node, "unsure", "k1")
+    assert session.next("eve") is not None
+
+
+def test_counts_match_the_log_after_random_actions(make: Make) -> None:
+    session = make(annotators=["ada", "grace"], overlap=2)
+    chance = np.random.default_rng(0)
+    for turn in range(300):
+        name, node = ["ada", "grace"][chance.integers(2)], f"n{chance.integers(8)}"
+        act = chance.integers(5)
+        if act == 0:
+            session.undo(name, f"k{turn}")
+        elif act == 1:
+            session.skip(name, node, "unsure", f"k{turn}")
+        elif act == 2:
+            session.adjudicate(name, node, "abc"[chance.integers(3)], f"k{turn}")
+        else:
+            session.label(name, node, "abc"[chance.integers(3)], f"k{turn}")
+    holding = session.log.holding()
+    counts = consensus(holding)
+    assert session.labels() == counts.labels
+    progress = session.progress()
+    assert dict(progress.classes) == {name: list(counts.labels.values()).count(name) for name in "abc"}
+    given = [act for act in holding if act.kind != "adjudicate"]
+    assert progress.annotators == {name: sum(act.annotator == name for act in given) for name in ("ada", "grace")}
+    assert sum(progress.hours.values()) == len(given)
+    assert progress.skipped == len(counts.skips)
+    assert progress.alpha == pytest.approx(alpha(holding))
+    assert {each.node for each in session.disagreements()} == {each.node for each in disagreements(holding)}
+    for name in ("ada", "grace"):
+        mine = sorted((act.number for act in holding if act.annotator == name), reverse=True)
+        assert [act.number for act in session.history(name)] == mine
+    again = make(annotators=["ada", "grace"], overlap=2)
+    assert again.progress() == progress
+
+
+def test_hanging_training_is_stopped_and_restarted(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("featprop.web.page.trainer.MIN_TIMEOUT_S", 0.3)
+    session = make()
+    trainer = session._trainer
+    begin = trainer._start_process
+    hung = []
+
+    def begin_hung() -> None:
+        begin()
+        if not hung:
+            hung.append(trainer._process.pid)
+            os.kill(trainer._process.pid, signal.SIGSTOP)
+
+    monkeypatch.setattr(trainer, "_start_process", begin_hung)
+    session.start(patience=5)
+    assert "0 s" in session.progress().failure
+    monkeypatch.setattr("featprop.web.page.trainer.MIN_TIMEOUT_S", 60.0)
+    session.label("", session.next("").node, "a", "k1")
+    deadline = time.monotonic() + 300
+    while session.progress().seen < 1 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert (session.progress().seen, session.progress().failure) == (1, "")
+
+
+def test_node_of_another_class_than_its_neighbours_is_contradicted(make: Make, graph: Graph) -> None:
+    session = make()
+    session.log.tell({f"n{i}": "abc"[i % 3] for i in range(12)}, annotator="")
+    with_ranking(session)
+    assert session.ranking is not None
+    probabilities = np.tile(np.float32([0.8, 0.1, 0.1]), (N, 1))
+    alone = int(np.diff(graph.adjacency.indptr)[20:].argmax()) + 20
+    probabilities[alone] = [0.1, 0.8, 0.1]
+    session._questions.ranking = replace(session.ranking, probabilities=probabilities)
+    assert session.contradicted(5)[0][0] == f"n{alone}"
+    assert session.contradicted(5)[0][1].label == "b"
