@@ -191,7 +191,7 @@ def connect(cluster: str | None, workers: int | None, folder: Path) -> Iterator[
         except (OSError, ValueError, TimeoutError) as error:
             raise ParameterError(
                 f"No Dask scheduler answers at {cluster}: {quote_error(error)}.",
-                hint="Check the address, or start a scheduler with: dask scheduler",
+                hint="Check the address, or run `dask scheduler` to start one.",
                 parameter="cluster",
                 value=cluster,
             ) from error

@@ -80,7 +80,7 @@ def write_report(folders: Sequence[Path], out: Path, *, force: bool = False) -> 
     statistics = {name: each for folder in folders for name, each in read_statistics(folder).items()}
     if not results.lines and not statistics:
         message = f"There are no results (*.jsonl) in {', '.join(map(str, folders))}."
-        raise FileError(message, hint="Make some with: featprop experiments run", path=folders[0])
+        raise FileError(message, hint="Run `featprop experiments run` to make some.", path=folders[0])
     tables, drawings = build_tables(results, statistics), list(build_drawings(results))
     headline, *findings = summarize_findings(results)
     text = render_template(
