@@ -212,7 +212,7 @@ def test_coverage_is_computed_once(graph: Graph, labels: Any, monkeypatch: pytes
 
     model = GraphRidge().fit(graph, list(labels), list(labels.values()))
     context, expected = ReportContext(graph, model, labels), diagnose(graph, model)
-    monkeypatch.setattr(sys.modules["featprop.evaluate.diagnostics"], "covered", None)
+    monkeypatch.setattr(sys.modules["featprop.evaluate.diagnostics"], "measure_coverage", None)
     found = build.evaluate(context).diagnostics
     assert found is not None
     assert str(found) == str(expected)
