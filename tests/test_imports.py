@@ -11,6 +11,7 @@ LAYERS = [
     [
         "cache",
         "errors",
+        "files",
         "progress",
         "matrix",
         "html",

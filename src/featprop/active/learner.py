@@ -35,11 +35,11 @@ from featprop.active.saved_learner import (
 from featprop.errors import LabelError
 from featprop.evaluate import Advice, AuditSample, AuditScore, Doubts, Estimate, advise, doubts, estimate, score_audit
 from featprop.evaluate.audit import add_to_audit
+from featprop.files import replacing_file
 from featprop.graph import Graph
 from featprop.html import bars, card
 from featprop.interop.pandas import is_series, known_of
 from featprop.interop.plain import plain
-from featprop.io.atomic import replacing_file, restore_interrupted
 from featprop.io.given import GraphLike, as_graph
 from featprop.io.sheets import write_labels
 from featprop.labels import LabelLog
@@ -318,7 +318,7 @@ class ActiveLearner:
         elif self._record is not None:
             check_is_latest(folder, self._record)
         if self._model is not None:
-            save_model(self._model, folder / MODEL)
+            save_model(self._model, folder / MODEL, force=True)
         with replacing_file(folder / RECORD) as temporary:
             temporary.write_text(text, encoding="utf-8")
             yield
@@ -345,8 +345,7 @@ class ActiveLearner:
         graph.positions(known, f"ids in {folder}")
         if "device" in learner._settings.get_params():
             learner._settings.set_params(device=device)
-        restore_interrupted(folder / MODEL)
-        if (folder / MODEL).is_dir():
+        if (folder / MODEL).is_file():
             learner._model = load_model(folder / MODEL, device=device)
             learner._settings = learner._model.fresh()
             learner._model_saw = record["model_saw"]

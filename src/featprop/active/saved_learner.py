@@ -36,7 +36,7 @@ __all__ = [
 
 RECORD = "learner.json"
 LABELS = "labels.sqlite"
-MODEL = "model"
+MODEL = "model.safetensors"
 LOCK = ".lock"
 FORMAT = 1
 

@@ -106,7 +106,7 @@ GraphArgument = Annotated[
     ),
 ]
 ForceOption = Annotated[
-    bool, typer.Option("--force", help="Overwrite --out even if a person typed into it, and keep a copy beside it.")
+    bool, typer.Option("--force", help="Overwrite existing files; labels in them are first copied to NAME.bak.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 DeviceOption = Annotated[str, typer.Option("--device", help="Where PyTorch computes, such as cpu or cuda.")]

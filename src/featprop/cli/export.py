@@ -111,7 +111,7 @@ def _write_config(path: Path, content: bytes, *, force: bool) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    from featprop.io.atomic import replacing_file
+    from featprop.files import replacing_file
 
     place = place_of(path)
     if isinstance(place, Path):

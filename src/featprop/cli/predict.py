@@ -31,7 +31,9 @@ __all__ = ["predict"]
 def predict(
     graph: GraphArgument,
     tables: TableOptions,
-    model: Annotated[Path, typer.Option("--model", help="A model folder that featprop train wrote.")] = Path("model"),
+    model: Annotated[Path, typer.Option("--model", help="A model that `featprop train` wrote.")] = Path(
+        "model.safetensors"
+    ),
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The table to write, .csv or .parquet; - for standard output.")
     ] = Path("predictions.csv"),
@@ -46,7 +48,7 @@ def predict(
 
     The labels the model was trained on stay as a person gave them.
 
-    Example: `featprop predict my-graph/ --model model/ --out predictions.csv`
+    Example: `featprop predict my-graph/ --model model.safetensors --out predictions.csv`
     """
     from featprop.active import write_predictions
     from featprop.io.overwriting import PREDICTION_SUFFIXES

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import featprop
-from featprop.cli.app import DeviceOption, GraphArgument, SeedOption, app, read
+from featprop.cli.app import DeviceOption, ForceOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, counted, read_sheets
+from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, read_sheets
 from featprop.cli.model_options import LabelsOption, ModelOption, SettingsOption, chosen_model
 from featprop.cli.scale_options import (
     ClusterOption,
@@ -38,13 +38,16 @@ def train(
     classes: ClassesOption = None,
     skip: SkipOption = None,
     on_conflict: OnConflictOption = "error",
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model folder to write.")] = Path("model"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model to write, a .safetensors file.")] = Path(
+        "model.safetensors"
+    ),
     model: ModelOption = None,
     settings: SettingsOption = None,
     use_audit: Annotated[
         bool, typer.Option("--use-audit", help="Train on the labels of an audit too; it checks this model no more.")
     ] = False,
     seed: SeedOption = 0,
+    force: ForceOption = False,
     device: DeviceOption = "cpu",
     max_memory: MaxMemoryOption = None,
     scratch: ScratchOption = None,
@@ -55,13 +58,13 @@ def train(
 
     The labels of an audit (`featprop audit`) are left out, and say how good the model is.
 
-    Example: `featprop train my-graph/ --labels picks.csv --out model/`
+    Example: `featprop train my-graph/ --labels picks.csv --out model.safetensors`
     """
     from featprop.evaluate import score_audit
-    from featprop.models.saved import check_may_hold_model, n_labels_in
+    from featprop.files import check_output
 
     chosen = chosen_model(model, settings, seed, device)
-    check_may_hold_model(out)
+    check_output(out, force=force, suffixes=(".safetensors",))
     with showing_progress():
         whole = read(graph, tables)
         sheet = read_sheets(labels, whole, (), classes, skip, on_conflict, use_audit=use_audit)
@@ -71,8 +74,7 @@ def train(
         with working_as_said(whole, max_memory, scratch, workers, cluster):
             fitted = chosen.fit(whole, sheet.nodes, sheet.labels)
             score = score_audit(whole, fitted, sheet.audited, sheet.audit) if sheet.audited else None
-        before = n_labels_in(out)
-        featprop.save_model(fitted, out)
+        featprop.save_model(fitted, out, force=force)
     if use_audit:
         typer.echo("The labels of the audit are among them: it checks this model no more.", err=True)
     counts = Counter(sheet.labels)
@@ -83,5 +85,4 @@ def train(
         typer.echo(evidence)
     if score is not None:
         typer.echo(f"{score}")
-    instead = f", in place of one of {counted(before, 'label')}" if before else ""
-    typer.echo(f"Wrote the model to {out}{instead}.")
+    typer.echo(f"Wrote the model to {out}.")

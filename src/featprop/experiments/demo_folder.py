@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from featprop.errors import FileError
 from featprop.experiments.results import STATISTICS
+from featprop.files import replacing_file
 from featprop.graph import Graph
-from featprop.io.atomic import replacing_file
 from featprop.matrix import dense
 
 __all__ = ["DemoFolder"]

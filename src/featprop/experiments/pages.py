@@ -16,7 +16,7 @@ from pathlib import Path
 from featprop.errors import FileError, unknown_choice
 from featprop.experiments.figures import Drawing
 from featprop.experiments.typeset import Table
-from featprop.io.atomic import replacing_file
+from featprop.files import replacing_file
 
 __all__ = ["refresh", "refreshed", "shown"]
 

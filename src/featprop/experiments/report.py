@@ -20,7 +20,7 @@ from featprop.experiments.scoring import PROTOCOLS
 from featprop.experiments.summary import Results
 from featprop.experiments.theory import correlation_table, error_against_loss
 from featprop.experiments.typeset import Table
-from featprop.io.atomic import replacing_file
+from featprop.files import replacing_file
 from featprop.progress import tracked
 from featprop.web.drawing.templates import rendered
 from featprop.web.report.files import check_replaceable

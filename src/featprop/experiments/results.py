@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 
 from featprop.errors import FileError, quote_error
 from featprop.experiments.entrants import Entrant
-from featprop.io.atomic import replacing_file, sweep, unwritable
+from featprop.files import replacing_file, write_error
+from featprop.io.atomic import sweep
 from featprop.io.locks import held_lock
 from featprop.names import from_jsonable, to_jsonable
 
@@ -219,7 +220,7 @@ class Appender:
                     file.flush()
                     os.fsync(file.fileno())
             except OSError as error:
-                raise unwritable(path, error) from error
+                raise write_error(path, error) from error
 
     def record(self, statistics: Mapping[str, Mapping[str, Any]]) -> None:
         """Add the figures of data sets to those that are there."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from featprop.errors import FileError, ParameterError, first_five, overwriting
-from featprop.io.atomic import replacing_file
+from featprop.files import replacing_file
 from featprop.io.formulas import bare
 from featprop.io.predictions import Predictions
 

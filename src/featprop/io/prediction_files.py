@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from featprop.io.atomic import replacing_file
+from featprop.files import replacing_file
 from featprop.io.overwriting import PREDICTION_SUFFIXES, make_way
 from featprop.io.predictions import PREDICTION_COLUMNS, PROBABILITY
 from featprop.io.sheets import Place, cells, significant, write_header, write_rows

@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from featprop.files import replacing_file
 from featprop.interop.plain import as_array
-from featprop.io.atomic import replacing_file
 from featprop.io.formulas import shielded, shielded_column
 from featprop.io.overwriting import MADE_COLUMNS, make_way
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from featprop.errors import FileError, ParameterError, overwriting
-from featprop.io.atomic import replacing_file
+from featprop.files import replacing_file
 
 __all__ = ["COMMAND", "check_replaceable", "write_page"]
 
