@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from featprop.evaluate import advise, doubts, draw_audit, estimate, learning_curve, score_audit
     from featprop.graph import Graph
     from featprop.io import Format, read_graph, register_format
-    from featprop.labels import LabelLog, export_labels, import_labels
+    from featprop.labels import LabelLog, export_labels, import_labels, write_predictions
     from featprop.models import GCN, SGC, NodeClassifier, GraphRidge, available_models, get_model, load_model
     from featprop.models import register_model, save_model
     from featprop.propagation import propagate
     from featprop.web.report import Report, report
-    from featprop.active import ActiveLearner, Plan, Selection, plan, select, write_predictions
+    from featprop.active import ActiveLearner, Plan, Selection, plan, select
     from featprop.strategies import ScoreStrategy, QueryContext, Strategy, available_strategies, get_strategy
     from featprop.strategies import register_strategy
     from featprop.tables import Preparation, TableOptions
@@ -49,11 +49,11 @@ _NAMES = {
     "advise doubts draw_audit estimate learning_curve score_audit",
     "graph": "Graph",
     "io": "Format read_graph register_format",
-    "labels": "LabelLog export_labels import_labels",
+    "labels": "LabelLog export_labels import_labels write_predictions",
     "models": "GCN SGC NodeClassifier GraphRidge available_models get_model load_model register_model save_model",
     "propagation": "propagate",
     "web.report": "Report report",
-    "active": "ActiveLearner Plan Selection plan select write_predictions",
+    "active": "ActiveLearner Plan Selection plan select",
     "strategies": "ScoreStrategy QueryContext Strategy available_strategies get_strategy register_strategy",
     "tables": "Preparation TableOptions",
     "transforms": "FeatPropSplit",
@@ -76,7 +76,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name in ("datasets", "errors"):
+    if name in ("datasets", "errors", "labels"):
         return importlib.import_module(f"featprop.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'featprop' has no attribute {name!r}")

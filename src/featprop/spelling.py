@@ -1,8 +1,8 @@
-"""One name written in several ways: what a spreadsheet, another program or a hurried person makes of it.
+"""Names written in several ways: by a spreadsheet, another program or a hurried person.
 
-Case, blanks and the zeros after a decimal point never tell two names apart for a person: ``OK`` and ``ok``, ``1`` and
-``1.0``; nor does whether ``ü`` is one character or two, as programs on a Mac write it. Zeros in front do: ``007`` is
-not 7.
+Two spellings of a class compare equal if they differ only in case, spaces, the zeros after a decimal point
+(``1`` and ``1.0``), how Unicode encodes a character (NFKC: ``ü`` as one character or two, full-width letters) or in
+characters nobody sees (zero-width, bidirectional marks). Leading zeros count: ``007`` is not ``7``.
 """
 
 from __future__ import annotations
@@ -11,22 +11,23 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Hashable, Iterable
-
-__all__ = ["closest", "composed", "form_of"]
+from functools import lru_cache
 
 NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))\.([0-9]+)")
-CLOSE = 0.75
-"""How alike two words must be: twice the characters they share over all they have."""
+MIN_SIMILARITY = 0.75
+"""Twice the characters two names share over all they have, from which on they are close."""
 
 
-def composed(text: str) -> str:
-    """Return text with one character for each letter with its marks, where there is one (Unicode's NFC)."""
-    return unicodedata.normalize("NFC", text)
+def normalize_label(name: object) -> str:
+    """Return what all spellings of a class have in common."""
+    return _normalize(str(name))
 
 
-def form_of(name: object) -> str:
-    """Return what names written in several ways have in common: lower case, single blanks, a number without zeros."""
-    text = composed(" ".join(str(name).replace("’", "'").replace("‘", "'").split()).casefold())
+@lru_cache(maxsize=10_000)
+def _normalize(text: str) -> str:
+    text = "".join(character for character in text if unicodedata.category(character) != "Cf")
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = " ".join(text.replace("’", "'").replace("‘", "'").split())
     number = NUMBER.fullmatch(text)
     if number is None:
         return text
@@ -34,10 +35,15 @@ def form_of(name: object) -> str:
     return f"{number[1]}.{decimals}" if decimals else number[1]
 
 
-def closest(name: object, others: Iterable[Hashable], cutoff: float = CLOSE) -> Hashable | None:
-    """Return the one of `others` that is written most like `name`; None if none is close."""
+def is_visible(name: object) -> bool:
+    """Return whether a name has at least one character that can be seen."""
+    return any(unicodedata.category(character)[0] in "LNPS" for character in normalize_label(name))
+
+
+def closest(name: object, others: Iterable[Hashable], cutoff: float = MIN_SIMILARITY) -> Hashable | None:
+    """Return the one of `others` that is spelled most like `name`; None if none is close."""
     by_form: dict[str, Hashable] = {}
     for other in others:
-        by_form.setdefault(form_of(other), other)
-    found = difflib.get_close_matches(form_of(name), by_form, n=1, cutoff=cutoff)
+        by_form.setdefault(normalize_label(other), other)
+    found = difflib.get_close_matches(normalize_label(name), by_form, n=1, cutoff=cutoff)
     return by_form[found[0]] if found else None

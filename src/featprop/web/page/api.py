@@ -92,7 +92,7 @@ def api(desk: Desk, showing: Showing, changes: dict[str, Change]) -> APIRouter:
         return JSONResponse(jsonable_view(showing.view(node_in(desk.graph, name), who(request), suggestion=wanted)))
 
     @routes.get("/export")
-    def export(format: str = "csv") -> Response:  # noqa: A002
+    def export(format: str = "csv") -> Response:
         """Return every answer as a file: csv, jsonl, label-studio, or label-studio-config."""
         return download(desk, format)
 

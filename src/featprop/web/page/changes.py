@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from starlette.requests import Request
 
 from featprop.errors import ParameterError
-from featprop.labels import Act
+from featprop.labels import Annotation
 from featprop.names import to_jsonable
 from featprop.web.page.addresses import named, node_of
 from featprop.web.page.bodies import Adjudication, Body, Heartbeat, Labelling, NewClass, Note, Skipping, Undoing
@@ -111,6 +111,6 @@ def changes(desk: Desk, adding: Collection[str]) -> dict[str, Change]:
     }
 
 
-def _said(act: Act | None) -> Any:
+def _said(act: Annotation | None) -> Any:
     """Return what somebody said before: a label, or null for nothing and a skip."""
     return None if act is None else to_jsonable(act.label)

@@ -8,7 +8,7 @@ from typing import overload
 from featprop.errors import LabelError, ParameterError
 from featprop.interop.plain import is_missing
 from featprop.names import name_to_text
-from featprop.spelling import form_of
+from featprop.spelling import normalize_label
 from featprop.tables.naming import name_of
 
 __all__ = ["Classes"]
@@ -55,7 +55,7 @@ class Classes(Sequence[Hashable]):
         text = " ".join(name.split())
         if is_missing(text):
             raise ParameterError("class", "must have a name", repr(name), "type one")
-        alike = [known for known in self._names if form_of(known) == form_of(text)]
+        alike = [known for known in self._names if normalize_label(known) == normalize_label(text)]
         if alike:
             return alike[0], False
         if len(self._names) >= MOST:

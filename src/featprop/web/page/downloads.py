@@ -8,8 +8,7 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from featprop.errors import unknown_choice
-from featprop.labels import LabelLog
-from featprop.labels.exchange import export_labels, label_studio_config
+from featprop.labels import LabelLog, export_labels, label_studio_config
 from featprop.web.page.desk import Desk
 
 __all__ = ["DOWNLOADS", "download"]
@@ -52,7 +51,7 @@ def download(desk: Desk, kind: str) -> Response:
         if kind == CONFIGURATION:
             content = label_studio_config(log, desk.graph, desk.classes)
         else:
-            content = export_labels(log, desk.graph, kind, guess=desk.prediction)
+            content = export_labels(log, desk.graph, kind, predict=desk.prediction)
     stem = "labels" if desk.log.path is None else desk.log.path.stem
     name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "_" for letter in stem)
     headers = {"Content-Disposition": f'attachment; filename="{name}-{kind}{chosen.ending}"'}

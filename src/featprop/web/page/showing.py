@@ -12,7 +12,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from featprop.labels import Act
+from featprop.labels import Annotation
 from featprop.names import name_to_text, to_jsonable
 from featprop.web.page.addresses import node_address
 from featprop.web.page.card import Card, card_of, picture_of, title_of
@@ -64,7 +64,7 @@ class View:
     drawing: Markup
     rows: list[Row]
     legend: list[LegendLine]
-    answer: Act | None
+    answer: Annotation | None
     notes: list[str]
     prediction: Prediction | None
     is_audit: bool = False
@@ -190,14 +190,14 @@ def jsonable_view(view: View) -> dict[str, Any]:
     }
 
 
-def jsonable_act(act: Act) -> dict[str, Any]:
+def jsonable_act(act: Annotation) -> dict[str, Any]:
     """Return an act as the API gives it."""
     return {
         "node": to_jsonable(act.node),
         "kind": act.kind,
         "label": to_jsonable(act.label),
         "text": act.text,
-        "time": act.time.isoformat(),
+        "time": None if act.time is None else act.time.isoformat(),
         "annotator": act.annotator,
     }
 
