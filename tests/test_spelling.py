@@ -2,7 +2,7 @@
 
 import pytest
 
-from featprop.spelling import closest, form_of
+from featprop.spelling import closest, normalize_label
 
 
 @pytest.mark.parametrize(
@@ -17,12 +17,12 @@ from featprop.spelling import closest, form_of
     ],
 )
 def test_one_name_in_two_ways(one: object, other: object) -> None:
-    assert form_of(one) == form_of(other)
+    assert normalize_label(one) == normalize_label(other)
 
 
 @pytest.mark.parametrize(("one", "other"), [("007", 7), ("007", "7.0"), ("1.05", "1.5"), ("10", "1.0"), ("a b", "ab")])
 def test_two_names(one: object, other: object) -> None:
-    assert form_of(one) != form_of(other)
+    assert normalize_label(one) != normalize_label(other)
 
 
 def test_the_closest_name() -> None:

