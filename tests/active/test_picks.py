@@ -90,7 +90,7 @@ def test_what_a_notebook_shows_of_a_selection(monkeypatch: pytest.MonkeyPatch) -
     assert shown.count("<tr>") == 3 + 1 + 10
     assert "and 1 more" in shown
     assert "nodes each pick represents" in shown
-    monkeypatch.setattr("featprop.active.picks.QUICK", 0)
+    monkeypatch.setattr("featprop.active.picks.MAX_QUICK_PRODUCTS", 0)
     assert "nodes each pick represents" in picks._repr_html_(), "measured already"
     unmeasured = select(graph, budget=2)
     assert "not measured yet" in unmeasured._repr_html_()

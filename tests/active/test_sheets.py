@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from featprop.active.labelling_sheet import write_sheet
-from featprop.io.labels import read_labels
 
 import featprop as fp
 from featprop.active import Selection
+from featprop.active.sheets import write_picks
 from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
 from tests.helpers import raises
@@ -38,7 +37,7 @@ def picks_of(graph: Graph, *positions: int) -> Selection:
 
 def written(picks: Selection, **options: object) -> str:
     stream = io.BytesIO()
-    write_sheet(stream, picks, description=False, **options)  # type: ignore[arg-type]
+    write_picks(stream, picks, description=False, **options)  # type: ignore[arg-type]
     return stream.getvalue().decode()
 
 
@@ -50,7 +49,7 @@ def test_columns_of_the_nodes(graph: Graph) -> None:
 
 def test_a_sheet_is_what_the_selection_says(graph: Graph, tmp_path: Path) -> None:
     picks = fp.select(graph, 2)
-    write_sheet(str(tmp_path / "s.csv"), picks)
+    write_picks(str(tmp_path / "s.csv"), picks)
     head, *rows = (tmp_path / "s.csv").read_text().splitlines()
     assert head == "rank,id,represents,spread,label"
     for number, row in enumerate(rows):
@@ -95,14 +94,14 @@ def test_a_filled_sheet_is_read_and_kept(graph: Graph, tmp_path: Path) -> None:
     path, picks = tmp_path / "s.csv", picks_of(graph, 1, 4)
     model = fp.GraphRidge().fit(graph, ["a", "c"], ["left", "right"])
     options = {"show": ["name", "tags"], "labels": {"a": "left", "c": "right"}, "model": model}
-    write_sheet(path, picks, **options)  # type: ignore[arg-type]
-    write_sheet(path, picks, **options)  # type: ignore[arg-type]
+    write_picks(path, picks, **options)  # type: ignore[arg-type]
+    write_picks(path, picks, **options)  # type: ignore[arg-type]
     path.write_text(path.read_text().removesuffix("\n") + "left\n")
     sheet = read_labels([path], graph)
     assert (sheet.nodes, sheet.labels, sheet.blank) == (["e"], ["left"], ["b"])
     with raises(FileError):
-        write_sheet(path, picks, **options)  # type: ignore[arg-type]
-    write_sheet(path, picks, force=True)
+        write_picks(path, picks, **options)  # type: ignore[arg-type]
+    write_picks(path, picks, force=True)
 
 
 @pytest.mark.parametrize(
