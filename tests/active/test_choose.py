@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from featprop.active import ActiveLearner, build_context, choose, select
 from featprop.datasets import digits
-from featprop.errors import GraphError, LabelError, ParameterError
+from featprop.errors import FeatpropError, GraphError, LabelError, ParameterError
 from featprop.graph import Graph
 from featprop.models import GCN, GraphRidge
 from featprop.strategies import QueryContext, get_strategy
@@ -211,32 +211,27 @@ def test_the_whole_graph_can_be_chosen(islands: Graph) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+    ("arguments", "error", "parameter"),
     [
-        ({"budget": 0}, ParameterError, "budget must be from 1 to 6, the number of nodes that may be chosen; found 0"),
-        ({"budget": 7}, ParameterError, "budget must be from 1 to 6"),
-        ({"budget": 6, "labelled": ["a"]}, ParameterError, "budget must be from 1 to 5"),
-        ({"budget": 1, "labelled": ["q"]}, GraphError, "labelled nodes must be ids of the graph; found 1 \\('q'\\)"),
-        ({"budget": 1, "seed": -1}, ParameterError, "seed must be a whole number of at least 0; found -1"),
-        ({"budget": 1, "seed": None}, ParameterError, "seed must be a whole number of at least 0; found None"),
-        ({"budget": 1, "seed": 1.5}, ParameterError, "seed must be a whole number of at least 0; found 1.5"),
-        (
-            {"budget": 1, "strategy": None},
-            ParameterError,
-            "strategy must be the name of a strategy, or one; found None",
-        ),
-        ({"budget": 1, "strategy": FeatProp}, ParameterError, "strategy must be the name of a strategy, or one"),
-        (
-            {"budget": 1, "exclude": np.array([True, False])},
-            GraphError,
-            "excluded nodes must be ids, or a mask of 6 truth values, one a node; found 2 truth values",
-        ),
-        ({"budget": 1, "strategy": "best"}, ParameterError, "strategy must be one of age, .*; found 'best'"),
+        ({"budget": 0}, ParameterError, "budget"),
+        ({"budget": 7}, ParameterError, "budget"),
+        ({"budget": 6, "labelled": ["a"]}, ParameterError, "budget"),
+        ({"budget": 1.5}, ParameterError, "budget"),
+        ({"budget": 1, "labelled": ["q"]}, GraphError, None),
+        ({"budget": 1, "seed": -1}, ParameterError, "seed"),
+        ({"budget": 1, "seed": None}, ParameterError, "seed"),
+        ({"budget": 1, "seed": 1.5}, ParameterError, "seed"),
+        ({"budget": 1, "strategy": None}, ParameterError, "strategy"),
+        ({"budget": 1, "strategy": FeatProp}, ParameterError, "strategy"),
+        ({"budget": 1, "exclude": np.array([True, False])}, GraphError, None),
+        ({"budget": 1, "strategy": "best"}, ParameterError, "strategy"),
     ],
 )
-def test_bad_arguments(islands: Graph, arguments: dict, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
+def test_bad_arguments(islands: Graph, arguments: dict, error: type[FeatpropError], parameter: str | None) -> None:
+    with raises(error) as caught:
         select(islands, **arguments)
+    if parameter is not None:
+        assert (caught.value.parameter, caught.value.value) == (parameter, arguments[parameter])
 
 
 def test_nodes_may_be_given_as_a_mask() -> None:

@@ -63,14 +63,14 @@ def test_the_sheet_from_python(islands: Graph, tmp_path: Path) -> None:
     assert [row["id"] for row in rows] == picks.nodes.tolist()
     assert [int(row["represents"]) for row in rows] == picks.represents.tolist()
     assert {row["label"] for row in rows} == {""}
-    picks.write(sheet)
-    sheet.write_text(sheet.read_text(encoding="utf-8").replace(",\n", ",x\n", 1), encoding="utf-8")
+    sheet.write_text(sheet.read_text(encoding="utf-8").replace(",,", ",x,", 1), encoding="utf-8")
     typed = sheet.read_text(encoding="utf-8")
     with raises(FileError):
         picks.write(sheet)
     assert sheet.read_text(encoding="utf-8") == typed
     picks.write(sheet, force=True)
     assert sheet.read_text(encoding="utf-8") != typed
+    assert (tmp_path / "picks.csv.bak").read_text(encoding="utf-8") == typed
 
 
 def test_a_selection_is_told_in_a_line(islands: Graph) -> None:
@@ -93,7 +93,7 @@ def test_what_a_notebook_shows_of_a_selection(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("featprop.active.picks.MAX_QUICK_PRODUCTS", 0)
     assert "nodes each pick represents" in picks._repr_html_(), "measured already"
     unmeasured = select(graph, budget=2)
-    assert "not measured yet" in unmeasured._repr_html_()
+    assert "not computed yet" in unmeasured._repr_html_()
     assert "_coverage" not in vars(unmeasured)
 
 

@@ -42,7 +42,7 @@ def test_the_elbow_by_hand() -> None:
     # below the line 10, 7.5, 5, 2.5, 0: by 0, 3.5, 3, 1.5, 0
     bent = replace(of_picks, mean_distance=curve, elbow=2)
     assert (bent.gained(1), bent.gained(2), bent.gained(5)) == (0.0, 0.6, 1.0)
-    assert "at 2 labels: they bring 60% of what 5 bring" in str(bent)
+    assert all(fact in str(bent) for fact in ("2 labels", "60%"))
 
 
 def test_three_groups_have_their_elbow_at_three() -> None:
