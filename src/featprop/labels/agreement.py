@@ -20,12 +20,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 from featprop.labels.annotation import VOTES, Annotation, Kind
 from featprop.names import name_to_text
 
 MAX_PAIRS_SHOWN = 3
+label_to_text = lru_cache(maxsize=10_000, typed=True)(name_to_text)
+"""Text that differs for labels of different types."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class Disagreement:
     @property
     def is_one(self) -> bool:
         """Whether the answers differ at all."""
-        return len(self.answers) > 1 and len(set(map(name_to_text, self.answers.values()))) > 1
+        return len(self.answers) > 1 and len(set(map(label_to_text, self.answers.values()))) > 1
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ class AlphaSums:
 
     def add(self, labels: Iterable[Hashable], times: int = 1) -> None:
         """Add a node by the labels that people gave it."""
-        counts = Counter(map(name_to_text, labels))
+        counts = Counter(map(label_to_text, labels))
         people = counts.total()
         if people > 1:
             for name, count in counts.items():
@@ -196,8 +199,8 @@ def decide(held: Sequence[Annotation]) -> Decision:
     if not votes:
         return Decision(None, max(held, key=lambda each: each.number).text)
     votes.sort(key=lambda each: each.number)
-    last = {name_to_text(each.label): each for each in votes}
-    counts = Counter(name for _, name in {(each.who, name_to_text(each.label)) for each in votes})
+    last = {label_to_text(each.label): each for each in votes}
+    counts = Counter(name for _, name in {(each.who, label_to_text(each.label)) for each in votes})
     most = max(counts.values())
     leaders = [each for name, each in last.items() if counts[name] == most]
     winner = max(leaders, key=votes.index)
@@ -217,7 +220,7 @@ def disagreements(annotations: Iterable[Annotation]) -> list[Disagreement]:
 def measure_agreement(annotations: Iterable[Annotation]) -> Agreement | None:
     """Measure how far people agree who labelled the same nodes; None if no node has two answers."""
     answers = {
-        node: {each.who: name_to_text(each.label) for each in held if each.kind is Kind.LABEL and each.who}
+        node: {each.who: label_to_text(each.label) for each in held if each.kind is Kind.LABEL and each.who}
         for node, held in group_by_node(annotations).items()
     }
     shared = [given for given in answers.values() if len(given) > 1]

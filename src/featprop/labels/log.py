@@ -346,11 +346,11 @@ class LabelLog(EventStore):
 
     def answers(self) -> list[Annotation]:
         """Return the answers that hold, one per node and annotator, in the order the nodes first came up."""
-        return self._in_order("SELECT * FROM answers")
+        return [each for each in self.holding() if each.kind is not Kind.VERDICT]
 
     def holding(self) -> list[Annotation]:
         """Return the answers and verdicts that hold, in the order the nodes first came up."""
-        return self._in_order("SELECT * FROM answers UNION ALL SELECT * FROM verdicts")
+        return self._select("SELECT {} FROM holding ORDER BY first, number")
 
     def holding_of(self, node: Hashable) -> list[Annotation]:
         """Return the answers and the verdict of one node that hold; takes no longer in a long log."""
@@ -376,13 +376,12 @@ class LabelLog(EventStore):
     @property
     def last(self) -> int:
         """Number of the last event that changes what a node is; 0 if there is none."""
-        kinds = "('label', 'skip', 'adjudicate', 'undo', 'audit', 'release', 'rename')"
-        number: int = self._rows(f"SELECT coalesce(max(number), 0) FROM events WHERE kind IN {kinds}")[0][0]
+        rows = self._rows(
+            "SELECT number FROM events WHERE kind NOT IN ('note', 'class', 'ask', 'learner') "
+            "ORDER BY number DESC LIMIT 1"
+        )
+        number: int = rows[0][0] if rows else 0
         return number
-
-    def _in_order(self, selected: str) -> list[Annotation]:
-        first = "(SELECT node AS name, min(number) AS first FROM events GROUP BY node)"
-        return self._select(f"SELECT {{}} FROM ({selected}) JOIN {first} ON name = node ORDER BY first, number")
 
     def _select(self, query: str, *values: object) -> list[Annotation]:
         with self._lock:

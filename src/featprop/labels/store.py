@@ -53,19 +53,21 @@ CREATE TABLE events (
     undoes INTEGER REFERENCES events (number)
 );
 CREATE INDEX events_of_node ON events (node);
-CREATE INDEX events_of_kind ON events (kind);
+CREATE INDEX renames ON events (number) WHERE kind = 'rename';
+CREATE INDEX audits ON events (number) WHERE kind = 'audit';
+CREATE INDEX releases ON events (number) WHERE kind = 'release';
 CREATE INDEX events_undone ON events (undoes);
 CREATE TRIGGER events_unchanged BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 CREATE TRIGGER events_kept BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
 CREATE VIEW standing AS
     SELECT * FROM events AS event
     WHERE kind IN ('label', 'skip', 'adjudicate') AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.number);
-CREATE VIEW answers AS
-    SELECT * FROM standing
-    WHERE number IN (SELECT max(number) FROM standing WHERE kind != 'adjudicate' GROUP BY node, annotator);
-CREATE VIEW verdicts AS
-    SELECT * FROM standing
-    WHERE number IN (SELECT max(number) FROM standing WHERE kind = 'adjudicate' GROUP BY node);
+CREATE VIEW holding AS
+    SELECT * FROM (
+        SELECT *, min(number) OVER (PARTITION BY node) AS first, row_number() OVER (
+            PARTITION BY node, iif(kind = 'adjudicate', NULL, annotator) ORDER BY number DESC
+        ) AS age FROM standing
+    ) WHERE age = 1;
 CREATE VIEW audit AS
     SELECT * FROM events
     WHERE kind = 'audit' AND number > coalesce((SELECT max(number) FROM events WHERE kind = 'release'), 0);
