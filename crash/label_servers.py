@@ -124,7 +124,7 @@ class People:
     def judge(self, tally):
         """Compare the log with what they know."""
         with LabelLog(self.log) as kept:
-            acts = [act for act in kept.acts() if act.kind != "class"]
+            acts = [act for act in kept.events() if act.kind != "class"]
         keys = [act.key for act in acts]
         answers = [(act.node, act.annotator) for act in acts]
         for kind, count in (

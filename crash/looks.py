@@ -56,7 +56,7 @@ def _said(path: Path) -> list[Any]:
     if not path.exists():
         return []
     with LabelLog(path) as log:
-        return [(act.kind, act.annotator, act.node, act.label, act.text) for act in log.acts()]
+        return [(act.kind, act.annotator, act.node, act.label, act.text) for act in log.events()]
 
 
 def doubled_acts(name: str, folder: Path) -> int:

@@ -81,7 +81,7 @@ def acts_kept(name: str, before: Path) -> Check:
 
 def _acts(log: Path) -> list[tuple[Any, ...]]:
     with contextlib.closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as database:
-        return database.execute("SELECT * FROM acts ORDER BY number").fetchall()
+        return database.execute("SELECT * FROM events ORDER BY number").fetchall()
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -114,7 +114,7 @@ def test_it_prints_an_address_takes_labels_and_goes_on_where_people_stopped(star
     assert again.lines != first.lines
     code, said = again.end(signal.SIGTERM)
     assert code == 0
-    assert "Classes that the label log knows in another spelling stay as they are there: 'A' is 'a'\n" in said
+    assert "'A' is 'a'" in said
     assert "(featprop inspect blobs --weights raw tells more)\n" in said
     assert "\nfeatprop train blobs --weights raw --labels blobs.labels learns from them.\n" in said
     with LabelLog(tmp_path / "blobs.labels") as log:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,8 @@ from featprop.io.tables import read_table
 from featprop.labels.annotation import Annotation, Kind, parse_time
 from featprop.labels.sheets import unescape_formula
 from featprop.tables.naming import ID_NAMES, find_column, names, no_column
+
+log = logging.getLogger(__name__)
 
 AUDIT = "audit"
 """Column with the number of nodes that an audited node stands for."""
@@ -159,6 +162,9 @@ def _read_table(path: Path, rows: Rows, id_column: str | None) -> None:
     labels = [_strip(value) for value in names(table, label_column, f"{path}", typed=rows.typed).to_pylist()]
     columns = {name: _read_texts(table, name, path) for name in ("annotator", "time", "kind", "note")}
     weights = parse_weights([text.strip() for text in _read_texts(table, AUDIT, path)], path)
+    unweighted = sum(weight is None and label is not None for weight, label in zip(weights, labels, strict=True))
+    if unweighted and any(weight is not None for weight in weights):
+        log.info("%s: %d labelled rows have no audit weight; models learn from them", path, unweighted)
     is_copy = any(title.strip().casefold().startswith(PROBABILITY) for title in table.column_names)
     source = "" if is_copy and not rows.is_ranked else str(path)
     for number, (node, label) in enumerate(zip(nodes, labels, strict=True)):

@@ -62,7 +62,7 @@ def press(tab: Any, key: str) -> None:
 
 
 def acts(live: Any) -> list[tuple[str, Any]]:
-    return [(act.kind, act.label) for act in live.page.log.acts() if act.kind != "class"]
+    return [(act.kind, act.label) for act in live.page.log.events() if act.kind != "class"]
 
 
 def test_the_address_becomes_a_clean_one_and_a_cookie_no_script_can_read(make_live: MakeLive, visit: Visit) -> None:
@@ -125,10 +125,10 @@ def test_undo_brings_the_last_node_back_and_backspace_does_not(make_live: MakeLi
     assert tab.locator("#undo").is_disabled()
     press(tab, "1")
     tab.keyboard.press("Backspace")
-    assert len(live.page.log.acts()) == 1
+    assert len(live.page.log.events()) == 1
     press(tab, "u")
     assert title(tab) == first
-    assert [act.kind for act in live.page.log.acts()] == ["label", "undo"]
+    assert [act.kind for act in live.page.log.events()] == ["label", "undo"]
 
 
 def test_a_skip_asks_for_the_reason(make_live: MakeLive, visit: Visit) -> None:
@@ -136,7 +136,7 @@ def test_a_skip_asks_for_the_reason(make_live: MakeLive, visit: Visit) -> None:
     tab = visit(live)
     tab.keyboard.press("s")
     assert tab.locator("#skip .panel").is_visible()
-    assert live.page.log.acts() == []
+    assert live.page.log.events() == []
     press(tab, "2")
     tab.keyboard.press("s")
     tab.fill("#reason", "page 3 is missing")
@@ -157,7 +157,7 @@ def test_a_note_is_typed_without_labelling(make_live: MakeLive, visit: Visit) ->
     tab.keyboard.press("Control+Enter")
     tab.wait_for_selector(".note")
     assert title(tab) == before
-    assert [(act.kind, act.text) for act in live.page.log.acts()] == [("note", "1 or 2? unsure")]
+    assert [(act.kind, act.text) for act in live.page.log.events()] == [("note", "1 or 2? unsure")]
 
 
 def test_a_note_that_was_typed_and_not_saved_goes_with_the_label(make_live: MakeLive, visit: Visit) -> None:
@@ -168,7 +168,7 @@ def test_a_note_that_was_typed_and_not_saved_goes_with_the_label(make_live: Make
     tab.keyboard.type("look at page 3")
     tab.keyboard.press("Escape")
     press(tab, "1")
-    assert [(act.kind, act.node, act.text) for act in live.page.log.acts()] == [
+    assert [(act.kind, act.node, act.text) for act in live.page.log.events()] == [
         ("note", node, "look at page 3"),
         ("label", node, ""),
     ]
@@ -182,7 +182,7 @@ def test_a_second_tab_says_that_an_answer_takes_the_place_of_another(make_live: 
     press(tab, "1")
     press(second, "3")
     assert "You had said ok; it is fraud now." in second.locator("#live").inner_text()
-    assert acts(live) == [("label", "ok"), ("correct", "fraud")]
+    assert acts(live) == [("label", "ok"), ("label", "fraud")]
 
 
 def test_a_class_like_another_is_that_one_and_it_is_said(make_live: MakeLive, visit: Visit) -> None:
@@ -200,7 +200,7 @@ def test_keys_with_a_modifier_held_down_or_while_waiting_do_nothing(make_live: M
     tab = visit(live)
     for keys in ("Control+1", "Alt+1", "Meta+1", "Shift+Digit1", "x", "Enter", " ", "Backspace"):
         tab.keyboard.press(keys)
-    assert live.page.log.acts() == []
+    assert live.page.log.events() == []
     before = tab.locator("#question").get_attribute("data-node")
     tab.keyboard.down("1")
     for _ in range(5):
@@ -229,7 +229,7 @@ def test_shortcuts_are_switched_off_and_stay_off(make_live: MakeLive, visit: Vis
     tab.reload()
     assert tab.locator("#keys").inner_text() == "Shortcuts are off"
     tab.keyboard.press("1")
-    assert live.page.log.acts() == []
+    assert live.page.log.events() == []
     assert tab.locator("dialog").count() == 0
     tab.click("#choices button >> nth=2")
     tab.wait_for_selector(".last a")
@@ -247,7 +247,7 @@ def test_help_opens_and_closes_with_a_key(make_live: MakeLive, visit: Visit) -> 
     tab.keyboard.press("1")
     tab.keyboard.press("Escape")
     tab.wait_for_selector("dialog[open]", state="hidden")
-    assert live.page.log.acts() == []
+    assert live.page.log.events() == []
     press(tab, "1")
 
 
@@ -349,7 +349,7 @@ def test_another_site_cannot_answer_for_somebody(make_live: MakeLive, chromium: 
             " body: new URLSearchParams({ node: '\"n1\"', label: '\"ok\"', key: 'k' }) }).catch(() => null)",
             live.root,
         )
-    assert live.page.log.acts() == []
+    assert live.page.log.events() == []
     context.close()
 
 
@@ -372,14 +372,14 @@ def test_without_javascript_everything_works(make_live: MakeLive, visit: Visit) 
     tab.click("text=Your answers")
     tab.select_option("select >> nth=0", label="ok")
     tab.click("tbody button >> nth=0")
-    kinds = [(act.kind, act.label or act.text) for act in live.page.log.acts() if act.kind != "class"]
+    kinds = [(act.kind, act.label or act.text) for act in live.page.log.events() if act.kind != "class"]
     assert kinds == [
         ("label", "review"),
         ("skip", "unsure"),
         ("undo", ""),
         ("note", "by hand"),
         ("label", "mule"),
-        ("correct", "ok"),
+        ("label", "ok"),
     ]
     assert tab.locator("#keys").count() == 0
 
@@ -481,7 +481,7 @@ def test_an_answer_that_could_not_be_sent_is_shown_kept_and_sent_again_once(make
     assert "Not saved yet" in tab.locator("#trouble").inner_text()
     tab.keyboard.press("2")
     assert tab.locator("#question").get_attribute("data-node") == before
-    assert live.page.log.acts() == []
+    assert live.page.log.events() == []
     again = make_live(page=live.page, port=live.port)
     tab.click("#trouble button")
     tab.wait_for_function("before => document.querySelector('#question').dataset.node !== before", arg=before)
@@ -574,7 +574,7 @@ def test_a_server_that_was_started_anew_is_said_and_the_answer_is_kept(make_live
     again = make_live(page=page, port=live.port)
     tab.keyboard.press("1")
     tab.wait_for_selector("#trouble:has-text('started anew')")
-    assert page.log.acts() == []
+    assert page.log.events() == []
     tab.goto(again.address())
     tab.wait_for_selector(".last a")
     assert acts(again) == [("label", "ok")]

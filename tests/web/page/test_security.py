@@ -109,7 +109,7 @@ def test_the_token_is_who_you_are(make_page: Callable[..., Any]) -> None:
     page = make_page(annotators=("ada", "grace"))
     page.browser("ada").post("/labels", data=FORM)
     page.script("grace").post("/api/labels", {**ANSWER, "node": "n2", "key": "other"})
-    assert [(act.annotator, act.node) for act in page.log.acts()] == [("ada", "n1"), ("grace", "n2")]
+    assert [(act.annotator, act.node) for act in page.log.events()] == [("ada", "n1"), ("grace", "n2")]
 
 
 def test_the_token_is_on_no_page(page: Any) -> None:
@@ -259,7 +259,7 @@ def test_reading_changes_nothing(page: Any) -> None:
     browser = page.browser()
     for path in ("/labels", "/api/labels", "/undo", "/skips"):
         assert browser.get(path, params=FORM).status_code == 405
-    assert page.log.acts() == []
+    assert page.log.events() == []
 
 
 # What a browser may do with an answer
@@ -364,7 +364,7 @@ def test_a_form_that_was_cut_on_its_way_is_not_taken(make_page: Callable[..., An
     short = _cut_form(page, {"type": "http.request", "body": part, "more_body": False})
     assert short[0]["status"] == 400
     assert b"must have the 60 bytes it says" in short[1]["body"]
-    assert page.log.acts() == []
+    assert page.log.events() == []
 
 
 @pytest.mark.parametrize("length", ["-1", "many", "1e3", "9" * 30])
@@ -392,7 +392,7 @@ def test_texts_are_bounded(page: Any, path: str, body: dict[str, str]) -> None:
         page.script().post(path, content=json.dumps(body), headers={"Content-Type": "application/json"}).status_code
         == 422
     )
-    assert page.log.acts() == []
+    assert page.log.events() == []
 
 
 def test_forms_are_bounded_as_well(page: Any) -> None:

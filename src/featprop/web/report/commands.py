@@ -91,7 +91,7 @@ def next_steps(files: Files, findings: Findings, n_labels: int, open_nodes: int)
     doubts = findings.doubts
     if doubts is not None and labels_that_look_wrong(doubts):
         words = "Look at the labels that seem wrong; where one is, correct it in its file and make this page again."
-        steps.insert(0, Next(words, (_line("report", files, out=files.out),)))
+        steps.insert(0, Next(words, (_line("report", files, "--force", out=files.out),)))
     return [step for step in steps if step is not None]
 
 
@@ -111,7 +111,7 @@ def _check(files: Files, findings: Findings, open_nodes: int) -> Next | None:
     draw = _line("audit", files, "--size", str(size), out=out)
     among_labels = findings.audit is not None and not files.audit
     grown = replace(files, labels=(*files.labels, out)) if among_labels else replace(files, audit=(*files.audit, out))
-    return Next(words, (draw, _line("report", grown, out=files.out)))
+    return Next(words, (draw, _line("report", grown, "--force", out=files.out)))
 
 
 def _more(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> Next | None:
@@ -124,13 +124,13 @@ def _more(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> N
     words = f"Label {budget:,} more, chosen knowing the labels so far: fill the label column of {out}."
     if findings.advice is not None and findings.advice.may_stop:
         words = f"Or label more all the same: {budget:,} nodes, chosen knowing the labels so far. Fill {out}."
-    return Next(words, (choose, _line("report", grown, out=files.out)))
+    return Next(words, (choose, _line("report", grown, "--force", out=files.out)))
 
 
 def _use(files: Files) -> Next:
-    train = _line("train", files, out="model/")
+    train = _line("train", files, out="model.safetensors")
     words = "Use it: the class of every node, with a confidence each."
-    options = [*files.reread, "--model", "model/", *files.device]
+    options = [*files.reread, "--model", "model.safetensors", *files.device]
     predict = _joined(["featprop", "predict", files.graph, *options, "--out", "predictions.csv"])
     return Next(words, (train, predict))
 

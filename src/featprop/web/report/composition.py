@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from featprop.errors import LabelError, MissingExtraError, first_five
+from featprop.files import check_output
 from featprop.graph import Graph
 from featprop.html import card
 from featprop.interop.pandas import is_series, known_of
 from featprop.io.given import GraphLike, as_graph
 from featprop.models import NodeClassifier, model_of_seed
 from featprop.web.report.commands import Files
-from featprop.web.report.files import check_replaceable, write_page
+from featprop.web.report.files import SUFFIXES, write_page
 from featprop.web.report.findings import Findings
 from featprop.web.report.subject import Subject
 
@@ -102,7 +103,7 @@ def report(
     from featprop.web.report.page import page
 
     place = Path(out)
-    check_replaceable(place, force=force)
+    check_output(place, force=force, suffixes=SUFFIXES)
     whole = as_graph(graph)
     told, checked = _by_node(whole, labels), _by_node(whole, audit or {})
     _check(whole, told, checked)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from featprop.errors import FileError, ParameterError, overwriting
-from featprop.files import replacing_file
+from featprop.files import writing_output
 
-__all__ = ["COMMAND", "check_replaceable", "write_page"]
+__all__ = ["COMMAND", "SUFFIXES", "check_replaceable", "write_page"]
 
 COMMAND = "featprop report"
+SUFFIXES = (".html", ".htm")
 
 
 def check_replaceable(path: Path, *, force: bool, command: str = COMMAND) -> None:
@@ -25,8 +26,7 @@ def check_replaceable(path: Path, *, force: bool, command: str = COMMAND) -> Non
 
 def write_page(path: Path, page: str, *, force: bool) -> None:
     """Write a report; it appears whole or not at all."""
-    check_replaceable(path, force=force)
-    with replacing_file(path) as temporary:
+    with writing_output(path, force=force, suffixes=SUFFIXES) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
 
 
