@@ -175,7 +175,7 @@ def test_sheets_that_cannot_be_an_audit(labelled: Path, run: Run) -> None:
     assert refused.exit_code == 2
     ok(run("train", labelled, "--labels", "all.csv", "--use-audit"))
     Path("damaged.csv").write_text("id,audit,label\n1,7.6,a\n2,,b\n3,lots,c\n")
-    refused = run("train", labelled, "--labels", "damaged.csv")
+    refused = run("train", labelled, "--labels", "damaged.csv", "--force")
     assert refused.exit_code == 2
     assert all(fact in refused.output for fact in ("audit", "damaged.csv", "'lots'"))
 

@@ -283,7 +283,9 @@ def _resolve_classes(sources: Sequence[_Source], vocabulary: Vocabulary) -> list
                 typed.append(source.rows.typed)
             annotations.append(replace(each, kind=Kind.LABEL) if each.kind is Kind.CELL else each)
     labels = [annotations[place].label for place in words]
-    for place, name in zip(words, vocabulary.resolve(labels, typed=typed), strict=True):
+    if not all(source.is_log for source in sources):  # a log has one spelling of each class, and types
+        labels = vocabulary.resolve(labels, typed=typed)
+    for place, name in zip(words, labels, strict=True):
         annotations[place] = replace(annotations[place], label=name)
     vocabulary.check_allowed([annotations[place] for place in words])
     return annotations
