@@ -135,7 +135,7 @@ class People:
             if count:
                 tally.note(kind, f"{count} answers of {len(self.acknowledged):,} acknowledged", count)
         left = {path.name for path in self.log.parent.glob(f"{self.log.name}*")}
-        strange = left - {self.log.name, f"{self.log.name}.lock"}
+        strange = left - {self.log.name}
         if strange:
             tally.note("left", f"{sorted(strange)}", len(strange))
 

@@ -71,6 +71,6 @@ def _change(random: random.Random, database: sqlite3.Connection) -> None:
     else:
         database.execute(
             f"INSERT INTO events SELECT number + 1000000, key || '{random.random()}', time, annotator, round, "
-            f"'{random.choice(['undo', 'note', 'skip', 'audit', 'release', 'class', 'label'])}', node, label, text, "
+            f"'{random.choice(['undo', 'note', 'skip', 'audit', 'release', 'class', 'label'])}', node, label, text, source, "
             f"{random.choice(['NULL', str(row), '-1', '99999', 'number + 1000000'])} FROM events WHERE number = {row}"
         )

@@ -21,7 +21,7 @@ VALID = {
     ("import",): ["log.labels", "picks.csv"],
     ("inspect",): ["graph"],
     ("models",): [],
-    ("predict",): ["graph", "--model", "ridge", "--out", "out.csv"],
+    ("predict",): ["graph", "--model", "ridge.safetensors", "--out", "out.csv"],
     ("report",): ["graph", "--labels", "picks.csv", "--out", "out.html"],
     ("select",): ["graph", "--budget", "2", "--out", "out.csv"],
     ("strategies",): [],
@@ -84,7 +84,15 @@ def command_line(random: random.Random, seeds: Path, folder: Path) -> Case:
 def may_change(command: tuple[str, ...], words: list[str]) -> tuple[str, ...]:
     """Return the names in the folder that a command line may write to: new ones, and the one input it is there for."""
     named = [word for word in words if word and not word.startswith(("/", "."))]
-    standard = {"audit.csv", "predictions.csv", "model", "report.html", "labels.csv", "labels.jsonl", "labels.json"}
+    standard = {
+        "audit.csv",
+        "predictions.csv",
+        "model.safetensors",
+        "report.html",
+        "labels.csv",
+        "labels.jsonl",
+        "labels.json",
+    }
     new = {word.split("/")[0] for word in named} | standard | {"report", "figures", "tables", "out"}
     inputs = {MAY_CHANGE[command]} if command in MAY_CHANGE else set()
     if command == ("experiments", "report"):  # beside what is in a folder, if that is where it is told to go

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from featprop.io.labels import read_labels
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import csv
@@ -14,7 +15,6 @@ from pyarrow import csv
 from featprop.errors import FileError
 from featprop.graph import Graph
 from featprop.io import quotes, read_graph
-from featprop.io.labels import read_labels
 from featprop.io.table_pieces import CsvPieces
 from featprop.io.tables import read_table
 
