@@ -34,7 +34,9 @@ def predictions(name: str) -> Check:
         if not rows:
             return ["no prediction"]
         for row in rows:
-            shares = [float(value) for column, value in row.items() if column and column.startswith("p_") and value]
+            shares = [
+                float(value) for column, value in row.items() if column and column.startswith("probability_") and value
+            ]
             sure = float(row["confidence"]) if row.get("confidence") else 1.0
             if not all(0 <= share <= 1 for share in [*shares, sure]) or (shares and abs(sum(shares) - 1) > 0.01):
                 return [f"probabilities that are none: {list(row.items())[:6]}"]

@@ -33,9 +33,14 @@ def test_a_file_appears_when_the_block_ends(tmp_path: Path) -> None:
 
 def test_an_error_leaves_the_file_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("before")
-    with pytest.raises(KeyboardInterrupt), replacing_file(tmp_path / "a.txt") as temporary:
-        temporary.write_text("half")
-        raise KeyboardInterrupt
+
+    def interrupt() -> None:
+        with replacing_file(tmp_path / "a.txt") as temporary:
+            temporary.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
     assert (tmp_path / "a.txt").read_text() == "before"
     assert names(tmp_path) == ["a.txt"]
 

@@ -57,7 +57,7 @@ def sheet(random: random.Random, seeds: Path, folder: Path) -> Case:
 def typed_into(random: random.Random, seeds: Path, folder: Path) -> Case:
     """Change a file that stands where a command would write: what a person typed is never overwritten."""
     shutil.copytree(seeds / "csv", folder / "graph")
-    shutil.copytree(seeds / "ridge", folder / "ridge")
+    shutil.copyfile(seeds / "ridge.safetensors", folder / "ridge.safetensors")
     name, words = random.choice(
         [
             ("picks.csv", ["select", "graph", "--budget", "2", "--out", "out.csv"]),

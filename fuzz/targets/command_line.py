@@ -39,7 +39,7 @@ LEFT_OUT = {
 }
 """Commands that are not tried here, and why."""
 
-INPUTS = ("graph", "log.labels", "picks.csv", "ridge", "results", "run.toml")
+INPUTS = ("graph", "log.labels", "picks.csv", "ridge.safetensors", "results", "run.toml")
 WORDS = (
     *INPUTS, "out", "out.csv", "out.parquet", "out.html", "out.json", "out/x/y.csv", ".", "", "-", "--", "nowhere",
     "graph/nodes.csv", "n1", "amount", "about,label", "amount=number", "label=out", "=", "a=b=c", "layers=1",
@@ -47,7 +47,7 @@ WORDS = (
     "majority", "latest", "csv", "jsonl", "label-studio", "predicted", "mean", "raw", "none", "max", "sum", "count", "words",
     "gaussian", "cpu", "cuda", "cuda:99", "meta", "500MB", "1GB", "4TB", "-1GB", "1e400GB", "0B", "nanGB", "GB", "1KB",
 )  # fmt: skip
-MAY_CHANGE = {("import",): "log.labels", ("train",): "ridge"}
+MAY_CHANGE = {("import",): "log.labels", ("train",): "ridge.safetensors"}
 """The input that a command may change: it takes answers into a log, or puts another model in the place of one."""
 LEFT_ALONE = {"--cluster", "--workers", "--help", "--install-completion", "--show-completion", "--nodes", "--edges"}
 """Options that start other processes or ask for any amount of work."""
