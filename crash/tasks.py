@@ -25,7 +25,7 @@ def save_learner(inputs: Inputs, folder: Path) -> None:
     """Do as a script does that asks and tells with a label log."""
     import featprop as fp
 
-    with fp.LabelLog(folder / "rounds.labels") as log:
+    with fp.LabelLog(folder / "rounds.labels", exclusive=True) as log:
         learner = fp.ActiveLearner(fp.read_graph(inputs.graph), log=log)
         if learner.rounds == 0:
             learner.ask(10)
@@ -36,7 +36,7 @@ def go_on(inputs: Inputs, folder: Path) -> None:
     """Do as a script does that continues with a label log, tells more and asks again."""
     import featprop as fp
 
-    with fp.LabelLog(folder / "rounds.labels") as log:
+    with fp.LabelLog(folder / "rounds.labels", exclusive=True) as log:
         learner = fp.ActiveLearner(fp.read_graph(inputs.graph), log=log)
         learner.tell({node: label_of(node) for node in learner.asked})
         learner.skip(239, reason="torn")

@@ -10,9 +10,11 @@ import csv
 import errno
 import logging
 import os
+import platform
 import shutil
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -23,7 +25,7 @@ from featprop.errors import FileError, ParameterError, already_exists, quote_err
 log = logging.getLogger(__name__)
 
 STALE_AFTER_S = 24 * 3600.0
-"""Age in seconds after which the temporary file of a killed run is removed."""
+"""Age in seconds after which a temporary file of another machine is removed."""
 DISK_FULL = frozenset({None, errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 """Error numbers of a full disk; NumPy's error about bytes it could not write has none."""
 TABLES = (".csv", ".tsv", ".txt", ".parquet")
@@ -41,7 +43,7 @@ def replacing_file(path: Path) -> Iterator[Path]:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         _remove_stale(place)
-        handle, name = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".tmp", dir=place.parent)
+        handle, name = tempfile.mkstemp(prefix=f"{_prefix(place)}{os.getpid()}-", suffix=".tmp", dir=place.parent)
         os.close(handle)
         temporary = Path(name)
         yield temporary
@@ -120,11 +122,22 @@ def _umask() -> int:
 
 
 def _remove_stale(place: Path) -> None:
-    """Remove temporary files of this output that a killed run left long ago."""
-    for left in place.parent.glob(f".{place.name}.*.tmp"):
-        with suppress(OSError):
-            if time.time() - left.stat().st_mtime > STALE_AFTER_S:
-                left.unlink()
+    """Remove temporary files of this output that killed runs left: here, or long ago on another machine."""
+    import psutil
+
+    ours = _prefix(place)
+    for left in place.parent.iterdir():
+        if left.name.startswith(f".{place.name}.") and left.name.endswith(".tmp"):
+            pid = left.name.removeprefix(ours).partition("-")[0]
+            is_dead = left.name.startswith(ours) and pid.isdecimal() and not psutil.pid_exists(int(pid))
+            with suppress(OSError):
+                if is_dead or time.time() - left.stat().st_mtime > STALE_AFTER_S:
+                    left.unlink()
+
+
+def _prefix(place: Path) -> str:
+    """Return how the temporary files of an output begin on this machine."""
+    return f".{place.name}.{zlib.crc32(platform.node().encode()):08x}-"
 
 
 def _holds_labels(path: Path) -> bool:

@@ -230,7 +230,7 @@ def test_an_error_changes_nothing(
 def test_a_damaged_state_or_another_graph_is_refused(graph: fp.Graph, change: dict[str, Any]) -> None:
     log = LabelLog()
     ActiveLearner(graph, log=log).ask(1)
-    log.save_round([], {**(log.learner_state() or {}), **change}, 1)
+    log.save_round([], {**(log.learner_state() or {}), **change}, 2)
     with pytest.raises((FileError, ParameterError)):
         ActiveLearner(graph, log=log)
 
@@ -273,6 +273,17 @@ def test_proposed_nodes_are_proposed_again_until_they_are_recorded(graph: fp.Gra
     resumed = ActiveLearner(graph, log=log)
     assert (resumed.asked, resumed.rounds) == (picks.nodes.tolist(), 1)
     assert not {*resumed.propose(3)} & {*picks}
+
+
+def test_rounds_of_another_learner_are_not_overwritten(graph: fp.Graph) -> None:
+    log = LabelLog()
+    one, other = (ActiveLearner(graph, seed=1, log=log) for _ in range(2))
+    asked = one.ask(3).nodes.tolist()
+    one.ask(1)
+    with raises(LabelError, value=1):
+        other.ask(2)
+    assert ActiveLearner(graph, log=log).asked[:3] == asked
+    assert ActiveLearner(graph, log=log).rounds == 2
 
 
 def test_selecting_without_labels_opens_no_database(graph: fp.Graph, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -308,8 +308,15 @@ class LabelLog(EventStore):
         return {node: label for node, label in labels.items() if node in drawn}
 
     def save_round(self, nodes: Iterable[Hashable], state: Mapping[str, Any], round: int) -> None:
-        """Record that nodes were asked for in a round, and the state of the learner after it."""
+        """Record that nodes were asked for in a round, and the state of the learner after it.
+
+        If another learner has recorded a round since the last one of this learner, nothing is recorded.
+        """
         with self._transaction():
+            before = self.learner_state()
+            if before is not None and before["rounds"] != round - 1:
+                message = f"Another learner has recorded round {before['rounds']:,} in this label log."
+                raise LabelError(message, hint="Continue with a new learner of the same log.", value=round)
             for node in nodes:
                 self._write(Annotation(node, None, Kind.ASK, round=round), None)
             self._write(Annotation(None, None, Kind.LEARNER, round=round, text=json.dumps(state)), None)
