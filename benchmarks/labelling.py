@@ -51,7 +51,7 @@ def under_load(graph, people, seconds, *, with_page=False):
             thread.join()
         server.end()
         with LabelLog(log) as kept:
-            acts = [act for act in kept.acts() if act.kind == "label"]
+            acts = [act for act in kept.events() if act.kind == "label"]
         lost = len(set(done) - {act.key for act in acts})
         doubled = len(acts) - len({act.node for act in acts})
     return times, lost, doubled

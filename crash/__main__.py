@@ -39,7 +39,7 @@ BY_LOT = (
     "convert --append",
     "learner save",
     "learner again",
-    "select --rounds",
+    "select --log",
     "download",
 )
 """Works that are killed at moments by lot, beside experiments and label servers."""

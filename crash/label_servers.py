@@ -124,7 +124,7 @@ class People:
     def judge(self, tally):
         """Compare the log with what they know."""
         with LabelLog(self.log) as kept:
-            acts = [act for act in kept.acts() if act.kind != "class"]
+            acts = [act for act in kept.events() if act.kind != "class"]
         keys = [act.key for act in acts]
         answers = [(act.node, act.annotator) for act in acts]
         for kind, count in (
@@ -135,7 +135,7 @@ class People:
             if count:
                 tally.note(kind, f"{count} answers of {len(self.acknowledged):,} acknowledged", count)
         left = {path.name for path in self.log.parent.glob(f"{self.log.name}*")}
-        strange = left - {self.log.name, f"{self.log.name}.lock"}
+        strange = left - {self.log.name}
         if strange:
             tally.note("left", f"{sorted(strange)}", len(strange))
 

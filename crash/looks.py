@@ -42,12 +42,11 @@ def file_in(name: str, _: Inputs, folder: Path) -> dict[str, Any]:
 def model_in(inputs: Inputs, folder: Path) -> dict[str, Any]:
     """Return what a model predicts."""
     import featprop as fp
-    from featprop.io.atomic import restore_interrupted
 
-    restore_interrupted(folder / "model")
-    if not (folder / "model").exists():
+    model = folder / "model.safetensors"
+    if not model.exists():
         return {"model": None}
-    return {"model": fp.load_model(folder / "model").predict_proba(fp.read_graph(inputs.graph)).tobytes()}
+    return {"model": fp.load_model(model).predict_proba(fp.read_graph(inputs.graph)).tobytes()}
 
 
 def _said(path: Path) -> list[Any]:
@@ -56,7 +55,7 @@ def _said(path: Path) -> list[Any]:
     if not path.exists():
         return []
     with LabelLog(path) as log:
-        return [(act.kind, act.annotator, act.node, act.label, act.text) for act in log.acts()]
+        return [(act.kind, act.annotator, act.node, act.label, act.text) for act in log.events()]
 
 
 def doubled_acts(name: str, folder: Path) -> int:
@@ -69,20 +68,20 @@ def learner_in(name: str, inputs: Inputs, folder: Path) -> dict[str, Any]:
     """Return what people said, and the rest: who was asked, how often, and what is predicted."""
     import featprop as fp
 
-    found = {f"{act[0]} of {act[2]}": act for act in _said(folder / name / "labels.sqlite")}
-    if (folder / name / "learner.json").exists():
-        learner = fp.ActiveLearner.resume(folder / name, fp.read_graph(inputs.graph))
-        found["predictions"] = learner.predict_proba().tobytes() if learner.labels else None
-        found["asked in"] = learner.rounds
-        found["asked"] = json.loads((folder / name / "learner.json").read_bytes())["asked"]
-        learner.log.close()
+    said = _said(folder / name)
+    found = {f"{act[0]} of {act[2]}": act for act in said if act[0] not in ("ask", "learner")}
+    if said:
+        with fp.LabelLog(folder / name) as log:
+            learner = fp.ActiveLearner(fp.read_graph(inputs.graph), log=log)
+            found["asked in"] = learner.rounds
+            found["asked"] = [act[2] for act in said if act[0] == "ask"]
     return found
 
 
 def rounds_in(inputs: Inputs, folder: Path) -> dict[str, Any]:
     """Return what is in a folder of rounds, and the two sheets."""
     return (
-        learner_in("rounds", inputs, folder)
+        learner_in("rounds.labels", inputs, folder)
         | file_in("more.csv", inputs, folder)
         | file_in("first.csv", inputs, folder)
     )

@@ -64,7 +64,7 @@ def two_people(place: Path, times: int) -> Pairs:
         state.mkdir(parents=True)
         _at_once([(answer_as, (state / LOG, who)) for who in PEOPLE], state, found)
         with LabelLog(state / LOG) as log:
-            said = sorted((act.annotator, act.node, act.label) for act in log.acts())
+            said = sorted((act.annotator, act.node, act.label) for act in log.events())
         if said != sorted((who, node, f"{who} {node}") for who in PEOPLE for node in range(ANSWERS)):
             found.notes.append(f"pair {number}: not each answer once, but {said}")
     return found

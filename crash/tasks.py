@@ -22,27 +22,25 @@ def with_inputs(given: tuple[Callable[[Inputs, Path], None], Inputs, Path]) -> N
 
 
 def save_learner(inputs: Inputs, folder: Path) -> None:
-    """Do as a script does that chooses, tells and saves."""
+    """Do as a script does that asks and tells with a label log."""
     import featprop as fp
 
-    learner = fp.ActiveLearner(fp.read_graph(inputs.graph), random_state=3)
-    learner.tell({int(node): label_of(node) for node in learner.ask(10).nodes.tolist()})
-    learner.retrain()
-    learner.save(folder / "rounds")
-    learner.log.close()
+    with fp.LabelLog(folder / "rounds.labels", exclusive=True) as log:
+        learner = fp.ActiveLearner(fp.read_graph(inputs.graph), log=log)
+        if learner.rounds == 0:
+            learner.ask(10)
+        learner.tell({int(node): label_of(node) for node in learner.asked})
 
 
 def go_on(inputs: Inputs, folder: Path) -> None:
-    """Do as a script does that takes up a learner, tells more, asks again and saves."""
+    """Do as a script does that continues with a label log, tells more and asks again."""
     import featprop as fp
 
-    learner = fp.ActiveLearner.resume(folder / "rounds", fp.read_graph(inputs.graph))
-    learner.tell({node: label_of(node) for node in learner.asked})
-    learner.skip(239, reason="torn")
-    learner.ask(5)
-    learner.retrain()
-    learner.save(folder / "rounds")
-    learner.log.close()
+    with fp.LabelLog(folder / "rounds.labels", exclusive=True) as log:
+        learner = fp.ActiveLearner(fp.read_graph(inputs.graph), log=log)
+        learner.tell({node: label_of(node) for node in learner.asked})
+        learner.skip(239, reason="torn")
+        learner.ask(5)
 
 
 def lines_of_results() -> list[Any]:

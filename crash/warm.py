@@ -28,8 +28,8 @@ with tempfile.TemporaryDirectory(prefix="featprop-crash-") as _folder:
     _out = f"{_folder}/out"
     for _words in (
         ["convert", f"{_graph}", f"{_out}.fp"],
-        ["train", f"{_graph}", "--labels", f"{_labels}", "--out", f"{_out}.model"],
-        ["predict", f"{_graph}", "--model", f"{_out}.model", "--out", f"{_out}.csv"],
-        ["select", f"{_graph}", "--budget", "3", "--labels", f"{_labels}", "--rounds", f"{_out}", "--out", "-"],
+        ["train", f"{_graph}", "--labels", f"{_labels}", "--out", f"{_out}.safetensors"],
+        ["predict", f"{_graph}", "--model", f"{_out}.safetensors", "--out", f"{_out}.csv"],
+        ["select", f"{_graph}", "--budget", "3", "--labels", f"{_labels}", "--log", f"{_out}.labels", "--out", "-"],
     ):
         CliRunner().invoke(app, _words)

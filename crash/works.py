@@ -98,16 +98,14 @@ def _saved_before(inputs: Inputs, folder: Path) -> None:
     import featprop as fp
 
     save_learner(inputs, folder)
-    learner = fp.ActiveLearner.resume(folder / "rounds", fp.read_graph(inputs.graph))
-    learner.ask(6)
-    learner.save(folder / "rounds")
-    learner.log.close()
+    with fp.LabelLog(folder / "rounds.labels") as log:
+        fp.ActiveLearner(fp.read_graph(inputs.graph), log=log).ask(6)
 
 
 def _one_round(inputs: Inputs, folder: Path) -> None:
-    """Choose a first sheet with ``--rounds``, and type labels into it."""
+    """Choose a first sheet with ``--log``, and type labels into it."""
     sheet = folder / "first.csv"
-    words = ["select", str(inputs.graph), "--budget", "12", "--rounds", str(folder / "rounds"), "--out", str(sheet)]
+    words = ["select", str(inputs.graph), "--budget", "12", "--log", str(folder / "rounds.labels"), "--out", str(sheet)]
     featprop_quietly(words)
     with sheet.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -148,46 +146,49 @@ WORKS = [
     ),
     Work(
         "train",
-        _before("train", "{other}", "--labels", "{labels}", "--out", "{folder}/model"),
-        _command("train", "{graph}", "--labels", "{labels}", "--out", "{folder}/model"),
+        _before("train", "{other}", "--labels", "{labels}", "--out", "{folder}/model.safetensors"),
+        _command("train", "{graph}", "--labels", "{labels}", "--out", "{folder}/model.safetensors", "--force"),
         model_in,
     ),
     Work(
         "select",
         _before("select", "{other}", "--budget", "9", "--out", "{folder}/picks.csv"),
-        _command("select", "{graph}", "--budget", "12", "--out", "{folder}/picks.csv", "--scratch", "{folder}/scratch"),
+        _command(
+            *("select", "{graph}", "--budget", "12", "--out", "{folder}/picks.csv", "--force"),
+            *("--compute", "scratch={folder}/scratch"),
+        ),
         partial(file_in, "picks.csv"),
     ),
     Work(
         "predict",
         _before("predict", "{other}", "--model", "{model}", "--out", "{folder}/predictions.csv"),
-        _command("predict", "{graph}", "--model", "{model}", "--out", "{folder}/predictions.csv"),
+        _command("predict", "{graph}", "--model", "{model}", "--out", "{folder}/predictions.csv", "--force"),
         partial(file_in, "predictions.csv"),
     ),
     Work(
         "learner save",
         _nothing,
         _saving(save_learner),
-        partial(learner_in, "rounds"),
-        partial(doubled_acts, "rounds/labels.sqlite"),
+        partial(learner_in, "rounds.labels"),
+        partial(doubled_acts, "rounds.labels"),
     ),
     Work(
         "learner again",
         _saved_before,
         _saving(go_on),
-        partial(learner_in, "rounds"),
-        partial(doubled_acts, "rounds/labels.sqlite"),
+        partial(learner_in, "rounds.labels"),
+        partial(doubled_acts, "rounds.labels"),
         repeatable=False,
     ),
     Work(
-        "select --rounds",
+        "select --log",
         _one_round,
         _command(
             *("select", "{graph}", "--budget", "6", "--labels", "{folder}/first.csv"),
-            *("--rounds", "{folder}/rounds", "--out", "{folder}/more.csv"),
+            *("--log", "{folder}/rounds.labels", "--out", "{folder}/more.csv", "--force"),
         ),
         rounds_in,
-        partial(doubled_acts, "rounds/labels.sqlite"),
+        partial(doubled_acts, "rounds.labels"),
         repeatable=False,
     ),
     Work("results", _nothing, lambda _, folder: (append_results, folder), results_in, doubled_lines),

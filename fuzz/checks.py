@@ -34,7 +34,9 @@ def predictions(name: str) -> Check:
         if not rows:
             return ["no prediction"]
         for row in rows:
-            shares = [float(value) for column, value in row.items() if column and column.startswith("p_") and value]
+            shares = [
+                float(value) for column, value in row.items() if column and column.startswith("probability_") and value
+            ]
             sure = float(row["confidence"]) if row.get("confidence") else 1.0
             if not all(0 <= share <= 1 for share in [*shares, sure]) or (shares and abs(sum(shares) - 1) > 0.01):
                 return [f"probabilities that are none: {list(row.items())[:6]}"]
@@ -81,7 +83,7 @@ def acts_kept(name: str, before: Path) -> Check:
 
 def _acts(log: Path) -> list[tuple[Any, ...]]:
     with contextlib.closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as database:
-        return database.execute("SELECT * FROM acts ORDER BY number").fetchall()
+        return database.execute("SELECT * FROM events ORDER BY number").fetchall()
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -160,13 +160,15 @@ def _answers() -> None:
         pa.table({name: [row[place] for row in rows[1:]] for place, name in enumerate(rows[0])}), "picks.parquet"
     )
 
-    featprop("train", "csv", "--labels", "picks.csv", "--out", "ridge")
-    featprop("predict", "csv", "--model", "ridge", "--out", "predictions.csv")
-    featprop("train", "native", "--labels", "picks.csv", "--out", "gcn", "--model", "gcn", "--set", "epochs=3")
+    featprop("train", "csv", "--labels", "picks.csv", "--out", "ridge.safetensors")
+    featprop("predict", "csv", "--model", "ridge.safetensors", "--out", "predictions.csv")
+    featprop(
+        "train", "native", "--labels", "picks.csv", "--out", "gcn.safetensors", "--model", "gcn", "--set", "epochs=3"
+    )
     for strategy in ("featprop-diffused", "anrmab"):
         rounds = f"rounds-{strategy.partition('-')[0]}"
-        chosen = ("--strategy", strategy, "--rounds", rounds)
-        featprop("select", "csv", "--budget", "3", "--labels", "picks.csv", *chosen, "--out", "more.csv")
+        chosen = ("--strategy", strategy, "--log", f"{rounds}.labels")
+        featprop("select", "csv", "--budget", "3", "--labels", "picks.csv", *chosen, "--out", "more.csv", "--force")
         _fill(Path("more.csv"), label)
         featprop("select", "csv", "--budget", "3", "--labels", "more.csv", *chosen, "--out", "more.csv", "--force")
 
@@ -182,8 +184,6 @@ def _answers() -> None:
     for form, name in (("csv", "export.csv"), ("jsonl", "export.jsonl"), ("label-studio", "export.json")):
         featprop("export", "log.labels", "--format", form, "--graph", "csv", "--nodes", "picks.csv", "--out", name)
     featprop("report", "csv", "--labels", "picks.csv", "--audit", "audit.csv", "--out", "report.html")
-    for lock in Path().rglob("*.lock"):
-        lock.unlink()
 
 
 def _fill(path: Path, label: dict[str, str]) -> None:

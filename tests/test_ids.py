@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from featprop.errors import LabelError, ParameterError
-from featprop.ids import closest, form_of, from_jsonable, match_labels, name_from_text, name_to_text, to_jsonable
+from featprop.ids import (
+    closest,
+    from_jsonable,
+    match_labels,
+    name_from_text,
+    name_to_text,
+    normalize_label,
+    to_jsonable,
+)
 from tests.helpers import raises
 
 PLAIN = st.one_of(
@@ -68,12 +76,12 @@ def test_damaged_json(text: str) -> None:
     ],
 )
 def test_spellings_of_one_name(one: object, other: object) -> None:
-    assert form_of(one) == form_of(other)
+    assert normalize_label(one) == normalize_label(other)
 
 
 @pytest.mark.parametrize(("one", "other"), [("007", 7), ("007", "7.0"), ("1.05", "1.5"), ("10", "1.0"), ("a b", "ab")])
 def test_different_names(one: object, other: object) -> None:
-    assert form_of(one) != form_of(other)
+    assert normalize_label(one) != normalize_label(other)
 
 
 def test_closest_name() -> None:

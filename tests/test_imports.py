@@ -15,6 +15,7 @@ LAYERS = [
     [
         "cache",
         "errors",
+        "files",
         "progress",
         "matrix",
         "html",

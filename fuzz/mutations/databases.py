@@ -15,15 +15,15 @@ __all__ = ["mutate_database"]
 COLUMNS = ("number", "key", "time", "annotator", "round", "kind", "node", "label", "text", "undoes")
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
 SCHEMA = (
-    "DROP VIEW answers", "DROP VIEW standing", "DROP TABLE acts", "DROP INDEX acts_of_node", "PRAGMA user_version = 0",
+    "DROP VIEW holding", "DROP VIEW standing", "DROP TABLE events", "DROP INDEX events_of_node", "PRAGMA user_version = 0",
     "PRAGMA user_version = 2", "PRAGMA user_version = 99", "PRAGMA user_version = -1",
-    "PRAGMA application_id = 0", "CREATE TABLE other (a)", "ALTER TABLE acts ADD COLUMN extra", "VACUUM",
-    "ALTER TABLE acts RENAME TO acts2", "ALTER TABLE acts DROP COLUMN text", "PRAGMA journal_mode = DELETE",
-    f"DROP VIEW answers; CREATE VIEW answers AS {ENDLESS} SELECT a.* FROM acts a, n",
+    "PRAGMA application_id = 0", "CREATE TABLE other (a)", "ALTER TABLE events ADD COLUMN extra", "VACUUM",
+    "ALTER TABLE events RENAME TO events2", "ALTER TABLE events DROP COLUMN text", "PRAGMA journal_mode = DELETE",
+    f"DROP VIEW holding; CREATE VIEW holding AS {ENDLESS} SELECT a.*, 1 AS first, 1 AS age FROM events a, n",
     "DROP VIEW standing; CREATE VIEW standing AS SELECT * FROM standing",
-    "CREATE TRIGGER t AFTER INSERT ON acts BEGIN INSERT INTO acts SELECT number + 1000, key || '+', time, annotator, "
-    "round, kind, node, label, text, undoes FROM acts; END",
-    "CREATE TRIGGER t BEFORE INSERT ON acts BEGIN SELECT RAISE(IGNORE); END",
+    "CREATE TRIGGER t AFTER INSERT ON events BEGIN INSERT INTO events SELECT number + 1000, key || '+', time, annotator, "
+    "round, kind, node, label, text, source, undoes FROM events; END",
+    "CREATE TRIGGER t BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END",
 )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def mutate_database(random: random.Random, path: Path) -> None:
 
 
 def _change(random: random.Random, database: sqlite3.Connection) -> None:
-    rows = [number for (number,) in database.execute("SELECT number FROM acts")] or [0]
+    rows = [number for (number,) in database.execute("SELECT number FROM events")] or [0]
     row, column, way = random.choice(rows), random.choice(COLUMNS), random.randrange(6)
     if way <= 2:
         value = extreme(random)
@@ -61,14 +61,16 @@ def _change(random: random.Random, database: sqlite3.Connection) -> None:
         if isinstance(value, str) and random.random() < 0.3:
             value = f'"{value}"'
         some = "" if random.random() < 0.2 else f" WHERE number = {row}"
-        database.execute(f"UPDATE acts SET {column} = ?{some}", (value,))
+        database.execute(f"UPDATE events SET {column} = ?{some}", (value,))
     elif way == 3:
-        database.execute(f"DELETE FROM acts WHERE number = {row}")
+        database.execute(f"DELETE FROM events WHERE number = {row}")
     elif way == 4:
-        database.execute(f"UPDATE acts SET {column} = (SELECT {column} FROM acts WHERE number = {random.choice(rows)})")
+        database.execute(
+            f"UPDATE events SET {column} = (SELECT {column} FROM events WHERE number = {random.choice(rows)})"
+        )
     else:
         database.execute(
-            f"INSERT INTO acts SELECT number + 1000000, key || '{random.random()}', time, annotator, round, "
-            f"'{random.choice(['undo', 'note', 'skip', 'audit', 'release', 'class', 'label'])}', node, label, text, "
-            f"{random.choice(['NULL', str(row), '-1', '99999', 'number + 1000000'])} FROM acts WHERE number = {row}"
+            f"INSERT INTO events SELECT number + 1000000, key || '{random.random()}', time, annotator, round, "
+            f"'{random.choice(['undo', 'note', 'skip', 'audit', 'release', 'class', 'label'])}', node, label, text, source, "
+            f"{random.choice(['NULL', str(row), '-1', '99999', 'number + 1000000'])} FROM events WHERE number = {row}"
         )

@@ -41,7 +41,7 @@ def sheet(random: random.Random, seeds: Path, folder: Path) -> Case:
         audit = random.choice([[], [], ["--use-audit"]])
         return Case(["train", "graph", *labels, *audit, "--out", "out"], ("out",), check=checks.model("out"))
     if way <= 4:
-        rounds = ["--rounds", "rounds"] if random.random() < 0.4 else []
+        rounds = ["--log", "rounds.labels"] if random.random() < 0.4 else []
         words = ["select", "graph", "--budget", "3", *labels, *rounds, "--show", "about", "--out", "out.csv"]
         return Case(words, ("out.csv", *rounds[1:]), check=checks.picks("out.csv", 3))
     if way == 5:
@@ -57,12 +57,12 @@ def sheet(random: random.Random, seeds: Path, folder: Path) -> Case:
 def typed_into(random: random.Random, seeds: Path, folder: Path) -> Case:
     """Change a file that stands where a command would write: what a person typed is never overwritten."""
     shutil.copytree(seeds / "csv", folder / "graph")
-    shutil.copytree(seeds / "ridge", folder / "ridge")
+    shutil.copyfile(seeds / "ridge.safetensors", folder / "ridge.safetensors")
     name, words = random.choice(
         [
             ("picks.csv", ["select", "graph", "--budget", "2", "--out", "out.csv"]),
             ("audit.csv", ["audit", "graph", "--size", "2", "--out", "out.csv"]),
-            ("predictions.csv", ["predict", "graph", "--model", "ridge", "--out", "out.csv"]),
+            ("predictions.csv", ["predict", "graph", "--model", "ridge.safetensors", "--out", "out.csv"]),
             ("report.html", ["report", "graph", "--out", "out.html"]),
         ]
     )
@@ -103,23 +103,15 @@ def label_log(random: random.Random, seeds: Path, folder: Path) -> Case:
 
 @target("rounds", 7)
 def rounds(random: random.Random, seeds: Path, folder: Path) -> Case:
-    """Change a folder of rounds: its record, its log, its model."""
+    """Change a label log with recorded rounds."""
     shutil.copytree(seeds / "csv", folder / "graph")
-    shutil.copytree(seeds / random.choice(["rounds-featprop", "rounds-anrmab"]), folder / "rounds")
-    files = sorted(path for path in (folder / "rounds").rglob("*") if path.is_file())
-    path = random.choice(files)
-    if random.random() < 0.05:
-        path.unlink()
-    elif path.suffix == ".sqlite":
-        mutate_database(random, path)
-    elif path.suffix == ".json":
-        path.write_bytes(mutated_json(random, path.read_bytes()))
-    else:
-        path.write_bytes(mutated_bytes(random, path.read_bytes()))
+    log = folder / "rounds.labels"
+    shutil.copyfile(seeds / f"{random.choice(['rounds-featprop', 'rounds-anrmab'])}.labels", log)
+    mutate_database(random, log)
     if random.random() < 0.2:
-        return Case(["export", "rounds", "--out", "out.csv"], ("out.csv",))
-    words = ["select", "graph", "--budget", "3", "--rounds", "rounds", "--out", "out.csv"]
-    return Case(words, ("out.csv",), changes=("rounds",), check=checks.picks("out.csv", 3))
+        return Case(["export", "rounds.labels", "--out", "out.csv"], ("out.csv",))
+    words = ["select", "graph", "--budget", "3", "--log", "rounds.labels", "--out", "out.csv"]
+    return Case(words, ("out.csv",), changes=("rounds.labels",), check=checks.picks("out.csv", 3))
 
 
 @target("other tools", 8)

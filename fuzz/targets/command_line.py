@@ -21,7 +21,7 @@ VALID = {
     ("import",): ["log.labels", "picks.csv"],
     ("inspect",): ["graph"],
     ("models",): [],
-    ("predict",): ["graph", "--model", "ridge", "--out", "out.csv"],
+    ("predict",): ["graph", "--model", "ridge.safetensors", "--out", "out.csv"],
     ("report",): ["graph", "--labels", "picks.csv", "--out", "out.html"],
     ("select",): ["graph", "--budget", "2", "--out", "out.csv"],
     ("strategies",): [],
@@ -39,7 +39,7 @@ LEFT_OUT = {
 }
 """Commands that are not tried here, and why."""
 
-INPUTS = ("graph", "log.labels", "picks.csv", "ridge", "results", "run.toml")
+INPUTS = ("graph", "log.labels", "picks.csv", "ridge.safetensors", "results", "run.toml")
 WORDS = (
     *INPUTS, "out", "out.csv", "out.parquet", "out.html", "out.json", "out/x/y.csv", ".", "", "-", "--", "nowhere",
     "graph/nodes.csv", "n1", "amount", "about,label", "amount=number", "label=out", "=", "a=b=c", "layers=1",
@@ -47,7 +47,7 @@ WORDS = (
     "majority", "latest", "csv", "jsonl", "label-studio", "predicted", "mean", "raw", "none", "max", "sum", "count", "words",
     "gaussian", "cpu", "cuda", "cuda:99", "meta", "500MB", "1GB", "4TB", "-1GB", "1e400GB", "0B", "nanGB", "GB", "1KB",
 )  # fmt: skip
-MAY_CHANGE = {("import",): "log.labels", ("train",): "ridge"}
+MAY_CHANGE = {("import",): "log.labels", ("train",): "ridge.safetensors"}
 """The input that a command may change: it takes answers into a log, or puts another model in the place of one."""
 LEFT_ALONE = {"--cluster", "--workers", "--help", "--install-completion", "--show-completion", "--nodes", "--edges"}
 """Options that start other processes or ask for any amount of work."""
@@ -84,7 +84,15 @@ def command_line(random: random.Random, seeds: Path, folder: Path) -> Case:
 def may_change(command: tuple[str, ...], words: list[str]) -> tuple[str, ...]:
     """Return the names in the folder that a command line may write to: new ones, and the one input it is there for."""
     named = [word for word in words if word and not word.startswith(("/", "."))]
-    standard = {"audit.csv", "predictions.csv", "model", "report.html", "labels.csv", "labels.jsonl", "labels.json"}
+    standard = {
+        "audit.csv",
+        "predictions.csv",
+        "model.safetensors",
+        "report.html",
+        "labels.csv",
+        "labels.jsonl",
+        "labels.json",
+    }
     new = {word.split("/")[0] for word in named} | standard | {"report", "figures", "tables", "out"}
     inputs = {MAY_CHANGE[command]} if command in MAY_CHANGE else set()
     if command == ("experiments", "report"):  # beside what is in a folder, if that is where it is told to go

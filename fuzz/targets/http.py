@@ -94,8 +94,8 @@ class _Talk:
 
     def of_log(self, log: Path) -> list[str]:
         with contextlib.closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as database:
-            kinds = "('label', 'correct', 'skip', 'adjudicate', 'undo', 'note')"
-            kept = {key for (key,) in database.execute(f"SELECT key FROM acts WHERE kind IN {kinds}")}
+            kinds = "('label', 'skip', 'adjudicate', 'undo', 'note')"
+            kept = {key for (key,) in database.execute(f"SELECT key FROM events WHERE kind IN {kinds}")}
         lost = self.acknowledged - kept
         strange = {key for key in kept if key not in self.sent and json.dumps(key)[1:-1] not in self.sent}
         return [f"acknowledged and not kept: {sorted(lost)[:3]}"] * bool(lost) + [

@@ -4,7 +4,8 @@
 entry, the type and its parts: ``{"tuple": [0, 1]}``, ``{"date": "2026-11-16"}``, ``{"float": "inf"}``.
 
 **Spelling.** Case, spaces and zeros after a decimal point do not distinguish names for a person: ``OK`` and ``ok``,
-``1`` and ``1.0``; nor does whether ``ü`` is one code point or two. Leading zeros do: ``007`` is not 7.
+``1`` and ``1.0``; nor does how Unicode encodes a character (NFKC) or a character that cannot be seen (zero-width and
+bidirectional marks). Leading zeros do: ``007`` is not 7.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
@@ -170,14 +172,16 @@ def name_from_text(text: str) -> Any:
     return from_jsonable(json.loads(text))
 
 
-def composed(text: str) -> str:
-    """Return text in Unicode's composed form (NFC): one code point for a letter with its marks, where it exists."""
-    return unicodedata.normalize("NFC", text)
+def normalize_label(name: object) -> str:
+    """Return what all spellings of a name have in common."""
+    return _normalize(str(name))
 
 
-def form_of(name: object) -> str:
-    """Return what the spellings of a name share: lower case, single spaces, a number without trailing zeros."""
-    text = composed(" ".join(str(name).replace("’", "'").replace("‘", "'").split()).casefold())
+@lru_cache(maxsize=10_000)
+def _normalize(text: str) -> str:
+    text = "".join(character for character in text if unicodedata.category(character) != "Cf")
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = " ".join(text.replace("’", "'").replace("‘", "'").split())
     number = DECIMAL.fullmatch(text)
     if number is None:
         return text
@@ -185,12 +189,17 @@ def form_of(name: object) -> str:
     return f"{number[1]}.{decimals}" if decimals else number[1]
 
 
+def is_visible(name: object) -> bool:
+    """Return whether a name has at least one visible character."""
+    return any(unicodedata.category(character)[0] in "LNPS" for character in normalize_label(name))
+
+
 def closest(name: object, others: Iterable[Hashable], cutoff: float = MIN_SIMILARITY) -> Hashable | None:
     """Return the one of `others` that is spelled most like `name`; None if none is similar."""
     by_form: dict[str, Hashable] = {}
     for other in others:
-        by_form.setdefault(form_of(other), other)
-    form = form_of(name)
+        by_form.setdefault(normalize_label(other), other)
+    form = normalize_label(name)
     if form in by_form:
         return by_form[form]
     found = difflib.get_close_matches(form, list(by_form)[:MAX_COMPARED], n=1, cutoff=cutoff)

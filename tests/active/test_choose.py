@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from featprop.active import ActiveLearner, build_context, choose, select
 from featprop.datasets import digits
-from featprop.errors import GraphError, LabelError, ParameterError
+from featprop.errors import FeatpropError, GraphError, LabelError, ParameterError
 from featprop.graph import Graph
 from featprop.models import GCN, GraphRidge
 from featprop.strategies import QueryContext, get_strategy
 from featprop.strategies.featprop import FeatProp
+from tests.helpers import raises
 
 IDS = ["a", "b", "c", "d", "e", "f"]
 
@@ -108,7 +109,7 @@ def test_seeds_reproduce_and_every_node_is_represented(seed: int, strategy: str)
 def test_candidates_restrict_the_choice(islands: Graph) -> None:
     picks = select(islands, budget=2, candidates=["a", "b", "f"], labelled=["a"])
     assert set(picks.nodes.tolist()) == {"b", "f"}
-    with pytest.raises(ParameterError, match="budget must be from 1 to 2, the number of nodes that may be chosen"):
+    with raises(ParameterError):
         select(islands, budget=3, candidates=["a", "b", "f"], labelled=["a"])
 
 
@@ -149,7 +150,7 @@ def test_a_strategy_knows_the_classes_by_the_columns_of_the_model(islands: Graph
     ],
 )
 def test_labels_that_do_not_fit(islands: Graph, arguments: dict, message: str) -> None:
-    with pytest.raises(LabelError, match=message):
+    with raises(LabelError):
         select(islands, 1, strategy="age", **arguments)
 
 
@@ -158,7 +159,7 @@ def test_a_strategy_that_breaks_its_word_is_told(islands: Graph) -> None:
         def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> np.ndarray:
             return np.repeat(context.candidates[:1], budget)
 
-    with pytest.raises(ParameterError, match="must return 2 different candidates; found 2 nodes, 1 of them different"):
+    with raises(ParameterError):
         select(islands, 2, strategy=Twice())
 
 
@@ -168,7 +169,7 @@ def test_an_answer_that_is_no_list_of_positions_is_told(islands: Graph, answer: 
         def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> object:
             return answer
 
-    with pytest.raises(ParameterError, match="must return 2 different candidates; found an array of shape"):
+    with raises(ParameterError):
         select(islands, 2, strategy=Odd())
 
 
@@ -210,32 +211,27 @@ def test_the_whole_graph_can_be_chosen(islands: Graph) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+    ("arguments", "error", "parameter"),
     [
-        ({"budget": 0}, ParameterError, "budget must be from 1 to 6, the number of nodes that may be chosen; found 0"),
-        ({"budget": 7}, ParameterError, "budget must be from 1 to 6"),
-        ({"budget": 6, "labelled": ["a"]}, ParameterError, "budget must be from 1 to 5"),
-        ({"budget": 1, "labelled": ["q"]}, GraphError, "'q'"),
-        ({"budget": 1, "random_state": -1}, ParameterError, "`random_state` must be .* not -1"),
-        ({"budget": 1, "random_state": None}, ParameterError, "`random_state` must be .* not None"),
-        ({"budget": 1, "random_state": 1.5}, ParameterError, "`random_state` must be .* not 1.5"),
-        (
-            {"budget": 1, "strategy": None},
-            ParameterError,
-            "strategy must be the name of a strategy, or one; found None",
-        ),
-        ({"budget": 1, "strategy": FeatProp}, ParameterError, "strategy must be the name of a strategy, or one"),
-        (
-            {"budget": 1, "exclude": np.array([True, False])},
-            GraphError,
-            "excluded nodes",
-        ),
-        ({"budget": 1, "strategy": "best"}, ParameterError, "'best'"),
+        ({"budget": 0}, ParameterError, "budget"),
+        ({"budget": 7}, ParameterError, "budget"),
+        ({"budget": 6, "labelled": ["a"]}, ParameterError, "budget"),
+        ({"budget": 1.5}, ParameterError, "budget"),
+        ({"budget": 1, "labelled": ["q"]}, GraphError, None),
+        ({"budget": 1, "seed": -1}, ParameterError, "seed"),
+        ({"budget": 1, "seed": None}, ParameterError, "seed"),
+        ({"budget": 1, "seed": 1.5}, ParameterError, "seed"),
+        ({"budget": 1, "strategy": None}, ParameterError, "strategy"),
+        ({"budget": 1, "strategy": FeatProp}, ParameterError, "strategy"),
+        ({"budget": 1, "exclude": np.array([True, False])}, GraphError, None),
+        ({"budget": 1, "strategy": "best"}, ParameterError, "strategy"),
     ],
 )
-def test_bad_arguments(islands: Graph, arguments: dict, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
+def test_bad_arguments(islands: Graph, arguments: dict, error: type[FeatpropError], parameter: str | None) -> None:
+    with raises(error) as caught:
         select(islands, **arguments)
+    if parameter is not None:
+        assert (caught.value.parameter, caught.value.value) == (parameter, arguments[parameter])
 
 
 def test_nodes_may_be_given_as_a_mask() -> None:
@@ -280,5 +276,5 @@ def test_a_model_may_be_given_by_name() -> None:
     by_name = select(graph, 5, labelled=nodes, labels=labels, model="ridge")
     assert by_name.nodes.tolist() == select(graph, 5, labelled=nodes, labels=labels).nodes.tolist()
     assert ActiveLearner(graph, model="sgc", random_state=3).model_name == "sgc"
-    with pytest.raises(ParameterError, match="'ridge'"):
+    with raises(ParameterError):
         select(graph, 5, labelled=nodes, labels=labels, model="rigde")

@@ -1,17 +1,13 @@
 """Strategies and rounds on the command line."""
 
 import csv
-import json
 import re
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from featprop.active import saved_learner
-from featprop.active.saved_learner import alone_at
 from featprop.errors import FileError
 from featprop.labels import LabelLog
 from featprop.options import options_of
@@ -43,7 +39,7 @@ def sheet(*rows: str) -> str:
 
 
 def labels_in(folder: str) -> dict[Any, Any]:
-    with LabelLog(Path(folder) / "labels.sqlite") as log:
+    with LabelLog(folder) as log:
         return log.labels()
 
 
@@ -110,207 +106,61 @@ def test_options_are_set(run: Run, folder: Path) -> None:
     assert len(ids_of("one.csv")) == len(ids_of("two.csv")) == 3
 
 
-def test_rounds_are_kept_in_a_folder(run: Run, folder: Path) -> None:
+def test_a_log_keeps_labels_and_strategy_between_rounds(run: Run, folder: Path) -> None:
     Path("first.csv").write_text("id,label\np0,even\np1,odd\n")
-    round_ = ["select", "graph", "-b", 2, "--rounds", "rounds", "--labels", "first.csv"]
+    round_ = ["select", "graph", "-b", 2, "--log", "a.labels", "--labels", "first.csv"]
     ok(run(*round_, "--strategy", "anrmab", "--set", "rounds=5", "-o", "a.csv"))
-    start = json.loads(Path("rounds/learner.json").read_text())
-    assert start["strategy"] == {"name": "anrmab", "options": {"rounds": 5, "delta": 0.1, "clusters": None}}
-    assert start["asked"] == ids_of("a.csv")
+    with LabelLog("a.labels") as log:
+        state = log.learner_state()
+        assert state["strategy"] == {"name": "anrmab", "options": {"rounds": 5, "delta": 0.1, "clusters": None}}
+        assert log.asked() == ids_of("a.csv")
     fill("a.csv", "told.csv")
     ok(run(*round_, "--labels", "told.csv", "-o", "b.csv"))
-    later = json.loads(Path("rounds/learner.json").read_text())
-    assert later["rounds"] == 2
-    assert {node for node, *_ in later["state"]["odds"]} == {
-        int(node[1:]) for node in ids_of("a.csv") + ids_of("b.csv")
-    }
-    assert len(labels_in("rounds")) == 4
-    assert later["asked"] == ids_of("b.csv")
-    assert Path("rounds/model/model.json").exists()
-
-    Path("told.csv").write_text(Path("told.csv").read_text().replace("even", "neither"))
-    Path("first.csv").write_text(Path("first.csv").read_text().replace("p0,even", "p0,neither"))
-    ok(run(*round_, "--labels", "told.csv", "-o", "c.csv"))
-    assert labels_in("rounds")["p0"] == "neither"
+    with LabelLog("a.labels") as log:
+        state = log.learner_state()
+        assert state["rounds"] == 2
+        asked = {int(node[1:]) for node in ids_of("a.csv") + ids_of("b.csv")}
+        assert {node for node, *_ in state["state"]["odds"]} == asked
+        assert len(log.labels()) == 4
+        assert log.asked() == ids_of("b.csv")
+    Path("first.csv").write_text("id,label\np0,neither\np1,odd\n")
+    ok(run(*round_, "-o", "c.csv"))
+    assert labels_in("a.labels")["p0"] == "neither"
 
 
-def test_the_same_command_again_leaves_the_questions_where_they_are(run: Run, folder: Path) -> None:
-    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "-o", "a.csv"))
-    fill("a.csv", "told.csv")
-    again = ["select", "graph", "-b", 2, "--rounds", "rounds", "--labels", "told.csv", "-o", "b.csv"]
-    ok(run(*again))
-    asked, before = ids_of("b.csv"), Path("rounds/learner.json").read_bytes()
-    result = run(*again)
-    assert result.exit_code == 2
-    assert result.stderr.endswith(
-        "b.csv must not be overwritten; found nodes that wait for a label, to be filled in and passed with --labels: "
-        f"2 ({', '.join(sorted(asked))}): choose another place or pass --force (force=True in Python).\n"
-    )
-    assert (ids_of("b.csv"), Path("rounds/learner.json").read_bytes()) == (asked, before)
-    ok(run(*again[:-1], "c.csv"))
-    ok(run(*again, "--force"))
-    assert len({*asked, *ids_of("b.csv"), *ids_of("c.csv")}) == 6
+@pytest.mark.parametrize(("options", "option"), [(["--strategy", "random"], "strategy"), (["--seed", "5"], "seed")])
+def test_later_rounds_keep_their_settings(run: Run, folder: Path, options: list[str], option: str) -> None:
+    ok(run("select", "graph", "-b", 2, "--log", "a.labels", "--seed", 1, "-o", "a.csv"))
+    refused = run("select", "graph", "-b", 2, "--log", "a.labels", *options, "-o", "b.csv")
+    assert refused.exit_code == 2
+    assert option in refused.stderr
+    assert not Path("b.csv").exists()
+    ok(run("select", "graph", "-b", 2, "--log", "a.labels", "-o", "b.csv"))
+    assert not {*ids_of("a.csv")} & {*ids_of("b.csv")}
 
 
-def test_a_strategy_with_a_model_needs_no_labels_to_begin(run: Run, folder: Path) -> None:
-    result = ok(run("select", "graph", "-b", 2, "--strategy", "age"))
-    assert "age looks at a model and there are no labels yet: these nodes are chosen by featprop" in result.stderr
-    ok(run("select", "graph", "-b", 2, "-o", "default.csv"))
-    assert ids_of("picks.csv") == ids_of("default.csv")
-
-
-@pytest.mark.parametrize("seed", [0, 7])
-def test_another_seed_does_not_take_up_the_rounds(run: Run, folder: Path, seed: int) -> None:
-    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--seed", 3, "-o", "a.csv"))
-    result = run("select", "graph", "-b", 2, "--rounds", "rounds", "--seed", seed, "-o", "b.csv")
-    assert result.exit_code == 2
-    assert f"seed must be that of the earlier rounds, 3; found {seed}" in result.stderr
-    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "-o", "b.csv"))
-    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--seed", 3, "-o", "c.csv"))
-
-
-def test_the_same_label_in_two_sheets_is_one_class(run: Run, folder: Path) -> None:
-    Path("first.csv").write_text("id,label\np0,1\np1,2\n")
-    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--labels", "first.csv", "-o", "a.csv"))
-    Path("second.csv").write_text("id,label\np2,1\np3,x\n")
-    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--labels", "second.csv", "-o", "b.csv"))
-    assert labels_in("rounds") == {"p0": 1, "p1": 2, "p2": 1, "p3": "x"}
-
-
-def test_a_sheet_does_not_stand_alone_when_the_state_cannot_be_kept(
+def test_a_sheet_that_cannot_be_written_asks_for_nothing(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(self: Any, path: Any) -> None:
-        raise OSError(28, "No space left on device")
+    def full(*_: object, **__: object) -> None:
+        raise FileError("The disk is full.")
 
-    monkeypatch.setattr("featprop.active.learner.ActiveLearner.saving", full)
-    result = run("select", "graph", "-b", 2, "--rounds", "rounds", "-o", "a.csv")
-    assert result.exit_code == 2
-    assert "No space left on device" in result.stderr
-    assert not Path("a.csv").exists()
-
-
-def test_it_is_told_what_was_taken_in(run: Run, folder: Path) -> None:
-    Path("first.csv").write_text("id,label\np0,even\np1,odd\n")
-    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--labels", "first.csv", "-o", "a.csv"))
-    Path("first.csv").write_text("id,label\np0,even\np1,even\np2,odd\n")
-    told = ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--labels", "first.csv", "-o", "b.csv")).stderr
-    assert "1 new labels, corrections: 1 (p1: odd is now even)" in told
-    assert f"without a label yet, not asked for again: 2 ({', '.join(ids_of('a.csv'))})" in told
+    with monkeypatch.context() as patch:
+        patch.setattr("featprop.active.sheets.write_sheet", full)
+        assert run("select", "graph", "-b", 2, "--log", "a.labels", "-o", "a.csv").exit_code == 2
+    with LabelLog("a.labels") as log:
+        assert (log.asked(), log.learner_state()) == ([], None)
+    ok(run("select", "graph", "-b", 2, "--log", "a.labels", "-o", "a.csv"))
 
 
-def test_a_label_that_was_cleared_stays_and_that_is_said(run: Run, folder: Path) -> None:
-    ok(
-        run(
-            "select",
-            "graph",
-            "--budget",
-            2,
-            "--rounds",
-            "rounds",
-            "--labels",
-            sheet("p0,even", "p1,odd"),
-            "-o",
-            "1.csv",
-        )
-    )
-    more = ["select", "graph", "--budget", 1, "--rounds", "rounds", "--labels"]
-    result = ok(run(*more, sheet("p0,", "p1,odd"), "-o", "2.csv"))
-    said = "Rows without a label whose earlier one stays: 1 (p0: even): write skip there to take a label back\n"
-    assert said in result.stderr
-    assert labels_in("rounds") == {"p0": "even", "p1": "odd"}
-    result = ok(run(*more, sheet("p0,skip", "p1,odd"), "-o", "3.csv"))
-    assert "Rows without a label" not in result.stderr
-    assert labels_in("rounds") == {"p1": "odd"}
+def test_a_log_in_use_is_refused(run: Run, folder: Path) -> None:
+    with LabelLog("a.labels", exclusive=True):
+        refused = run("select", "graph", "-b", 2, "--log", "a.labels", "-o", "a.csv")
+    assert refused.exit_code == 2
+    assert "a.labels" in refused.stderr
 
 
-def test_the_sheet_does_not_go_into_the_folder_of_the_rounds(run: Run, folder: Path) -> None:
-    result = run("select", "graph", "-b", 2, "--rounds", "rounds", "-o", "rounds/picks.csv")
-    assert result.exit_code == 2
-    assert "out must not be in the folder of --rounds" in result.stderr
-    assert not Path("rounds").exists()
-
-
-def test_rounds_that_fail_leave_no_folder(run: Run, folder: Path) -> None:
-    assert run("select", "graph", "-b", 999, "--rounds", "rounds").exit_code == 2
-    assert not Path("rounds").exists()
-
-
-def test_two_at_once_do_not_ask_for_the_same_nodes(run: Run, folder: Path) -> None:
-    with alone_at(Path("rounds")):
-        result = run("select", "graph", "-b", 2, "--rounds", "rounds", "-o", "a.csv")
-    assert result.exit_code == 2
-    assert "another run at work there" in result.stderr
-    assert not Path("a.csv").exists()
-
-
-def test_one_that_comes_second_does_not_remove_the_folder_of_the_first(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Both begin before there is a folder: it is not there when either looks."""
-    rounds, make = tmp_path / "both", saved_learner.make_folder
-    with ExitStack() as first:
-
-        def both(path: Path) -> None:
-            monkeypatch.setattr(saved_learner, "make_folder", make)
-            first.enter_context(alone_at(path))
-            (path / "labels.sqlite").write_bytes(b"said")
-
-        monkeypatch.setattr(saved_learner, "make_folder", both)
-        with pytest.raises(FileError, match="another run at work"), alone_at(rounds):
-            pass
-        assert (rounds / "labels.sqlite").read_bytes() == b"said"
-
-
-def test_candidates_restrict_the_choice(run: Run, folder: Path) -> None:
-    Path("some.csv").write_text("id,name\np3,a\np5,b\np7,c\n")
-    ok(run("select", "graph", "-b", 2, "--candidates", "some.csv"))
-    assert set(ids_of("picks.csv")) <= {"p3", "p5", "p7"}
-    result = run("select", "graph", "-b", 4, "--candidates", "some.csv", "-o", "more.csv")
-    assert "budget must be from 1 to 3, the number of nodes that may be chosen; found 4" in result.stderr
-
-
-@pytest.mark.parametrize("strategy", ["random", "degree"])
-def test_without_the_description_nothing_is_propagated(
-    run: Run, folder: Path, strategy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("featprop.propagation.propagation.normalised_adjacency", None)
-    ok(run("select", "graph", "-b", 2, "--strategy", strategy, "--no-description"))
-    with Path("picks.csv").open(encoding="utf-8", newline="") as file:
-        assert [list(row) for row in csv.DictReader(file)] == [["rank", "id", "label"]] * 2
-
-
-def test_another_strategy_does_not_take_up_the_rounds(run: Run, folder: Path) -> None:
-    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--strategy", "degree", "-o", "a.csv"))
-    kept = Path("rounds/learner.json").read_bytes()
-    result = run("select", "graph", "-b", 2, "--rounds", "rounds", "--strategy", "random", "-o", "b.csv")
-    assert result.exit_code == 2
-    assert "strategy must be that of the earlier rounds, degree with the options it had; found random" in result.stderr
-    assert Path("rounds/learner.json").read_bytes() == kept
-    assert not Path("b.csv").exists()
-    ok(run("select", "graph", "-b", 2, "--rounds", "rounds", "--strategy", "degree", "-o", "b.csv"))
-    assert not set(ids_of("a.csv")) & set(ids_of("b.csv"))
-
-
-@pytest.mark.parametrize("others", [[], ["--labels", "more.csv"]], ids=["alone", "beside a sheet"])
-def test_what_rounds_wait_for_is_not_taken_by_others(run: Run, folder: Path, others: list[str]) -> None:
-    ok(run("select", "graph", "--budget", 2, "--rounds", "rounds", "-o", "a.csv"))
-    fill("a.csv", "filled.csv")
-    ok(run("select", "graph", "--budget", 4, "--labels", "filled.csv", "--rounds", "rounds", "-o", "b.csv"))
-    known = {*ids_of("a.csv"), *ids_of("b.csv")}
-    extra = next(f"p{i}" for i in range(12) if f"p{i}" not in known)
-    Path("more.csv").write_text(f"id,label\n{extra},odd\n")
-    result = ok(run("select", "graph", "--budget", 4, "--labels", "rounds", *others, "-o", "c.csv"))
-    assert not known & set(ids_of("c.csv"))
-    assert "Asked for and without a label yet, not asked for again: 4 (" in result.stderr
-    size = 12 - len(known) - len(others) // 2
-    result = ok(run("audit", "graph", "--size", size, "--labels", "rounds", *others))
-    assert f"{size} nodes drawn from {size}" in result.stdout
-    assert not known & set(ids_of("audit.csv"))
-
-
-def test_an_audit_before_the_first_label_of_the_rounds(run: Run, folder: Path) -> None:
-    ok(run("select", "graph", "--budget", 4, "--rounds", "rounds", "-o", "a.csv"))
-    ok(run("audit", "graph", "--size", 8, "--labels", "rounds"))
-    assert not set(ids_of("a.csv")) & set(ids_of("audit.csv"))
-    assert run("audit", "graph", "--size", 2, "--by", "predicted", "--labels", "rounds", "-o", "b.csv").exit_code == 2
+def test_a_plan_records_nothing(run: Run, folder: Path) -> None:
+    assert run("select", "graph", "-b", 5, "--plan", "--log", "a.labels").exit_code == 2
+    assert "elbow" in ok(run("select", "graph", "-b", 5, "--plan")).stdout
+    assert {path.name for path in Path().iterdir()} == {"graph"}

@@ -25,16 +25,21 @@ def run(*arguments: object) -> tuple[int, str]:
 
 def test_choose_train_and_predict_within_a_bound(graph: Path, tmp_path: Path) -> None:
     scratch, plain, bound = tmp_path / "scratch", tmp_path / "plain", tmp_path / "bound"
-    for folder, options in ((plain, []), (bound, ["--max-memory", "1.2GB", "--scratch", scratch])):
+    for folder, options in ((plain, []), (bound, ["--compute", "max-memory=1.2GB", "--compute", f"scratch={scratch}"])):
         folder.mkdir()
         code, said = run("select", graph, "--budget", 12, "--out", folder / "picks.csv", *options)
         assert code == 0, said
         assert ("Memory: at most 1.2 GB" in said) == bool(options)
-        ids = [int(line.split(",")[1]) for line in (folder / "picks.csv").read_text().splitlines()[1:]]
+        ids = [int(line.split(",")[0]) for line in (folder / "picks.csv").read_text().splitlines()[1:]]
         labels = fp.read_graph(graph).class_names()
         (folder / "labels.csv").write_text("id,label\n" + "".join(f"{node},{labels[node]}\n" for node in ids))
-        assert run("train", graph, "--labels", folder / "labels.csv", "--out", folder / "model", *options)[0] == 0
-        code, said = run("predict", graph, "--model", folder / "model", "--out", folder / "p.parquet", *options)
+        assert (
+            run("train", graph, "--labels", folder / "labels.csv", "--out", folder / "model.safetensors", *options)[0]
+            == 0
+        )
+        code, said = run(
+            "predict", graph, "--model", folder / "model.safetensors", "--out", folder / "p.parquet", *options
+        )
         assert code == 0, said
     for name in ("picks.csv", "p.parquet"):
         assert (plain / name).read_bytes() == (bound / name).read_bytes()
@@ -56,27 +61,37 @@ def test_workers_of_this_machine_beside_those_of_others(graph: Path, tmp_path: P
         with suppress(OSError):  # somebody is there
             other.bind(("127.0.0.1", 8787))
             other.listen()
-        for options in ((), ("--workers", 2)):
+        for options in ((), ("--compute", "workers=2")):
             code, said = run("select", graph, "--budget", 5, "--out", tmp_path / f"picks{len(options)}.csv", *options)
             assert code == 0, said
     assert (tmp_path / "picks0.csv").read_bytes() == (tmp_path / "picks2.csv").read_bytes()
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "fact"),
     [
-        (["--max-memory", "lots"], "--max-memory"),
-        (["--max-memory", "10MB"], "10.0 MB"),
-        (["--workers", "0"], "workers"),
-        (["--cluster", "nowhere:1"], "nowhere:1"),
-        (["--cluster", "tcp://127.0.0.1:9", "--workers", "2"], "workers"),
+        (["max-memory=lots"], "'lots'"),
+        (["max-memory=10MB"], "10.0 MB"),
+        (["workers=0"], "workers"),
+        (["workers"], "workers"),
+        (["speed=9"], "speed"),
+        (["cluster=nowhere:1"], "nowhere:1"),
+        (["cluster=tcp://127.0.0.1:9", "workers=2"], "cluster"),
     ],
 )
-def test_invalid_options_are_usage_errors(
-    graph: Path, tmp_path: Path, options: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+def test_resources_that_cannot_be_used(
+    graph: Path, tmp_path: Path, options: list[str], fact: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("featprop.compute.dask_backend.CONNECT_TIMEOUT_S", 1)
-    code, output = run("select", graph, "--budget", 5, "--out", tmp_path / "picks.csv", *options)
+    monkeypatch.setattr("featprop.compute.scaling.PATIENCE", 1)
+    code, output = run(
+        "select",
+        graph,
+        "--budget",
+        5,
+        "--out",
+        tmp_path / "picks.csv",
+        *(word for each in options for word in ("--compute", each)),
+    )
     assert code == 2
-    assert said in " ".join(output.split())
+    assert fact in " ".join(output.split())
     assert not (tmp_path / "picks.csv").exists()

@@ -29,9 +29,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inputs]:
         yield Inputs.made(tmp_path_factory.mktemp("crash") / "inputs", address)
 
 
-@pytest.mark.parametrize(
-    "name", ["convert --force", "convert --append", "learner again", "select --rounds", "download"]
-)
+@pytest.mark.parametrize("name", ["convert --force", "convert --append", "learner again", "select --log", "download"])
 def test_nothing_is_lost_doubled_different_or_left(name: str, inputs: Inputs, tmp_path: Path) -> None:
     run = Undisturbed.of(WORK[name], inputs, tmp_path / "run")
     tally = at_random(run, kills=1, seed=0)

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from featprop.active.audit_sheet import write_audit
 
 import featprop as fp
-from featprop.active.audit_sheet import write_audit
 from featprop.io.native import write_native
 from featprop.labels import LabelLog
 from featprop.models import MODELS

@@ -14,9 +14,8 @@ from fuzz.targets.answers import typed_into
 def test_a_sheet_is_typed_in_any_encoding(encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is looked for in the cells, since the letters of UTF-16 are not those of ASCII."""
     seeds = tmp_path / "seeds"
-    for name in ("csv", "ridge"):
-        (seeds / name).mkdir(parents=True)
-    for name in ("picks.csv", "audit.csv", "predictions.csv", "report.html"):
+    (seeds / "csv").mkdir(parents=True)
+    for name in ("ridge.safetensors", "picks.csv", "audit.csv", "predictions.csv", "report.html"):
         (seeds / name).write_text("id,label\nn7,fraud\nn8,typed\n")
     monkeypatch.setattr(answers, "mutated_rows", lambda _, rows: rows)
     monkeypatch.setattr(answers, "mutated_bytes", lambda _, content: content)

@@ -30,13 +30,13 @@ def test_only_the_input_that_a_command_is_there_for_may_change(name: tuple[str, 
         "--out",
         "new/x",
         "--model",
-        "ridge",
+        "ridge.safetensors",
         "picks.csv",
         "results",
         "run.toml",
     ]
-    inputs = {"graph", "log.labels", "ridge", "picks.csv", "results", "run.toml"}
-    expected = {("import",): {"log.labels"}, ("train",): {"ridge"}}.get(name, set())
+    inputs = {"graph", "log.labels", "ridge.safetensors", "picks.csv", "results", "run.toml"}
+    expected = {("import",): {"log.labels"}, ("train",): {"ridge.safetensors"}}.get(name, set())
     changes = set(may_change(name, words))
     assert changes & inputs == expected
     assert "new" in changes

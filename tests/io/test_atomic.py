@@ -1,6 +1,5 @@
 """Outputs appear whole or not at all."""
 
-import errno
 import os
 import signal
 import subprocess
@@ -10,7 +9,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,7 +16,7 @@ from featprop.datasets import resolve
 from featprop.errors import FileError
 from featprop.graph import Graph
 from featprop.io import read_graph
-from featprop.io.atomic import read_whole, replacing_file, replacing_folder, restore_interrupted, sweep
+from featprop.io.atomic import read_whole, replacing_folder, restore_interrupted, sweep
 from featprop.io.foreign import foreign_entries
 from featprop.io.native import open_native, write_native
 
@@ -27,39 +25,6 @@ Contents = Callable[[], dict[str, bytes | None]]
 
 class InterruptionError(Exception):
     """What may happen while a file is written."""
-
-
-def test_a_file_is_there_only_when_it_is_whole(tmp_path: Path, contents: Contents) -> None:
-    with replacing_file(tmp_path / "out.csv") as temporary:
-        temporary.write_text("half")
-        assert not (tmp_path / "out.csv").exists()
-        temporary.write_text("whole")
-    assert contents() == {"out.csv": b"whole"}
-
-
-def test_a_file_takes_the_place_of_the_old_one(tmp_path: Path, contents: Contents) -> None:
-    (tmp_path / "out.csv").write_text("old")
-    with replacing_file(tmp_path / "out.csv") as temporary:
-        temporary.write_text("new")
-        assert (tmp_path / "out.csv").read_text() == "old"
-    assert contents() == {"out.csv": b"new"}
-
-
-@pytest.mark.parametrize("before", [{}, {"out.csv": b"old"}])
-def test_a_file_that_fails_leaves_everything_as_it_was(
-    tmp_path: Path, contents: Contents, before: dict[str, bytes]
-) -> None:
-    for name, text in before.items():
-        (tmp_path / name).write_bytes(text)
-
-    def fail() -> None:
-        with replacing_file(tmp_path / "out.csv") as temporary:
-            temporary.write_text("half")
-            raise InterruptionError
-
-    with pytest.raises(InterruptionError):
-        fail()
-    assert contents() == before
 
 
 def test_a_folder_is_there_only_when_it_is_whole(tmp_path: Path, contents: Contents) -> None:
@@ -107,41 +72,6 @@ def test_a_folder_that_must_stay_goes_back(tmp_path: Path, contents: Contents, i
         (temporary / "b.txt").write_text("new")
     assert seen == [["a.txt"] if is_there else []]
     assert contents() == ({"out": None, "out/a.txt": b"old"} if is_there else {})
-
-
-def test_missing_parents_are_made(tmp_path: Path) -> None:
-    with replacing_file(tmp_path / "a" / "b" / "out.csv") as temporary:
-        temporary.write_text("x")
-    assert (tmp_path / "a" / "b" / "out.csv").read_text() == "x"
-
-
-def test_a_place_below_a_file_is_refused(tmp_path: Path, contents: Contents) -> None:
-    (tmp_path / "file").write_text("x")
-    path = tmp_path / "file" / "out.csv"
-    with pytest.raises(FileError) as caught, replacing_file(path):
-        pass
-    assert str(caught.value) == (
-        f"{path} must be in a writable folder; found File exists: choose a place you may write to."
-    )
-    assert contents() == {"file": b"x"}
-
-
-def test_what_a_link_points_to_is_written(tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "old.csv").write_text("old")
-    (tmp_path / "link.csv").symlink_to(tmp_path / "elsewhere" / "old.csv")
-    (tmp_path / "dangling.csv").symlink_to(Path("elsewhere") / "new.csv")
-    for name, target in [("link.csv", "old.csv"), ("dangling.csv", "new.csv")]:
-        with replacing_file(tmp_path / name) as temporary:
-            temporary.write_text(name)
-        assert (tmp_path / name).is_symlink()
-        assert not (tmp_path / "elsewhere" / target).is_symlink()
-        assert (tmp_path / "elsewhere" / target).read_text() == name
-    (tmp_path / "model").symlink_to(tmp_path / "elsewhere" / "model")
-    with replacing_folder(tmp_path / "model") as folder:
-        (folder / "a").write_text("1")
-    assert (tmp_path / "model").is_symlink()
-    assert (tmp_path / "elsewhere" / "model" / "a").read_text() == "1"
 
 
 def _python(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -257,50 +187,6 @@ def test_the_workspace_of_another_computer_is_swept_after_a_day(tmp_path: Path, 
     sweep(tmp_path)
     assert workspace.exists() == is_left
     assert (tmp_path / ".featprop-notes").exists(), "it is no workspace"
-
-
-def test_content_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[str] = []
-    rename = Path.replace
-    monkeypatch.setattr(os, "fsync", lambda number: done.append(Path(f"/proc/self/fd/{number}").readlink().name))
-    monkeypatch.setattr(Path, "replace", lambda path, to: (done.append(f"rename {path.name}"), rename(path, to)))
-    with replacing_file(tmp_path / "out.csv") as temporary:
-        temporary.write_text("x")
-    assert done == ["out.csv", "rename out.csv", tmp_path.name]
-    done.clear()
-    with replacing_folder(tmp_path / "model") as folder:
-        (folder / "a").write_text("1")
-    assert done == ["a", "model", "rename model", tmp_path.name]
-    done.clear()
-    with replacing_folder(tmp_path / "graph", durable=False):
-        pass
-    assert done == ["rename graph", tmp_path.name]
-
-
-@pytest.mark.parametrize(
-    ("number", "rule", "cure"),
-    [
-        (errno.ENOSPC, "must have room on its disk", "free some space there or choose another place"),
-        (errno.EDQUOT, "must have room on its disk", "free some space there or choose another place"),
-        (errno.EROFS, "must be in a writable folder", "choose a place you may write to"),
-        (errno.EACCES, "must be in a writable folder", "choose a place you may write to"),
-    ],
-)
-@pytest.mark.parametrize("replacing", [replacing_file, replacing_folder])
-def test_errors_of_the_system(
-    tmp_path: Path, contents: Contents, replacing: Callable[[Path], Any], number: int, rule: str, cure: str
-) -> None:
-    path = tmp_path / "a" / "b" / "out"
-    with pytest.raises(FileError) as caught, replacing(path):
-        raise OSError(number, os.strerror(number))
-    assert str(caught.value) == f"{path} {rule}; found {os.strerror(number)}: {cure}."
-    assert contents() == {}, "folders made on the way are gone too"
-
-
-def test_numpy_says_no_number_when_the_disk_is_full(tmp_path: Path) -> None:
-    found = "must have room on its disk; found this: 10 requested and 3 written: free some"
-    with pytest.raises(FileError, match=found), replacing_file(tmp_path / "out"):
-        raise OSError("10 requested and 3 written")
 
 
 @pytest.mark.parametrize("name", [".DS_Store", "Thumbs.db", "desktop.ini", "._model.json"])

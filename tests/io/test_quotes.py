@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import csv
 
+from featprop import labels
 from featprop.errors import FileError
 from featprop.graph import Graph
 from featprop.io import quotes, read_graph
-from featprop.io.labels import read_labels
 from featprop.io.table_pieces import CsvPieces
 from featprop.io.tables import read_table
 
@@ -63,7 +63,7 @@ def test_edges_and_labels_are_held_to_it(write_folder: Callable[..., Path], tmp_
     sheet = tmp_path / "labels.csv"
     sheet.write_text('id,label\na,"yes\nb,no\n')
     with pytest.raises(FileError, match="must close every quote"):
-        read_labels([sheet], line)
+        labels.read(sheet, line)
 
 
 @pytest.mark.usefixtures("block")

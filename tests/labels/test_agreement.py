@@ -1,4 +1,4 @@
-"""Several people: how far they agree, by hand and by another way of computing it, and what counts where they do not."""
+"""Agreement of several people, and which label counts where they differ."""
 
 import random
 from collections import Counter
@@ -65,7 +65,7 @@ UNITS = st.lists(st.text("abc", max_size=4), max_size=8)
 
 
 @given(units=UNITS)
-def test_alpha_beside_the_matrix_of_coincidences(units: list[str]) -> None:
+def test_alpha_equals_that_of_the_coincidence_matrix(units: list[str]) -> None:
     found = krippendorff_alpha(units)
     assert found == (None if found is None else pytest.approx(by_the_matrix(units)))
     assert (found is None) == (by_the_matrix(units) is None)
@@ -90,24 +90,28 @@ def test_neither_names_nor_order_matter(table: dict[str, dict[int, str | None]],
 
 
 @given(table=TABLE)
-def test_the_consensus_beside_counting(table: dict[str, dict[int, str | None]]) -> None:
-    found = consensus(log_of(**table).holding(), lambda _: {"x": 0.6, "y": 0.4})
+def test_the_consensus_counts_votes(table: dict[str, dict[int, str | None]]) -> None:
+    found = consensus(log_of(**table).holding())
     for node in range(5):
         said = [labels[node] for labels in table.values() if node in labels]
         votes = Counter(label for label in said if label is not None)
-        assert found.labels.get(node) == (None if not votes else "x" if votes["x"] >= votes["y"] else "y")
+        is_tie = bool(votes) and votes["x"] == votes["y"]
+        last = next((label for label in reversed(said) if label is not None), None)
+        winner = last if is_tie else None if not votes else "x" if votes["x"] > votes["y"] else "y"
+        assert (found.labels.get(node), node in found.ties) == (winner, is_tie)
         assert (node in found.skips) == (bool(said) and not votes)
 
 
-def test_most_votes_count_and_ties_go_to_the_model_or_the_latest() -> None:
+def test_most_votes_count_and_ties_go_to_the_latest_answer() -> None:
     log = log_of(ada={1: "x", 2: "x", 3: "x"}, grace={1: "x", 2: "y", 3: None}, edsger={1: "y", 4: None})
     assert log.labels() == {1: "x", 2: "y", 3: "x"}
     assert log.skips() == {4: "edsger cannot tell"}
-    probabilities = {2: {"x": 0.9, "y": 0.1}}
-    assert consensus(log.holding(), probabilities.get).labels == {1: "x", 2: "x", 3: "x"}
-    assert consensus(log.holding(), lambda _: {"z": 1.0}).labels[2] == "y", "a model that knows neither decides nothing"
-    log.correct(2, "z", annotator="ada")
+    assert log.consensus().ties == {2}
+    assert log.consensus().sure == {1: "x", 3: "x"}
+    log.answer(2, "z", annotator="ada")
     assert log.labels()[2] == "z"
+    log.answer(2, "y", annotator="ada")
+    assert log.consensus().ties == frozenset()
 
 
 def test_whoever_skips_last_gives_the_reason() -> None:
@@ -121,7 +125,7 @@ def test_one_and_one_point_nought_are_two_classes() -> None:
     assert alpha(log.holding()) == pytest.approx(0)
 
 
-def test_disagreements_say_who_said_what_until_somebody_settles_them() -> None:
+def test_disagreements_last_until_a_verdict() -> None:
     log = log_of(ada={1: "x", 2: "x", 3: "y"}, grace={1: "y", 2: "x", 3: None}, edsger={1: "y"})
     assert disagreements(log.holding()) == [Disagreement(1, {"ada": "x", "grace": "y", "edsger": "y"})]
     before = alpha(log.holding())

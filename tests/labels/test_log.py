@@ -1,6 +1,7 @@
 """The label log: acts are added, never changed, never lost; what holds now follows from them."""
 
 import datetime as dt
+import gc
 import sqlite3
 import subprocess
 import sys
@@ -16,15 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featprop.errors import FileError, LabelError, ParameterError
-from featprop.labels import LabelLog
-from featprop.labels.acts import Told
+from featprop.labels import Annotation, Kind, LabelLog
+from tests.helpers import raises
 
 
 def test_a_day_of_labelling_by_hand() -> None:
     log = LabelLog()
-    log.tell({"a": "ok", "b": "fraud"}, annotator="ada", turn=1)
-    log.correct("a", "fraud", annotator="ada", turn=1)
-    log.skip("c", "blurred", annotator="ada", turn=2)
+    log.tell({"a": "ok", "b": "fraud"}, annotator="ada", round=1)
+    log.answer("a", "fraud", annotator="ada", round=1)
+    log.skip("c", "blurred", annotator="ada", round=2)
     log.note("c", "ask Grace", annotator="ada")
     assert log.labels() == {"a": "fraud", "b": "fraud"}
     assert log.skips() == {"c": "blurred"}
@@ -33,13 +34,13 @@ def test_a_day_of_labelling_by_hand() -> None:
     assert undone is not None
     assert (undone.kind, undone.node) == ("skip", "c")
     assert log.skips() == {}
-    assert log.undo(annotator="ada").kind == "correct"
+    assert log.undo(annotator="ada").kind == "label"
     assert log.labels() == {"a": "ok", "b": "fraud"}
-    assert [act.kind for act in log.acts()] == ["label", "label", "correct", "skip", "note", "undo", "undo"]
-    assert [act.number for act in log.acts()] == [1, 2, 3, 4, 5, 6, 7]
-    assert [act.undoes for act in log.acts()[-2:]] == [4, 3]
-    assert {act.round for act in log.acts()} == {0, 1, 2}
-    assert all(act.time.tzinfo is dt.UTC and act.annotator == "ada" for act in log.acts())
+    assert [act.kind for act in log.events()] == ["label", "label", "label", "skip", "note", "undo", "undo"]
+    assert [act.number for act in log.events()] == [1, 2, 3, 4, 5, 6, 7]
+    assert [act.undoes for act in log.events()[-2:]] == [4, 3]
+    assert {act.round for act in log.events()} == {0, 1, 2}
+    assert all(act.time.tzinfo is dt.UTC and act.annotator == "ada" for act in log.events())
 
 
 def test_a_label_after_a_skip_and_a_skip_after_a_label() -> None:
@@ -57,10 +58,10 @@ def test_nothing_is_written_twice() -> None:
         log.tell({"a": "ok"}, keys={"a": "k1"})
         log.skip("b", "blurred", key="k2")
         log.note("b", "odd", key="k3")
-    assert len(log.acts()) == 3
+    assert len(log.events()) == 3
     assert log.undo(key="k4").node == log.undo(key="k4").node == "b"
-    assert len(log.acts()) == 4
-    with pytest.raises(LabelError, match="The key of an act must be used once; found 'k3' for note"):
+    assert len(log.events()) == 4
+    with raises(LabelError, value="k3", node="c"):
         log.note("c", "other", key="k3")
 
 
@@ -68,13 +69,13 @@ def test_an_act_sent_again_is_harmless_whatever_was_done_in_between() -> None:
     log = LabelLog()
     assert log.undo(key="u") is None
     log.tell({1: "a"}, keys={1: "k1"})
-    log.correct(1, "b", key="k2")
+    log.answer(1, "b", key="k2")
     log.skip(2, "odd", key="k3")
     log.tell({2: "c"})
     before = log.labels()
     for _ in range(2):
         log.tell({1: "a"}, keys={1: "k1"})
-        log.correct(1, "b", key="k2")
+        log.answer(1, "b", key="k2")
         log.skip(2, "odd", key="k3")
         assert log.undo(key="u") is None, "there was nothing to undo when it was first sent"
     assert log.labels() == before == {1: "b", 2: "c"}
@@ -82,7 +83,7 @@ def test_an_act_sent_again_is_harmless_whatever_was_done_in_between() -> None:
     assert log.undo().key == "k4"
     log.tell({1: "b"}, keys={1: "k4"})
     assert log.undo().node == 2, "what was undone stays undone when it is sent again"
-    with pytest.raises(LabelError, match="must be used once"):
+    with raises(LabelError, value="k1"):
         log.undo(key="k1")
 
 
@@ -92,7 +93,7 @@ def test_a_label_costs_the_same_however_many_there_are() -> None:
     plans: list[str] = []
     log._connection.set_trace_callback(plans.append)
     log.tell({"a": "ok"})
-    (query,) = [plan for plan in plans if "FROM standing" in plan]
+    query = next(plan for plan in plans if "FROM standing" in plan)
     log._connection.set_trace_callback(None)
     steps = [row[3] for row in log._connection.execute(f"EXPLAIN QUERY PLAN {query}")]
     assert not [step for step in steps if step.startswith("SCAN")], steps
@@ -104,7 +105,7 @@ def test_each_annotator_has_an_answer_of_their_own() -> None:
     log.tell({"a": "fraud"}, annotator="grace")
     assert [(act.annotator, act.label) for act in log.answers()] == [("ada", "ok"), ("grace", "fraud")]
     assert log.labels() == {"a": "fraud"}, "the last to answer counts"
-    log.correct("a", "review", annotator="ada")
+    log.answer("a", "review", annotator="ada")
     assert log.labels() == {"a": "review"}
     assert log.undo(annotator="grace").label == "fraud"
     assert [act.annotator for act in log.answers()] == ["ada"]
@@ -116,11 +117,9 @@ def test_labels_come_all_or_none() -> None:
     for wrong, error in [({"b": "ok", "a": "fraud"}, LabelError), ({"b": "ok", "c": None}, LabelError)]:
         with pytest.raises(error):
             log.tell(wrong)
-    with pytest.raises(ParameterError, match="must be text, numbers, dates or tuples"):
+    with raises(ParameterError):
         log.tell({"b": "ok", "c": object()})
     assert log.labels() == {"a": "ok"}
-    with pytest.raises(LabelError, match="Node 'b' must have a label to correct"):
-        log.correct("b", "ok")
 
 
 NAMES = [
@@ -157,7 +156,7 @@ def test_names_keep_value_and_type(name: Any, tmp_path: Path) -> None:
 def test_one_and_one_point_nought_are_two_labels() -> None:
     log = LabelLog()
     log.tell({"a": 1})
-    with pytest.raises(LabelError, match=r"found 1 and 1\.0 for node 'a'"):
+    with raises(LabelError, node="a", value=1.0):
         log.tell({"a": 1.0})
 
 
@@ -178,8 +177,8 @@ def test_what_holds_follows_from_the_acts(acts: list[tuple[str, int, str]]) -> N
         if kind == "tell" and now.get(node) is None:
             log.tell({node: label})
             stack.append({**now, node: label})
-        elif kind == "correct" and now.get(node) not in (None, label):
-            log.correct(node, label)
+        elif kind == "label" and now.get(node) not in (None, label):
+            log.answer(node, label)
             stack.append({**now, node: label})
         elif kind == "skip" and now.get(node, "") is not None:
             log.skip(node)
@@ -197,8 +196,8 @@ def test_an_act_cannot_be_changed_or_deleted(tmp_path: Path) -> None:
     with LabelLog(tmp_path / "labels.sqlite") as log:
         log.tell({"a": "ok"})
     connection = sqlite3.connect(tmp_path / "labels.sqlite")
-    for statement in ("UPDATE acts SET label = 'fraud'", "DELETE FROM acts"):
-        with pytest.raises(sqlite3.IntegrityError, match="an act is never"):
+    for statement in ("UPDATE events SET label = 'fraud'", "DELETE FROM events"):
+        with pytest.raises(sqlite3.IntegrityError, match="events are never"):
             connection.execute(statement)
     connection.close()
 
@@ -216,7 +215,6 @@ WRITER = """
 import sys
 from pathlib import Path
 from featprop.labels import LabelLog
-from featprop.labels.acts import Told
 log = LabelLog(Path(sys.argv[1]))
 for number in range(100_000):
     log.tell({f"{sys.argv[2]} {number}": "ok"})
@@ -239,7 +237,7 @@ def test_a_killed_process_loses_no_act_it_was_told_of(tmp_path: Path) -> None:
         process.stdout.close()
         told = max([told, *map(int, rest)])
         with LabelLog(path) as log:
-            ours = [act.node for act in log.acts() if str(act.node).startswith(f"{turn} ")]
+            ours = [act.node for act in log.events() if str(act.node).startswith(f"{turn} ")]
         assert ours[: told + 1] == [f"{turn} {number}" for number in range(told + 1)]
         assert len(ours) <= told + 2, "at most one more, of which nobody was told"
 
@@ -252,7 +250,7 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     ]
     assert [process.wait(timeout=300) for process in processes] == [0, 0]
     with LabelLog(path) as log:
-        assert len(log.labels()) == len({act.key for act in log.acts()}) == 120
+        assert len(log.labels()) == len({act.key for act in log.events()}) == 120
 
 
 def test_threads_share_a_log() -> None:
@@ -271,7 +269,7 @@ def test_threads_share_a_log() -> None:
 def test_a_file_that_is_no_log_is_told_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "labels.sqlite"
     path.write_bytes(content)
-    with pytest.raises(FileError, match=r"labels\.sqlite must be a label log"):
+    with raises(FileError):
         LabelLog(path)
     assert path.read_bytes() == content
 
@@ -281,36 +279,36 @@ def test_another_database_is_refused(tmp_path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE mine (x)")
     connection.close()
-    with pytest.raises(FileError, match="must be a label log of this version; found another database"):
+    with raises(FileError):
         LabelLog(path)
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="must be a label log that can be read and written"):
+    with raises(FileError, path=tmp_path / "nowhere" / "labels.sqlite"):
         LabelLog(tmp_path / "nowhere" / "labels.sqlite")
 
 
 def test_a_verdict_counts_until_it_is_undone_or_settled_anew() -> None:
     log = LabelLog()
     log.tell({"a": "ok"}, annotator="ada")
-    log.adjudicate("a", "fraud", annotator="grace", turn=3, key="v1")
-    log.adjudicate("a", "fraud", annotator="grace", turn=3, key="v1")
+    log.adjudicate("a", "fraud", annotator="grace", round=3, key="v1")
+    log.adjudicate("a", "fraud", annotator="grace", round=3, key="v1")
     log.adjudicate("a", "fraud", annotator="grace")
-    assert [act.kind for act in log.acts()] == ["label", "adjudicate"], "nothing is written twice"
-    log.correct("a", "review", annotator="ada")
+    assert [act.kind for act in log.events()] == ["label", "adjudicate"], "nothing is written twice"
+    log.answer("a", "review", annotator="ada")
     log.tell({"a": "review"}, annotator="edsger")
     assert log.labels() == {"a": "fraud"}
     assert [act.annotator for act in log.answers()] == ["ada", "edsger"], "a verdict is not somebody's own answer"
-    assert [act.kind for act in log.holding()] == ["adjudicate", "correct", "label"]
+    assert [act.kind for act in log.holding()] == ["adjudicate", "label", "label"]
     log.adjudicate("a", "ok", annotator="ada")
     assert log.labels() == {"a": "ok"}
     assert log.undo(annotator="ada").kind == "adjudicate"
     assert log.labels() == {"a": "fraud"}
     assert log.undo(annotator="grace").round == 3
     assert log.labels() == {"a": "review"}
-    with pytest.raises(LabelError, match="must be a class"):
+    with raises(LabelError):
         log.adjudicate("a", None)
-    with pytest.raises(LabelError, match="must be used once"):
+    with raises(LabelError):
         log.adjudicate("b", "ok", key="v1")
 
 
@@ -318,8 +316,6 @@ def test_a_verdict_alone_is_a_label() -> None:
     log = LabelLog()
     log.adjudicate("a", "ok", annotator="ada")
     assert (log.labels(), log.answers()) == ({"a": "ok"}, [])
-    with pytest.raises(LabelError, match="must have a label to correct"):
-        log.correct("a", "fraud", annotator="ada")
     log.tell({"a": "fraud"}, annotator="ada")
     assert log.labels() == {"a": "ok"}
     seen = log.last
@@ -330,12 +326,12 @@ def test_a_verdict_alone_is_a_label() -> None:
 def test_what_is_known_of_a_node_and_of_a_key() -> None:
     log = LabelLog()
     log.tell({"a": "ok", "b": "ok"}, annotator="ada", keys={"a": "k"})
-    log.correct("a", "fraud", annotator="ada")
+    log.answer("a", "fraud", annotator="ada")
     log.skip("a", annotator="grace")
     log.adjudicate("a", "ok", annotator="grace")
     log.note("a", "hm", annotator="edsger")
     assert [(act.annotator, act.kind) for act in log.holding_of("a")] == [
-        ("ada", "correct"),
+        ("ada", "label"),
         ("grace", "skip"),
         ("grace", "adjudicate"),
     ]
@@ -363,7 +359,7 @@ def test_a_log_of_another_version_is_refused_and_left_unchanged(tmp_path: Path, 
     with LabelLog(path) as log:
         log._connection.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
-    with pytest.raises(FileError, match=f"must be a label log of this version; found version {version} of one"):
+    with raises(FileError, path=path):
         LabelLog(path, read_only=read_only)
     assert path.read_bytes() == before
 
@@ -371,56 +367,86 @@ def test_a_log_of_another_version_is_refused_and_left_unchanged(tmp_path: Path, 
 NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
 
 
-def told(label: str | None, key: str, time: dt.datetime | None = NOON, **changes: Any) -> Told:
-    kind = "skip" if label is None else "label"
-    return Told(
-        **{"kind": kind, "node": "a", "label": label, "text": "", "annotator": "ada", "key": key, "time": time}
-        | changes
-    )
+def told(label: str | None, time: dt.datetime | None = NOON, **changes: Any) -> Annotation:
+    kind = Kind.SKIP if label is None else Kind.LABEL
+    return Annotation(**{"kind": kind, "node": "a", "label": label, "annotator": "ada", "time": time} | changes)
 
 
-def test_what_happened_elsewhere_is_taken_once_with_its_time() -> None:
+def added(log: LabelLog, *annotations: Annotation) -> tuple[int, int, int]:
+    """Add annotations and return how many were new, repeated and superseded."""
+    done = log.add(annotations)
+    return done.counts.total(), done.repeated, done.superseded
+
+
+def test_annotations_from_elsewhere_are_added_once_with_their_time() -> None:
     log = LabelLog()
-    acts = [told("ok", "1"), told(None, "2", kind="note", text="hm"), told("x", "3", kind="adjudicate")]
-    assert log.take_over(acts) == ["taken"] * 3
-    assert {act.time for act in log.acts()} == {NOON}
-    assert log.take_over(acts) == ["repeated"] * 3
-    assert log.take_over([told("ok", "other key", None)]) == ["repeated"], "it holds already"
-    assert (log.labels(), len(log.acts())) == ({"a": "x"}, 3)
+    found = [told("ok"), told(None, kind=Kind.NOTE, text="hm"), told("x", kind=Kind.VERDICT)]
+    assert added(log, *found) == (3, 0, 0)
+    assert {each.time for each in log.events()} == {NOON}
+    assert added(log, *found) == (0, 3, 0)
+    assert added(log, told("ok", None)) == (0, 1, 0), "it holds already"
+    assert (log.labels(), len(log.events())) == ({"a": "x"}, 3)
 
 
-def test_what_happened_elsewhere_does_not_undo_what_was_said_since() -> None:
+def test_annotations_from_elsewhere_do_not_undo_what_was_said_since() -> None:
     log = LabelLog()
-    assert log.take_over([told("ok", "1")]) == ["taken"]
-    log.correct("a", "fraud", annotator="ada")
-    assert log.take_over([told("ok", "1")]) == ["superseded"], "sent again"
-    assert log.take_over([told("review", "2")]) == ["superseded"], "older than what holds"
-    assert log.take_over([told("ok", "3")]) == ["superseded"], "that very act, under another key"
-    assert log.take_over([told("review", "4", annotator="grace")]) == ["taken"], "somebody else's"
-    assert log.take_over([told("review", "5", None)]) == ["taken"], "one without a time is of now"
-    assert log.undo(annotator="ada").kind == "correct"
+    assert added(log, told("ok")) == (1, 0, 0)
+    log.answer("a", "fraud", annotator="ada")
+    assert added(log, told("ok")) == (0, 0, 1), "added before"
+    assert added(log, told("review")) == (0, 0, 1), "older than what holds"
+    assert added(log, told("ok", key="other")) == (0, 0, 1), "the same answer under another key"
+    assert added(log, told("review", annotator="grace")) == (1, 0, 0), "of another person"
+    assert added(log, told("review", None)) == (1, 0, 0), "one without a time is of now"
+    assert log.undo(annotator="ada").label == "review"
     assert log.undo(annotator="grace").label == "review"
-    assert log.take_over([told("review", "6", annotator="grace")]) == ["superseded"], "what was undone stays undone"
+    assert added(log, told("review", annotator="grace")) == (0, 0, 1), "what was undone stays undone"
 
 
-def test_an_answer_that_was_edited_in_a_file_is_a_correction_of_now() -> None:
+def test_an_answer_edited_in_a_file_is_a_correction_of_now() -> None:
     log = LabelLog()
-    log.take_over([told("ok", "1")])
-    assert log.take_over([told("fraud", "2")]) == ["taken"]
+    added(log, told("ok"))
+    assert added(log, told("fraud")) == (1, 0, 0)
     (answer,) = log.answers()
-    assert (answer.kind, answer.label) == ("correct", "fraud")
+    assert answer.label == "fraud"
     assert answer.time > NOON
-    assert log.take_over([told("ok", "1"), told("fraud", "2")]) == ["superseded", "repeated"]
-    assert log.take_over([told(None, "3", None, text="why")]) == ["taken"]
-    assert log.take_over([told("fraud", "4", None)]) == ["taken"]
-    assert log.answers()[0].kind == "label", "there is nothing to correct after a skip"
+    assert added(log, told("ok"), told("fraud")) == (0, 1, 1)
+    assert added(log, told(None, None, text="why")) == (1, 0, 0)
+    assert added(log, told("fraud", None)) == (1, 0, 0)
+    assert log.labels() == {"a": "fraud"}
 
 
-def test_what_happened_elsewhere_comes_all_or_none() -> None:
+def test_annotations_from_elsewhere_are_added_all_or_none() -> None:
     log = LabelLog()
     with pytest.raises(ParameterError):
-        log.take_over([told("ok", "1"), told("ok", "2", node=object())])
-    assert log.acts() == []
+        log.add([told("ok"), told("ok", node=object())])
+    assert log.events() == []
+
+
+def test_answers_are_made_to_hold_once() -> None:
+    log = LabelLog()
+    said = [told("ok", None), told(None, None, kind=Kind.NOTE, text="hm"), told("x", None, kind=Kind.VERDICT)]
+    for _ in range(2):
+        log.hold(said)
+        assert (log.labels(), len(log.events())) == ({"a": "x"}, 3)
+    log.hold([told("fraud", None)])
+    log.hold([told("ok", None)])
+    assert [each.label for each in log.answers()] == ["ok"], "a label can be changed back"
+
+
+def test_classes_are_renamed_and_merged() -> None:
+    log = LabelLog()
+    log.name_classes(["fraud", "frued", "ok"])
+    log.answer("a", "frued", annotator="ada")
+    log.answer("a", "fraud", annotator="bob")
+    log.rename_class("frued", "fraud")
+    assert log.consensus() == log.consensus().__class__({"a": "fraud"}, {})
+    assert log.classes() == ["fraud", "ok"]
+    log.rename_class("ok", "fine")
+    assert log.classes() == ["fraud", "fine"]
+    log.answer("b", "frued")
+    assert log.labels() == {"a": "fraud", "b": "frued"}, "a later answer is not renamed"
+    with raises(LabelError, value="none"):
+        log.rename_class("none", "fraud")
 
 
 def test_an_answer_is_a_label_or_a_correction_as_the_log_has_it() -> None:
@@ -432,20 +458,20 @@ def test_an_answer_is_a_label_or_a_correction_as_the_log_has_it() -> None:
     assert second.before is not None
     assert second.before.label == "ok"
     assert {act.annotator: (act.kind, act.label) for act in second.held} == {
-        "ada": ("correct", "fraud"),
+        "ada": ("label", "fraud"),
         "grace": ("label", "ok"),
     }
     assert list(second.held) == log.holding_of("n") or set(second.held) == set(log.holding_of("n"))
     assert second.turn > first.turn
     log.answer("n", "ok", annotator="ada", key="k1")
     log.answer("n", "fraud", annotator="ada", key="k2")
-    assert [act.kind for act in log.acts()] == ["label", "label", "correct"]
+    assert [act.kind for act in log.events()] == ["label", "label", "label"]
     for wrong in ({"label": "review"}, {"node": "m"}, {"annotator": "eve"}):
-        with pytest.raises(LabelError, match="change that under Your answers"):
+        with raises(LabelError):
             log.answer(**{"node": "n", "label": "ok", "annotator": "ada", "key": "k1", **wrong})
-    with pytest.raises(LabelError, match="must be used once"):
+    with raises(LabelError):
         log.skip("n", annotator="ada", key="k1")
-    assert len(log.acts()) == 3
+    assert len(log.events()) == 3
 
 
 def test_undo_leaves_out_a_verdict_that_was_settled_anew() -> None:
@@ -488,11 +514,11 @@ def test_what_waits_is_written_together_and_refused_alone(tmp_path: Path) -> Non
 def test_what_cannot_be_written_is_told_to_all_who_wait_and_nothing_is_half_done(tmp_path: Path) -> None:
     with LabelLog(tmp_path / "a.labels") as log:
         log._connection.execute("PRAGMA query_only = 1")
-        with pytest.raises(FileError, match="must be a label log that can be read and written"):
+        with raises(FileError, path=log.path):
             log.answer("n", "ok")
         log._connection.execute("PRAGMA query_only = 0")
         log.answer("n", "ok")
-        assert len(log.acts()) == 1
+        assert len(log.events()) == 1
     with pytest.raises(FileError):
         log.answer("m", "ok")
 
@@ -507,7 +533,7 @@ def test_a_rollback_that_fails_is_no_error_of_its_own(tmp_path: Path, monkeypatc
     with LabelLog(tmp_path / "a.labels") as log:
         with monkeypatch.context() as patch:
             patch.setattr(log, "_connection", Full())
-            with pytest.raises(FileError, match="full"):
+            with raises(FileError):
                 log.answer("n", "ok")
         log.answer("n", "ok")
 
@@ -519,11 +545,11 @@ def test_the_classes_are_those_named_in_their_order_and_all_that_were_ever_a_lab
     assert log.classes() == ["odd", "ok"]
     log.name_classes(["fraud", "ok", 1, "1"], annotator="ada")
     assert log.classes() == ["fraud", "ok", 1, "1", "odd"]
-    before = len(log.acts())
+    before = len(log.events())
     log.name_classes(log.classes())
-    assert len(log.acts()) == before
+    assert len(log.events()) == before
     log.name_classes(log.classes())
-    assert len(log.acts()) == before
+    assert len(log.events()) == before
     log.name_classes(["odd", "1", 1, "ok", "fraud"])
     assert log.classes() == ["odd", "1", 1, "ok", "fraud"]
     assert log.labels() == {"n": "ok"}
@@ -544,7 +570,7 @@ def test_a_network_file_system_has_a_journal_and_it_is_said(
         log.answer("m", "ok")
         assert len(log.labels()) == 2
     said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert [f"no write-ahead log on {kind}" in each for each in said] == [True] * (mode == "delete")
+    assert [kind in each for each in said] == [True] * (mode == "delete")
 
 
 def test_a_log_where_nothing_can_be_written_is_read(tmp_path: Path) -> None:
@@ -554,7 +580,7 @@ def test_a_log_where_nothing_can_be_written_is_read(tmp_path: Path) -> None:
         log.answer("n", "ok")
         with LabelLog(place, read_only=True) as reader:
             assert reader.labels() == {"n": "ok"}
-            with pytest.raises(FileError, match="readonly"):
+            with raises(FileError):
                 reader.answer("m", "ok")
     place.chmod(0o400)
     place.parent.chmod(0o500)
@@ -571,13 +597,13 @@ def test_a_log_where_nothing_can_be_written_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ("UPDATE acts SET text = ''", "could not convert string to float"),
-        ("UPDATE acts SET text = '-1'", "says less than it should"),
-        ("UPDATE acts SET kind = 'label'", "says less than it should"),
-        ("UPDATE acts SET time = '2024-01-01'", "says less than it should"),
-        ("UPDATE acts SET annotator = x'ff'", "of other types"),
-        ("UPDATE acts SET undoes = 'a'", "of other types"),
-        ("UPDATE acts SET node = '" + "[" * 100_000 + "'", "recursion"),
+        ("UPDATE events SET text = ''", "could not convert string to float"),
+        ("UPDATE events SET text = '-1'", "incomplete"),
+        ("UPDATE events SET kind = 'label'", "incomplete"),
+        ("UPDATE events SET time = '2024-01-01'", "incomplete"),
+        ("UPDATE events SET annotator = x'ff'", "wrong types"),
+        ("UPDATE events SET undoes = 'a'", "wrong types"),
+        ("UPDATE events SET node = '" + "[" * 100_000 + "'", "recursion"),
     ],
 )
 def test_an_act_that_featprop_did_not_write_is_refused(change: str, says: str, tmp_path: Path) -> None:
@@ -591,17 +617,17 @@ def test_an_act_that_featprop_did_not_write_is_refused(change: str, says: str, t
         for _, statement in triggers:
             file.execute(statement)
         file.commit()
-    with LabelLog(tmp_path / "a.labels", read_only=True) as log, pytest.raises(FileError, match=says):
-        log.acts()
+    with LabelLog(tmp_path / "a.labels", read_only=True) as log, raises(FileError):
+        log.events()
 
 
 @pytest.mark.parametrize(
     "statement",
     [
         "DROP VIEW answers; CREATE VIEW answers AS "
-        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT acts.* FROM acts, n",
-        "CREATE TRIGGER more AFTER INSERT ON acts BEGIN SELECT RAISE(IGNORE); END",
-        "DROP TRIGGER acts_stay",
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT events.* FROM events, n",
+        "CREATE TRIGGER more AFTER INSERT ON events BEGIN SELECT RAISE(IGNORE); END",
+        "DROP TRIGGER events_unchanged",
         "DROP VIEW answers",
     ],
 )
@@ -612,7 +638,7 @@ def test_a_log_whose_file_has_other_things_done_is_refused(statement: str, tmp_p
     with closing(sqlite3.connect(tmp_path / "a.labels")) as file:
         file.executescript(statement)
     for read_only in (True, False):
-        with pytest.raises(FileError, match="views or triggers that featprop did not make"):
+        with raises(FileError, path=tmp_path / "a.labels"):
             LabelLog(tmp_path / "a.labels", read_only=read_only)
 
 
@@ -623,10 +649,10 @@ def test_names_inside_the_file_that_are_no_text_are_damage(read_only: bool, tmp_
         log.answer("a", "ok")
     whole = path.read_bytes()
     path.write_bytes(
-        whole.replace(b"CREATE TABLE acts", b"CREATE TABL\xb7 acts").replace(b"CREATE VIEW ", b"CREATE V\xb7EW ")
+        whole.replace(b"CREATE TABLE events", b"CREATE TABL\xb7 events").replace(b"CREATE VIEW ", b"CREATE V\xb7EW ")
     )
     assert path.read_bytes() != whole
-    with pytest.raises(FileError, match="must be a label log that can be read and written"):
+    with raises(FileError, path=path):
         LabelLog(path, read_only=read_only)
 
 
@@ -641,12 +667,13 @@ def test_a_path_may_be_text(tmp_path: Path) -> None:
             assert log.labels() == {"a": "x"}
 
 
-def test_a_log_that_nobody_holds_closes_itself(tmp_path: Path) -> None:
-    """Python 3.13 warns of a connection that is not closed, whatever it was to."""
+def test_a_log_closes_itself_when_it_is_collected(tmp_path: Path) -> None:
+    """Python 3.13 warns of a connection that is not closed."""
     for path in (None, tmp_path / "labels.sqlite"):
         log = LabelLog(path)
         kept = log._connection
         log.tell({"a": "left"})
-        kept.__del__()
+        del log
+        gc.collect()
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):
             kept.execute("SELECT 1")

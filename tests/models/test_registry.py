@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors import safe_open
 
 import featprop as fp
 from featprop.errors import ModelError, ParameterError
@@ -96,8 +97,8 @@ def test_model_of_another_package_works_in_every_command(
     listed, described, *worked = commands(
         ["models"],
         ["models", "nearest-mean"],
-        ["train", graph_folder, "--model", "nearest-mean", "--set", "layers=1", "--out", "model"],
-        ["predict", graph_folder, "--model", "model"],
+        ["train", graph_folder, "--model", "nearest-mean", "--set", "layers=1", "--out", "model.safetensors"],
+        ["predict", graph_folder, "--model", "model.safetensors"],
         ["experiments", "run", *words, *models, "--seeds", 2, "--epochs", 20, "--out", "results"],
         ["experiments", "report", "results", "--out", "report"],
     )
@@ -105,7 +106,8 @@ def test_model_of_another_package_works_in_every_command(
     assert "layers  2        a whole number at least 0" in described[1]
     assert [code for code, *_ in worked] == [0] * 4, worked
 
-    saved = json.loads((tmp_path / "model" / "model.json").read_text())
+    with safe_open(tmp_path / "model.safetensors", framework="np") as file:
+        saved = json.loads(file.metadata()["featprop"])
     assert (saved["model"], saved["settings"]) == ("nearest-mean", {"layers": 1})
     with (tmp_path / "predictions.csv").open(encoding="utf-8", newline="") as file:
         right = [row["label"] == "abc"[int(row["id"]) % 3] for row in csv.DictReader(file)]

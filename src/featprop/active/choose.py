@@ -1,8 +1,8 @@
-"""The one way a strategy is asked: build_context, choose, check, describe.
+"""Ask a strategy for nodes: build its context, call it, check its answer.
 
-Whoever wants nodes comes through here (`select`, `ActiveLearner`, the experiments), so a strategy, which may be
-anybody's, is held to its word everywhere, and one rule of seeding holds: a choice draws from the seed and the number of
-labels there will be after it. So the nodes of a published result come back with its seed, its labels and its budget.
+`select`, `ActiveLearner` and the experiments all choose nodes through this module, so the contract of a strategy is
+checked everywhere, and one seeding rule holds: the generator is seeded with the seed and the number of labels after the
+choice. A published result can be reproduced from its random_state, its labels and its budget.
 """
 
 from __future__ import annotations
@@ -29,19 +29,17 @@ from featprop.strategies import DEFAULT_STRATEGY, QueryContext, Strategy, get_st
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["Choice", "build_context", "choose", "select"]
-
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a strategy answered.
+    """The answer of a strategy.
 
     Attributes
     ----------
     picks
-        Positions of the chosen nodes, in the order picked.
+        Positions of the chosen nodes, in their order.
     drew
-        Whether chance had a part in it; if not, every seed would choose the same.
+        Whether the strategy drew random numbers; if not, every seed gives the same choice.
     """
 
     picks: NDArray[np.intp]
@@ -63,39 +61,39 @@ def select(
     scratch: str | os.PathLike[str] | None = None,
     max_memory: int | str | None = None,
 ) -> Selection:
-    """Choose `budget` nodes to label.
+    """Select `budget` nodes to label.
 
     Parameters
     ----------
     graph
-        The graph: a `Graph`, a PyG `Data`, a NetworkX graph or a path. Labels it carries are not looked at.
+        The graph: a `Graph`, a PyG `Data`, a NetworkX graph or a path. Its own labels are ignored.
     budget
-        How many nodes to choose.
+        Number of nodes to select.
     strategy
-        The name of a strategy, or one with options of its own.
+        Name of a strategy, or a strategy.
     labelled
-        Ids of nodes whose label is known already, or a mask with a truth value for every node, here and below: they are
-        not chosen, and count as chosen before.
+        Ids of nodes that are labelled, or a mask with a truth value for every node, here and below. They are not
+        selected, and count as selected before.
     labels
-        The class of each of them by name, or a mapping from nodes to classes, where the strategy looks at a model: one
-        that is not fitted is trained on them.
+        Class of each of them, or a mapping from nodes to classes, for strategies that use a model.
     exclude
-        Ids of further nodes that must not be chosen.
+        Ids of further nodes that must not be selected.
     candidates
-        Ids of the nodes that may be chosen, if not all of the others may.
+        Ids of the nodes that may be selected; None for all others.
     model
-        The model whose output the strategy looks at, if it does, or its name: as it is if it is fitted, else one with
-        its settings is trained on the labels; `featprop.models.DEFAULT_MODEL` if not given.
+        Model, or its name, for strategies that use one; an unfitted model is trained on the labels. The default is
+        `featprop.models.DEFAULT_MODEL`.
     random_state
-        The same seed gives the same nodes.
+        Seed of the random generator.
     client, scratch, max_memory
-        Of a Dask cluster to compute on, the folder for what memory has no room for, and how much may be used, as in
-        `featprop.compute.compute_on`; in memory, here, if none is given. The nodes are the same.
+        Dask client, folder for intermediate files, and memory limit, as in `featprop.working`. They do not change the
+        result.
     """
     chooser: Any = get_strategy(strategy) if isinstance(strategy, str) else strategy
     if not isinstance(chooser, Strategy):
-        cure = "pass a name such as 'featprop', or featprop.strategies.get_strategy(name, option=value)"
-        raise ParameterError("strategy", "must be the name of a strategy, or one", repr(strategy), cure)
+        message = f"`strategy` must be a strategy or the name of one, not {strategy!r}."
+        hint = "Pass a name such as 'featprop', or get_strategy(name, option=value)."
+        raise ParameterError(message, hint=hint, parameter="strategy", value=strategy)
     whole = as_graph(graph)
     elsewhere = client is not None or scratch is not None or max_memory is not None
     with compute_on(client=client, scratch=scratch, max_memory=max_memory) if elsewhere else nullcontext():
@@ -114,7 +112,7 @@ def build_context(
     model: str | NodeClassifier | None = None,
     random_state: int = 0,
 ) -> QueryContext:
-    """Return what the strategy gets to see; the arguments are those of `select`."""
+    """Return the context of a strategy; the arguments are those of `select`."""
     model = seeded_model(random_state, model) if isinstance(model, str) else model
     columns = model.class_names_ if model is not None else ()
     known, codes, classes = _checked_labels(graph, labelled, labels, columns)
@@ -131,37 +129,37 @@ def build_context(
 
 
 def choose(strategy: Strategy, context: QueryContext, budget: int, random_state: int) -> Choice:
-    """Ask a strategy for `budget` candidates of a context and check that it gives them."""
+    """Return `budget` candidates that a strategy chooses in a context, and check them."""
     check_options(strategy)
     if not isinstance(random_state, int | np.integer) or random_state < 0:
         raise ParameterError(
-            f"`random_state` must be an integer of at least 0, not {random_state!r}.",
-            parameter="random_state",
-            value=random_state,
+            f"`seed` must be a whole number of at least 0, not {random_state!r}.", parameter="seed", value=random_state
         )
     if not isinstance(budget, int | np.integer):
-        raise ParameterError("budget", "must be a whole number", repr(budget), "pass one")
+        raise ParameterError(f"`budget` must be a whole number, not {budget!r}.", parameter="budget", value=budget)
     room = len(context.candidates)
     if not 1 <= budget <= room:
-        left = f"from 1 to {room:,}, the number of" if room else "0, as there are no more"
-        cure = "choose a number in that range" if room else "there is nothing left to label"
-        raise ParameterError("budget", f"must be {left} nodes that may be chosen", budget, cure)
+        if room:
+            message = f"`budget` must be between 1 and {room:,}, the number of nodes left to select, not {budget:,}."
+        else:
+            message = f"Cannot select {budget:,} nodes: every node is already labelled or excluded."
+        raise ParameterError(message, parameter="budget", value=budget)
     generator = np.random.default_rng([random_state, len(context.labelled) + int(budget)])
     fresh = _state(generator)
     picks = np.asarray(strategy.select(context, int(budget), generator))
-    what, rule = f"The {describe_class(type(strategy))}", f"must return {budget:,} different candidates"
+    broken = f"{describe_class(type(strategy))} must return {budget:,} different candidates"
     if picks.ndim != 1 or picks.dtype.kind not in "iu":
-        found = f"an array of shape {picks.shape} and type {picks.dtype}"
-        raise ParameterError(what, rule, found, "mend the strategy")
+        message = f"{broken}, not an array of shape {picks.shape} and type {picks.dtype}."
+        raise ParameterError(message, parameter="strategy", value=strategy)
     new = np.intersect1d(picks, context.candidates)
     if len(picks) != budget or len(new) != budget:
-        found = f"{len(picks):,} nodes, {len(new):,} of them different candidates"
-        raise ParameterError(what, rule, found, "mend the strategy")
+        message = f"{broken}, not {len(picks):,} nodes of which {len(new):,} are different candidates."
+        raise ParameterError(message, parameter="strategy", value=strategy)
     return Choice(picks.astype(np.intp), _state(generator) != fresh)
 
 
 def _state(generator: np.random.Generator) -> tuple[Any, int]:
-    """Return what changes when anything is drawn from a generator, or another one is spawned from it."""
+    """Return what changes when a generator draws a number or spawns another generator."""
     seeds: Any = generator.bit_generator.seed_seq
     return generator.bit_generator.state, seeds.n_children_spawned
 
@@ -169,18 +167,19 @@ def _state(generator: np.random.Generator) -> tuple[Any, int]:
 def _checked_labels(
     graph: Graph, labelled: Iterable[Hashable], labels: Iterable[Hashable] | None, columns: tuple[Hashable, ...]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], tuple[Hashable, ...]]:
-    """Return positions, class codes and classes; the classes a model has as its `columns` come first."""
+    """Return positions, class codes and classes; the classes of a fitted model (`columns`) come first."""
     positions = graph.positions(labelled, "labelled nodes")
     if labels is None:
         _, firsts = np.unique(positions, return_index=True)
         return positions[np.sort(firsts)], np.empty(0, dtype=np.int64), columns
     names = match_labels(labelled, labels, graph.ids[positions])
     if len(names) != len(positions):
-        found = f"{len(names):,} labels for {len(positions):,} nodes"
-        raise LabelError("labels", "must be as many as the labelled nodes", found, "pass one label a node")
+        message = f"There are {len(names):,} labels for {len(positions):,} labelled nodes."
+        raise LabelError(message, hint="Pass one label per node.", parameter="labels", value=len(names))
     if len(np.unique(positions)) < len(positions):
-        found = f"{len(positions) - len(np.unique(positions)):,} repeats"
-        raise LabelError("labelled nodes", "must be distinct where labels are given", found, "give each node once")
+        n_repeats = len(positions) - len(np.unique(positions))
+        message = f"`labelled` has {n_repeats:,} repeated nodes."
+        raise LabelError(message, hint="Pass each node once.", parameter="labelled", value=n_repeats)
     classes = (*columns, *sorted_classes(set(names) - set(columns)))
     code_of = {name: code for code, name in enumerate(classes)}
     return positions, np.array([code_of[name] for name in names], dtype=np.int64), classes
@@ -194,13 +193,12 @@ def _model_of(
     model: NodeClassifier | None,
     random_state: int,
 ) -> NodeClassifier:
-    """Return the model that the strategy looks at; the one given is left alone."""
+    """Return a fitted model for the strategy; the given one stays unchanged."""
     if model is not None and model.is_fitted:
         return model
     if not labels:
-        rule = "must have labels to train a model on"
-        found = "labelled nodes without their labels" if known.size else "none"
-        cure = f"label a few nodes first, chosen with the strategy {DEFAULT_STRATEGY}"
-        raise LabelError(f"The {describe_class(type(strategy))}", rule, found, cure)
+        found = "the labels of the labelled nodes are missing" if known.size else "there are none"
+        message = f"{describe_class(type(strategy))} needs labels to train a model, and {found}."
+        raise LabelError(message, hint=f"Label some nodes first, selected with {DEFAULT_STRATEGY}.", parameter="labels")
     fresh = seeded_model(random_state) if model is None else clone(model)
     return fresh.fit(graph, graph.ids[known].tolist(), labels, cold_start=True)

@@ -1,18 +1,17 @@
-"""Rounds: ask for nodes, tell their labels, retrain, ask again.
+"""Rounds of active learning: ask for nodes, tell their labels, retrain, ask again.
 
-An `ActiveLearner` is the whole state of such a dialogue, whoever conducts it: the command line, a web page or a
-program. What people say is kept in a label log; what strategy and model carry on lies beside it in the same folder.
+An `ActiveLearner` drives this loop for the command line, a notebook or a program. Its label log keeps what people said
+and, if it is a file, the state of the learner after each round.
 """
 
 from __future__ import annotations
 
-import json
+import hashlib
 import logging
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,19 +19,7 @@ from numpy.typing import NDArray
 
 from featprop.active.choose import select
 from featprop.active.picks import Selection
-from featprop.active.saved_learner import (
-    LABELS,
-    MODEL,
-    RECORD,
-    check_is_latest,
-    check_may_hold_learner,
-    locked,
-    make_folder,
-    naming_damage,
-    read_record,
-    record_text,
-)
-from featprop.errors import LabelError
+from featprop.errors import FeatpropError, FileError, LabelError, ParameterError, first_five, quote_error
 from featprop.evaluate import (
     Advice,
     AuditSample,
@@ -47,12 +34,11 @@ from featprop.evaluate import (
 from featprop.evaluate.audit import add_to_audit
 from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import bars, card
-from featprop.ids import from_jsonable, plain, to_jsonable
+from featprop.ids import plain
 from featprop.interop.pandas import is_series, known_of
-from featprop.io.atomic import replacing_file, restore_interrupted
-from featprop.io.sheets import write_labels
-from featprop.labels import LabelLog
-from featprop.models import MODELS, NodeClassifier, get_model, load_model, save_model, seeded_model
+from featprop.labels import Kind, LabelLog, Labels, write_labels
+from featprop.labels.annotation import VOTES
+from featprop.models import MODELS, NodeClassifier, get_model, seeded_model
 from featprop.models.base import clone
 from featprop.options import settings_of
 from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_strategy
@@ -60,120 +46,156 @@ from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_stra
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ActiveLearner"]
-
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class ActiveLearner:
-    """A graph, a strategy, a model, and what people have said of the nodes so far.
+    """A graph, a strategy, a model, and the annotations so far.
 
-    A strategy that looks at a model has none to look at before the first labels: its first nodes are chosen by
-    `featprop.strategies.DEFAULT_STRATEGY`, and the log says so.
+    A strategy that needs a model cannot run before the first labels: its first nodes are selected with
+    `featprop.strategies.DEFAULT_STRATEGY`.
 
     Parameters
     ----------
     graph
-        The graph: a `Graph`, a PyG `Data`, a NetworkX graph or a path. Labels it carries are not looked at.
+        The graph: a `Graph`, a PyG `Data`, a NetworkX graph or a path. Its own labels are ignored.
     strategy
-        The name of a strategy, or one with options of its own.
+        Name of a strategy, or a strategy; the default is that of the log, or `DEFAULT_STRATEGY`.
     model
-        What to train, or its name; `featprop.models.DEFAULT_MODEL` if not given. It is left as it is: one with its
-        settings is fitted, anew whenever the labels have changed.
+        Model to train, or its name; the default is that of the log, or `featprop.models.DEFAULT_MODEL`. It stays
+        unchanged: a copy with its settings is fitted whenever the labels have changed.
     random_state
-        The same seed and labels give the same nodes.
+        Seed of strategy and model; the default is that of the log, or 0.
+    log
+        Label log. If it is a file, every round is recorded in it, and a learner with the same log continues there.
+        Without a log, annotations are kept in memory.
 
     Attributes
     ----------
-    log
-        The label log: every act so far.
     asked
-        Ids of the nodes asked for that have no label yet.
+        Ids of the nodes that were asked for and have no label yet.
     rounds
-        How many times nodes were asked for.
+        Number of times nodes were asked for.
     """
 
     def __init__(
         self,
         graph: GraphLike,
-        strategy: str | Strategy = DEFAULT_STRATEGY,
+        strategy: str | Strategy | None = None,
         *,
         model: str | NodeClassifier | None = None,
-        random_state: int = 0,
+        random_state: int | None = None,
+        log: LabelLog | None = None,
     ) -> None:
         self.graph = as_graph(graph)
-        self.strategy = get_strategy(strategy) if isinstance(strategy, str) else strategy
-        self.random_state = random_state
-        self.log = LabelLog()
+        self._log, self._is_recorded = log, log is not None
         self.asked: list[Hashable] = []
         self.rounds = 0
-        self._settings = clone(model) if isinstance(model, NodeClassifier) else seeded_model(random_state, model)
         self._model: NodeClassifier | None = None
         self._model_saw = 0
-        self._record: dict[str, Any] | None = None
+        state = None if log is None else log.learner_state()
+        if state is None:
+            chosen = DEFAULT_STRATEGY if strategy is None else strategy
+            self.strategy = get_strategy(chosen) if isinstance(chosen, str) else chosen
+            self.random_state = 0 if random_state is None else random_state
+            if isinstance(model, NodeClassifier):
+                self._settings = clone(model)
+            else:
+                self._settings = seeded_model(self.random_state, model)
+        else:
+            try:
+                self._resume(state, strategy, model, random_state)
+            except FeatpropError:
+                raise
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                where = log.path if log is not None else None
+                message = f"The state of the learner in {where} is damaged: {quote_error(error)}."
+                raise FileError(message, path=where) from error
+        if log is not None:
+            self.asked = log.asked()
+            known = [*log.labels(), *self.asked, *log.skips(), *log.audit()]
+            self.graph.positions(known, f"ids in {log.path or 'the label log'}")
+
+    @property
+    def log(self) -> LabelLog:
+        """The label log, created in memory when it is first used."""
+        if self._log is None:
+            self._log = LabelLog()
+        return self._log
 
     @property
     def labels(self) -> dict[Hashable, Hashable]:
-        """The label of each node that has one, by id, in the order the nodes came up."""
-        return self.log.labels()
+        """Label of each node that has one, by id, in the order the nodes came up."""
+        return {} if self._log is None else self._log.labels()
 
     @property
     def audited(self) -> dict[Hashable, Hashable]:
-        """The label of each node of the audit that has one: nothing learns from them."""
-        return self.log.audited()
+        """Label of each audited node that has one: no model learns from them."""
+        return {} if self._log is None else self._log.audited()
 
     @property
     def model_name(self) -> str:
-        """The name of the model that is trained."""
+        """Name of the model."""
         return MODELS.name_of(self._settings)
 
     @property
     def skipped(self) -> list[Hashable]:
-        """Ids of the nodes nobody can label: they are not asked for again."""
-        return list(self.log.skips())
+        """Ids of the nodes that everybody skipped: they are not asked for again."""
+        return [] if self._log is None else list(self._log.skips())
 
     def ask(self, budget: int, candidates: Iterable[Hashable] | None = None) -> Selection:
-        """Choose `budget` nodes to label, other than those labelled, asked for, skipped or in the audit already.
+        """Select `budget` nodes to label, other than those labelled, asked for, skipped or audited, and record them.
 
         Parameters
         ----------
         budget
-            How many.
+            Number of nodes.
         candidates
-            Ids of the nodes that may be chosen, if not all of the others may.
+            Ids of the nodes that may be selected; None for all others.
         """
+        picks = self.propose(budget, candidates)
+        self.record(picks)
+        return picks
+
+    def propose(self, budget: int, candidates: Iterable[Hashable] | None = None) -> Selection:
+        """Select nodes as `ask` does, without recording that they were asked for."""
         labels, strategy = self.labels, self.strategy
         if strategy.needs and not labels:
             strategy = get_strategy(DEFAULT_STRATEGY)
-            what = f"{self._strategy_name} looks at a model and there are no labels yet"
-            log.info("%s: these nodes are chosen by %s", what, DEFAULT_STRATEGY)
+            logger.info("%s needs a model and there are no labels yet: using %s", self._strategy_name, DEFAULT_STRATEGY)
         several = len(set(labels.values())) > 1
-        picks = select(
+        audit = {} if self._log is None else self._log.audit()
+        return select(
             self.graph,
             budget,
             strategy=strategy,
             labelled=list(labels),
             labels=list(labels.values()),
-            exclude=[*self.asked, *self.skipped, *self.log.audit()],
+            exclude=[*self.asked, *self.skipped, *audit],
             candidates=candidates,
             model=(self.model if several else self._settings) if strategy.looks_at_model() else None,
             random_state=self.random_state,
         )
-        self.asked += picks.nodes.tolist()
+
+    def record(self, picks: Iterable[Hashable]) -> None:
+        """Record that nodes were asked for: the end of a round."""
+        nodes = list(picks)
+        if self._is_recorded:
+            self.log.save_round(nodes, self._state(self.rounds + 1), self.rounds + 1)
+        self.asked += nodes
         self.rounds += 1
-        return picks
 
     def audit(self, size: int, *, by_predicted: bool = False) -> AuditSample:
-        """Draw `size` nodes for checking the model: what is told of them is kept apart, and they are never asked for.
+        """Draw `size` nodes for an audit of the model: they are never asked for, and no model learns from them.
 
-        Drawn again, more nodes are added to the audit.
+        Another audit adds nodes to the first.
 
         Parameters
         ----------
         size
-            How many.
+            Number of nodes.
         by_predicted
-            Draw the same number of each class that the model predicts, as near as can be.
+            Whether to draw about the same number of each predicted class.
         """
         model = self.model if by_predicted else None
         return add_to_audit(
@@ -187,66 +209,98 @@ class ActiveLearner:
         )
 
     def score_audit(self) -> AuditScore:
-        """Say how good the model is on the nodes without a label, by what was told of the audit."""
+        """Return how good the model is on the nodes without a label, according to the audit."""
         return score_audit(self.graph, self.model, self.audited, self.log.audit())
 
     def release_audit(self) -> None:
-        """Take the labels of the audit as labels like any others: it checks the model no more."""
-        self.log.release_audit(turn=self.rounds)
+        """Turn the labels of the audit into ordinary labels."""
+        self.log.release_audit(round=self.rounds)
 
-    def tell(self, labels: Mapping[Hashable, Hashable] | pd.Series[Any], *, annotator: str = "") -> None:
-        """Take the labels of nodes, asked for or not; one that is labelled otherwise already is an error.
-
-        Those of nodes of the audit go there (`audited`).
+    def tell(self, labels: Labels | Mapping[Hashable, Hashable] | pd.Series[Any], *, annotator: str = "") -> None:
+        """Add the labels of nodes, asked for or not.
 
         Parameters
         ----------
         labels
-            The class of each node by its id, or a pandas series of classes whose index is the ids; what is missing in a
-            series is left out.
+            What `featprop.labels.read` returns, whose labels count even where the log has others; or the class of each
+            node by id, as a mapping or a pandas Series, in which contradicting a label of the same annotator is an
+            error.
         annotator
-            Who says so.
+            Who says so, if the labels do not.
         """
+        if isinstance(labels, Labels):
+            self._tell_read(labels, annotator)
+            return
         if is_series(labels):
             labels = known_of(labels, self.graph.n_nodes, self.asked)
         if not isinstance(labels, Mapping):
-            found = "None" if labels is None else f"an object of type {type(labels).__name__}"
-            cure = "pass {node: label}, or frame.set_index('id')['label'] of a data frame"
-            raise LabelError("Labels told", "must be a dict or a pandas Series by node id", found, cure)
+            message = f"`labels` must be a mapping or a pandas Series by node id, not {type(labels).__name__}."
+            hint = "Pass {node: label}, or frame.set_index('id')['label'] of a data frame."
+            raise LabelError(message, hint=hint, parameter="labels", value=labels)
         told = dict(zip(self._ids(labels, "nodes told"), plain(labels.values()), strict=True))
-        self.log.tell(told, annotator=annotator, turn=self.rounds)
+        self.log.tell(told, annotator=annotator, round=self.rounds)
         self.asked = [node for node in self.asked if node not in told]
 
+    def _tell_read(self, labels: Labels, annotator: str) -> None:
+        """Make labels that were read count; an earlier label stays if its row is empty now."""
+        before = self.labels | self.audited
+        released = self.log.released()
+        audit = {node: weight for node, weight in labels.audit.items() if node not in released}
+        self.log.draw_audit(audit, round=self.rounds)
+        said = {
+            (each.node, each.annotator, each.kind is Kind.VERDICT, each.text if each.kind is Kind.NOTE else None): each
+            for each in labels.annotations
+            if each.kind in VOTES or each.kind is Kind.NOTE
+        }
+        self.log.hold(
+            replace(each, annotator=each.annotator or annotator, round=self.rounds, key="") for each in said.values()
+        )
+        told, now = labels.labels | labels.audited, self.labels | self.audited
+        for node, label in told.items():
+            if now.get(node) != label:
+                self.log.adjudicate(node, label, annotator=annotator, round=self.rounds)
+        if before:
+            changed = [
+                f"{node}: {before[node]} is now {told[node]}"
+                for node in told
+                if before.get(node, told[node]) != told[node]
+            ]
+            new = sum(node not in before for node in told)
+            logger.info("%d new labels, corrections: %s", new, first_five(changed) if changed else "none")
+        kept = [f"{node}: {before[node]}" for node in labels.asked if node in before]
+        if kept:
+            logger.info("Empty rows whose earlier label stays (write skip to remove it): %s", first_five(kept))
+        answered = {*self.labels, *self.skipped}
+        self.asked = [node for node in dict.fromkeys([*self.asked, *labels.asked]) if node not in answered]
+
     def correct(self, node: Hashable, label: Hashable, *, annotator: str = "") -> None:
-        """Change the label of a node that has one; where others gave it, this is one more answer, and most count."""
+        """Change the label of a node that has one; if others gave it, this is one more answer."""
         (node,), (label,) = self._ids([node]), plain([label])
-        ours = any(act.node == node and act.annotator == annotator for act in self.log.answers())
-        if ours or node not in self.labels | self.audited:
-            self.log.correct(node, label, annotator=annotator, turn=self.rounds)
-        else:
-            self.log.tell({node: label}, annotator=annotator, turn=self.rounds)
+        if node not in self.labels | self.audited:
+            raise LabelError(f"Node {node!r} has no label to correct.", hint="Call `tell` to add one.", node=node)
+        self.log.answer(node, label, annotator=annotator, round=self.rounds)
 
     def skip(self, *nodes: Hashable, reason: str = "", annotator: str = "") -> None:
-        """Mark nodes that cannot be labelled; a label that the annotator gave one is dropped, that of others stays."""
+        """Mark nodes that cannot be labelled; a label of the same annotator is dropped, those of others stay."""
         marked = self._ids(nodes)
         for node in marked:
-            self.log.skip(node, reason, annotator=annotator, turn=self.rounds)
+            self.log.skip(node, reason, annotator=annotator, round=self.rounds)
         self.asked = [node for node in self.asked if node not in marked]
 
     def undo(self, *, annotator: str = "") -> Hashable | None:
-        """Take back the last label, correction or skip and return its node; None if there is nothing to take back.
+        """Undo the last label, correction or skip and return its node; None if there is nothing to undo.
 
-        A node that has no answer left counts as asked for, unless it is one of the audit.
+        A node without any answer left counts as asked for, unless it is audited.
         """
-        act = self.log.undo(annotator=annotator, turn=self.rounds)
-        if act is None:
+        undone = self.log.undo(annotator=annotator, round=self.rounds)
+        if undone is None:
             return None
-        if act.node not in {*(held.node for held in self.log.holding()), *self.asked, *self.log.audit()}:
-            self.asked.append(act.node)
-        return act.node
+        if undone.node not in {*(held.node for held in self.log.holding()), *self.asked, *self.log.audit()}:
+            self.asked.append(undone.node)
+        return undone.node
 
     def _ids(self, nodes: Iterable[Hashable], what: str = "nodes") -> list[Hashable]:
-        """Return the nodes as the graph names them: 1.0, which equals 1, is the node 1."""
+        """Return nodes with the ids of the graph: 1.0, which equals 1, is the node 1."""
         ids: list[Hashable] = self.graph.ids[self.graph.positions(nodes, what)].tolist()
         return ids
 
@@ -260,13 +314,13 @@ class ActiveLearner:
 
     @property
     def model(self) -> NodeClassifier:
-        """The model of the labels as they are now, trained if anything was said since the last time."""
+        """The model of the current labels, trained if they changed since the last time."""
         if self._model is not None and self._model_saw == self.log.last:
             return self._model
         return self.retrain()
 
     def predict(self) -> NDArray[Any]:
-        """Return the likeliest class of every node, by name."""
+        """Return the most probable class of every node."""
         return self.model.predict(self.graph)
 
     def predict_proba(self) -> NDArray[np.float32]:
@@ -274,126 +328,61 @@ class ActiveLearner:
         return self.model.predict_proba(self.graph)
 
     def estimate(self) -> Estimate:
-        """Say how good the predictions are, as the labels tell (`featprop.evaluate.estimate`)."""
+        """Estimate how good the predictions are from the labels (`featprop.estimate`)."""
         return estimate(self.graph, self.model)
 
     def advice(self) -> Advice:
-        """Say whether more labels are worth it (`featprop.evaluate.advise`)."""
+        """Return whether more labels are worth it (`featprop.advise`)."""
         return advise(self.graph, self.model, self.score_audit().accuracy if self.audited else None)
 
     def diagnose(self, limit: int = 20) -> Diagnostics:
-        """Return what to distrust in the labels and predictions as they are now (`featprop.evaluate.diagnose`)."""
+        """Return suspicious labels and predictions (`featprop.evaluate.diagnose`)."""
         return diagnose(self.graph, self.model, limit)
 
     def write_labels(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the labels as they are now into a sheet (``id``, ``label``); one that is there only if forced."""
-        write_labels(Path(path), self.labels, force=force)
+        """Write the current labels to a sheet with the columns ``id`` and ``label``."""
+        write_labels(path, self.labels, force=force)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state, and the model if it is trained, into a folder: a new one or that of these rounds.
-
-        The label log is kept there from then on, so whatever is told later is on the disk at once. Rounds that
-        somebody else has saved there since this learner was saved or resumed are an error, and stay.
-        """
-        text = self._text()
-        with locked(Path(path)), self._writing(Path(path), text):
-            pass
-
-    @contextmanager
-    def saving(self, path: str | os.PathLike[str]) -> Iterator[None]:
-        """Save as `save` does, but for the last step, which comes when the block ends without error.
-
-        So the nodes that were asked for count as asked for once whoever is to label them has been told: what is told
-        in the block is told again if the process is killed before it ends.
-        """
-        with self._writing(Path(path), self._text()):
-            yield
-
-    def _text(self) -> str:
-        """Return the record of the state, for `_writing`."""
-        record = {
+    def _state(self, rounds: int) -> dict[str, Any]:
+        """Return what a learner with the same log needs to continue."""
+        return {
+            "graph": _describe_graph(self.graph),
             "strategy": {"name": STRATEGIES.name_of(self.strategy), "options": settings_of(self.strategy)},
             "state": self.strategy.state_dict(),
             "model": {"name": self.model_name, "settings": settings_of(self._settings)},
-            "model_saw": self._model_saw,
             "seed": self.random_state,
-            "rounds": self.rounds,
-            "asked": [to_jsonable(node) for node in self.asked],
+            "rounds": rounds,
         }
-        return record_text(record, self.graph)
 
-    @contextmanager
-    def _writing(self, folder: Path, text: str) -> Iterator[None]:
-        check_may_hold_learner(folder)
-        make_folder(folder)
-        if self.log.path is None or not (folder / LABELS).exists() or not self.log.path.samefile(folder / LABELS):
-            self.log.copy_to(folder / LABELS)
-            self.log.close()
-            self.log = LabelLog(folder / LABELS)
-        elif self._record is not None:
-            check_is_latest(folder, self._record)
-        if self._model is not None:
-            save_model(self._model, folder / MODEL)
-        with replacing_file(folder / RECORD) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-            yield
-        self._record = json.loads(text)
-
-    @classmethod
-    def resume(cls, path: str | os.PathLike[str], graph: GraphLike, *, device: str = "cpu") -> ActiveLearner:
-        """Read what `save` wrote, for the same graph."""
-        folder, graph = Path(path), as_graph(graph)
-        with naming_damage(folder):
-            return cls._restored(read_record(folder, graph), folder, graph, device)
-
-    @classmethod
-    def _restored(cls, record: dict[str, Any], folder: Path, graph: Graph, device: str) -> ActiveLearner:
-        strategy = get_strategy(record["strategy"]["name"], **record["strategy"]["options"])
-        strategy.load_state_dict(record["state"])
-        model = get_model(record["model"]["name"], **record["model"]["settings"])
-        learner = cls(graph, strategy, model=model, random_state=int(record["seed"]))
-        learner.rounds, learner._record = int(record["rounds"]), record
-        learner.log = LabelLog(folder / LABELS)
-        answered = {act.node for act in learner.log.holding()}
-        learner.asked = [name for name in map(from_jsonable, record["asked"]) if name not in answered]
-        known = [*learner.labels, *learner.asked, *learner.skipped, *learner.log.audit()]
-        graph.positions(known, f"ids in {folder}")
-        if "device" in learner._settings.get_params():
-            learner._settings.set_params(device=device)
-        restore_interrupted(folder / MODEL)
-        if (folder / MODEL).is_dir():
-            learner._model = load_model(folder / MODEL, device=device)
-            learner._settings = clone(learner._model)
-            learner._model_saw = record["model_saw"]
-        return learner
-
-    @classmethod
-    def at(
-        cls,
-        path: str | os.PathLike[str],
-        graph: GraphLike,
-        strategy: str | Strategy,
-        *,
-        model: NodeClassifier | None = None,
-        random_state: int = 0,
-    ) -> ActiveLearner:
-        """Take up the rounds kept in a folder, or start new ones there: with the labels, if only they were kept."""
-        folder, graph = Path(path), as_graph(graph)
-        check_may_hold_learner(folder)
-        if (folder / RECORD).exists():
-            return cls.resume(folder, graph)
-        learner = cls(graph, strategy, model=model, random_state=random_state)
-        if (folder / LABELS).exists():
-            learner.log = LabelLog(folder / LABELS)
-            known = [*learner.labels, *learner.skipped, *learner.log.audit()]
-            learner.graph.positions(known, f"ids in {folder}")
-        return learner
+    def _resume(
+        self,
+        state: dict[str, Any],
+        strategy: str | Strategy | None,
+        model: str | NodeClassifier | None,
+        random_state: int | None,
+    ) -> None:
+        """Continue from a recorded state; other settings than those of the earlier rounds are an error."""
+        _check_graph(state["graph"], self.graph)
+        self.strategy = get_strategy(state["strategy"]["name"], **state["strategy"]["options"])
+        if strategy is not None:
+            given = get_strategy(strategy) if isinstance(strategy, str) else strategy
+            if (type(given), settings_of(given)) != (type(self.strategy), settings_of(self.strategy)):
+                raise _other_setting("strategy", given.name, self.strategy.name)
+        self.strategy.load_state_dict(state["state"])
+        self.random_state, self.rounds = int(state["seed"]), int(state["rounds"])
+        if random_state is not None and random_state != self.random_state:
+            raise _other_setting("seed", random_state, self.random_state)
+        self._settings = get_model(state["model"]["name"], **state["model"]["settings"])
+        if isinstance(model, NodeClassifier):
+            model = MODELS.name_of(model)
+        if model is not None and model != self.model_name:
+            raise _other_setting("model", model, self.model_name)
 
     def __repr__(self) -> str:
         labels = self.labels
-        said = f"{len(labels):,} labels of {len(set(labels.values())):,} classes"
+        known = f"{len(labels):,} labels of {len(set(labels.values())):,} classes"
         return (
-            f"ActiveLearner({self._strategy_name}, {type(self._settings).__name__}: {said}, "
+            f"ActiveLearner({self._strategy_name}, {type(self._settings).__name__}: {known}, "
             f"{len(self.asked):,} waiting, {len(self.skipped):,} skipped, {self.rounds:,} rounds)"
         )
 
@@ -413,3 +402,29 @@ class ActiveLearner:
     @property
     def _strategy_name(self) -> str:
         return self.strategy.name or type(self.strategy).__name__
+
+
+def _describe_graph(graph: Graph) -> dict[str, Any]:
+    names = None if graph.feature_names is None else "\0".join(graph.feature_names).encode()
+    digest = "" if names is None else hashlib.blake2b(names, digest_size=8).hexdigest()
+    return {"nodes": graph.n_nodes, "edges": graph.n_edges, "features": graph.n_features, "columns": digest}
+
+
+def _check_graph(before: Mapping[str, Any], graph: Graph) -> None:
+    """Refuse a graph with other features or fewer nodes or edges than the earlier rounds had."""
+    now = _describe_graph(graph)
+    if any(before[what] != now[what] for what in ("features", "columns")):
+        message = f"The earlier rounds had other features: {before['features']:,} then, {now['features']:,} now."
+        raise FileError(message, hint="Use the same columns of the same graph.")
+    if any(before[what] > now[what] for what in ("nodes", "edges")):
+        sizes = [f"{each['nodes']:,} nodes and {each['edges']:,} edges" for each in (before, now)]
+        raise FileError(f"The graph of the earlier rounds was larger: {sizes[0]} then, {sizes[1]} now.")
+
+
+def _other_setting(parameter: str, value: object, earlier: object) -> ParameterError:
+    return ParameterError(
+        f"`{parameter}` was {earlier} in the earlier rounds of this label log, not {value}.",
+        hint=f"Leave `{parameter}` out, or use another label log.",
+        parameter=parameter,
+        value=value,
+    )

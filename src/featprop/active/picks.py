@@ -1,4 +1,4 @@
-"""What was chosen: the nodes to label, how well they stand for the graph, and the forms in which people take them."""
+"""The result of a selection: the nodes to label, and how well they represent the graph."""
 
 from __future__ import annotations
 
@@ -21,29 +21,27 @@ from featprop.propagation import BOUND_LAYERS, Coverage, coverage
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Selection"]
-
-SHOWN_PICKS = 10
-"""Rows of a selection that a notebook shows."""
-QUICK = 3e8
-"""Multiplications up to which a notebook measures what picks stand for without being asked."""
+N_PICKS_SHOWN = 10
+"""Rows of a selection shown in a notebook."""
+MAX_QUICK_PRODUCTS = 3e8
+"""Multiplications up to which a notebook measures the coverage without being asked."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
-    """The nodes to label, in the order they were picked, and how well they stand for the graph.
+    """The nodes to label, in the order they were picked, and how well they represent the graph.
 
-    How well they do is measured when it is first asked for: choosing at random propagates nothing. Iterating yields the
-    ids, so a selection can be passed wherever nodes are.
+    The coverage is computed when it is first used. Iterating yields the ids, so a selection can be passed wherever
+    nodes are expected.
 
     Attributes
     ----------
     nodes
-        The ids of the picked nodes, as the user named them.
+        Ids of the picked nodes.
     positions
         Their positions in the graph.
     labelled
-        The positions of the nodes that were labelled already.
+        Positions of the nodes that were labelled before.
     """
 
     nodes: NDArray[Any]
@@ -58,14 +56,14 @@ class Selection:
         return iter(self.nodes.tolist())
 
     def to_table(self) -> pa.Table:
-        """Return the picks as an Arrow table: `rank`, `id`, `represents` and `spread`, a row a node, best first.
+        """Return the picks as an Arrow table with `rank`, `id`, `represents` and `spread`, best first.
 
-        Ids that Arrow has no type for, such as tuples or numbers and text mixed, are written as text.
+        Ids without an Arrow type, such as tuples, become text.
         """
         return pa.table({**self._columns(), "id": _as_column(self.nodes.tolist())})
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the picks as a pandas data frame: `rank`, `id`, `represents` and `spread`, best first."""
+        """Return the picks as a pandas data frame with `rank`, `id`, `represents` and `spread`, best first."""
         try:
             import pandas as pd
         except ImportError as error:
@@ -81,24 +79,24 @@ class Selection:
         model: NodeClassifier | None = None,
         force: bool = False,
     ) -> None:
-        """Write the labelling sheet: a row a node, best first, with an empty label column for a person to fill.
+        """Write a labelling sheet: one row per node, best first, with an empty label column for a person to fill.
 
         Parameters
         ----------
         path
-            A ``.csv``. One that is there is written over only if featprop wrote it and nobody has typed into it.
+            CSV file to write.
         show
-            Columns of the graph's table of nodes to show beside each.
+            Columns of the graph's node table to include.
         labels
-            The labels so far: those of the neighbours are counted beside each.
+            Labels so far: those of the neighbours are counted in a column.
         model
-            A fitted model: what it predicts is shown beside each.
+            A fitted model, whose predictions are included.
         force
-            Write over any file.
+            Whether to overwrite an existing file; labels in it are first copied to ``NAME.bak``.
         """
-        from featprop.active.labelling_sheet import write_sheet
+        from featprop.active.sheets import write_picks
 
-        write_sheet(path, self, show=show, labels=labels, model=model, force=force)
+        write_picks(path, self, show=show, labels=labels, model=model, force=force)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         ranks = np.arange(1, len(self) + 1)
@@ -110,31 +108,31 @@ class Selection:
 
     @property
     def represents(self) -> NDArray[np.int64]:
-        """For each pick, how many nodes it is the nearest pick of, itself included.
+        """Number of nodes that each pick is the nearest pick of, itself included.
 
-        Nodes nearest to one that is labelled already are represented by that one.
+        A node that is nearer to a labelled node counts for that one.
         """
         return np.bincount(self._coverage.nearest, minlength=len(self))[: len(self)]
 
     @property
     def spread(self) -> NDArray[np.float64]:
-        """For each pick, the mean distance of the nodes it represents."""
+        """Mean distance of the nodes that each pick represents."""
         nearest, distances = self._coverage.nearest, self._coverage.distances
         return np.bincount(nearest, weights=distances, minlength=len(self))[: len(self)] / self.represents
 
     @property
     def mean_distance(self) -> float:
-        """Over all nodes, the mean distance to the nearest pick or labelled node: the term of Theorem 1."""
+        """Mean distance of a node to the nearest pick or labelled node: the term of Theorem 1."""
         return self._coverage.mean_distance
 
     @property
     def max_distance(self) -> float:
-        """Over all nodes, the largest distance to the nearest pick or labelled node: the term of Theorem 2."""
+        """Largest distance of a node to the nearest pick or labelled node: the term of Theorem 2."""
         return self._coverage.max_distance
 
     @property
     def nearest(self) -> NDArray[np.intp]:
-        """For each node of the graph, the index of the pick that represents it, -1 if a labelled node does."""
+        """Index of the pick that represents each node, -1 if a labelled node does."""
         return np.where(self._coverage.nearest < len(self), self._coverage.nearest, -1)
 
     def __repr__(self) -> str:
@@ -142,14 +140,14 @@ class Selection:
         return f"Selection({len(self):,} of {self._graph.n_nodes:,} nodes: {shown}{', …' if len(self) > 5 else ''})"
 
     def _repr_html_(self) -> str:
-        nodes = self.nodes[:SHOWN_PICKS].tolist()
+        nodes = self.nodes[:N_PICKS_SHOWN].tolist()
         facts = [
             ("nodes", f"{len(self):,} of {self._graph.n_nodes:,}"),
             ("labelled before", f"{len(self.labelled):,}"),
         ]
         more = f"<p>and {len(self) - len(nodes):,} more</p>" if len(self) > len(nodes) else ""
         if not self._is_quick():
-            facts.append(("represents", "not measured yet: ask for picks.represents"))
+            facts.append(("represents", "not computed yet: use picks.represents"))
             return card("Selection", facts, grid(["rank", "id"], enumerate(nodes, start=1)), more)
         facts.append(("distance to the nearest", f"mean {self.mean_distance:.4g}, largest {self.max_distance:.4g}"))
         represents, spread = self.represents.tolist(), [f"{mean:.4g}" for mean in self.spread.tolist()]
@@ -158,9 +156,12 @@ class Selection:
         return card("Selection", facts, grid(["rank", "id", "represents", "spread"], rows), more, picture)
 
     def _is_quick(self) -> bool:
-        """Return whether the coverage is known already, or measured in about a second at most."""
+        """Return whether the coverage is known, or takes about a second at most."""
         graph, chosen = self._graph, len(self) + len(self.labelled)
-        return "_coverage" in vars(self) or graph.n_features * (graph.n_nodes * chosen + 4 * graph.n_edges) <= QUICK
+        return (
+            "_coverage" in vars(self)
+            or graph.n_features * (graph.n_nodes * chosen + 4 * graph.n_edges) <= MAX_QUICK_PRODUCTS
+        )
 
 
 def _as_column(ids: list[Any]) -> pa.Array:

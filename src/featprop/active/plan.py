@@ -1,9 +1,9 @@
-"""What budgets buy, before anything is labelled: the curve of coverage over one ranking, and its elbow.
+"""Compare budgets before anything is labelled: the coverage curve of one ranking, and its elbow.
 
-The picks of a strategy come in an order, the most useful first, so the first k of them are what k labels would buy.
-The curve is the mean distance of a node to the nearest pick, for every k at once, on the rows that the default strategy
-chooses and the default model measures on. The elbow is the point of the curve farthest below the straight line between
-its ends (Satopää et al. 2011): before it a label brings more than the average label of the budget, after it less.
+A strategy ranks its picks, so the first k of them are the selection for a budget of k. The curve is the mean distance
+of a node to the nearest pick for every k, on the rows that the default strategy and the default model use. The elbow is
+the point farthest below the straight line between the ends of the curve (Satopää et al. 2011): labels before it gain
+more than the average label of the budget, labels after it less.
 """
 
 from __future__ import annotations
@@ -21,24 +21,22 @@ from featprop.html import card, grid
 from featprop.propagation import Propagation, coverage_curve
 from featprop.strategies import DEFAULT_STRATEGY, Strategy
 
-__all__ = ["Plan", "plan"]
-
 STEPS = (1, 2, 5)
-"""Budgets that are listed: these and their tenfolds."""
+"""Listed budgets: these and their multiples by powers of ten."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """What budgets buy.
+    """The coverage of every budget up to a largest one.
 
     Attributes
     ----------
     picks
-        The nodes that would be asked for, the most useful first.
+        The nodes that would be selected, the most useful first.
     mean_distance
-        The mean distance of a node to the nearest of the first 1, 2, … of them or of those labelled before.
+        Mean distance of a node to the nearest of the first 1, 2, … picks or of the nodes labelled before.
     elbow
-        The budget after which a label brings less than the average one.
+        Budget after which a label gains less than the average one.
     """
 
     picks: Selection
@@ -47,16 +45,16 @@ class Plan:
 
     @property
     def budget(self) -> int:
-        """The largest budget looked at."""
+        """The largest budget."""
         return len(self.mean_distance)
 
     def gained(self, budget: int) -> float:
-        """Return the share of what all of the budget gains over its first label that so many labels gain."""
+        """Return the share of the whole gain over the first label that `budget` labels reach."""
         first, last = self.mean_distance[0], self.mean_distance[-1]
         return 1.0 if first == last else float((first - self.mean_distance[budget - 1]) / (first - last))
 
     def rows(self) -> list[tuple[int, float, float]]:
-        """Return some budgets, the elbow and the largest among them, each with its distance and the share gained."""
+        """Return budgets, the elbow and the largest among them, each with its mean distance and share of the gain."""
         steps = {step * 10**power for power in range(8) for step in STEPS}
         budgets = sorted({step for step in steps if step < self.budget} | {self.elbow, self.budget})
         return [(budget, float(self.mean_distance[budget - 1]), self.gained(budget)) for budget in budgets]
@@ -64,14 +62,13 @@ class Plan:
     def __str__(self) -> str:
         first, last = self.mean_distance[0], self.mean_distance[-1]
         if self.budget == 1:
-            return "A plan needs a larger budget than 1: it compares the first labels with all of them."
+            return "A plan needs a budget of at least 2: it compares the first labels with all of them."
         if first == last:
-            return f"One label covers the graph as well as {self.budget:,} do: its nodes have the same features."
+            return f"One label covers the graph as well as {self.budget:,}: all nodes have the same features."
         further = " further" if len(self.picks.labelled) else ""
         return (
-            f"The elbow of the curve is at {self.elbow:,}{further} labels: they bring {self.gained(self.elbow):.0%} of "
-            f"what {self.budget:,} bring. It says how well labels cover the graph, not how good the predictions will "
-            "be: label that many, then look at the estimate."
+            f"The elbow of the curve is at {self.elbow:,}{further} labels: they reach {self.gained(self.elbow):.0%} of "
+            f"the gain of {self.budget:,}. This is coverage, not accuracy: label that many, then check the estimate."
         )
 
     def __repr__(self) -> str:
@@ -79,7 +76,7 @@ class Plan:
 
     def _repr_html_(self) -> str:
         rows = [(f"{budget:,}", f"{distance:.4g}", f"{share:.0%}") for budget, distance, share in self.rows()]
-        return card("Plan", [("in words", self)], grid(["labels", "mean distance", "gained"], rows))
+        return card("Plan", [("summary", self)], grid(["labels", "mean distance", "gained"], rows))
 
 
 def plan(
@@ -90,12 +87,12 @@ def plan(
     labelled: Iterable[Hashable] = (),
     random_state: int = 0,
 ) -> Plan:
-    """Say what budgets up to `budget` would buy; the arguments are those of `select`."""
+    """Compare the budgets up to `budget`; the arguments are those of `select`."""
     return plan_of(select(graph, budget, strategy=strategy, labelled=labelled, random_state=random_state))
 
 
 def plan_of(picks: Selection) -> Plan:
-    """Say what the first of some picks buy."""
+    """Return the plan of a selection."""
     before = len(picks.labelled)
     points = Propagation.of(picks._graph).compared
     curve = coverage_curve(points, np.concatenate([picks.labelled, picks.positions]))[before:]
@@ -103,7 +100,7 @@ def plan_of(picks: Selection) -> Plan:
 
 
 def _elbow(curve: NDArray[np.float64]) -> int:
-    """Return how many labels the point farthest below the line between the ends of the curve stands for."""
+    """Return the budget at the point farthest below the line between the ends of the curve."""
     if len(curve) < 3:
         return len(curve)
     straight = np.linspace(curve[0], curve[-1], len(curve))

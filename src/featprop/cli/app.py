@@ -102,8 +102,7 @@ GraphArgument = Annotated[
     ),
 ]
 ForceOption = Annotated[
-    bool,
-    typer.Option("--force", help="Overwrite --out even if it contains labels you entered; a backup is kept."),
+    bool, typer.Option("--force", help="Overwrite existing files; labels in them are first copied to NAME.bak.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
 DeviceOption = Annotated[str, typer.Option("--device", help="PyTorch device, such as cpu or cuda.")]

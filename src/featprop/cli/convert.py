@@ -11,7 +11,7 @@ import typer
 
 from featprop.cli.app import GraphArgument, app, print_graph_size, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import counted
+from featprop.cli.label_options import count_of
 from featprop.cli.scale_options import (
     WORTH_SAYING,
     ClusterOption,
@@ -110,4 +110,4 @@ def _append(
             say_memory_bound(bound, max_memory)
         made = append_tables(found, out, tables, max_memory=bound, scratch=scratch)
     now = f"{made.nodes:,} nodes, {made.edges:,} edges, {made.features:,} features"
-    typer.echo(f"Added {counted(made.new_nodes, 'node')} and {counted(made.new_edges, 'edge')} to {out}: {now}.")
+    typer.echo(f"Added {count_of(made.new_nodes, 'node')} and {count_of(made.new_edges, 'edge')} to {out}: {now}.")

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featprop import interrupts
-from featprop.cli.app import GraphArgument, SeedOption, app, read
+from featprop.cli.app import GraphArgument, app, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import listed
+from featprop.cli.label_options import split_names
 from featprop.cli.table_options import reads_tables
 from featprop.errors import FileError, MissingExtraError, ParameterError
 
@@ -108,7 +108,6 @@ def label(
         int, typer.Option("--port", min=0, max=65535, help="The port to listen at; 0 takes a free one.")
     ] = 8765,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the browser.")] = False,
-    seed: SeedOption = 0,
 ) -> None:
     """Label nodes in the browser: each in its graph, one key an answer, the next from a model that learns meanwhile.
 
@@ -121,7 +120,6 @@ def label(
         if importlib.util.find_spec(needed) is None:
             raise MissingExtraError("featprop label", "label", needed)
     from featprop.labels import LabelLog
-    from featprop.labels.alone import alone_with
     from featprop.web.page.security import Hosts, Tokens
     from featprop.web.page.server import build_application, serve
     from featprop.web.page.session import Session
@@ -133,12 +131,11 @@ def label(
     place = labels if labels is not None else _beside(graph)
     with (
         _listening(host, port) as listener,
-        alone_with(place, "stop it, or choose another file with --labels") as file,
         contextlib.ExitStack() as opened,
         _ending_when_told(),
     ):
         with showing_progress():
-            log = opened.enter_context(LabelLog(file))
+            log = opened.enter_context(LabelLog(place.resolve(), exclusive=True))
             whole = read(graph, tables)
             if budget is not None and budget > whole.n_nodes:
                 typer.echo(f"--budget {budget:,} is more than the graph has nodes: {whole.n_nodes:,}.", err=True)
@@ -152,7 +149,6 @@ def label(
                 audit=audit,
                 blind=blind,
                 open_classes=bool(adding),
-                seed=seed,
             )
         if len(desk.classes) == 1:
             typer.echo(f"There is one class only, {desk.classes[0]}: the model learns from two on.", err=True)
@@ -199,9 +195,9 @@ def _adding(may_add: list[str] | None, people: list[str], classes: list[str] | N
 
 def _classes(classes: list[str] | None, own: tuple[Any, ...], known: list[Any]) -> list[Any]:
     """Return the classes with the types they have in the log or else the graph; if none are named, the graph's own."""
-    from featprop.io.label_words import named_classes
+    from featprop.labels.classes import parse_classes
 
-    return list(own) if classes is None else named_classes(listed(classes), [*own, *known])
+    return list(own) if classes is None else parse_classes(split_names(classes), [*own, *known])
 
 
 def _beside(graph: Path) -> Path:

@@ -10,20 +10,12 @@ import typer
 import featprop
 from featprop.cli.app import DeviceOption, ForceOption, GraphArgument, app, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import STANDARD_OUTPUT, check_place, place_of
-from featprop.cli.scale_options import (
-    ClusterOption,
-    MaxMemoryOption,
-    ScratchOption,
-    WorkersOption,
-    working_as_said,
-)
+from featprop.cli.label_options import STANDARD_OUTPUT, check_out, open_output
+from featprop.cli.scale_options import ComputeOption, computing
 from featprop.cli.table_options import reads_tables
 
 if TYPE_CHECKING:
     from featprop.tables import TableOptions
-
-__all__ = ["predict"]
 
 
 @app.command()
@@ -31,33 +23,30 @@ __all__ = ["predict"]
 def predict(
     graph: GraphArgument,
     tables: TableOptions,
-    model: Annotated[Path, typer.Option("--model", help="A model folder that featprop train wrote.")] = Path("model"),
+    model: Annotated[Path, typer.Option("--model", help="A model that `featprop train` wrote.")] = Path(
+        "model.safetensors"
+    ),
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="The table to write, .csv or .parquet; - for standard output.")
+        Path, typer.Option("--out", "-o", help="Table to write, .csv or .parquet; - for standard output.")
     ] = Path("predictions.csv"),
     force: ForceOption = False,
     device: DeviceOption = "cpu",
-    max_memory: MaxMemoryOption = None,
-    scratch: ScratchOption = None,
-    workers: WorkersOption = None,
-    cluster: ClusterOption = None,
+    compute: ComputeOption = None,
 ) -> None:
     """Predict the class of every node, with a probability for each class.
 
-    The labels the model was trained on stay as a person gave them.
+    The column `prediction` is the model's, `label` what people said. Type corrections into `label` and pass the file
+    as `--labels`.
 
-    Example: `featprop predict my-graph/ --model model/ --out predictions.csv`
+    Example: `featprop predict my-graph/ --model model.safetensors --out predictions.csv`
     """
-    from featprop.active import write_predictions
-    from featprop.io.overwriting import PREDICTION_SUFFIXES
+    from featprop.labels.predictions import SUFFIXES
 
-    check_place(out, force=force, suffixes=PREDICTION_SUFFIXES)
+    check_out(out, force=force, suffixes=SUFFIXES)
     with showing_progress():
         fitted = featprop.load_model(model, device=device)
         whole = read(graph, tables, fitted.preparation_)
-        with working_as_said(whole, max_memory, scratch, workers, cluster):
-            write_predictions(place_of(out), fitted, whole, force=force)
+        with computing(whole, compute):
+            featprop.write_predictions(open_output(out), fitted, whole, force=force)
     is_file = out != STANDARD_OUTPUT
-    typer.echo(
-        f"Wrote the predicted class of {whole.n_nodes:,} nodes{f' to {out}' if is_file else ''}.", err=not is_file
-    )
+    typer.echo(f"Wrote the predictions of {whole.n_nodes:,} nodes{f' to {out}' if is_file else ''}.", err=not is_file)

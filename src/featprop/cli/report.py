@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from featprop.cli.app import DeviceOption, GraphArgument, SeedOption, app, read
+from featprop.cli.app import DeviceOption, ForceOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, counted, read_sheets
-from featprop.cli.model_options import LabelsOption, ModelOption, SettingsOption, chosen_model
+from featprop.cli.label_options import (
+    ClassesOption,
+    LabelsOption,
+    ModelOption,
+    SettingsOption,
+    check_out,
+    count_of,
+    make_model,
+    split_names,
+)
 from featprop.cli.table_options import reads_tables
 from featprop.errors import LabelError
 
 if TYPE_CHECKING:
-    from featprop.io.labels import LabelSheet
+    from featprop.labels import Labels
     from featprop.tables import TableOptions
-
-__all__ = ["report"]
 
 
 @app.command()
@@ -29,51 +35,49 @@ def report(
     labels: LabelsOption = None,
     audit: Annotated[
         list[Path] | None,
-        typer.Option("--audit", help="A filled audit sheet: nodes drawn at random, for checking only. Repeatable."),
+        typer.Option("--audit", help="A filled audit sheet, to check the model only. Repeatable."),
     ] = None,
     classes: ClassesOption = None,
-    skip: SkipOption = None,
-    on_conflict: OnConflictOption = "error",
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Page to write.")] = Path("report.html"),
     model: ModelOption = None,
     settings: SettingsOption = None,
     title: Annotated[
-        str | None, typer.Option("--title", help="What the page calls the graph.", show_default="its name")
+        str | None, typer.Option("--title", help="Name of the graph on the page.", show_default="its name")
     ] = None,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
-    force: Annotated[bool, typer.Option("--force", help="Overwrite --out whatever it is.")] = False,
+    force: ForceOption = False,
 ) -> None:
-    """Write a page on your graph and labels: how good the predictions are, is it enough, what to distrust.
+    """Write a page about your graph and labels: how good the predictions are, and what to check next.
 
-    One HTML file that loads nothing: a map to click on, the estimate with its interval, curves, lists of nodes to look
-    at, and the commands to go on with.
+    It is one self-contained HTML file: a map, the estimated accuracy, curves, nodes to check, and commands to go on
+    with.
 
     Example: `featprop report my-graph/ --labels picks.csv --out report.html`
     """
-    from featprop.io.audits import pooled
-    from featprop.io.labels import LabelSheet
+    from featprop.labels import Labels
+    from featprop.labels import read as read_labels
+    from featprop.labels.agreement import pool_audits
     from featprop.web.report import report as write_report
     from featprop.web.report.commands import Files
-    from featprop.web.report.files import check_replaceable
 
-    chosen = chosen_model(model, settings, seed, device)
-    check_replaceable(out, force=force)
+    chosen = make_model(model, settings, seed, device)
+    check_out(out, force=force, suffixes=(".html", ".htm"))
     with showing_progress():
         whole = read(graph, tables)
-        sheet = read_sheets(labels, whole, (), classes, skip, on_conflict)
-        checked = read_sheets(audit, whole, sheet.labels, classes, skip, on_conflict) if audit else LabelSheet()
-        _check_weighed(sheet, checked)
-        if checked.nodes:
-            told = f"{counted(len(checked.nodes), 'label')} of --audit without the column audit"
-            typer.echo(f"{told}: its figures are right only if these nodes were drawn at random", err=True)
-        audited = sheet.audited | checked.audited | dict(zip(checked.nodes, checked.labels, strict=True))
-        listed = {*sheet.blank, *sheet.skipped, *sheet.audit, *checked.blank, *checked.skipped, *checked.audit}
+        allowed = split_names(classes) or None
+        known = read_labels(labels or (), whole, classes=allowed)
+        checked = read_labels(audit, whole, known=known.values(), classes=allowed) if audit else Labels()
+        _check_weights(known, checked)
+        if checked:
+            unweighted = count_of(len(checked), "label")
+            typer.echo(f"{unweighted} of --audit have no audit column; were these nodes drawn at random?", err=True)
+        audited = known.audited | checked.audited | checked.labels
         written = write_report(
             whole,
-            dict(zip(sheet.nodes, sheet.labels, strict=True)),
+            known.labels,
             audit=audited,
-            weights=pooled([sheet.audit, checked.audit]) or None,
+            weights=pool_audits([known.audit, checked.audit]) or None,
             out=out,
             model=chosen,
             title=title or graph.name,
@@ -84,16 +88,12 @@ def report(
                 str(out),
                 tuple(tables.to_arguments()),
                 tuple(tables.to_arguments(learnt=True)),
-                answers=(
-                    *_words("--classes", classes),
-                    *_words("--skip", skip),
-                    *_words("--on-conflict", on_conflict, "error"),
-                ),
-                model=(*_words("--model", model), *_words("--set", settings)),
-                device=_words("--device", device, "cpu"),
-                seed=_words("--seed", seed, 0),
-                title=_words("--title", title),
-                waiting=len(listed - {*sheet.nodes, *audited}),
+                answers=_spell("--classes", classes),
+                model=(*_spell("--model", model), *_spell("--set", settings)),
+                device=_spell("--device", device, "cpu"),
+                seed=_spell("--seed", seed, 0),
+                title=_spell("--title", title),
+                waiting=len({*known.taken, *checked.taken} - {*known, *audited}),
             ),
             random_state=seed,
             force=force,
@@ -101,19 +101,22 @@ def report(
     typer.echo(f"{written.headline}.")
     if written.warning is not None:
         typer.echo(f"{written.warning}.")
-    typer.echo(f"Wrote the report to {out}: open it in a browser.")
+    typer.echo(f"Wrote the report to {out}. Open it in a browser.")
 
 
-def _check_weighed(sheet: LabelSheet, checked: LabelSheet) -> None:
-    """Refuse an audit of which some sheets say how many nodes each row stands for and others do not."""
-    if checked.nodes and (sheet.audit or checked.audit):
-        rule = "must be sheets that all have the column audit, or none of them, beside an audit in --labels too"
-        found = f"{counted(len(checked.nodes), 'label')} without it, such as of {checked.nodes[0]!r}"
-        raise LabelError("--audit", rule, found, "pass every sheet as featprop audit wrote it, with that column")
+def _check_weights(known: Labels, checked: Labels) -> None:
+    """Refuse audits of which only some say how many nodes each row stands for."""
+    if checked and (known.audit or checked.audit):
+        raise LabelError(
+            f"{count_of(len(checked), 'label')} of `audit` have no audit column, others have.",
+            hint="Pass every sheet with its audit column, as `featprop audit` wrote it.",
+            parameter="audit",
+            node=next(iter(checked)),
+        )
 
 
-def _words(option: str, value: object, usual: object = None) -> tuple[str, ...]:
-    """Return the words of a command line that say an option, none where it is as usual."""
-    if value is None or value == usual:
+def _spell(option: str, value: object, default: object = None) -> tuple[str, ...]:
+    """Return an option as words of a command line, none for its default."""
+    if value is None or value == default:
         return ()
     return tuple(word for each in (value if isinstance(value, list) else [value]) for word in (option, str(each)))

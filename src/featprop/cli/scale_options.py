@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from featprop.errors import ParameterError, unknown_choice
 from featprop.memory import bytes_text, half_of_free, parse_bytes
 
 if TYPE_CHECKING:
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
 __all__ = [
     "WORTH_SAYING",
     "ClusterOption",
+    "ComputeOption",
     "MaxMemoryOption",
     "ScratchOption",
     "WorkersOption",
+    "computing",
     "memory_bound",
     "say_memory_bound",
-    "working_as_said",
 ]
 
 WORTH_SAYING = 4
@@ -55,6 +57,16 @@ ClusterOption = Annotated[
     str | None,
     typer.Option("--cluster", metavar="ADDRESS", help="Compute on a Dask cluster, such as tcp://host:8786."),
 ]
+ComputeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--compute",
+        metavar="NAME=VALUE",
+        help="Resources: max-memory=4GB (default: half of what is free), scratch=FOLDER for data larger than that, "
+        "workers=4 for a local Dask cluster, or cluster=tcp://host:8786 for another. Repeatable.",
+    ),
+]
+RESOURCES = ("max-memory", "scratch", "workers", "cluster")
 
 
 def memory_bound(said: str | None) -> int:
@@ -69,14 +81,38 @@ def say_memory_bound(bound: int, said: str | None) -> None:
 
 
 @contextmanager
-def working_as_said(
-    graph: Graph, max_memory: str | None, scratch: Path | None, workers: int | None, cluster: str | None
-) -> Iterator[None]:
-    """Work where the options say; how much memory is used is told where that matters."""
+def computing(graph: Graph, compute: list[str] | None) -> Iterator[None]:
+    """Compute with the resources of `--compute`, and print the memory limit where it matters."""
     from featprop.compute import compute_on
 
+    given = _parse_resources(compute)
+    max_memory, workers = given.get("max-memory"), given.get("workers")
     bound = memory_bound(max_memory)
     if max_memory is not None or WORTH_SAYING * 4 * graph.n_nodes * min(graph.n_features, 512) > bound:
         say_memory_bound(bound, max_memory)
-    with compute_on(cluster=cluster, workers=workers, scratch=scratch, max_memory=bound):
+    with compute_on(
+        cluster=given.get("cluster"),
+        workers=None if workers is None else _parse_workers(workers),
+        scratch=given.get("scratch"),
+        max_memory=bound,
+    ):
         yield
+
+
+def _parse_resources(compute: list[str] | None) -> dict[str, str]:
+    given = {}
+    for each in compute or ():
+        name, _, value = each.partition("=")
+        if name.replace("_", "-") not in RESOURCES:
+            raise unknown_choice("compute", name, RESOURCES)
+        if not value:
+            raise ParameterError(f"`compute` must be NAME=VALUE, not {each!r}.", parameter="compute", value=each)
+        given[name.replace("_", "-")] = value
+    return given
+
+
+def _parse_workers(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        message = f"`workers` must be a whole number of at least 1, not {text!r}."
+        raise ParameterError(message, parameter="workers", value=text)
+    return int(text)

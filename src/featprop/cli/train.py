@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import featprop
-from featprop.cli.app import DeviceOption, GraphArgument, SeedOption, app, read
+from featprop.cli.app import DeviceOption, ForceOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, counted, read_sheets
-from featprop.cli.model_options import LabelsOption, ModelOption, SettingsOption, chosen_model
-from featprop.cli.scale_options import (
-    ClusterOption,
-    MaxMemoryOption,
-    ScratchOption,
-    WorkersOption,
-    working_as_said,
+from featprop.cli.label_options import (
+    ClassesOption,
+    LabelsOption,
+    ModelOption,
+    SettingsOption,
+    check_out,
+    make_model,
+    split_names,
 )
+from featprop.cli.scale_options import ComputeOption, computing
 from featprop.cli.table_options import reads_tables
 from featprop.errors import LabelError
 
 if TYPE_CHECKING:
     from featprop.tables import TableOptions
-
-__all__ = ["train"]
 
 
 @app.command()
@@ -36,52 +35,42 @@ def train(
     tables: TableOptions,
     labels: LabelsOption = None,
     classes: ClassesOption = None,
-    skip: SkipOption = None,
-    on_conflict: OnConflictOption = "error",
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model folder to write.")] = Path("model"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model to write.")] = Path("model.safetensors"),
     model: ModelOption = None,
     settings: SettingsOption = None,
     use_audit: Annotated[
-        bool, typer.Option("--use-audit", help="Train on the labels of an audit too; it checks this model no more.")
+        bool, typer.Option("--use-audit", help="Train on the labels of an audit, too; it cannot check this model.")
     ] = False,
     seed: SeedOption = 0,
+    force: ForceOption = False,
     device: DeviceOption = "cpu",
-    max_memory: MaxMemoryOption = None,
-    scratch: ScratchOption = None,
-    workers: WorkersOption = None,
-    cluster: ClusterOption = None,
+    compute: ComputeOption = None,
 ) -> None:
     """Train a model on the labelled nodes and save it.
 
-    The labels of an audit (`featprop audit`) are left out, and say how good the model is.
+    Without `--labels` it trains on the graph's own labels. The labels of an audit (`featprop audit`) are left out, and
+    measure how good the model is.
 
-    Example: `featprop train my-graph/ --labels picks.csv --out model/`
+    Example: `featprop train my-graph/ --labels picks.csv --out model.safetensors`
     """
     from featprop.evaluate import score_audit
-    from featprop.models.saved import check_may_hold_model, n_labels_in
+    from featprop.labels import read as read_labels
 
-    chosen = chosen_model(model, settings, seed, device)
-    check_may_hold_model(out)
+    chosen = make_model(model, settings, seed, device)
+    check_out(out, force=force, suffixes=(".safetensors",))
     with showing_progress():
         whole = read(graph, tables)
-        sheet = read_sheets(labels, whole, (), classes, skip, on_conflict, use_audit=use_audit)
-        if sheet.audit and not sheet.nodes:
-            found, cure = "those of an audit only", "pass other --labels too, or --use-audit"
-            raise LabelError("Training", "must have labels", found, cure)
-        with working_as_said(whole, max_memory, scratch, workers, cluster):
-            fitted = chosen.fit(whole, sheet.nodes, sheet.labels)
-            score = score_audit(whole, fitted, sheet.audited, sheet.audit) if sheet.audited else None
-        before = n_labels_in(out)
-        featprop.models.save_model(fitted, out)
-    if use_audit:
-        typer.echo("The labels of the audit are among them: it checks this model no more.", err=True)
-    counts = Counter(sheet.labels)
+        known = read_labels(labels or (), whole, classes=split_names(classes) or None, use_audit=use_audit)
+        if known.audit and not known:
+            raise LabelError("There are only labels of an audit.", hint="Pass other `labels`, too, or `use_audit`.")
+        with computing(whole, compute):
+            fitted = chosen.fit(whole, list(known), list(known.values()))
+            score = score_audit(whole, fitted, known.audited, known.audit) if known.audited else None
+        featprop.save_model(fitted, out, force=force)
+    counts = Counter(known.values())
     listed = ", ".join(f"{counts[name]:,} {name}" for name in fitted.class_names_)
-    typer.echo(f"Trained on {len(sheet.nodes):,} labels of {len(fitted.class_names_)} classes: {listed}.")
-    evidence = fitted.evidence()
-    if evidence is not None:
-        typer.echo(evidence)
-    if score is not None:
-        typer.echo(f"{score}")
-    instead = f", in place of one of {counted(before, 'label')}" if before else ""
-    typer.echo(f"Wrote the model to {out}{instead}.")
+    typer.echo(f"Trained on {len(known):,} labels of {len(fitted.class_names_)} classes: {listed}.")
+    for line in (fitted.evidence(), score):
+        if line is not None:
+            typer.echo(f"{line}")
+    typer.echo(f"Wrote the model to {out}.")

@@ -141,7 +141,7 @@ def add_to_audit(
         weight = (float(sample.weights.sum()) + len(before)) / (size + len(before))
         sample = replace(sample, weights=np.full(size, weight))
         before = dict.fromkeys(before, weight)
-    log.draw_audit({**before, **sample.weight_of}, turn=turn)
+    log.draw_audit({**before, **sample.weight_of}, round=turn)
     return sample
 
 

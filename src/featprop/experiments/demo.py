@@ -16,8 +16,8 @@ from featprop.errors import FeatpropError, MissingExtraError, already_exists
 from featprop.experiments.results import Result, read_results
 from featprop.experiments.settings import Settings
 from featprop.experiments.trials import plan_trials
+from featprop.files import replacing_file
 from featprop.graph import Graph
-from featprop.io.atomic import replacing_file
 from featprop.matrix import dense
 from featprop.models import DEFAULT_MODEL
 from featprop.propagation import propagate

@@ -41,7 +41,7 @@ from featprop.experiments.tables import (
     score_table,
     time_table,
 )
-from featprop.io.atomic import replacing_file
+from featprop.files import replacing_file
 from featprop.progress import tracked
 from featprop.web.common.templates import render_template
 

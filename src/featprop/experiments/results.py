@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 
 from featprop.errors import FileError, quote_error
 from featprop.experiments.settings import Spec
+from featprop.files import replacing_file, write_error
 from featprop.ids import from_jsonable, to_jsonable
-from featprop.io.atomic import replacing_file, sweep, unwritable
+from featprop.io.atomic import sweep
 from featprop.io.locks import held_lock
 
 log = logging.getLogger(__name__)
@@ -194,7 +195,7 @@ class Appender:
                     file.flush()
                     os.fsync(file.fileno())
             except OSError as error:
-                raise unwritable(path, error) from error
+                raise write_error(path, error) from error
 
     def record(self, statistics: Mapping[str, Mapping[str, Any]]) -> None:
         """Add the statistics of data sets to the recorded ones."""
@@ -211,7 +212,7 @@ def appending(folder: Path) -> Iterator[Appender]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise unwritable(folder, error) from error
+        raise write_error(folder, error) from error
     with held_lock(folder / ".lock", f"{folder}"):
         sweep(folder)
         for path in folder.glob("*.jsonl"):

@@ -55,7 +55,7 @@ class TrainedModel:
     def predicted(self) -> NDArray[np.int64]:
         """Predicted class of every node, as an index into the classes of the graph."""
         place = {name: code for code, name in enumerate(self.graph.classes)}
-        codes = np.array([place[name] for name in self.model.classes_], dtype=np.int64)
+        codes = np.array([place[name] for name in self.model.class_names_], dtype=np.int64)
         return np.asarray(codes[self.logits.argmax(axis=1)])
 
 

@@ -21,9 +21,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from featprop.errors import FileError, quote_error
+from featprop.files import flush, write_error
 
-__all__ = ["read_whole", "replacing_file", "replacing_folder", "restore_interrupted", "sweep", "unwritable"]
+__all__ = ["read_whole", "replacing_folder", "restore_interrupted", "sweep"]
 
 Read = TypeVar("Read")
 
@@ -36,9 +36,6 @@ LEFT_BEHIND = 24 * 3600.0
 MOMENT = 60.0
 """Seconds that no run spends between its two renames, and that clocks may differ by."""
 
-FULL = frozenset({None, errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
-"""The errors of a disk with no room left. NumPy's error about bytes that could not be written has no number."""
-
 TAKEN = frozenset({errno.ENOTEMPTY, errno.EEXIST})
 """The errors of a rename to a place where another run was first."""
 
@@ -47,29 +44,12 @@ NAME = re.compile(re.escape(WORKSPACE) + r"([0-9a-f]{8})-(\d+)-\w+")
 
 
 @contextmanager
-def replacing_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path to write; it takes the place of `path` when the block ends without error.
-
-    What is written is on the disk before it is renamed. Of a symbolic link, the file it points to is replaced. An
-    `OSError` of the block, such as a full disk, becomes a `FileError` about `path`.
-    """
-    with _workspace(path) as (place, workspace):
-        temporary = workspace / place.name
-        yield temporary
-        if place.exists():
-            temporary.chmod(place.stat().st_mode & 0o777)
-        _flush(temporary)
-        temporary.replace(place)
-        _flush(place.parent)
-
-
-@contextmanager
 def replacing_folder(
     path: Path, *, durable: bool = True, check: Callable[[Path], None] | None = None
 ) -> Iterator[Path]:
     """Yield a temporary folder to fill; it takes the place of `path` when the block ends without error.
 
-    Links and errors are treated as `replacing_file` treats them.
+    Links and errors are treated as `featprop.files.replacing_file` treats them.
 
     Parameters
     ----------
@@ -85,9 +65,9 @@ def replacing_folder(
         old.parent.mkdir()
         yield new
         for written in [*new.rglob("*"), new] if durable else []:
-            _flush(written)
+            flush(written)
         _take_place(new, place, old, check)
-        _flush(place.parent)
+        flush(place.parent)
 
 
 def read_whole(folder: Path, read: Callable[[], Read]) -> Read:
@@ -132,17 +112,6 @@ def restore_interrupted(path: Path) -> None:
         time.sleep(0.01)
 
 
-def unwritable(path: Path, error: OSError) -> FileError:
-    """Return what to say of an error of the system at writing a file: no room, or no right to."""
-    is_full = error.errno in FULL
-    return FileError(
-        f"{path}",
-        "must have room on its disk" if is_full else "must be in a writable folder",
-        error.strerror or f"this: {quote_error(error)}",
-        "free some space there or choose another place" if is_full else "choose a place you may write to",
-    )
-
-
 def sweep(folder: Path) -> None:
     """Put back what killed runs had moved aside in `folder`, and remove their workspaces."""
     for workspace in _workspaces(folder):
@@ -167,7 +136,7 @@ def _workspace(path: Path) -> Iterator[tuple[Path, Path]]:
         workspace = Path(tempfile.mkdtemp(prefix=f"{WORKSPACE}{_host()}-{os.getpid()}-", dir=place.parent))
         yield place, workspace
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise write_error(path, error) from error
     finally:
         if workspace is not None:
             shutil.rmtree(workspace, ignore_errors=True)
@@ -242,17 +211,3 @@ def _is_abandoned(workspace: Path) -> bool:
 
 def _host() -> str:
     return f"{zlib.crc32(platform.node().encode()):08x}"
-
-
-def _flush(path: Path) -> None:
-    """Wait until a file, or the list of what a folder holds, is on the disk."""
-    if os.name == "nt" and path.is_dir():
-        return
-    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise
-    finally:
-        os.close(descriptor)

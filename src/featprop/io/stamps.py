@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from featprop.errors import FileError
-from featprop.io.atomic import replacing_file
+from featprop.files import replacing_file
 
 __all__ = ["STAMP", "FileStates", "file_states", "is_stamped", "stamp", "stamp_written"]
 

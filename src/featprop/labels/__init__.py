@@ -1,7 +1,29 @@
-"""What people say of nodes: the label log, how far people agree, and the way to other tools and back."""
+"""Labels: one record (`Annotation`), the label log, reading and writing of files, agreement."""
 
-from featprop.labels.acts import Act
-from featprop.labels.exchange import Imported, export_labels, import_labels
+from featprop.labels.agreement import Agreement, Consensus, consensus, krippendorff_alpha
+from featprop.labels.annotation import Annotation, Kind
+from featprop.labels.exporting import export_labels, label_studio_config
+from featprop.labels.importing import Imported, import_labels
 from featprop.labels.log import LabelLog
+from featprop.labels.predictions import write_predictions
+from featprop.labels.reading import Labels, read, read_ids
+from featprop.labels.sheets import write_labels
 
-__all__ = ["Act", "Imported", "LabelLog", "export_labels", "import_labels"]
+__all__ = [
+    "Agreement",
+    "Annotation",
+    "Consensus",
+    "Imported",
+    "Kind",
+    "LabelLog",
+    "Labels",
+    "consensus",
+    "export_labels",
+    "import_labels",
+    "krippendorff_alpha",
+    "label_studio_config",
+    "read",
+    "read_ids",
+    "write_labels",
+    "write_predictions",
+]

@@ -1,16 +1,16 @@
-"""Several people on one node: how far they agree, what counts where they do not, and what is left to settle.
+"""Several people and one node: how far they agree, and which label counts.
 
-**Krippendorff's alpha** for classes, with any answers missing [1]_: of the nodes u that m_u ≥ 2 people labelled, n_uc
-of them with class c; n labels in all, n_c of class c ::
+**The rule.** A verdict (somebody settled the node) counts. Without one, the label of most people counts. If as many
+people say one thing as another, the latest answer counts, and the node is a *tie*: no model learns from it. A skip is
+no vote; a node that everybody skipped is skipped.
+
+**Krippendorff's alpha** for nominal data with missing answers [1]_: over nodes u with m_u ≥ 2 labels, n_uc of them of
+class c; n labels in total, n_c of class c ::
 
     o = Σ_u Σ_c n_uc (n_uc - 1) / (m_u - 1)        α = 1 - (n - 1) (n - o) / (n² - Σ_c n_c²)
 
-It is 1 where all agree and 0 where they agree as often as chance would have it; from 0.8 on labels are called reliable,
-from 0.667 on good for tentative conclusions.
-
-**What counts** for a node is the verdict of somebody who settled it; else what most people say; of several classes with
-as many votes, the one the model holds more probable, if there is a model, or else that of the latest answer. The model
-has not learnt from such a tie. Whoever skips a node does not vote; a node that everybody skipped is skipped.
+1 means perfect agreement, 0 agreement by chance. Labels are called reliable from 0.8, and good for tentative
+conclusions from 0.667.
 
 .. [1] Krippendorff, Content Analysis: An Introduction to Its Methodology, 2004, chapter 11.
 """
@@ -18,45 +18,31 @@ has not learnt from such a tie. Whoever skips a node does not vote; a node that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from itertools import combinations
 
 from featprop.ids import name_to_text
-from featprop.io.agreement import leaders
+from featprop.labels.annotation import VOTES, Annotation, Kind
 
-if TYPE_CHECKING:
-    from featprop.labels.acts import Act
-
-__all__ = [
-    "AlphaSums",
-    "Consensus",
-    "Decision",
-    "Disagreement",
-    "alpha",
-    "consensus",
-    "decided",
-    "disagreements",
-    "krippendorff_alpha",
-]
-
-Probabilities = Callable[[Hashable], Mapping[Hashable, float] | None]
-"""What a model holds of a node: the probability of each class; None if it does not know."""
+MAX_PAIRS_SHOWN = 3
+label_to_text = lru_cache(maxsize=10_000, typed=True)(name_to_text)
+"""Text that differs for labels of different types."""
 
 
 @dataclass(frozen=True)
 class Consensus:
-    """What counts of all that was said.
+    """What counts of all annotations.
 
     Attributes
     ----------
     labels
-        The label of each node that has one.
+        Label of each node that has one.
     skips
-        The nodes that cannot be labelled, and why.
+        Nodes that nobody can label, and the reason.
     ties
-        The nodes with a label for which as many people say something else. No model learns from them: it would learn
-        what it has decided itself, or what was said last.
+        Nodes whose label only the tie rule decides: no model learns from them.
     """
 
     labels: dict[Hashable, Hashable]
@@ -65,7 +51,7 @@ class Consensus:
 
     @property
     def sure(self) -> dict[Hashable, Hashable]:
-        """The labels but for ties: what a model learns from."""
+        """The labels without ties: what a model learns from."""
         return {node: label for node, label in self.labels.items() if node not in self.ties}
 
 
@@ -76,9 +62,9 @@ class Decision:
     Attributes
     ----------
     label
-        The class; None if nobody could say.
+        The class; None if nobody could tell.
     reason
-        Why nobody could, if somebody wrote that.
+        Why nobody could, if somebody gave a reason.
     is_tie
         Whether as many people say something else.
     """
@@ -90,14 +76,14 @@ class Decision:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A node that people labelled differently and nobody has settled.
+    """A node that people labelled differently.
 
     Attributes
     ----------
     node
-        Its id.
+        Id of the node.
     answers
-        The label that each annotator gave it.
+        Label of each annotator.
     """
 
     node: Hashable
@@ -106,11 +92,40 @@ class Disagreement:
     @property
     def is_one(self) -> bool:
         """Whether the answers differ at all."""
-        return len(self.answers) > 1 and len(set(map(name_to_text, self.answers.values()))) > 1
+        return len(self.answers) > 1 and len(set(map(label_to_text, self.answers.values()))) > 1
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far several people, or sheets without annotators, agree.
+
+    Attributes
+    ----------
+    n_nodes
+        Number of nodes with several answers.
+    n_alike
+        Number of these with the same label from all.
+    kappas
+        Cohen's kappa of each pair; without pairs that share no node or used a single class.
+    """
+
+    n_nodes: int
+    n_alike: int
+    kappas: Mapping[tuple[str, str], float]
+
+    def __str__(self) -> str:
+        nodes = "1 node has" if self.n_nodes == 1 else f"{self.n_nodes:,} nodes have"
+        text = f"{nodes} several answers; {self.n_alike:,} ({self.n_alike / self.n_nodes:.0%}) agree"
+        if not self.kappas:
+            return text
+        mean = sum(self.kappas.values()) / len(self.kappas)
+        pairs = [f"{kappa:.2f} for {one} and {other}" for (one, other), kappa in self.kappas.items()]
+        listed = f" ({', '.join(pairs)})" if len(pairs) <= MAX_PAIRS_SHOWN else f" of {len(pairs):,} pairs"
+        return f"{text}. Mean Cohen's kappa: {mean:.2f}{listed}"
 
 
 class AlphaSums:
-    """The sums that Krippendorff's alpha is made of; a node can be added and taken away again."""
+    """The sums of Krippendorff's alpha, to which nodes can be added and from which they can be removed."""
 
     def __init__(self) -> None:
         self._of_class: Counter[str] = Counter()
@@ -118,7 +133,7 @@ class AlphaSums:
 
     def add(self, labels: Iterable[Hashable], times: int = 1) -> None:
         """Add a node by the labels that people gave it."""
-        counts = Counter(map(name_to_text, labels))
+        counts = Counter(map(label_to_text, labels))
         people = counts.total()
         if people > 1:
             for name, count in counts.items():
@@ -126,24 +141,24 @@ class AlphaSums:
             self._observed += times * sum(count * (count - 1) for count in counts.values()) / (people - 1)
 
     def remove(self, labels: Iterable[Hashable]) -> None:
-        """Take away a node that was added with these labels."""
+        """Remove a node that was added with these labels."""
         self.add(labels, -1)
 
     @property
     def alpha(self) -> float | None:
-        """Krippendorff's alpha; None where it is not defined."""
+        """Krippendorff's alpha; None where it is undefined."""
         n = self._of_class.total()
         apart = n * n - sum(count * count for count in self._of_class.values())
         return 1 - (n - 1) * (n - self._observed) / apart if apart else None
 
 
 def krippendorff_alpha(labels_of_nodes: Iterable[Iterable[Hashable]]) -> float | None:
-    """Return Krippendorff's alpha; None where it is not defined: no node has two labels, or all labels are one class.
+    """Return Krippendorff's alpha; None if no node has two labels, or all labels are one class.
 
     Parameters
     ----------
     labels_of_nodes
-        The labels that each node got, one of each person who gave one.
+        For each node, one label per person who gave one.
     """
     sums = AlphaSums()
     for labels in labels_of_nodes:
@@ -151,30 +166,22 @@ def krippendorff_alpha(labels_of_nodes: Iterable[Iterable[Hashable]]) -> float |
     return sums.alpha
 
 
-def alpha(acts: Iterable[Act]) -> float | None:
-    """Return Krippendorff's alpha of answers that hold; skips are no answers, nor are verdicts."""
+def alpha(annotations: Iterable[Annotation]) -> float | None:
+    """Return Krippendorff's alpha of the current answers; skips and verdicts do not count."""
     given: dict[Hashable, list[Hashable]] = {}
-    for act in acts:
-        if act.kind not in ("skip", "adjudicate"):
-            given.setdefault(act.node, []).append(act.label)
+    for each in annotations:
+        if each.kind is Kind.LABEL:
+            given.setdefault(each.node, []).append(each.label)
     return krippendorff_alpha(given.values())
 
 
-def consensus(acts: Iterable[Act], probabilities: Probabilities | None = None) -> Consensus:
-    """Return what counts for each node.
-
-    Parameters
-    ----------
-    acts
-        The answers and verdicts that hold (`LabelLog.holding`).
-    probabilities
-        What the model holds of a node, to decide where as many people say one thing as another.
-    """
+def consensus(annotations: Iterable[Annotation]) -> Consensus:
+    """Return what counts for each node, given current answers and verdicts, later ones last."""
     labels: dict[Hashable, Hashable] = {}
     skips: dict[Hashable, str] = {}
     ties = set()
-    for node, held in _by_node(acts).items():
-        decision = decided(held, probabilities)
+    for node, held in group_by_node(annotations).items():
+        decision = decide(held)
         if decision.label is not None:
             labels[node] = decision.label
         else:
@@ -184,37 +191,94 @@ def consensus(acts: Iterable[Act], probabilities: Probabilities | None = None) -
     return Consensus(labels, skips, frozenset(ties))
 
 
-def decided(held: Sequence[Act], probabilities: Probabilities | None = None) -> Decision:
-    """Return what counts for a node of which these acts hold, one at least; the rest is as in `consensus`."""
-    verdicts = [act for act in held if act.kind == "adjudicate"]
-    votes = verdicts or [act for act in held if act.kind != "skip"]
-    if not votes:
-        return Decision(None, max(held, key=lambda act: act.number).text)
+def decide(held: Sequence[Annotation]) -> Decision:
+    """Return what counts for a node with these answers and verdicts, at least one, later ones last."""
+    votes = [each for each in held if each.kind is Kind.VERDICT] or [each for each in held if each.kind is Kind.LABEL]
     if len(votes) == 1:
         return Decision(votes[0].label)
-    by_class: dict[Hashable, list[Act]] = {}
-    for act in votes:
-        by_class.setdefault(name_to_text(act.label), []).append(act)
-    first = leaders(name for name, acts in by_class.items() for _ in acts)
-    latest = [max(by_class[name], key=lambda act: act.number) for name in first]
-    likely = (probabilities(votes[0].node) if probabilities is not None and len(first) > 1 else None) or {}
-    winner = max(latest, key=lambda act: (likely.get(act.label, 0.0), act.number))
-    return Decision(winner.label, is_tie=len(first) > 1)
+    if not votes:
+        return Decision(None, max(held, key=lambda each: each.number).text)
+    votes.sort(key=lambda each: each.number)
+    last = {label_to_text(each.label): each for each in votes}
+    counts = Counter(name for _, name in {(each.who, label_to_text(each.label)) for each in votes})
+    most = max(counts.values())
+    leaders = [each for name, each in last.items() if counts[name] == most]
+    winner = max(leaders, key=votes.index)
+    return Decision(winner.label, is_tie=len(leaders) > 1)
 
 
-def disagreements(acts: Iterable[Act]) -> list[Disagreement]:
+def disagreements(annotations: Iterable[Annotation]) -> list[Disagreement]:
     """Return the nodes that people labelled differently and nobody has settled, in the order they came up."""
     found = []
-    for node, held in _by_node(acts).items():
-        answers = {act.annotator: act.label for act in held if act.kind not in ("skip", "adjudicate")}
-        disagreement = Disagreement(node, answers)
-        if disagreement.is_one and all(act.kind != "adjudicate" for act in held):
+    for node, held in group_by_node(annotations).items():
+        disagreement = Disagreement(node, {each.who: each.label for each in held if each.kind is Kind.LABEL})
+        if disagreement.is_one and all(each.kind is not Kind.VERDICT for each in held):
             found.append(disagreement)
     return found
 
 
-def _by_node(acts: Iterable[Act]) -> dict[Hashable, list[Act]]:
-    of_node: dict[Hashable, list[Act]] = {}
-    for act in acts:
-        of_node.setdefault(act.node, []).append(act)
+def measure_agreement(annotations: Iterable[Annotation]) -> Agreement | None:
+    """Measure how far people agree who labelled the same nodes; None if no node has two answers."""
+    answers = {
+        node: {each.who: label_to_text(each.label) for each in held if each.kind is Kind.LABEL and each.who}
+        for node, held in group_by_node(annotations).items()
+    }
+    shared = [given for given in answers.values() if len(given) > 1]
+    if not shared:
+        return None
+    alike = sum(len(set(given.values())) == 1 for given in shared)
+    people = dict.fromkeys(who for given in shared for who in given)
+    pairs = {pair: _cohen_kappa(*pair, shared) for pair in combinations(people, 2)}
+    return Agreement(len(shared), alike, {pair: kappa for pair, kappa in pairs.items() if kappa is not None})
+
+
+def group_by_node(annotations: Iterable[Annotation]) -> dict[Hashable, list[Annotation]]:
+    """Return the answers and verdicts of each node."""
+    of_node: dict[Hashable, list[Annotation]] = {}
+    for each in annotations:
+        if each.kind in VOTES:
+            of_node.setdefault(each.node, []).append(each)
     return of_node
+
+
+def pool_audits(draws: Sequence[Mapping[Hashable, float]]) -> dict[Hashable, float]:
+    """Return how many nodes each audited node stands for, given several draws one after another.
+
+    A node of a uniform draw of n out of N stands for N / n. Uniform draws of 30 and then of 90 from the rest are
+    together a uniform draw of 120, so their nodes get one weight. Stratified draws keep their weights. If a node is in
+    two draws, the later one counts.
+    """
+    uniform: dict[float, set[Hashable]] = {}
+    for draw in filter(_is_uniform, draws):
+        uniform.setdefault(next(iter(draw.values())), set()).update(draw)
+    if len(uniform) > 1:
+        weight = _pooled_weight(uniform)
+        draws = [dict.fromkeys(draw, weight) if _is_uniform(draw) else draw for draw in draws]
+    return {node: weight for draw in draws for node, weight in draw.items()}
+
+
+def _is_uniform(draw: Mapping[Hashable, float]) -> bool:
+    return len(set(draw.values())) == 1
+
+
+def _pooled_weight(uniform: Mapping[float, set[Hashable]]) -> float:
+    """Return N / n of all uniform draws together.
+
+    N is what the last draw chose from plus what was drawn before it, whatever got a label in between; or, if the draws
+    did not exclude each other, what each chose from.
+    """
+    drawn: set[Hashable] = set()
+    n_open: list[int] = []
+    for weight, nodes in sorted(uniform.items(), key=lambda draw: -draw[0] * len(draw[1])):
+        n_open.append(round(weight * len(nodes)) + len(drawn))
+        drawn |= nodes
+    return max(min(n_open), len(drawn)) / len(drawn)
+
+
+def _cohen_kappa(one: str, other: str, shared: Sequence[Mapping[str, str]]) -> float | None:
+    from sklearn.metrics import cohen_kappa_score
+
+    both = [(given[one], given[other]) for given in shared if one in given and other in given]
+    if len({name for pair in both for name in pair}) < 2:
+        return None
+    return float(cohen_kappa_score(*zip(*both, strict=True)))

@@ -1,424 +1,527 @@
-"""The label log: every act of a person in one SQLite file, never changed and never lost.
+"""The label log: every event of labelling in one SQLite file, never changed and never lost.
 
-An act (label, correction, skip, verdict, undo, note, draw or release of an audit, naming of a class) is a row of the
-table ``acts``; a trigger refuses to change or delete one. What holds now is a view: ``answers`` has the last act that
-stands for each node and annotator, ``verdicts`` the last one that settled a node, ``audit`` the nodes that are drawn
-for checking. Which label counts where people differ is said in `featprop.labels.agreement`, how the file is kept in
-`featprop.labels.act_file`: an act is on the disk before the call returns. Every act has a key of its own: the same
-act sent again under its key changes nothing, whatever was done in between, and another one under it is refused.
+An event (label, skip, verdict, undo, note, audit, class, rename, ask) is a row; triggers refuse to change or delete
+one. Views compute what holds now: the last answer of each annotator for each node, the last verdict of each node, the
+audited nodes. `featprop.labels.agreement` decides which label counts where people differ. An event sent twice under the
+same key is written once; another event under that key is refused.
 
-Nodes and labels are kept as JSON with their types (`featprop.ids`).
+Nodes and labels are stored as JSON with their types (`featprop.ids`).
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import os
-import sqlite3
+import json
+import math
 import uuid
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from featprop.errors import FileError, LabelError, first_five
-from featprop.ids import is_missing, name_to_text
-from featprop.io.audits import pooled
-from featprop.labels.act_file import ActFile
-from featprop.labels.acts import Act, NewAct, Outcome, Told, same
-from featprop.labels.agreement import consensus
+from featprop.errors import LabelError, first_five
+from featprop.ids import is_missing, name_from_text, name_to_text
+from featprop.labels.agreement import Consensus, consensus, pool_audits
+from featprop.labels.annotation import Annotation, Kind, is_same, time_to_text, to_milliseconds
+from featprop.labels.store import EventStore
 
-__all__ = ["LabelLog"]
-
-GIVEN = frozenset({"label", "correct"})
-"""Kinds of acts that give a label; which of them it is follows from what was said before."""
+COLUMNS = "number, key, time, annotator, round, kind, node, label, text, source, undoes"
+NAMING = frozenset({Kind.LABEL, Kind.VERDICT, Kind.CLASS, Kind.RENAME})
+"""Kinds that name a class."""
 LAST_HELD = """
 SELECT {} FROM standing AS held WHERE annotator = ? AND NOT (kind = 'adjudicate' AND EXISTS (
     SELECT 1 FROM standing WHERE node = held.node AND kind = held.kind AND number > held.number
 )) ORDER BY number DESC LIMIT 1
 """
-"""The last act of a person that holds: a verdict that somebody settled anew does not."""
+"""The last event of a person that holds: a verdict that a later one replaced does not."""
+parse_label = lru_cache(maxsize=10_000)(name_from_text)
 
 
-class LabelLog(ActFile):
-    """The acts of people on the nodes of a graph.
+class Outcome(NamedTuple):
+    """The result of an event.
+
+    Attributes
+    ----------
+    node
+        The node it is about.
+    before
+        What it replaced: the annotator's earlier answer or the earlier verdict; None if nothing.
+    held
+        Answers and verdict of the node that hold now.
+    turn
+        Counts up, so that a later outcome of a node is known as such.
+    """
+
+    node: Hashable
+    before: Annotation | None
+    held: tuple[Annotation, ...]
+    turn: int
+
+
+@dataclass(frozen=True)
+class Added:
+    """What `LabelLog.add` did with annotations from elsewhere.
+
+    Attributes
+    ----------
+    counts
+        Number of added annotations by kind.
+    repeated
+        Number that hold in the log already.
+    superseded
+        Number that were in the log before, or are older than what the same person says now.
+    known_audit
+        Number of audited nodes that were not added as such.
+    """
+
+    counts: Counter[Kind]
+    repeated: int = 0
+    superseded: int = 0
+    known_audit: int = 0
+
+
+class LabelLog(EventStore):
+    """The annotations of a graph's nodes.
 
     Parameters
     ----------
     path
-        The file, made if it is not there; None to keep the acts in memory.
+        The file, created if it does not exist; None to keep the annotations in memory.
     read_only
-        Whether the file is only read: it may lie where nothing can be written.
+        Whether to open the file for reading only, even where nothing can be written.
+    exclusive
+        Whether to refuse a log that another process has opened exclusively, such as a labelling server.
+
+    Examples
+    --------
+    >>> log = LabelLog()
+    >>> _ = log.answer("a", "fraud", annotator="ada")
+    >>> _ = log.answer("a", "ok", annotator="bob")
+    >>> log.consensus().ties
+    frozenset({'a'})
     """
 
+    _turn = 0
+
     def answer(
-        self, node: Hashable, label: Hashable, *, annotator: str = "", turn: int = 0, key: str | None = None
+        self,
+        node: Hashable,
+        label: Hashable,
+        *,
+        annotator: str = "",
+        round: int = 0,
+        key: str | None = None,
+        source: str = "",
     ) -> Outcome:
-        """Take a label or, of somebody who has labelled the node before, another one."""
+        """Add a label, which replaces an earlier answer of the same annotator."""
         _check_classes({node: label})
+        return self._hold(Annotation(node, label, annotator=annotator, round=round, source=source), key)
 
-        def kind(before: Act | None) -> str:
-            return "label" if before is None or before.kind == "skip" else "correct"
+    def skip(
+        self,
+        node: Hashable,
+        reason: str = "",
+        *,
+        annotator: str = "",
+        round: int = 0,
+        key: str | None = None,
+        source: str = "",
+    ) -> Outcome:
+        """Record that the annotator cannot label a node; an earlier label of theirs no longer holds."""
+        skipped = Annotation(node, None, Kind.SKIP, annotator, round=round, source=source, text=reason)
+        return self._hold(skipped, key)
 
-        return self._say(NewAct("label", annotator, node, label), turn, key, kind)
+    def adjudicate(
+        self, node: Hashable, label: Hashable, *, annotator: str = "", round: int = 0, key: str | None = None
+    ) -> Outcome:
+        """Settle the label of a node: it counts, whatever anybody answers, until it is undone or settled again."""
+        _check_classes({node: label})
+        return self._hold(Annotation(node, label, Kind.VERDICT, annotator, round=round), key)
 
     def tell(
-        self, labels: Mapping[Hashable, Hashable], *, annotator: str = "", turn: int = 0, keys: Mapping[Any, str] = {}
+        self, labels: Mapping[Hashable, Hashable], *, annotator: str = "", round: int = 0, keys: Mapping[Any, str] = {}
     ) -> None:
-        """Take labels, all of them or none; a node the annotator has labelled otherwise is an error.
+        """Add labels, all or none; refuse one that contradicts the annotator's own label.
 
         Parameters
         ----------
         labels
-            The class of each node.
+            Class of each node.
         annotator
             Who says so.
-        turn
-            How many times nodes have been asked for.
+        round
+            Number of times nodes have been asked for.
         keys
-            The key of each act, by node, where a repeated call must not write it again.
+            Idempotency key of each label, by node.
         """
         _check_classes(labels)
-        with self._writing():
+        with self._transaction():
             for node, label in labels.items():
-                act = NewAct("label", annotator, node, label)
-                if self._was_sent(act, keys.get(node)):
+                new = Annotation(node, label, annotator=annotator, round=round)
+                if self._was_sent(new, keys.get(node)):
                     continue
-                before = self._answer(node, annotator)
-                if before is not None and before.kind != "skip" and not same(before.label, label):
-                    found, cure = f"{before.label!r} and {label!r} for node {node!r}", "call correct to change it"
-                    raise LabelError("labels", "must give a node one label", found, cure)
-                if before is None or before.kind == "skip" or node in keys:
-                    self._write(act, turn, keys.get(node))
+                before = self._current(node, annotator)
+                is_label = before is not None and before.kind is Kind.LABEL
+                if before is not None and is_label and not is_same(before.label, label):
+                    raise LabelError(
+                        f"Node {node!r} is already labelled {before.label!r}, not {label!r}.",
+                        hint="Call `correct` to change a label.",
+                        node=node,
+                        value=label,
+                    )
+                if not is_label or node in keys:
+                    self._write(new, keys.get(node))
 
-    def correct(
-        self, node: Hashable, label: Hashable, *, annotator: str = "", turn: int = 0, key: str | None = None
-    ) -> None:
-        """Change the label the annotator gave a node."""
-        _check_classes({node: label})
-        with self._writing():
-            act = NewAct("correct", annotator, node, label)
-            if self._was_sent(act, key):
-                return
-            before = self._answer(node, annotator)
-            if before is None or before.kind == "skip":
-                raise LabelError(f"Node {node!r}", "must have a label to correct", "none", "call tell to give it one")
-            if key is not None or not same(before.label, label):
-                self._write(act, turn, key)
-
-    def skip(
-        self, node: Hashable, reason: str = "", *, annotator: str = "", turn: int = 0, key: str | None = None
-    ) -> Outcome:
-        """Say that a node cannot be labelled, and why; a label the annotator gave it no longer holds."""
-        return self._say(NewAct("skip", annotator, node, text=reason), turn, key)
-
-    def adjudicate(
-        self, node: Hashable, label: Hashable, *, annotator: str = "", turn: int = 0, key: str | None = None
-    ) -> Outcome:
-        """Settle what a node is: this counts, whatever anybody answers, until it is undone or settled anew."""
-        _check_classes({node: label})
-        return self._say(NewAct("adjudicate", annotator, node, label), turn, key)
+    def hold(self, annotations: Iterable[Annotation]) -> None:
+        """Make answers and verdicts hold, all or none, and add notes: what holds already is not written again."""
+        with self._transaction():
+            for each in annotations:
+                if each.kind is Kind.NOTE:
+                    said = self._select(
+                        "SELECT {} FROM events WHERE node = ? AND kind = 'note'", name_to_text(each.node)
+                    )
+                    before = next((note for note in said if each.says_same(note)), None)
+                else:
+                    before = self._current(each.node, None if each.kind is Kind.VERDICT else each.annotator)
+                if not each.says_same(before):
+                    self._write(each, None)
 
     def note(
-        self, node: Hashable, text: str, *, annotator: str = "", turn: int = 0, key: str | None = None
-    ) -> Act | None:
-        """Write something down about a node and return it; None if it was sent before."""
+        self, node: Hashable, text: str, *, annotator: str = "", round: int = 0, key: str | None = None
+    ) -> Annotation | None:
+        """Add a note to a node and return it; None if it was sent before."""
 
-        def write() -> Act | None:
-            act = NewAct("note", annotator, node, text=text)
-            return None if self._was_sent(act, key) else self._write(act, turn, key)
+        def write() -> Annotation | None:
+            new = Annotation(node, None, Kind.NOTE, annotator, round=round, text=text)
+            return None if self._was_sent(new, key) else self._write(new, key)
 
-        return self._in_turn(write)
+        return self._write_together(write)
 
-    def name_classes(self, classes: Iterable[Hashable], *, annotator: str = "") -> None:
-        """Write down the classes that there may be, in their order, unless they stand in it so already."""
-        named = list(classes)
-        _check_classes(dict(enumerate(named)))
-        with self._writing():
-            if list(map(name_to_text, named)) != list(map(name_to_text, self.classes())):
-                for label in named:
-                    self._write(NewAct("class", annotator, None, label), 0, None)
+    def undo(self, *, annotator: str = "", round: int = 0, key: str | None = None) -> Annotation | None:
+        """Undo the annotator's last answer or verdict that holds and return it; None if there is none."""
 
-    def undo(self, *, annotator: str = "", turn: int = 0, key: str | None = None) -> Act | None:
-        """Take back the last act of the annotator that holds and return it; None if there is none."""
-
-        def write() -> Act | None:
-            for sent in self._select("SELECT {} FROM acts WHERE key = ?", key):
-                self._was_sent(NewAct("undo", annotator, sent.node, undoes=sent.undoes), key)
-                undone = self._select("SELECT {} FROM acts WHERE number = ?", sent.undoes)
+        def write() -> Annotation | None:
+            for sent in self._select("SELECT {} FROM events WHERE key = ?", key):
+                self._was_sent(replace(sent, kind=Kind.UNDO, annotator=annotator), key)
+                undone = self._select("SELECT {} FROM events WHERE number = ?", sent.undoes)
                 return undone[0] if undone else None
             last = self._select(LAST_HELD, annotator)
             if last:
-                self._write(NewAct("undo", annotator, last[0].node, undoes=last[0].number), turn, key)
+                undo = Annotation(last[0].node, None, Kind.UNDO, annotator, round=round, undoes=last[0].number)
+                self._write(undo, key)
             elif key is not None:
-                self._write(NewAct("undo", annotator, None), turn, key)
+                self._write(Annotation(None, None, Kind.UNDO, annotator, round=round), key)
             return last[0] if last else None
 
-        return self._in_turn(write)
+        return self._write_together(write)
+
+    def name_classes(self, classes: Iterable[Hashable], *, annotator: str = "") -> None:
+        """Record the classes and their order, unless the log has them in this order already."""
+        named = list(classes)
+        _check_classes(dict(enumerate(named)))
+        with self._transaction():
+            if list(map(name_to_text, named)) != list(map(name_to_text, self.classes())):
+                for label in named:
+                    self._write(Annotation(None, label, Kind.CLASS, annotator), None)
+
+    def rename_class(self, old: Hashable, new: Hashable, *, annotator: str = "") -> None:
+        """Rename a class in all annotations so far; to merge two classes, rename one to the other."""
+        _check_classes({old: new})
+        with self._transaction():
+            if name_to_text(old) not in map(name_to_text, self.classes()):
+                raise LabelError(f"The label log has no class {old!r}.", value=old)
+            self._write(Annotation(None, new, Kind.RENAME, annotator, text=name_to_text(old)), None)
 
     def outcome(self, node: Hashable) -> Outcome:
-        """Return what all acts so far came to for a node."""
-        return self._in_turn(lambda: self._outcome(node, None, self._held(node)))
+        """Return the result of all events of a node so far."""
+        return self._write_together(lambda: self._make_outcome(node, None, self._held(node)))
 
-    def draw_audit(self, weights: Mapping[Hashable, float], *, annotator: str = "", turn: int = 0) -> None:
-        """Mark nodes that were drawn for checking, all of them or none: what people say of them is no label.
+    def add(self, annotations: Iterable[Annotation]) -> Added:
+        """Add annotations from elsewhere, such as `featprop.labels.read` returns, all or none, with their times.
+
+        Adding the same annotations twice changes nothing, whatever happened in between: an annotation that was added
+        once is not added again, nor is one that is older than what the same person says now. Uniform audits are pooled.
+        """
+        found = list(getattr(annotations, "annotations", annotations))
+        with self._transaction():
+            before = self.audit()
+            results = [(each.kind, self._add(each)) for each in found]
+            drawn = self.audit()
+            new = {node: weight for node, weight in drawn.items() if node not in before}
+            for node, weight in pool_audits([before, new]).items():
+                if drawn[node] != weight:
+                    self._write(Annotation(node, None, Kind.AUDIT, text=repr(weight)), None)
+        others = [result for kind, result in results if kind is not Kind.AUDIT]
+        return Added(
+            Counter(kind for kind, result in results if result == "added"),
+            others.count("repeated"),
+            others.count("superseded"),
+            sum(kind is Kind.AUDIT and result != "added" for kind, result in results),
+        )
+
+    def draw_audit(self, weights: Mapping[Hashable, float], *, annotator: str = "", round: int = 0) -> None:
+        """Mark nodes as drawn for an audit, all or none: no model learns from their labels.
 
         Parameters
         ----------
         weights
-            How many nodes each stands for. Of a node that is drawn already the new weight counts.
+            Number of nodes each stands for. A node drawn before gets the new weight.
         annotator
-            Who had them drawn.
-        turn
-            How many times nodes have been asked for.
+            Who drew them.
+        round
+            Number of times nodes have been asked for.
         """
-        with self._writing():
+        with self._transaction():
             before, labelled = self.audit(), self.labels()
-            found = [repr(node) for node in weights if node in labelled]
+            found = [node for node in weights if node in labelled]
             if found:
-                rule, cure = "must be drawn from nodes without a label", "draw others"
-                raise LabelError("An audit", rule, f"labels for {first_five(found)}", cure)
+                listed = first_five([repr(node) for node in found])
+                raise LabelError(f"Nodes drawn for an audit already have labels: {listed}.", node=found[0])
             for node, weight in weights.items():
                 if before.get(node) != float(weight):
-                    self._write(NewAct("audit", annotator, node, text=repr(float(weight))), turn, None)
+                    drawn = Annotation(node, None, Kind.AUDIT, annotator, round=round, text=repr(float(weight)))
+                    self._write(drawn, None)
 
-    def release_audit(self, *, annotator: str = "", turn: int = 0) -> dict[Hashable, float]:
-        """Make labels like any others of what was said of the audit, and return the nodes, which are one no more."""
-        with self._writing():
+    def release_audit(self, *, annotator: str = "", round: int = 0) -> dict[Hashable, float]:
+        """Turn the labels of the audit into ordinary labels, and return the nodes that were in it."""
+        with self._transaction():
             released = self.audit()
             if released:
-                self._write(NewAct("release", annotator, None), turn, None)
+                self._write(Annotation(None, None, Kind.RELEASE, annotator, round=round), None)
             return released
 
     def audit(self) -> dict[Hashable, float]:
-        """Return the nodes that are drawn for checking, and how many nodes each stands for."""
-        return {act.node: float(act.text) for act in self._select("SELECT {} FROM audit ORDER BY number")}
+        """Return the audited nodes and how many nodes each stands for."""
+        return {each.node: float(each.text) for each in self._select("SELECT {} FROM audit ORDER BY number")}
 
     def released(self) -> set[Hashable]:
-        """Return the nodes that were drawn for checking once and are no more."""
-        drawn = {act.node for act in self._select("SELECT {} FROM acts WHERE kind = 'audit'")}
+        """Return the nodes that were audited once and are no longer."""
+        drawn = {each.node for each in self._select("SELECT {} FROM events WHERE kind = 'audit'")}
         return drawn - self.audit().keys()
 
     def audited(self) -> dict[Hashable, Hashable]:
-        """Return the label of each node of the audit that has one: what counts as in `labels`."""
+        """Return the label of each audited node that has one."""
         drawn = self.audit()
-        labels = consensus(self.holding()).labels if drawn else {}
+        labels = self.consensus().labels if drawn else {}
         return {node: label for node, label in labels.items() if node in drawn}
 
-    def take_over(self, told: Iterable[Told]) -> list[str]:
-        """Take acts that happened elsewhere, all of them or none, with the times they have.
+    def save_round(self, nodes: Iterable[Hashable], state: Mapping[str, Any], round: int) -> None:
+        """Record that nodes were asked for in a round, and the state of the learner after it.
 
-        Returns what became of each: ``"taken"``; ``"repeated"``, which is what holds already; or ``"superseded"``,
-        which was said here before, or earlier than what holds, and stays as it is. A uniform audit becomes
-        one with the uniform audit that is here (`featprop.io.audits`).
+        If another learner has recorded a round since the last one of this learner, nothing is recorded.
         """
-        with self._writing():
-            before = self.audit()
-            became = [self._take_over(each) for each in told]
-            drawn = self.audit()
-            new = {node: weight for node, weight in drawn.items() if node not in before}
-            for node, weight in pooled([before, new]).items():
-                if drawn[node] != weight:
-                    self._write(NewAct("audit", "", node, text=repr(weight)), 0, None)
-            return became
+        with self._transaction():
+            before = self.learner_state()
+            if before is not None and before["rounds"] != round - 1:
+                message = f"Another learner has recorded round {before['rounds']:,} in this label log."
+                raise LabelError(message, hint="Continue with a new learner of the same log.", value=round)
+            for node in nodes:
+                self._write(Annotation(node, None, Kind.ASK, round=round), None)
+            self._write(Annotation(None, None, Kind.LEARNER, round=round, text=json.dumps(state)), None)
 
-    def acts(self) -> list[Act]:
-        """Return everything that was ever done, in order."""
-        return self._select("SELECT {} FROM acts ORDER BY number")
+    def learner_state(self) -> dict[str, Any] | None:
+        """Return the last state that `save_round` recorded; None if there is none."""
+        found = self._select("SELECT {} FROM events WHERE kind = 'learner' ORDER BY number DESC LIMIT 1")
+        state: dict[str, Any] | None = json.loads(found[0].text) if found else None
+        return state
+
+    def asked(self) -> list[Hashable]:
+        """Return the nodes that were asked for and have no answer."""
+        asked = dict.fromkeys(each.node for each in self._select("SELECT {} FROM events WHERE kind = 'ask'"))
+        answered = {each.node for each in self.holding()} if asked else set()
+        return [node for node in asked if node not in answered]
+
+    def events(self) -> list[Annotation]:
+        """Return every event, in order."""
+        return self._select("SELECT {} FROM events ORDER BY number")
 
     def classes(self) -> list[Hashable]:
-        """Return the classes: those that were named, in the order they were last, and all that were ever a label."""
+        """Return the classes: those named, in the order of the last naming, then those used as a label."""
         named: dict[str, Hashable] = {}
-        for act in self._select("SELECT {} FROM acts WHERE kind = 'class' ORDER BY number"):
-            named.pop(name_to_text(act.label), None)
-            named[name_to_text(act.label)] = act.label
-        used = "SELECT {} FROM acts WHERE number IN (SELECT min(number) FROM acts WHERE label NOT NULL GROUP BY label)"
-        for act in self._select(f"{used} ORDER BY number"):
-            named.setdefault(name_to_text(act.label), act.label)
+        for each in self._select("SELECT {} FROM events WHERE kind = 'class' ORDER BY number"):
+            named.pop(name_to_text(each.label), None)
+            named[name_to_text(each.label)] = each.label
+        used = (
+            "SELECT {} FROM events WHERE number IN (SELECT min(number) FROM events "
+            "WHERE kind IN ('label', 'adjudicate', 'rename') GROUP BY label) ORDER BY number"
+        )
+        for each in self._select(used):
+            named.setdefault(name_to_text(each.label), each.label)
         return list(named.values())
 
-    def answers(self) -> list[Act]:
-        """Return what holds now, an answer for each node and annotator, in the order the nodes first came up."""
-        return self._in_order("SELECT * FROM answers")
+    def answers(self) -> list[Annotation]:
+        """Return the answers that hold, one per node and annotator, in the order the nodes first came up."""
+        return [each for each in self.holding() if each.kind is not Kind.VERDICT]
 
-    def holding_of(self, node: Hashable) -> list[Act]:
-        """Return the answers and the verdict that hold now of one node; it takes no longer in a long log."""
+    def holding(self) -> list[Annotation]:
+        """Return the answers and verdicts that hold, in the order the nodes first came up."""
+        return self._select("SELECT {} FROM holding ORDER BY first, number")
+
+    def holding_of(self, node: Hashable) -> list[Annotation]:
+        """Return the answers and the verdict of one node that hold; takes no longer in a long log."""
         return list(self._held(node).values())
 
-    def holding(self) -> list[Act]:
-        """Return the answers and the verdicts that hold now, in the order the nodes first came up."""
-        return self._in_order("SELECT * FROM answers UNION ALL SELECT * FROM verdicts")
+    def consensus(self) -> Consensus:
+        """Return the label that counts for each node (`featprop.labels.agreement`)."""
+        return consensus(self.holding())
 
     def labels(self) -> dict[Hashable, Hashable]:
-        """Return the label of each node that has one: the verdict, or else what most annotators say, or the latest.
-
-        Nodes of the audit are not among them (`audited`).
-        """
+        """Return the label that counts for each node, without audited nodes."""
         drawn = self.audit()
-        return {node: label for node, label in consensus(self.holding()).labels.items() if node not in drawn}
+        return {node: label for node, label in self.consensus().labels.items() if node not in drawn}
 
     def skips(self) -> dict[Hashable, str]:
-        """Return the nodes that cannot be labelled, as everybody says who answered, and why."""
-        return consensus(self.holding()).skips
+        """Return the nodes that everybody skipped, and the reason."""
+        return self.consensus().skips
 
     def notes(self) -> list[tuple[Hashable, str]]:
-        """Return what was written down about nodes."""
-        return [(act.node, act.text) for act in self.acts() if act.kind == "note"]
+        """Return all notes with their nodes."""
+        return [(each.node, each.text) for each in self._select("SELECT {} FROM events WHERE kind = 'note'")]
 
     @property
     def last(self) -> int:
-        """The number of the last act that says what a node is or is not, which notes and classes do not; 0 if none."""
-        found = self._select("SELECT {} FROM acts WHERE kind NOT IN ('note', 'class') ORDER BY number DESC LIMIT 1")
-        return found[0].number if found else 0
+        """Number of the last event that changes what a node is; 0 if there is none."""
+        rows = self._rows(
+            "SELECT number FROM events WHERE kind NOT IN ('note', 'class', 'ask', 'learner') "
+            "ORDER BY number DESC LIMIT 1"
+        )
+        number: int = rows[0][0] if rows else 0
+        return number
 
-    def copy_to(self, path: str | os.PathLike[str]) -> None:
-        """Write all acts to another file, which must not have acts that are not in this log.
-
-        A file that says from its beginning on what this log says has none: it is of a program that was killed while it
-        wrote, and has done everything again.
-        """
+    def _select(self, query: str, *values: object) -> list[Annotation]:
         with self._lock:
-            ours = self.acts()
-            with LabelLog(path) as other:
-                theirs = other.acts()
-            strange = {act.key for act in theirs} - {act.key for act in ours}
-            if strange and list(map(_content, theirs)) != list(map(_content, ours[: len(theirs)])):
-                rule = "must be new or hold these acts"
-                found = f"{len(strange):,} acts of people that are not among them"
-                raise FileError(f"{path}", rule, found, "choose another place")
-            target = sqlite3.connect(path)
+            rows = self._rows(query.replace("{}", COLUMNS), *values)
             try:
-                self._connection.backup(target)
-            except sqlite3.Error as error:
-                raise self._damaged(error, path) from error
-            finally:
-                target.close()
+                found = [_parse_event(row) for row in rows]
+                renames = [
+                    _parse_event(row) for row in self._rows(f"SELECT {COLUMNS} FROM events WHERE kind = 'rename'")
+                ]
+            except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
+                raise self._failure(error) from error
+        return [_rename(each, renames) for each in found] if renames else found
 
-    def _in_order(self, acts: str) -> list[Act]:
-        first = "(SELECT node AS name, min(number) AS first FROM acts GROUP BY node)"
-        return self._select(f"SELECT {{}} FROM ({acts}) JOIN {first} ON name = node ORDER BY first, number")
-
-    def _say(
-        self, act: NewAct, turn: int, key: str | None, kind: Callable[[Act | None], str] = lambda _: ""
-    ) -> Outcome:
-        """Write an answer or a verdict, unless it holds already and has no key of its own.
-
-        `kind` returns what the act is, given what the same person said before, where that decides it.
-        """
+    def _hold(self, new: Annotation, key: str | None) -> Outcome:
+        """Write an answer or verdict, unless it holds already and has no key."""
 
         def write() -> Outcome:
-            held = self._held(act.node)
-            place = _place(act)
+            held = self._held(new.node)
+            place = None if new.kind is Kind.VERDICT else new.annotator
             before = held.get(place)
-            if not self._was_sent(act, key) and (key is not None or not _says(before, act)):
-                held[place] = self._write(act._replace(kind=kind(before) or act.kind), turn, key)
-            return self._outcome(act.node, before, held)
+            is_repeated = key is None and new.says_same(before) and before is not None and before.text == new.text
+            if not self._was_sent(new, key) and not is_repeated:
+                held[place] = self._write(new, key)
+            return self._make_outcome(new.node, before, held)
 
-        return self._in_turn(write)
+        return self._write_together(write)
 
-    def _held(self, node: Hashable) -> dict[str | None, Act]:
+    def _held(self, node: Hashable) -> dict[str | None, Annotation]:
         """Return the answers to a node by annotator, and the verdict by None."""
-        query = "SELECT {} FROM standing WHERE node = ? ORDER BY number"
-        return {_place(act): act for act in self._select(query, name_to_text(node))}
+        found = self._select("SELECT {} FROM standing WHERE node = ? ORDER BY number", name_to_text(node))
+        return {None if each.kind is Kind.VERDICT else each.annotator: each for each in found}
 
-    def _outcome(self, node: Hashable, before: Act | None, held: Mapping[str | None, Act]) -> Outcome:
-        """Return what an act came to, inside its transaction."""
+    def _current(self, node: Hashable, annotator: str | None) -> Annotation | None:
+        return self._held(node).get(annotator)
+
+    def _make_outcome(
+        self, node: Hashable, before: Annotation | None, held: Mapping[str | None, Annotation]
+    ) -> Outcome:
         self._turn += 1
         return Outcome(node, before, tuple(held.values()), self._turn)
 
-    def _take_over(self, told: Told) -> str:
-        """Take an act that happened elsewhere, inside a transaction, and return what became of it."""
-        if told.kind == "audit":
-            return self._take_over_draw(told)
-        query = "SELECT {} FROM acts WHERE node = ? AND annotator = ? AND kind != 'undo'"
-        said = self._select(query, name_to_text(told.node), told.annotator)
-        alike = [act for act in said if told.is_said_by(act)]
-        if told.kind == "note":
+    def _add(self, new: Annotation) -> str:
+        """Add an annotation from elsewhere inside a transaction, and return what happened to it."""
+        if new.kind is Kind.AUDIT:
+            return self._add_draw(new)
+        query = "SELECT {} FROM events WHERE node = ? AND annotator = ? AND kind != 'undo'"
+        alike = [each for each in self._select(query, name_to_text(new.node), new.annotator) if new.says_same(each)]
+        if new.kind is Kind.NOTE:
             before = alike[0] if alike else None
         else:
-            is_verdict = told.kind == "adjudicate"
-            before = self._verdict(told.node) if is_verdict else self._answer(told.node, told.annotator)
-        if before is not None and before.annotator == told.annotator and told.is_said_by(before):
+            before = self._current(new.node, None if new.kind is Kind.VERDICT else new.annotator)
+        if new.says_same(before):
             return "repeated"
-        is_older = before is not None and told.time is not None and told.time < before.time
-        if (
-            is_older
-            or self._select("SELECT {} FROM acts WHERE key = ?", told.key)
-            or any(act.time == told.time for act in alike)
-        ):
+        key = new.import_key()
+        is_older = before is not None and before.time and new.time is not None and new.time < before.time
+        was_added = bool(self._rows("SELECT 1 FROM events WHERE key = ?", key))
+        if is_older or was_added or any(each.time == new.time for each in alike):
             return "superseded"
-        is_correction = told.kind == "label" and before is not None and before.kind != "skip"
-        was_edited = before is not None and before.time == told.time
-        act = NewAct("correct" if is_correction else told.kind, told.annotator, told.node, told.label, told.text)
-        self._write(act, 0, told.key, None if was_edited else told.time)
-        return "taken"
+        was_edited = before is not None and before.time == new.time
+        self._write(replace(new, time=None if was_edited else new.time), key)
+        return "added"
 
-    def _take_over_draw(self, told: Told) -> str:
-        """Take that a node was drawn elsewhere, unless it is or was in the audit here, or has a label."""
-        if self.audit().get(told.node) == float(told.text):
+    def _add_draw(self, new: Annotation) -> str:
+        """Add that a node was drawn elsewhere, unless it is or was in the audit here, or has a label."""
+        if self.audit().get(new.node) == float(new.text):
             return "repeated"
-        was_drawn = self._select("SELECT {} FROM acts WHERE node = ? AND kind = 'audit'", name_to_text(told.node))
-        if was_drawn or any(act.kind != "skip" for act in self.holding_of(told.node)):
+        drawn = self._rows("SELECT 1 FROM events WHERE node = ? AND kind = 'audit'", name_to_text(new.node))
+        if drawn or any(each.kind is not Kind.SKIP for each in self.holding_of(new.node)):
             return "superseded"
-        self._write(NewAct("audit", told.annotator, told.node, text=told.text), 0, told.key, told.time)
-        return "taken"
+        self._write(new, new.import_key())
+        return "added"
 
-    def _answer(self, node: Hashable, annotator: str) -> Act | None:
-        which = "node = ? AND annotator = ? AND kind != 'adjudicate'"
-        query = f"SELECT {{}} FROM standing WHERE {which} ORDER BY number DESC LIMIT 1"
-        found = self._select(query, name_to_text(node), annotator)
-        return found[0] if found else None
-
-    def _verdict(self, node: Hashable) -> Act | None:
-        query = "SELECT {} FROM standing WHERE node = ? AND kind = 'adjudicate' ORDER BY number DESC LIMIT 1"
-        found = self._select(query, name_to_text(node))
-        return found[0] if found else None
-
-    def _was_sent(self, act: NewAct, key: str | None) -> bool:
-        """Say whether this very act is there under its key already; another one under that key is an error."""
+    def _was_sent(self, new: Annotation, key: str | None) -> bool:
+        """Return whether this event is in the log under its key; another event under that key is an error."""
         if key is None:
             return False
-        sent = self._connection.execute(
-            "SELECT kind, annotator, node, label, text, undoes FROM acts WHERE key = ?", (key,)
-        ).fetchone()
-        if sent is None:
+        sent = self._rows("SELECT kind, annotator, node, label, text, undoes FROM events WHERE key = ?", key)
+        if not sent:
             return False
-        row = act.row
-        if sent[1:] != row[1:] or not (sent[0] == row[0] or {sent[0], row[0]} <= GIVEN):
-            found = f"{key!r} for {sent[0]} of {sent[2]} and {act.kind} of {row[2]}"
-            cure = "if you answered it already, change that under Your answers; a program makes a new key for each act"
-            raise LabelError("The key of an act", "must be used once", found, cure)
+        kind, annotator, node, label, text, _, undoes = _values(new)
+        if sent[0] != (kind, annotator, node, label, text, undoes):
+            raise LabelError(
+                f"The key {key!r} already belongs to another event ({sent[0][0]} of {sent[0][2]}).",
+                hint="Use a new key for each event. If you answered already, change it under Your answers.",
+                node=new.node,
+                value=key,
+            )
         return True
 
-    def _write(self, act: NewAct, turn: int, key: str | None, time: dt.datetime | None = None) -> Act:
-        """Write one act, inside a transaction: one of now, or of another time."""
-        now = (time or dt.datetime.now(dt.UTC)).astimezone(dt.UTC)
-        when, name = now.replace(microsecond=now.microsecond // 1000 * 1000), key or uuid.uuid4().hex
+    def _write(self, new: Annotation, key: str | None) -> Annotation:
+        """Write one event inside a transaction."""
+        time, name = to_milliseconds(new.time or dt.datetime.now(dt.UTC)), key or uuid.uuid4().hex
         number = self._connection.execute(
-            "INSERT INTO acts (key, time, round, kind, annotator, node, label, text, undoes) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (name, when.isoformat(timespec="milliseconds"), turn, *act.row),
+            "INSERT INTO events (key, time, round, kind, annotator, node, label, text, source, undoes) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (name, time_to_text(time), new.round, *_values(new)),
         ).lastrowid
         assert number is not None
-        return Act(number, name, when, act.annotator, turn, act.kind, act.node, act.label, act.text, act.undoes)
+        return replace(new, number=number, key=name, time=time)
 
 
-def _place(act: Act | NewAct) -> str | None:
-    """Return by what an act replaces another one of its node: an answer by who gave it, a verdict by none."""
-    return None if act.kind == "adjudicate" else act.annotator
+def _values(new: Annotation) -> tuple[Any, ...]:
+    """Return the columns of an event that say what it does."""
+    label = None if new.label is None else name_to_text(new.label)
+    return str(new.kind), new.annotator, name_to_text(new.node), label, new.text, new.source, new.undoes
 
 
-def _content(act: Act) -> tuple[Any, ...]:
-    """Return what an act says, whenever and under whatever key it was said."""
-    return NewAct(act.kind, act.annotator, act.node, act.label, act.text, act.undoes).row
+def _parse_event(row: tuple[Any, ...]) -> Annotation:
+    """Return the event in a row; one that featprop did not write is a `ValueError`."""
+    number, key, time, annotator, round_, kind, node, label, text, source, undoes = row
+    if not all(isinstance(each, str) for each in (key, time, annotator, kind, node, text, source)):
+        raise ValueError(f"event {number} has values of wrong types")
+    if not isinstance(round_, int) or not isinstance(undoes, int | None) or not isinstance(label, str | None):
+        raise ValueError(f"event {number} has values of wrong types")
+    known, name, when = Kind(kind), None if label is None else parse_label(label), dt.datetime.fromisoformat(time)
+    is_whole = name is not None or known not in NAMING
+    if not is_whole or when.tzinfo is None or (known is Kind.AUDIT and not 0 < float(text) < math.inf):
+        raise ValueError(f"event {number} is incomplete")
+    return Annotation(name_from_text(node), name, known, annotator, when, round_, source, key, text, number, undoes)
 
 
-def _says(held: Act | None, act: NewAct) -> bool:
-    """Say whether what holds says the same, of the same person."""
-    if held is None or (held.kind == "skip") != (act.kind == "skip") or held.annotator != act.annotator:
-        return False
-    return same(held.label, act.label) and held.text == act.text
+def _rename(each: Annotation, renames: Iterable[Annotation]) -> Annotation:
+    """Return an annotation with the class name that later renames gave it."""
+    if each.label is None or each.kind is Kind.RENAME:
+        return each
+    label = each.label
+    for rename in renames:
+        if rename.number > each.number and name_to_text(label) == rename.text:
+            assert rename.label is not None
+            label = rename.label
+    return replace(each, label=label)
 
 
 def _check_classes(labels: Mapping[Hashable, Hashable]) -> None:
     for node, label in labels.items():
         if is_missing(label):
-            raise LabelError(f"The label of node {node!r}", "must be a class", repr(label), "leave the node out")
+            raise LabelError(f"The label of node {node!r} is missing ({label!r}).", node=node, value=label)

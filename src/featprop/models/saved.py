@@ -1,4 +1,7 @@
-"""Models on disk: what was learnt as safetensors, everything else as JSON. Nothing is ever unpickled."""
+"""A model on disk: one ``.safetensors`` file with its arrays, and everything else as JSON in the header.
+
+Nothing is ever unpickled.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +9,47 @@ import json
 import logging
 import os
 from collections.abc import Hashable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
 
-from featprop.errors import FeatpropError, FileError, ModelError, ParameterError, quote_error
+from featprop.errors import FeatpropError, ModelError, ParameterError, quote_error
+from featprop.files import writing_output
 from featprop.ids import from_jsonable, to_jsonable
-from featprop.io.atomic import read_whole, replacing_folder, restore_interrupted
-from featprop.io.foreign import foreign_entries
 from featprop.models.base import NodeClassifier
 from featprop.models.registry import MODELS, get_model, model_class
 from featprop.options import options_of, settings_of
 from featprop.tables import Preparation
 
-__all__ = ["check_may_hold_model", "load_model", "n_labels_in", "save_model"]
-
 log = logging.getLogger(__name__)
 
-DESCRIPTION = "model.json"
-WEIGHTS = "weights.safetensors"
+HEADER = "featprop"
+"""Key of the JSON in the header of the file."""
+LABELS = "labelled"
+"""Name of the array that holds the training labels as JSON: the header of a file has at most 100 MB."""
 FORMAT = 1
+DAMAGE = (
+    ValueError, KeyError, TypeError, AttributeError, RuntimeError, ArithmeticError, OSError, SafetensorError
+)  # fmt: skip
 
 
-def save_model(model: NodeClassifier, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model into a folder, in place of a model that is there already."""
-    folder = Path(path)
+def save_model(model: NodeClassifier, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Write a fitted model to a file.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    path
+        File to write, usually named ``NAME.safetensors``.
+    force
+        Whether to overwrite an existing file.
+    """
     if not model.is_fitted:
-        raise ModelError("The model", "must be fitted before it is saved", "an unfitted one", "call fit first")
-    check_may_hold_model(folder)
+        raise ModelError("An unfitted model cannot be saved.", hint="Call `fit` first.")
     settings = settings_of(model)
     settings.pop("device", None)
     description = {
@@ -47,11 +60,14 @@ def save_model(model: NodeClassifier, path: str | os.PathLike[str]) -> None:
         "n_features": model.n_features_in_,
         "feature_names": None if model.feature_names_in_ is None else list(model.feature_names_in_),
         "preparation": None if model.preparation_ is None else model.preparation_.to_jsonable(),
-        "labelled": _described_labels(model),
     }
-    with replacing_folder(folder) as temporary:
-        (temporary / DESCRIPTION).write_text(json.dumps(description, indent=2, ensure_ascii=False), encoding="utf-8")
-        (temporary / WEIGHTS).write_bytes(save(dict(model.state_dict())))
+    labels = json.dumps(_describe_labels(model), ensure_ascii=False).encode()
+    arrays = {name: np.ascontiguousarray(values) for name, values in model.state_dict().items()}
+    content = save(
+        {**arrays, LABELS: np.frombuffer(labels, np.uint8)}, {HEADER: json.dumps(description, ensure_ascii=False)}
+    )
+    with writing_output(Path(path), force=force) as temporary:
+        temporary.write_bytes(content)
 
 
 def load_model(path: str | os.PathLike[str], device: str = "cpu") -> NodeClassifier:
@@ -60,61 +76,29 @@ def load_model(path: str | os.PathLike[str], device: str = "cpu") -> NodeClassif
     Parameters
     ----------
     path
-        The folder.
+        The file.
     device
-        Where it computes, if it is one that can choose.
+        Where a PyTorch model computes, such as ``"cpu"`` or ``"cuda"``.
     """
-    folder = Path(path)
-    return read_whole(folder, partial(_read, folder, device))
-
-
-def _read(folder: Path, device: str) -> NodeClassifier:
-    if not (folder / DESCRIPTION).is_file() or not (folder / WEIGHTS).is_file():
-        missing = [name for name in (DESCRIPTION, WEIGHTS) if not (folder / name).is_file()]
-        found = f"no {' and no '.join(missing)}" if folder.is_dir() else "no such folder"
-        rule = f"must be a model folder with {DESCRIPTION} and {WEIGHTS}"
-        raise ModelError(f"{folder}", rule, found, "make one with featprop train")
+    if not Path(path).is_file():
+        reason = "it is a folder" if Path(path).is_dir() else "there is no such file"
+        raise ModelError(f"Cannot read the model {path}: {reason}.", hint="`train` writes one.", path=path)
     try:
-        description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        with safe_open(path, framework="np") as file:
+            description = json.loads((file.metadata() or {})[HEADER])
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if description["format"] != FORMAT:
-            raise ValueError(f"format {description['format']}, not {FORMAT}")
-        return _restored(description, load_file(folder / WEIGHTS), device)
+            raise ValueError(f"format {description['format']} instead of {FORMAT}")
+        labels = json.loads(arrays.pop(LABELS).tobytes())
+        return _restore_model(description, labels, arrays, device)
     except FeatpropError:
         raise
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        RuntimeError,
-        ArithmeticError,
-        OSError,
-        SafetensorError,
-    ) as error:
-        rule, found = "must be an undamaged model of this version", f"this: {quote_error(error)}"
-        raise ModelError(f"{folder}", rule, found, "train it again") from error
+    except DAMAGE as error:
+        message = f"{path} is damaged, or not a model of this version of featprop: {quote_error(error)}."
+        raise ModelError(message, hint="Train it again.", path=path) from error
 
 
-def check_may_hold_model(folder: Path) -> None:
-    """Refuse to replace a folder that holds anything but a model."""
-    restore_interrupted(folder)
-    if not folder.exists():
-        return
-    strange = foreign_entries(folder, {DESCRIPTION, WEIGHTS}) if folder.is_dir() else ["a file"]
-    if strange:
-        rule = "must be a new folder or one that holds a model only"
-        raise FileError(f"{folder}", rule, ", ".join(strange[:5]), "choose another place")
-
-
-def n_labels_in(folder: Path) -> int | None:
-    """Return how many labels the model in a folder was trained on; None if there is none that says so."""
-    try:
-        return len(json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))["labelled"]) or None
-    except (ValueError, KeyError, TypeError, OSError, RecursionError):
-        return None
-
-
-def _restored(description: dict[str, Any], tensors: dict[str, Any], device: str) -> NodeClassifier:
+def _restore_model(description: dict[str, Any], labels: Any, arrays: dict[str, Any], device: str) -> NodeClassifier:
     kind = model_class(description["model"])
     try:
         model = get_model(kind.name, **description["settings"])
@@ -124,45 +108,45 @@ def _restored(description: dict[str, Any], tensors: dict[str, Any], device: str)
         model.set_params(device=device)
     model.class_names_ = tuple(from_jsonable(name) for name in description["classes"])
     if len(set(model.class_names_)) < len(model.class_names_):
-        raise ValueError("a class that is there twice")
+        raise ValueError("a class is listed twice")
     model.n_features_in_ = int(description["n_features"])
     names = description["feature_names"]
     model.feature_names_in_ = None if names is None else tuple(names)
     if names is not None and (not isinstance(names, list) or len(names) != model.n_features_in_):
-        raise ValueError(f"names of other features than {model.n_features_in_}")
+        raise ValueError(f"its feature names do not fit its {model.n_features_in_} features")
     preparation = description["preparation"]
     model.preparation_ = None if preparation is None else Preparation.from_jsonable(preparation)
-    _restore_labels(model, description["labelled"])
-    model.load_state_dict(tensors)
+    _restore_labels(model, labels)
+    model.load_state_dict(arrays)
     return model
 
 
-def _described_labels(model: NodeClassifier) -> list[list[Any]]:
-    """Return the labels the model was trained on, each as id, index of its class and digest of its features.
+def _describe_labels(model: NodeClassifier) -> list[list[Any]]:
+    """Return the training labels, each as node id, index of its class and digest of its features.
 
-    Ids that JSON cannot hold are no reason not to save the model: it is saved without these labels.
+    A model whose node ids JSON cannot hold is saved without them.
     """
     code_of = {name: code for code, name in enumerate(model.class_names_)}
     try:
         ids = [to_jsonable(node) for node in model.labelled_]
     except ParameterError as error:
-        log.warning("The model is saved without the labels it was trained on: %s", error)
+        log.warning("The model is saved without its training labels: %s", error)
         return []
     codes = [code_of[name] for name in model.labelled_.values()]
     return [list(parts) for parts in zip(ids, codes, model.labelled_rows_, strict=True)]
 
 
 def _restore_labels(model: NodeClassifier, kept: Any) -> None:
-    """Take up what `_described_labels` returned."""
+    """Set the training labels that `_describe_labels` returned."""
     if not isinstance(kept, list):
-        raise ValueError("labels that are no list")
+        raise ValueError("its labels are not a list")
     labels: dict[Hashable, Hashable] = {}
     rows = []
     for node, code, row in kept:
         if type(code) is not int or not 0 <= code < len(model.class_names_) or not isinstance(row, str):
-            raise ValueError(f"a label that is none of the classes: {code!r}")
+            raise ValueError(f"a label has the unknown class {code!r}")
         labels[from_jsonable(node)] = model.class_names_[code]
         rows.append(row)
     if len(labels) < len(rows):
-        raise ValueError("two labels for one node")
+        raise ValueError("a node has two labels")
     model.labelled_, model.labelled_rows_ = labels, tuple(rows)

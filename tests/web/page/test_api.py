@@ -43,7 +43,7 @@ def test_repeated_key_changes_nothing(page: Any) -> None:
         assert script.post("/api/labels", {"node": "n1", "label": "ok", "key": "1"}).status_code == 200
         assert script.post("/api/skips", {"node": "n2", "reason": "unsure", "key": "2"}).status_code == 200
         assert script.post("/api/notes", {"node": "n1", "text": "odd", "key": "3"}).status_code == 200
-    assert [act.kind for act in page.log.acts()] == ["label", "skip", "note"]
+    assert [act.kind for act in page.log.events()] == ["label", "skip", "note"]
     for _ in range(2):
         assert script.post("/api/undo", {"key": "4"}).json() == {"saved": "undo", "node": "n2"}
     assert page.log.labels() == {"n1": "ok"}
@@ -272,7 +272,7 @@ def test_errors_have_a_status_and_a_parameter(
     assert set(answer.json()) == {"error", "type", "parameter"}
     assert answer.json()["parameter"] == parameter
     assert not set("\n`") & set(answer.json()["error"])
-    assert page.log.acts() == []
+    assert page.log.events() == []
 
 
 def test_missing_content_type_is_refused(page: Any) -> None:
@@ -294,7 +294,7 @@ def test_full_disk_saves_nothing_and_recovers(page: Any) -> None:
     script = page.script()
     answers = [script.post("/api/notes", {"node": "n1", "text": "x" * 9000, "key": f"{place}"}) for place in range(3)]
     assert {answer.status_code for answer in answers} == {507}
-    assert page.log.acts() == []
+    assert page.log.events() == []
     page.log._connection.execute("PRAGMA max_page_count = 100000")
     assert script.post("/api/notes", {"node": "n1", "text": "x" * 9000, "key": "0"}).status_code == 200
 

@@ -67,7 +67,7 @@ def next_question(tab: Any, before: str) -> None:
 
 
 def acts(live: Any) -> list[tuple[str, Any]]:
-    return [(act.kind, act.label) for act in live.page.log.acts() if act.kind != "class"]
+    return [(act.kind, act.label) for act in live.page.log.events() if act.kind != "class"]
 
 
 def test_token_becomes_an_http_only_cookie(make_live: MakeLive, visit: Visit) -> None:
@@ -130,10 +130,10 @@ def test_undo_by_key_but_not_by_backspace(make_live: MakeLive, visit: Visit) -> 
     assert tab.locator("#undo").is_disabled()
     press(tab, "1")
     tab.keyboard.press("Backspace")
-    assert len(live.page.log.acts()) == 1
+    assert len(live.page.log.events()) == 1
     press(tab, "u")
     assert title(tab) == first
-    assert [act.kind for act in live.page.log.acts()] == ["label", "undo"]
+    assert [act.kind for act in live.page.log.events()] == ["label", "undo"]
 
 
 def test_skip_asks_for_a_reason(make_live: MakeLive, visit: Visit) -> None:
@@ -141,7 +141,7 @@ def test_skip_asks_for_a_reason(make_live: MakeLive, visit: Visit) -> None:
     tab = visit(live)
     tab.keyboard.press("s")
     assert tab.locator("#skip .panel").is_visible()
-    assert live.page.log.acts() == []
+    assert live.page.log.events() == []
     press(tab, "2")
     tab.keyboard.press("s")
     tab.fill("#reason", "page 3 is missing")
@@ -162,7 +162,7 @@ def test_typing_a_note_does_not_label(make_live: MakeLive, visit: Visit) -> None
     tab.keyboard.press("Control+Enter")
     tab.wait_for_selector(".note")
     assert title(tab) == before
-    assert [(act.kind, act.text) for act in live.page.log.acts()] == [("note", "1 or 2? unsure")]
+    assert [(act.kind, act.text) for act in live.page.log.events()] == [("note", "1 or 2? unsure")]
 
 
 def test_unsaved_note_is_sent_with_the_label(make_live: MakeLive, visit: Visit) -> None:
@@ -173,7 +173,7 @@ def test_unsaved_note_is_sent_with_the_label(make_live: MakeLive, visit: Visit) 
     tab.keyboard.type("look at page 3")
     tab.keyboard.press("Escape")
     press(tab, "1")
-    assert [(act.kind, act.node, act.text) for act in live.page.log.acts()] == [
+    assert [(act.kind, act.node, act.text) for act in live.page.log.events()] == [
         ("note", node, "look at page 3"),
         ("label", node, ""),
     ]
@@ -187,7 +187,7 @@ def test_second_tab_announces_a_changed_answer(make_live: MakeLive, visit: Visit
     press(tab, "1")
     press(second, "3")
     assert all(name in second.locator("#live").inner_text() for name in ("ok", "fraud"))
-    assert acts(live) == [("label", "ok"), ("correct", "fraud")]
+    assert acts(live) == [("label", "ok"), ("label", "fraud")]
 
 
 def test_existing_class_is_announced(make_live: MakeLive, visit: Visit) -> None:
@@ -205,7 +205,7 @@ def test_modified_and_repeated_keys_do_nothing(make_live: MakeLive, visit: Visit
     tab = visit(live)
     for keys in ("Control+1", "Alt+1", "Meta+1", "Shift+Digit1", "x", "Enter", " ", "Backspace"):
         tab.keyboard.press(keys)
-    assert live.page.log.acts() == []
+    assert live.page.log.events() == []
     before = tab.locator("#question").get_attribute("data-node")
     tab.keyboard.down("1")
     for _ in range(5):
@@ -234,7 +234,7 @@ def test_shortcuts_stay_off_after_a_reload(make_live: MakeLive, visit: Visit) ->
     tab.reload()
     assert tab.locator("#keys").get_attribute("aria-pressed") == "false"
     tab.keyboard.press("1")
-    assert live.page.log.acts() == []
+    assert live.page.log.events() == []
     assert tab.locator("dialog").count() == 0
     tab.click("#choices button >> nth=2")
     tab.wait_for_selector(".last a")
@@ -252,7 +252,7 @@ def test_help_dialog(make_live: MakeLive, visit: Visit) -> None:
     tab.keyboard.press("1")
     tab.keyboard.press("Escape")
     tab.wait_for_selector("dialog[open]", state="hidden")
-    assert live.page.log.acts() == []
+    assert live.page.log.events() == []
     press(tab, "1")
 
 
@@ -354,7 +354,7 @@ def test_other_sites_cannot_answer(make_live: MakeLive, chromium: Any, kind: str
             " body: new URLSearchParams({ node: '\"n1\"', label: '\"ok\"', key: 'k' }) }).catch(() => null)",
             live.root,
         )
-    assert live.page.log.acts() == []
+    assert live.page.log.events() == []
     context.close()
 
 
@@ -377,14 +377,14 @@ def test_everything_works_without_javascript(make_live: MakeLive, visit: Visit) 
     tab.click('nav a[href="/history"]')
     tab.select_option("select >> nth=0", label="ok")
     tab.click("tbody button >> nth=0")
-    kinds = [(act.kind, act.label or act.text) for act in live.page.log.acts() if act.kind != "class"]
+    kinds = [(act.kind, act.label or act.text) for act in live.page.log.events() if act.kind != "class"]
     assert kinds == [
         ("label", "review"),
         ("skip", "unsure"),
         ("undo", ""),
         ("note", "by hand"),
         ("label", "mule"),
-        ("correct", "ok"),
+        ("label", "ok"),
     ]
     assert tab.locator("#keys").count() == 0
 
@@ -485,7 +485,7 @@ def test_unsent_answer_is_kept_and_sent_once(make_live: MakeLive, visit: Visit) 
     tab.wait_for_selector("#trouble:not([hidden])")
     tab.keyboard.press("2")
     assert tab.locator("#question").get_attribute("data-node") == before
-    assert live.page.log.acts() == []
+    assert live.page.log.events() == []
     again = make_live(page=live.page, port=live.port)
     tab.click("#trouble button")
     next_question(tab, before)
@@ -578,7 +578,7 @@ def test_answer_is_kept_when_the_server_restarts(make_live: MakeLive, visit: Vis
     again = make_live(page=page, port=live.port)
     tab.keyboard.press("1")
     tab.wait_for_selector("#trouble:not([hidden])")
-    assert page.log.acts() == []
+    assert page.log.events() == []
     tab.goto(again.address())
     tab.wait_for_selector(".last a")
     assert acts(again) == [("label", "ok")]

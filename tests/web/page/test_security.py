@@ -109,7 +109,7 @@ def test_token_identifies_the_annotator(make_page: Callable[..., Any]) -> None:
     page = make_page(annotators=("ada", "grace"))
     page.browser("ada").post("/labels", data=FORM)
     page.script("grace").post("/api/labels", {**ANSWER, "node": "n2", "key": "other"})
-    assert [(act.annotator, act.node) for act in page.log.acts()] == [("ada", "n1"), ("grace", "n2")]
+    assert [(act.annotator, act.node) for act in page.log.events()] == [("ada", "n1"), ("grace", "n2")]
 
 
 def test_no_page_contains_the_token(page: Any) -> None:
@@ -259,7 +259,7 @@ def test_get_requests_change_nothing(page: Any) -> None:
     browser = page.browser()
     for path in ("/labels", "/api/labels", "/undo", "/skips"):
         assert browser.get(path, params=FORM).status_code == 405
-    assert page.log.acts() == []
+    assert page.log.events() == []
 
 
 # What a browser may do with an answer
@@ -363,7 +363,7 @@ def test_truncated_form_is_refused(make_page: Callable[..., Any]) -> None:
     assert _cut_form(page, *gone) == []
     short = _cut_form(page, {"type": "http.request", "body": part, "more_body": False})
     assert short[0]["status"] == 400
-    assert page.log.acts() == []
+    assert page.log.events() == []
 
 
 @pytest.mark.parametrize("length", ["-1", "many", "1e3", "9" * 30])
@@ -391,7 +391,7 @@ def test_texts_are_bounded(page: Any, path: str, body: dict[str, str]) -> None:
         page.script().post(path, content=json.dumps(body), headers={"Content-Type": "application/json"}).status_code
         == 422
     )
-    assert page.log.acts() == []
+    assert page.log.events() == []
 
 
 def test_forms_are_bounded(page: Any) -> None:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from featprop.errors import ParameterError
 from featprop.ids import to_jsonable
-from featprop.labels import Act
+from featprop.labels import Annotation
 from featprop.web.page.addresses import decode_name, resolve_node
 from featprop.web.page.responses import Refusal
 from featprop.web.page.schemas import (
@@ -99,6 +99,6 @@ def build_actions(session: Session, may_add: Collection[str]) -> dict[str, Actio
     }
 
 
-def _label_of(act: Act | None) -> Any:
+def _label_of(act: Annotation | None) -> Any:
     """Return the label of an earlier answer; None without one or for a skip."""
     return None if act is None else to_jsonable(act.label)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from types import MappingProxyType
 
 from featprop.ids import name_to_text
-from featprop.labels import Act
-from featprop.labels.acts import Outcome
-from featprop.labels.agreement import AlphaSums, Decision, Disagreement, Probabilities, decided
+from featprop.labels import Annotation
+from featprop.labels.agreement import AlphaSums, Decision, Disagreement, decide
+from featprop.labels.log import Outcome
 
 
 class Answers:
@@ -49,17 +49,16 @@ class Answers:
 
     def __init__(
         self,
-        holding: Iterable[Act],
+        holding: Iterable[Annotation],
         wanted: Callable[[Hashable], int],
         audit: Mapping[Hashable, float] = MappingProxyType({}),
     ) -> None:
         self._wanted, self.audit = wanted, audit
-        self._of: dict[Hashable, dict[str, Act]] = {}
-        self._verdicts: dict[Hashable, Act] = {}
+        self._of: dict[Hashable, dict[str, Annotation]] = {}
+        self._verdicts: dict[Hashable, Annotation] = {}
         self._turns: dict[Hashable, int] = {}
-        self._acts: dict[int, Act] = {}
+        self._acts: dict[int, Annotation] = {}
         self._numbers: dict[str, list[int]] = {}
-        self._probabilities: Probabilities | None = None
         self.labels: dict[Hashable, Hashable] = {}
         self.skips: dict[Hashable, str] = {}
         self.audited: dict[Hashable, Hashable] = {}
@@ -70,13 +69,13 @@ class Answers:
         self.people: Counter[str] = Counter()
         self.hours: Counter[dt.datetime] = Counter()
         self.agreement = AlphaSums()
-        of_node: dict[Hashable, list[Act]] = {}
+        of_node: dict[Hashable, list[Annotation]] = {}
         for act in holding:
             of_node.setdefault(act.node, []).append(act)
         for node, acts in of_node.items():
             self._keep(node, acts)
 
-    def of(self, node: Hashable) -> dict[str, Act]:
+    def of(self, node: Hashable) -> dict[str, Annotation]:
         """Return the answers to a node, by annotator."""
         return self._of.get(node, {})
 
@@ -84,7 +83,7 @@ class Answers:
         """Return whether a node needs no more answers: it is settled, or enough people have labelled it."""
         return node in self._verdicts or len(self.of(node)) >= self._wanted(node)
 
-    def by(self, annotator: str, limit: int) -> list[Act]:
+    def by(self, annotator: str, limit: int) -> list[Annotation]:
         """Return the last current answers and verdicts of a person, newest first."""
         return [self._acts[number] for number in reversed(self._numbers.get(annotator, [])[-limit:])]
 
@@ -94,7 +93,7 @@ class Answers:
         return self._of.keys()
 
     @property
-    def verdicts(self) -> list[Act]:
+    def verdicts(self) -> list[Annotation]:
         """Verdicts in order of time."""
         return sorted(self._verdicts.values(), key=lambda act: act.number)
 
@@ -109,16 +108,7 @@ class Answers:
             self._let_go(outcome.node)
             self._keep(outcome.node, outcome.held)
 
-    def decide_ties(self, probabilities: Probabilities) -> list[Hashable]:
-        """Let a model break ties and return the nodes concerned."""
-        self._probabilities = probabilities
-        ties = list(self.ties)
-        for node in ties:
-            self._count(node, -1)
-            self._count(node, 1)
-        return ties
-
-    def _keep(self, node: Hashable, acts: Iterable[Act]) -> None:
+    def _keep(self, node: Hashable, acts: Iterable[Annotation]) -> None:
         for act in acts:
             if act.kind == "adjudicate":
                 self._verdicts[node] = act
@@ -160,7 +150,7 @@ class Answers:
             self.ties.pop(node, None)
             return
         held = self._held(node)
-        decision = decided(held, self._probabilities) if held else Decision(None)
+        decision = decide(held) if held else Decision(None)
         if decision.label is not None:
             self.labels[node] = decision.label
             self.classes[name_to_text(decision.label)] += 1
@@ -171,16 +161,17 @@ class Answers:
     def _count_audit(self, node: Hashable) -> None:
         """Update the label of an audit node; a model never breaks its ties."""
         held = self._held(node)
-        label = decided(held).label if held else None
+        label = decide(held).label if held else None
         others = {known: said for known, said in self.audited.items() if known != node}
         self.audited = others if label is None else {**others, node: label}
 
-    def _held(self, node: Hashable) -> list[Act]:
+    def _held(self, node: Hashable) -> list[Annotation]:
         verdict = self._verdicts.get(node)
         return [*self.of(node).values(), *([] if verdict is None else [verdict])]
 
 
-def _hour(act: Act) -> dt.datetime:
+def _hour(act: Annotation) -> dt.datetime:
+    assert act.time is not None
     return act.time.replace(minute=0, second=0, microsecond=0)
 
 

@@ -82,7 +82,7 @@ def build_api(session: Session, views: NodeViews, actions: dict[str, Action]) ->
         )
 
     @routes.get("/export")
-    def export(format: str = "csv") -> Response:  # noqa: A002
+    def export(format: str = "csv") -> Response:
         """Return all answers as a file: csv, jsonl, label-studio, or label-studio-config."""
         return download(session, format)
 

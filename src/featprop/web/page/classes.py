@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import overload
 
 from featprop.errors import LabelError, ParameterError
-from featprop.ids import form_of, is_missing, name_to_text
+from featprop.ids import is_missing, name_to_text, normalize_label
 from featprop.tables.naming import name_of
 
 MAX_CLASSES = 1000
@@ -55,7 +55,7 @@ class Classes(Sequence[Hashable]):
         text = " ".join(name.split())
         if is_missing(text):
             raise ParameterError("A class needs a name.", parameter="name", value=name)
-        alike = [known for known in self._names if form_of(known) == form_of(text)]
+        alike = [known for known in self._names if normalize_label(known) == normalize_label(text)]
         if alike:
             return alike[0], False
         if len(self._names) >= MAX_CLASSES:

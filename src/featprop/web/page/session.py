@@ -18,10 +18,10 @@ from featprop.evaluate import Advice
 from featprop.evaluate.audit import add_to_audit
 from featprop.graph import Graph
 from featprop.ids import name_to_text
-from featprop.io.label_words import as_known
-from featprop.labels import Act, LabelLog
-from featprop.labels.acts import Outcome
+from featprop.labels import Annotation, LabelLog
 from featprop.labels.agreement import Disagreement
+from featprop.labels.classes import match_known_classes
+from featprop.labels.log import Outcome
 from featprop.models import DEFAULT_MODEL
 from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 from featprop.web.page.answers import Answers
@@ -113,8 +113,8 @@ class Session:
                 path=log.path,
             )
         self._auditing = Auditing(graph, self._answers)
-        self._notes: dict[Hashable, list[Act]] = {}
-        for act in log.acts():
+        self._notes: dict[Hashable, list[Annotation]] = {}
+        for act in log.events():
             if act.kind == "note":
                 self._notes.setdefault(act.node, []).append(act)
         self._questions = Questions(graph, self._answers, wanted_of(overlap, seed), budget, seed, clock)
@@ -122,7 +122,7 @@ class Session:
         self._advice: Advice | None = None
         self._first = threading.Event()
         known = log.classes()
-        self.classes = Classes([*as_known(classes, known), *known])
+        self.classes = Classes([*match_known_classes(classes, known), *known])
         self._codes = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
         self._code(self._answers.labels)
         self._trainer = Trainer(graph, strategy, model, seed, self._snapshot, self._take, self._take_advice)
@@ -156,29 +156,29 @@ class Session:
         with self._lock:
             return self._questions.of(annotator)
 
-    def label(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Act | None:
+    def label(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
         """Store a label and return the annotator's earlier answer to the node, if any."""
         node, label = self._about(annotator, node), self.classes.meant(label)
-        return self._answered(annotator, self.log.answer(node, label, annotator=annotator, turn=self.round, key=key))
+        return self._answered(annotator, self.log.answer(node, label, annotator=annotator, round=self.round, key=key))
 
-    def skip(self, annotator: str, node: Hashable, reason: str, key: str) -> Act | None:
+    def skip(self, annotator: str, node: Hashable, reason: str, key: str) -> Annotation | None:
         """Store a skip with its reason and return the annotator's earlier answer, if any."""
         node = self._about(annotator, node)
-        return self._answered(annotator, self.log.skip(node, reason, annotator=annotator, turn=self.round, key=key))
+        return self._answered(annotator, self.log.skip(node, reason, annotator=annotator, round=self.round, key=key))
 
-    def adjudicate(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Act | None:
+    def adjudicate(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
         """Settle the label of a node people disagree on and return the earlier verdict, if any."""
         node, label = self._about(annotator, node), self.classes.meant(label)
-        done = self.log.adjudicate(node, label, annotator=annotator, turn=self.round, key=key)
+        done = self.log.adjudicate(node, label, annotator=annotator, round=self.round, key=key)
         return self._answered(annotator, done)
 
-    def undo(self, annotator: str, key: str) -> Act | None:
+    def undo(self, annotator: str, key: str) -> Annotation | None:
         """Undo an annotator's last answer and return it; None if there is none.
 
         Its node becomes their question again. Undoing a verdict reopens the disagreement.
         """
         self._check(annotator)
-        act = self.log.undo(annotator=annotator, turn=self.round, key=key)
+        act = self.log.undo(annotator=annotator, round=self.round, key=key)
         if act is None:
             return None
         outcome = self.log.outcome(act.node)
@@ -192,7 +192,7 @@ class Session:
     def note(self, annotator: str, node: Hashable, text: str, key: str) -> None:
         """Add a note to a node."""
         node = self._about(annotator, node)
-        act = self.log.note(node, text, annotator=annotator, turn=self.round, key=key)
+        act = self.log.note(node, text, annotator=annotator, round=self.round, key=key)
         if act is not None:
             with self._lock:
                 self._notes.setdefault(node, []).append(act)
@@ -218,7 +218,7 @@ class Session:
                 self.log.name_classes(self.classes, annotator=annotator)
             return added, is_new
 
-    def history(self, annotator: str, limit: int = 50) -> list[Act]:
+    def history(self, annotator: str, limit: int = 50) -> list[Annotation]:
         """Return an annotator's current answers and verdicts, newest first. Undo removes the first one."""
         self._check(annotator)
         with self._lock:
@@ -235,7 +235,7 @@ class Session:
             hidden = set() if annotator is None else set(self._questions.may_be_asked(annotator))
             return [self._answers.disagreement(node) for node in self._answers.apart if node not in hidden]
 
-    def settled(self) -> list[Act]:
+    def settled(self) -> list[Annotation]:
         """Return the current verdicts."""
         with self._lock:
             return self._answers.verdicts
@@ -245,7 +245,7 @@ class Session:
         with self._lock:
             return dict(self._answers.labels)
 
-    def answer(self, annotator: str, node: Hashable) -> Act | None:
+    def answer(self, annotator: str, node: Hashable) -> Annotation | None:
         """Return an annotator's answer to a node, if any."""
         with self._lock:
             return self._answers.of(node).get(annotator)
@@ -326,7 +326,7 @@ class Session:
                 break
         return found
 
-    def _answered(self, annotator: str, outcome: Outcome) -> Act | None:
+    def _answered(self, annotator: str, outcome: Outcome) -> Annotation | None:
         with self._lock:
             self._keep(outcome)
             self._questions.answered(annotator, outcome.node)
@@ -352,14 +352,9 @@ class Session:
         return Snapshot(labels, excluded, wanted)
 
     def _take(self, ranking: Ranking) -> None:
-        def held(node: Hashable) -> dict[Hashable, float] | None:
-            prediction = ranking.prediction(self._position(node))
-            return None if prediction is None else prediction.probabilities
-
         with self._lock:
             self._questions.ranking = ranking
             self.round += 1
-            self._code(self._answers.decide_ties(held))
             if ranking.n_labels:
                 self._coverage[ranking.n_labels] = ranking.mean_distance
         self._first.set()

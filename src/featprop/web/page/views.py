@@ -13,7 +13,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from featprop.ids import name_to_text, to_jsonable
-from featprop.labels import Act
+from featprop.labels import Annotation
 from featprop.web.common.card import Card, build_card, node_picture, node_title
 from featprop.web.common.neighbourhood import Neighbourhood, find_neighbourhood
 from featprop.web.common.neighbourhood_drawing import (
@@ -41,7 +41,7 @@ class View:
     drawing: Markup
     rows: list[Row]
     legend: list[LegendLine]
-    answer: Act | None  # answer and notes of the annotator
+    answer: Annotation | None  # answer and notes of the annotator
     notes: list[str]
     prediction: Prediction | None  # prediction of the model, if it may be shown and there is one
     is_audit: bool = False  # whether it checks the model, so that predictions of it and its neighbours stay hidden
@@ -137,14 +137,14 @@ def to_json_view(view: View) -> dict[str, Any]:
     }
 
 
-def to_json_act(act: Act) -> dict[str, Any]:
+def to_json_act(act: Annotation) -> dict[str, Any]:
     """Return an answer as JSON."""
     return {
         "node": to_jsonable(act.node),
         "kind": act.kind,
         "label": to_jsonable(act.label),
         "text": act.text,
-        "time": act.time.isoformat(),
+        "time": None if act.time is None else act.time.isoformat(),
         "annotator": act.annotator,
     }
 

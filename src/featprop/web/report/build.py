@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from featprop.errors import LabelError, MissingExtraError, first_five
+from featprop.files import check_output, writing_output
 from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import card
 from featprop.interop.pandas import is_series, known_of
@@ -17,7 +18,7 @@ from featprop.models import NodeClassifier, seeded_model
 from featprop.models.base import clone
 from featprop.web.report.commands import Files
 from featprop.web.report.context import ReportContext
-from featprop.web.report.files import check_replaceable, write_page
+from featprop.web.report.files import SUFFIXES
 from featprop.web.report.findings import Findings, headline, majority_warning
 
 MAX_CURVE_NODES = 50_000
@@ -98,7 +99,7 @@ def report(
     from featprop.web.report.page import render_page
 
     place = Path(out)
-    check_replaceable(place, force=force)
+    check_output(place, force=force, suffixes=SUFFIXES)
     whole = as_graph(graph)
     labelled, audited = _by_node(whole, labels), _by_node(whole, audit or {})
     _check(whole, labelled, audited)
@@ -106,7 +107,9 @@ def report(
     fitted = clone(chosen).fit(whole, list(labelled), list(labelled.values()), cold_start=True)
     context = ReportContext(whole, fitted, labelled, audited)
     findings = evaluate(context, weights)
-    write_page(place, render_page(context, findings, files, title or _title(graph), random_state), force=force)
+    page = render_page(context, findings, files, title or _title(graph), random_state)
+    with writing_output(place, force=force, suffixes=SUFFIXES) as temporary:
+        temporary.write_text(page, encoding="utf-8", newline="\n")
     return Report(place, headline(context, findings), majority_warning(context, findings), findings)
 
 

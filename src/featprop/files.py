@@ -1,0 +1,168 @@
+"""Write files that appear whole or not at all, and overwrite an existing one only when asked to.
+
+The one rule for every output: an existing file is refused unless `force`; with `force`, a file that holds labels is
+first copied to ``NAME.bak``.
+"""
+
+from __future__ import annotations
+
+import csv
+import errno
+import logging
+import os
+import platform
+import shutil
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+
+from featprop.errors import FileError, ParameterError, already_exists, quote_error
+
+log = logging.getLogger(__name__)
+
+STALE_AFTER_S = 24 * 3600.0
+"""Age in seconds after which a temporary file of another machine is removed."""
+DISK_FULL = frozenset({None, errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+"""Error numbers of a full disk; NumPy's error about bytes it could not write has none."""
+TABLES = (".csv", ".tsv", ".txt", ".parquet")
+EXPORTS = (".json", ".jsonl")
+
+
+@contextmanager
+def replacing_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary path to write; it is flushed and renamed to `path` when the block ends without an error.
+
+    A symbolic link stays, and the file it points to is replaced. An `OSError` of the block becomes a `FileError`.
+    """
+    place = Path(os.path.realpath(path))
+    temporary = None
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        _remove_stale(place)
+        handle, name = tempfile.mkstemp(prefix=f"{_prefix(place)}{os.getpid()}-", suffix=".tmp", dir=place.parent)
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        temporary.chmod(place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask())
+        flush(temporary)
+        temporary.replace(place)
+        flush(place.parent)
+    except OSError as error:
+        raise write_error(path, error) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def check_output(path: Path, *, force: bool, suffixes: Sequence[str] = ()) -> None:
+    """Refuse to write to a folder, to a name with another suffix, or to an existing file unless `force`."""
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise ParameterError(
+            f"`out` must end in {' or '.join(suffixes)}, not {path.name!r}.",
+            hint=f"Write to {path.stem or path.name}{suffixes[0]}.",
+            parameter="out",
+            value=str(path),
+            choices=suffixes,
+        )
+    if path.is_dir():
+        raise FileError(f"{path} is a folder.", hint="Choose the name of a file.", path=path)
+    if path.exists() and not force:
+        raise already_exists(path)
+
+
+@contextmanager
+def writing_output(path: Path, *, force: bool, suffixes: Sequence[str] = ()) -> Iterator[Path]:
+    """Apply the overwrite rule to `path`, then write it as `replacing_file` does."""
+    check_output(path, force=force, suffixes=suffixes)
+    if path.exists() and _holds_labels(path):
+        backup = unused_name(path, ".bak")
+        with replacing_file(backup) as temporary:
+            shutil.copyfile(path, temporary)
+        log.warning("%s held labels; they are kept in %s", path, backup)
+    with replacing_file(path) as temporary:
+        yield temporary
+
+
+def unused_name(path: Path, ending: str) -> Path:
+    """Return `path` with `ending`, or with `ending` and the first number that makes it new."""
+    names = (f"{path.name}{ending}{f'.{number}' if number > 1 else ''}" for number in count(1))
+    return next(place for place in map(path.with_name, names) if not place.exists())
+
+
+def write_error(path: Path, error: OSError) -> FileError:
+    """Return the error for a file that the system could not write."""
+    reason = error.strerror or quote_error(error)
+    if error.errno in DISK_FULL:
+        return FileError(f"Cannot write {path}: {reason}.", hint="Free some disk space, or write elsewhere.", path=path)
+    return FileError(f"Cannot write {path}: {reason}.", hint="Choose a place you may write to.", path=path)
+
+
+def flush(path: Path) -> None:
+    """Wait until a file, or the entries of a folder, are on the disk."""
+    if os.name == "nt" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _remove_stale(place: Path) -> None:
+    """Remove temporary files of this output that killed runs left: here, or long ago on another machine."""
+    import psutil
+
+    ours = _prefix(place)
+    for left in place.parent.iterdir():
+        if left.name.startswith(f".{place.name}.") and left.name.endswith(".tmp"):
+            pid = left.name.removeprefix(ours).partition("-")[0]
+            is_dead = left.name.startswith(ours) and pid.isdecimal() and not psutil.pid_exists(int(pid))
+            with suppress(OSError):
+                if is_dead or time.time() - left.stat().st_mtime > STALE_AFTER_S:
+                    left.unlink()
+
+
+def _prefix(place: Path) -> str:
+    """Return how the temporary files of an output begin on this machine."""
+    return f".{place.name}.{zlib.crc32(platform.node().encode()):08x}-"
+
+
+def _holds_labels(path: Path) -> bool:
+    """Return whether a file has a label column with anything in it; a table that cannot be read may."""
+    suffix = path.suffix.lower()
+    if suffix not in TABLES:
+        return suffix in EXPORTS
+    if suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            return "label" in pq.read_schema(path).names and pq.read_table(path, columns=["label"])[0].null_count < (
+                pq.read_metadata(path).num_rows
+            )
+        except (OSError, pa.ArrowException):
+            return True
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        try:
+            first = file.readline()
+            delimiter = max(",;\t", key=first.count)
+            titles = [title.strip().casefold() for title in next(csv.reader([first], delimiter=delimiter), [])]
+            if "label" not in titles:
+                return True
+            column = titles.index("label")
+            return any(row[column].strip() for row in csv.reader(file, delimiter=delimiter) if len(row) > column)
+        except csv.Error:
+            return True

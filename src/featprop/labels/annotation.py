@@ -1,0 +1,126 @@
+"""The record of an annotation: the same one in a file, in the label log and in the consensus."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Hashable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from featprop.ids import name_to_text
+
+
+class Kind(StrEnum):
+    """What an annotation does."""
+
+    LABEL = "label"
+    SKIP = "skip"
+    VERDICT = "adjudicate"
+    NOTE = "note"
+    UNDO = "undo"
+    AUDIT = "audit"
+    RELEASE = "release"
+    CLASS = "class"
+    RENAME = "rename"
+    ASK = "ask"
+    LEARNER = "learner"
+    CELL = ""
+    """A cell of a sheet that has not been interpreted: a class, or a word for a skip."""
+
+
+VOTES = (Kind.LABEL, Kind.SKIP, Kind.VERDICT)
+"""Kinds that say what a node is, or that somebody cannot tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What one person said about one node, or another event of labelling.
+
+    Attributes
+    ----------
+    node
+        Id of the node; None for events that concern no node.
+    label
+        The class; None for a skip, a note and the like.
+    kind
+        What the annotation does. ``"label"`` and ``"skip"`` answer; ``"adjudicate"`` settles a disagreement.
+    annotator
+        Who said so; empty if unknown.
+    time
+        When, in UTC; None if unknown.
+    round
+        Number of times nodes had been asked for by then.
+    source
+        Where it comes from: a file, ``"page"``, or ``"audit"`` for a node drawn at random.
+    key
+        Idempotency key: the log writes an annotation once under its key.
+    text
+        Reason of a skip, text of a note, weight of an audited node, former name of a renamed class.
+    number
+        Position in the log, from 1; 0 outside a log.
+    undoes
+        Number of the annotation that an undo takes back.
+    """
+
+    node: Hashable
+    label: Hashable | None = None
+    kind: Kind = Kind.LABEL
+    annotator: str = ""
+    time: dt.datetime | None = None
+    round: int = 0
+    source: str = ""
+    key: str = ""
+    text: str = ""
+    number: int = 0
+    undoes: int | None = None
+
+    @property
+    def who(self) -> str:
+        """The annotator or, if unknown, where the annotation comes from."""
+        return self.annotator or self.source
+
+    def says_same(self, other: Annotation | None) -> bool:
+        """Return whether another annotation of the same person says the same."""
+        if other is None or (self.kind, self.annotator) != (other.kind, other.annotator):
+            return False
+        return is_same(self.label, other.label) and (self.kind is Kind.LABEL or self.text == other.text)
+
+    def import_key(self) -> str:
+        """Return a key that equal content always gets."""
+        label = None if self.label is None else name_to_text(self.label)
+        content = [self.kind, name_to_text(self.node), label, self.text, self.annotator, time_to_text(self.time)]
+        digest = hashlib.blake2b(json.dumps([*content, self.key]).encode(), digest_size=16).hexdigest()
+        return f"import {digest}"
+
+
+def is_same(label: Hashable, other: Hashable) -> bool:
+    """Return whether two labels are equal and of one type: 1 and 1.0 are two."""
+    return label == other and type(label) is type(other)
+
+
+def parse_time(value: Any) -> dt.datetime | None:
+    """Read a time from ISO text or seconds since 1970; None for anything else."""
+    try:
+        if isinstance(value, str):
+            when = dt.datetime.fromisoformat(value.strip())
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            when = dt.datetime.fromtimestamp(value, dt.UTC)
+        else:
+            return None
+        return to_milliseconds(when.replace(tzinfo=when.tzinfo or dt.UTC))
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def to_milliseconds(time: dt.datetime) -> dt.datetime:
+    """Return a time in UTC as the log and exports keep it."""
+    utc = time.astimezone(dt.UTC)
+    return utc.replace(microsecond=utc.microsecond // 1000 * 1000)
+
+
+def time_to_text(time: dt.datetime | None) -> str:
+    """Write a time as text that `parse_time` reads."""
+    return "" if time is None else time.isoformat(timespec="milliseconds")

@@ -1,0 +1,271 @@
+"""Label Studio: write tasks and the labelling configuration, and read exports.
+
+``data.node_id`` identifies the node of a task; Label Studio makes up numbers of its own. The annotations of a task keep
+in their ``meta`` who said so here and when: as long as nobody changes the choice, it stays their answer.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+from xml.etree import ElementTree
+
+from featprop.errors import LabelError, ParameterError
+from featprop.ids import from_jsonable, to_jsonable
+from featprop.labels.annotation import Annotation, Kind, parse_time, time_to_text
+from featprop.labels.rows import SAID, Rows
+
+if TYPE_CHECKING:
+    from featprop.labels.exporting import Description
+
+log = logging.getLogger(__name__)
+
+CONTROL = "node_label"
+OURS = "featprop"
+DRAWN = "featprop_audit"
+HOTKEYS = "1234567890"
+MAX_TASKS, MAX_FILE_BYTES = 250_000, 50_000_000
+"""Limits of Label Studio for one file."""
+
+
+class Prediction(Protocol):
+    """What a model predicts for a node."""
+
+    @property
+    def label(self) -> Hashable:
+        """The most probable class."""
+
+    @property
+    def confidence(self) -> float:
+        """Its probability."""
+
+
+def write_configuration(classes: Sequence[Hashable]) -> bytes:
+    """Return the labelling configuration (XML) for tasks with these classes."""
+    names = [str(name) for name in classes]
+    if not names:
+        raise ParameterError("`classes` is empty.", hint="Name the classes.", parameter="classes")
+    for name in names:
+        if names.count(name) > 1:
+            raise LabelError(f"Two classes are written {name!r}.", hint="Rename one of them.", value=name)
+        if any(ord(character) < 32 and character not in "\t\r\n" for character in name):
+            raise LabelError(f"The class {name!r} has control characters.", hint="Rename it.", value=name)
+    view = ElementTree.Element("View")
+    ElementTree.SubElement(view, "Text", name="text", value="$text")
+    ElementTree.SubElement(view, "Table", name="attributes", value="$attributes")
+    choices = ElementTree.SubElement(
+        view, "Choices", name=CONTROL, toName="text", choice="single-radio", required="true"
+    )
+    for place, name in enumerate(names):
+        hotkey = {"hotkey": HOTKEYS[place]} if place < len(HOTKEYS) else {}
+        ElementTree.SubElement(choices, "Choice", {"value": name, **hotkey})
+    ElementTree.indent(view)
+    return f"{ElementTree.tostring(view, encoding='unicode')}\n".encode()
+
+
+def write_tasks(
+    annotations: Sequence[Annotation],
+    description: Description,
+    predict: Callable[[Hashable], Prediction | None] | None,
+    version: str,
+    audit: Mapping[Hashable, float],
+) -> bytes:
+    """Return one task per node (JSON), with its annotations and a prediction.
+
+    Parameters
+    ----------
+    annotations
+        What people said; a node without an answer has one of kind ``""``.
+    description
+        What there is to read about the nodes.
+    predict
+        Returns what a model predicts for a node.
+    version
+        Name of that model.
+    audit
+        Audited nodes, whose predictions are not shown, and how many nodes each stands for.
+    """
+    of_node: dict[Hashable, list[Annotation]] = {}
+    for each in annotations:
+        of_node.setdefault(each.node, []).append(each)
+    tasks = []
+    for node, said in of_node.items():
+        data = {
+            "node_id": to_jsonable(node),
+            "text": description.text(node),
+            "attributes": description.attributes(node),
+        }
+        task: dict[str, Any] = {"data": data}
+        notes = [_describe_origin(each) for each in said if each.kind is Kind.NOTE]
+        meta = {**({OURS: notes} if notes else {}), **({DRAWN: audit[node]} if node in audit else {})}
+        if meta:
+            task["meta"] = meta
+        task["annotations"] = [_write_annotation(each) for each in said if each.kind not in (Kind.CELL, Kind.NOTE)]
+        predicted = None if predict is None or node in audit else predict(node)
+        if predicted is not None:
+            score = round(min(1.0, max(0.0, float(predicted.confidence))), 4)
+            task["predictions"] = [{"model_version": version, "score": score, "result": [_choice(predicted.label)]}]
+        tasks.append(task)
+    content = json.dumps(tasks, ensure_ascii=False).encode()
+    if len(tasks) > MAX_TASKS or len(content) > MAX_FILE_BYTES:
+        limit = f"{MAX_TASKS:,} tasks or {MAX_FILE_BYTES / 1e6:.0f} MB per file"
+        log.warning("Label Studio accepts %s; these are %d tasks, %.0f MB", limit, len(tasks), len(content) / 1e6)
+    return content + b"\n"
+
+
+def read_object(thing: Mapping[str, Any], rows: Rows, where: str) -> bool:
+    """Read a task, or a row of JSON_MIN or CSV, into `rows`; False if the object is neither."""
+    data = thing.get("data")
+    if isinstance(data, Mapping):
+        _read_task(thing, data, rows, where)
+    elif "annotation_id" in thing or ("annotator" in thing and CONTROL in thing):
+        _read_row(thing, rows, where)
+    else:
+        return False
+    return True
+
+
+def _read_task(task: Mapping[str, Any], data: Mapping[str, Any], rows: Rows, where: str) -> None:
+    node = _read_node(data, rows, where)
+    if node is None:
+        return
+    meta = task.get("meta")
+    if isinstance(meta, Mapping) and not rows.add_draw(node, meta.get(DRAWN), where):
+        return
+    notes = _objects(meta.get(OURS)) if isinstance(meta, Mapping) else []
+    for note in notes:
+        rows.add(_read_origin(node, note, rows), where)
+    annotations = _objects(task.get("annotations") or task.get("completions"))
+    for annotation in annotations:
+        _read_annotation(node, annotation, rows, where)
+    if not annotations and not notes:
+        rows.blank.append(node)
+
+
+def _read_annotation(node: Hashable, annotation: Mapping[str, Any], rows: Rows, where: str) -> None:
+    key = f"label studio {annotation['id']}" if annotation.get("id") is not None else ""
+    who, time = _read_person(annotation.get("completed_by"), rows), parse_time(annotation.get("updated_at"))
+    new = Annotation(
+        node, annotator=who, time=time or parse_time(annotation.get("created_at")), source=str(rows.path), key=key
+    )
+    if annotation.get("was_cancelled") or annotation.get("skipped"):
+        here = annotation.get(OURS)
+        skip = _read_origin(node, here, rows) if isinstance(here, Mapping) else _with(new, Kind.SKIP, None)
+        rows.add(skip, where)
+        return
+    results = [each for each in _objects(annotation.get("result")) if each.get("type") == "choices"]
+    own = [each for each in results if each.get("from_name") == CONTROL] or results
+    choices = [choice for each in own for choice in _read_choices(each.get("value"))]
+    if len(choices) != 1:
+        _read_no_choice(node, choices, rows, where)
+        return
+    meta = own[0].get("meta")
+    here = meta.get(OURS) if isinstance(meta, Mapping) else None
+    if isinstance(here, Mapping) and here.get("label") == choices[0]:
+        rows.add(_read_origin(node, here, rows), where)
+    else:
+        rows.add(_with(new, Kind.LABEL, choices[0]), where)
+
+
+def _read_row(row: Mapping[str, Any], rows: Rows, where: str) -> None:
+    """Read a row of JSON_MIN or CSV, in which there are no skips."""
+    node = _read_node(row, rows, where)
+    if node is None:
+        return
+    choices = _read_choices(row.get(CONTROL))
+    if len(choices) != 1:
+        _read_no_choice(node, choices, rows, where)
+        return
+    key = f"label studio {row['annotation_id']}" if row.get("annotation_id") is not None else ""
+    time = parse_time(row.get("updated_at")) or parse_time(row.get("created_at"))
+    who = _read_person(row.get("annotator"), rows)
+    rows.add(Annotation(node, choices[0], Kind.LABEL, who, time, source=str(rows.path), key=key), where)
+
+
+def _read_no_choice(node: Hashable, choices: Sequence[str], rows: Rows, where: str) -> None:
+    if choices:
+        rows.unclear.append(f"{where}: {len(choices):,} choices for one node")
+    else:
+        rows.blank.append(node)
+
+
+def _with(new: Annotation, kind: Kind, label: Hashable | None) -> Annotation:
+    return Annotation(new.node, label, kind, new.annotator, new.time, source=new.source, key=new.key)
+
+
+def _read_node(data: Mapping[str, Any], rows: Rows, where: str) -> Hashable | None:
+    try:
+        node: Hashable | None = from_jsonable(data.get("node_id"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        node = None
+    if node is None or node == "":
+        rows.unclear.append(f"{where}: no node_id")
+        return None
+    return node
+
+
+def _read_choices(value: Any) -> list[str]:
+    """Return what was chosen: text, or an object with ``choices``."""
+    if isinstance(value, Mapping):
+        chosen = value.get("choices")
+        return [each for each in chosen if isinstance(each, str)] if isinstance(chosen, list) else []
+    if isinstance(value, str) and value.startswith('{"choices"'):
+        try:
+            return _read_choices(json.loads(value))
+        except (ValueError, RecursionError):
+            return [value]
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return []
+    return [str(value)] if str(value).strip() else []
+
+
+def _read_person(value: Any, rows: Rows) -> str:
+    """Return who answered, by address if there is one, else by number."""
+    if isinstance(value, Mapping):
+        value = value.get("email") or value.get("username") or value.get("id")
+    if value is None or value == "":
+        return ""
+    if isinstance(value, str) and not value.isdigit():
+        return value
+    rows.numbered.add(f"user {value}")
+    return f"user {value}"
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    """Return the objects in a list, without the numbers that stand for predictions and drafts."""
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _write_annotation(each: Annotation) -> dict[str, Any]:
+    written: dict[str, Any] = {"ground_truth": False, "was_cancelled": each.kind is Kind.SKIP, "result": []}
+    if each.kind is Kind.SKIP:
+        written[OURS] = _describe_origin(each)
+    else:
+        written["result"] = [{**_choice(each.label), "meta": {OURS: _describe_origin(each)}}]
+    return written
+
+
+def _choice(label: Hashable | None) -> dict[str, Any]:
+    return {"from_name": CONTROL, "to_name": "text", "type": "choices", "value": {"choices": [str(label)]}}
+
+
+def _describe_origin(each: Annotation) -> dict[str, Any]:
+    """Return who said what here, and when."""
+    label = {} if each.label is None else {"label": str(each.label)}
+    said = {"annotator": each.annotator, "time": time_to_text(each.time), "kind": str(each.kind)}
+    return {**said, **label, "note": each.text}
+
+
+def _read_origin(node: Hashable, origin: Mapping[str, Any], rows: Rows) -> Annotation:
+    kind = origin.get("kind")
+    return Annotation(
+        node,
+        origin.get("label"),
+        Kind(kind) if kind in SAID else Kind.LABEL,
+        str(origin.get("annotator") or ""),
+        parse_time(origin.get("time")),
+        source=str(rows.path),
+        text=str(origin.get("note") or ""),
+    )

@@ -1,0 +1,456 @@
+"""What the words in sheets of labels mean."""
+
+import datetime as dt
+import logging
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from featprop import labels as fp_labels
+from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ParameterError
+from featprop.graph import Graph
+from featprop.labels.exporting import FORMATS
+from tests.helpers import raises
+
+Read = Callable[..., Any]
+
+
+def as_lists(found: fp_labels.Labels) -> SimpleNamespace:
+    """Return labels as lists, which tell types and order apart."""
+    return SimpleNamespace(
+        nodes=list(found),
+        labels=list(found.values()),
+        blank=found.asked,
+        skipped=found.skips,
+        agreement=found.agreement,
+        audit=found.audit,
+        audited=found.audited,
+    )
+
+
+def read_labels(paths: list[Path], graph: Graph, **options: Any) -> SimpleNamespace:
+    return as_lists(fp_labels.read(paths, graph, **options))
+
+
+def labels_of(graph: Graph, **options: Any) -> SimpleNamespace:
+    return read_labels([], graph, **options)
+
+
+def graph_of(n: int, labels: Any = None) -> Graph:
+    return Graph.from_scipy(np.zeros((n, n)), np.ones((n, 1)), labels=labels)
+
+
+@pytest.fixture
+def told(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+    caplog.set_level(logging.INFO, logger="featprop")
+    return lambda: [record.getMessage() for record in caplog.records]
+
+
+@pytest.fixture
+def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
+    """Read tables of ten nodes, 0 to 9, given as text."""
+    monkeypatch.chdir(tmp_path)
+
+    def read_tables(*tables: str, graph: Graph | None = None, names: str = "", **options: Any) -> Any:
+        paths = [Path(f"{name}.csv") for name in (names.split() or "abc")[: len(tables)]]
+        for path, table in zip(paths, tables, strict=True):
+            path.write_text(table, encoding="utf-8")
+        return read_labels(paths, graph or graph_of(10), **options)
+
+    return read_tables
+
+
+def column(*labels: str) -> str:
+    return "id,label\n" + "".join(f"{node},{label}\n" for node, label in enumerate(labels))
+
+
+@pytest.mark.parametrize(
+    ("labels", "read_as", "message"),
+    [
+        (["OK", "ok", "Ok", "ok", "bad", "bad"], ["ok"] * 4 + ["bad"] * 2, "'OK' (1), 'Ok' (1) read as 'ok'"),
+        (["OK", "ok", "bad", "bad"], ["OK", "OK", "bad", "bad"], "'ok' (1) read as 'OK'"),
+        (["1", "1.0", "1", "2", "2"], [1, 1, 1, 2, 2], "'1.0' (1) read as 1"),
+        (["1.0", "1", "1.0", "2", "2"], ["1.0", "1.0", "1.0", 2, 2], "1 (1) read as '1.0'"),
+        (["not  ok", "not ok", "x", "x"], ["not  ok", "not  ok", "x", "x"], "'not ok' (1) read as 'not  ok'"),
+    ],
+)
+def test_spellings_of_one_class(read: Read, told: Any, labels: list[str], read_as: list[Any], message: str) -> None:
+    assert read(column(*labels)).labels == read_as
+    (said,) = told()
+    assert message in said
+
+
+def test_zeros_in_front_make_another_class(read: Read, told: Any) -> None:
+    assert read(column("007", "7", "007", "7")).labels == ["007", 7, "007", 7]
+    assert told() == []
+
+
+def test_a_known_class_wins(read: Read, told: Any) -> None:
+    graph = graph_of(10, ["Ok", "Bad", 1] + [None] * 7)
+    table = column("OK", "OK", "bad", "bad", "1.0", "1.0")
+    assert read(table, graph=graph).labels == ["Ok", "Ok", "Bad", "Bad", 1, 1]
+    assert read(table, known=["bAd"]).labels == ["OK", "OK", "bAd", "bAd", "1.0", "1.0"]
+    assert read(table, graph=graph, classes=["ok", "BAD", "1"]).labels == ["ok", "ok", "BAD", "BAD", 1, 1]
+
+
+def test_the_graphs_own_labels_may_be_untidy_too(read: Read, told: Any) -> None:
+    """Its column is a sheet like any other: two spellings there do not make two classes, nor a skip a class."""
+    labels = ["fraud", "fraud", "ok", "OK", "ok", "n/a", "?", "frued"]
+    graph = graph_of(10, [*labels, None, None])
+    for sheet in (read(column(*labels), graph=graph), labels_of(graph)):
+        assert sheet.labels == ["fraud", "fraud", "ok", "ok", "ok", "frued"]
+        assert (sheet.skipped, sheet.blank) == ({5: "n/a", 6: "?"}, [])
+    expected = ["'OK' (1) read as 'ok'", "(5: n/a, 6: ?)", "'frued' (node 7)"]
+    for said, facts in zip(told(), expected * 2, strict=True):
+        assert facts in said
+    with raises(LabelError):
+        labels_of(graph, classes=["fraud", "ok"])
+    assert labels_of(graph, classes=["fraud", "ok", "OK", "frued"]).labels.count("OK") == 1
+
+
+def test_names_that_are_no_text() -> None:
+    graph = graph_of(6, [(0, 1), (0, 1), 1, 1, 2.5, 2.5])
+    assert labels_of(graph).labels == graph.class_names()
+    with raises(LabelError):
+        labels_of(graph_of(2))
+
+
+def test_classes_that_differ_in_case_if_they_are_named(read: Read) -> None:
+    assert read(column("us", "US", "Us", "us"), classes=["us", "US"]).labels == ["us", "US", "us", "us"]
+
+
+def test_types_of_parquet_are_kept_unless_one_class_would_be_two(tmp_path: Path, told: Any) -> None:
+    def sheet(name: str, ids: list[int], labels: list[Any]) -> Path:
+        pq.write_table(pa.table({"id": ids, "label": labels}), tmp_path / name)
+        return tmp_path / name
+
+    text, numbers = sheet("a.parquet", [0, 1, 2, 3], ["1", "1", "2", "2"]), sheet("b.parquet", [4, 5], [1, 2])
+    assert read_labels([text], graph_of(10)).labels == ["1", "1", "2", "2"]
+    assert read_labels([sheet("c.parquet", [0, 1, 2, 3], [1, 1, 2, 2])], graph_of(10)).labels == [1, 1, 2, 2]
+    assert told() == []
+    assert read_labels([text, numbers], graph_of(10)).labels == ["1", "1", "2", "2", "1", "2"]
+    assert "1 (1) read as '1'" in told()[0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "facts"),
+    [
+        (["fraud", "fraud", "ok", "ok", "frued"], {}, [["'frued' (node 4)", "'fraud' (2 labels)"]]),
+        (
+            ["fraud"] * 5 + ["fruad"] * 1 + ["ok", "okk", "ok"],
+            {},
+            [["'fruad' (node 5)", "'fraud' (5 labels)"], ["'okk' at node 7"]],
+        ),
+        (["frued", "frued", "ok", "ok"], {"known": ["fraud"]}, [["'frued' (2 nodes, first 0)", "'fraud'"]]),
+        (["frued", "fraud", "fraud", "frued"], {}, []),
+        (["fraud", "fraud", "frued"], {"known": ["frued", "fraud"]}, []),
+        (["class 1", "class 1", "class 2", "class 2"], {}, []),
+        (["class 1", "class 1", "class 2"], {}, [["'class 2' at node 2"]]),
+        (["valid", "valid", "invalid", "1"], {}, [["2 ('invalid' at node 2, 1 at node 3)"]]),
+        (["fraud", "ok", "ok"], {"known": ["fraud"]}, []),
+        (["fraud", "ok", "ok"], {"classes": ["fraud", "ok"]}, [["'fraud' at node 0"]]),
+    ],
+)
+def test_probable_misspellings_are_logged(
+    read: Read, told: Any, labels: list[str], options: dict[str, Any], facts: list[list[str]]
+) -> None:
+    assert read(column(*labels), **options).labels == [int(label) if label.isdigit() else label for label in labels]
+    assert len(told()) == len(facts)
+    for said, expected in zip(told(), facts, strict=True):
+        assert all(fact in said for fact in expected)
+
+
+def test_only_the_allowed_classes(read: Read) -> None:
+    with raises(LabelError, parameter="classes", value="frued", node=2, choices=("fraud", "ok")) as caught:
+        read(column("fraud", "OK", "frued", "spam", "?"), classes=["fraud", "ok"])
+    assert "'spam' of node 3" in str(caught.value)
+    with raises(ParameterError, parameter="classes"):
+        read(column("a"), classes=[])
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "skip",
+        "SKIP",
+        "?",
+        "??",
+        "n/a",
+        "N/A",
+        "na",
+        "-",
+        "don't know",
+        "Don’t know",
+        "dont know",
+        "dk",
+        "idk",
+        "unsure",
+        "not sure",
+        "can't tell",
+        "can‘t tell",
+        "cannot tell",
+    ],
+)
+def test_a_skip_is_no_class(read: Read, told: Any, word: str) -> None:
+    sheet = read(column("x", "x", word))
+    assert (sheet.labels, sheet.skipped, sheet.blank) == (["x", "x"], {2: word}, [])
+    (said,) = told()
+    assert f"1 (2: {word})" in said
+
+
+def test_further_words_for_a_skip(read: Read) -> None:
+    assert read(column("x", "Later"), skip_words=["later"]).skipped == {1: "Later"}
+    assert read(column("x", "Later")).skipped == {}
+
+
+def test_a_class_that_is_called_like_a_skip_is_a_class(read: Read) -> None:
+    """Sodium, for one."""
+    table = column("na", "k", "NA", "?")
+    assert read(table, classes=["Na", "K"]).labels == ["Na", "K", "Na"]
+    assert read(table, known=["na"]).labels == ["na", "k", "na"]
+    assert read(table).skipped == {0: "na", 2: "NA", 3: "?"}
+
+
+def test_a_label_counts_more_than_a_skip(read: Read) -> None:
+    sheet = read("id,label\n1,?\n2,x\n", "id,label\n1,x\n2,\n3,\n")
+    assert (sorted(sheet.nodes), sheet.skipped, sheet.blank) == ([1, 2], {}, [3])
+
+
+def test_skips_alone_are_an_answer(read: Read) -> None:
+    sheet = read(column("?", "-"))
+    assert (sheet.nodes, sheet.skipped, sheet.blank) == ([], {0: "?", 1: "-"}, [])
+
+
+def test_an_umlaut_of_two_characters_is_one_of_one(read: Read, told: Any) -> None:
+    sheet = read(column("prüfen", "pru\u0308fen", "pru\u0308fen", "ok", "ok"))
+    assert sheet.labels == ["pru\u0308fen"] * 3 + ["ok"] * 2
+    assert "'pr\\xfcfen' (1) read as" in told()[0]
+    known = read(column("prüfen", "ok", "ok"), known=["pru\u0308fen"])
+    assert known.labels == ["pru\u0308fen", "ok", "ok"]
+    graph = graph_of(3, ["prüfen", "pru\u0308fen", "prüfen"])
+    assert labels_of(graph).labels == ["prüfen"] * 3
+    assert "'pru\\u0308fen' (1) read as 'prüfen'" in told()[-1]
+
+
+def test_what_programs_write_for_nothing_is_no_label(read: Read, told: Any) -> None:
+    words = column("x", "x", "NULL", "nan", "NaN", "None", "#REF!", "n/a")
+    sheet = read(words + "8,<NA>\n")
+    assert (sheet.nodes, sheet.labels, sheet.blank) == ([0, 1], ["x", "x"], [2, 3, 4, 5, 6, 8])
+    assert sheet.skipped == {7: "n/a"}
+    assert all(fact in told()[0] for fact in ("a.csv", "6", "'NULL' (1)", "'#REF!' (1)"))
+    everywhere = column("x", *["NULL"] * 9)
+    assert read(everywhere).blank == []
+
+
+def test_a_class_may_be_called_what_programs_write_for_nothing(read: Read, told: Any) -> None:
+    words = column("None", "mild", "None", "mild", "NULL")
+    assert read(words, classes=["None", "mild"]).labels == ["None", "mild", "None", "mild"]
+    assert "'NULL' (1)" in told()[0]
+    assert read(words, known=["null"]).labels == ["mild", "mild", "null"]
+    assert labels_of(graph_of(3, ["None", "mild", "mild"]), classes=["None", "mild"]).labels == ["None", "mild", "mild"]
+    assert labels_of(graph_of(3, ["None", "mild", "mild"])).nodes == [1, 2]
+
+
+def test_a_sheet_of_nothing_has_no_label(read: Read) -> None:
+    with raises(LabelError):
+        read(column("NULL", "nan"))
+    assert read(column("NULL", "nan"), allow_empty=True).blank == [0, 1]
+
+
+PREDICTED = "id,prediction,confidence,label,probability_a,probability_b,distance,isolated\n"
+
+
+def test_of_predictions_only_the_label_column_counts(read: Read) -> None:
+    sheet = read(PREDICTED + "0,a,0.9,,0.9,0.1,1,\n1,a,0.8,b,0.8,0.2,1,\n2,b,0.6,?,0.4,0.6,1,\n")
+    assert (sheet.nodes, sheet.labels, sheet.skipped) == ([1], ["b"], {2: "?"})
+    everywhere = PREDICTED + "".join(f"{node},a,0.9,{'b' * (node == 3)},0.9,0.1,1,\n" for node in range(10))
+    sheet = read(everywhere)
+    assert (sheet.nodes, sheet.labels, sheet.blank) == ([3], ["b"], [])
+
+
+def test_predictions_without_a_correction_are_no_labels(read: Read) -> None:
+    with raises(LabelError, path="a.csv"):
+        read(PREDICTED + "".join(f"{node},a,0.9,,0.9,0.1,1,\n" for node in range(10)))
+
+
+def test_labels_kept_in_predictions_are_no_second_opinion(read: Read) -> None:
+    sheet = read(column("b", "b"), PREDICTED + "0,a,0.9,b,0.9,0.1,0,\n1,b,0.8,b,0.2,0.8,0,\n2,a,0.9,,0.9,0.1,1,\n")
+    assert (sheet.labels, sheet.agreement) == (["b", "b"], None)
+
+
+def test_a_sheet_that_shows_probabilities_is_a_sheet(read: Read) -> None:
+    sheet = read("rank,id,confidence,probability_a,probability_b,label\n1,4,0.9,0.9,0.1,a\n2,5,0.9,0.9,0.1,\n")
+    assert (sheet.nodes, sheet.blank) == ([4], [5])
+
+
+def test_all_conflicts_are_listed(read: Read) -> None:
+    one, other = column(*"aaaaaaa"), column(*"abbbbbb")
+    with raises(LabelError, parameter="on_conflict", value="error", node=1) as caught:
+        read(one, other, names="ann bob")
+    listed = ", ".join(f"node {node}: 'a' by ann.csv and 'b' by bob.csv" for node in range(1, 6))
+    assert f"6 ({listed}, …)" in str(caught.value)
+
+
+def test_one_person_with_two_labels_for_a_node(read: Read) -> None:
+    table = "id,annotator,label\n1,ann,x\n2,ann,y\n1,ann,y\n"
+    with raises(LabelError, node=1, value="error"):
+        read(table)
+    assert read(table, on_conflict="latest").labels == ["y", "y"]
+    with raises(LabelError, node=1, value="majority"):
+        read(table, on_conflict="majority")
+
+
+def test_spellings_are_no_conflict(read: Read) -> None:
+    assert read(column("OK", "ok"), column("ok", "ok")).labels == ["ok", "ok"]
+
+
+THREE = "id,Annotator,label\n1,ann,x\n1,bob,y\n1,cy,y\n2,ann,x\n2,bob,x\n3,cy,y\n3,ann,x\n3,bob,x\n3,bob,x\n4,ann,y\n"
+
+
+def test_conflicts_are_settled(read: Read, told: Any) -> None:
+    sheet = read(THREE, on_conflict="majority")
+    assert dict(zip(sheet.nodes, sheet.labels, strict=True)) == {1: "y", 2: "x", 3: "x", 4: "y"}
+    assert "2 (node 1: 'y', node 3: 'x')" in told()[-1]
+    later = read(THREE, "id,label\n1,x\n", on_conflict="latest")
+    assert dict(zip(later.nodes, later.labels, strict=True)) == {1: "x", 2: "x", 3: "x", 4: "y"}
+
+
+def test_an_unknown_rule(read: Read) -> None:
+    with raises(ParameterError, parameter="on_conflict", value="lates", choices=("error", "latest", "majority")):
+        read(column("x"), on_conflict="lates")
+
+
+def test_agreement_by_hand(read: Read, told: Any) -> None:
+    """Of four nodes two are alike: with both classes half of the time, chance gives half, and kappa is 0."""
+    sheet = read(column(*"xxyy"), column(*"xyxy"), names="ann bob", on_conflict="latest")
+    assert sheet.agreement is not None
+    assert (sheet.agreement.n_nodes, sheet.agreement.n_alike) == (4, 2)
+    assert sheet.agreement.kappas == {("ann.csv", "bob.csv"): pytest.approx(0)}
+    assert all(fact in told()[0] for fact in ("4 nodes", "50%", "0.00 for ann.csv and bob.csv"))
+
+
+def test_agreement_of_three_people(read: Read, told: Any) -> None:
+    read(THREE, on_conflict="majority")
+    assert all(fact in told()[0] for fact in ("3 nodes", "33%", "0.00 for ann and bob", "0.00 for bob and cy"))
+
+
+def test_kappa_is_left_out_where_there_is_none(read: Read, told: Any) -> None:
+    sheet = read("id,label\n1,x\n2,x\n", "id,label\n1,x\n3,x\n")
+    assert sheet.agreement is not None
+    assert sheet.agreement.kappas == {}
+    assert "100%" in told()[0]
+
+
+@pytest.mark.parametrize("table", ["id,label\n0,x\n1,\n2, \n3,x\n", "id,annotator,label\n0,ann,x\n1,ann,\n2,,\n3,,x\n"])
+def test_a_row_without_a_label_was_asked_for(read: Read, table: str) -> None:
+    """Also in a sheet that lost its rank column."""
+    assert read(table).blank == [1, 2]
+    assert read(table, graph=graph_of(4)).blank == []
+
+
+@pytest.mark.parametrize(
+    "head", ["node,label", "Node_ID,Label", "ID,LABEL", " Id ,label", "nodeid,label", "node id,label"]
+)
+def test_other_names_of_the_columns(read: Read, head: str) -> None:
+    assert read(f"{head}\n3,x\n4,x\n").nodes == [3, 4]
+
+
+def test_the_column_id_goes_before_others(read: Read) -> None:
+    assert read("node,id,label\n1,3,x\n").nodes == [3]
+    with raises(FeatpropError):
+        read("ID,Id,label\n1,3,x\n")
+
+
+@pytest.mark.parametrize(("written", "meant"), [("3.0", "3?"), ("03", "3?"), ("x", "0")])
+def test_an_unknown_id_is_named_with_one_that_is_close(read: Read, written: str, meant: str) -> None:
+    with raises(GraphError) as caught:
+        read(f"id,label\n1,x\n{written},x\n")
+    assert repr(written) in str(caught.value)
+    assert meant in str(caught.value)
+
+
+@pytest.mark.parametrize("written", [" A1", "a1", "B2 "])
+def test_an_id_with_other_case_or_spaces_is_unknown(tmp_path: Path, written: str) -> None:
+    graph = Graph.from_scipy(np.zeros((2, 2)), np.ones((2, 1)), ids=["A1", "b2"])
+    (tmp_path / "s.csv").write_text(f'id,label\n"{written}",x\n')
+    with raises(GraphError):
+        read_labels([tmp_path / "s.csv"], graph)
+
+
+LOOKALIKES = [
+    "of\ufb01ce",
+    "office",
+    "\uff4f\uff46\uff46\uff49\uff43\uff45",
+    "of\u200bfice",
+    "\u202eoffice\u202c",
+    "OFFICE",
+]
+
+
+def test_lookalike_classes_are_one(read: Read) -> None:
+    assert read(column(*LOOKALIKES, "office")).labels == ["office"] * 7
+
+
+@pytest.mark.parametrize("label", ["\u200b", "\u2060\ufeff", "\u202e"])
+def test_a_label_without_a_visible_character_is_no_class(read: Read, label: str) -> None:
+    sheet = read(column("x", "x", label))
+    assert (sheet.labels, sheet.blank) == (["x", "x"], [2])
+
+
+def test_a_sheet_saved_by_excel(tmp_path: Path) -> None:
+    """Semicolons, a byte order mark, CRLF, and dates in another format than the ids have."""
+    graph = Graph.from_scipy(np.zeros((2, 2)), np.ones((2, 1)), ids=["2026-01-02", "b"])
+    path = tmp_path / "s.csv"
+    path.write_bytes("\ufeffid;label;rank\r\n2026-01-02;ok;1\r\nb;Käse;2\r\n".encode())
+    assert dict(fp_labels.read(path, graph)) == {"2026-01-02": "ok", "b": "Käse"}
+    path.write_bytes("\ufeffid;label;rank\r\n02.01.2026;ok;1\r\n".encode())
+    with raises(GraphError):
+        fp_labels.read(path, graph)
+
+
+def test_logs_and_exports_are_read_like_sheets(tmp_path: Path) -> None:
+    with fp_labels.LabelLog(tmp_path / "my.labels") as log:
+        log.answer(0, "x", annotator="ada")
+        log.answer(1, "X", annotator="ada")
+        log.answer(2, "y", annotator="ada")
+        log.answer(2, "x", annotator="bob")
+        log.skip(3, "blurred", annotator="ada")
+        log.draw_audit({4: 2.0})
+        log.answer(4, "x", annotator="ada")
+    found = fp_labels.read(tmp_path / "my.labels", graph_of(6))
+    assert (dict(found), found.skips) == ({0: "x", 1: "x"}, {3: "blurred"}), "node 2 is a tie"
+    assert (found.audit, found.audited) == ({4: 2.0}, {4: "x"})
+    assert fp_labels.read(tmp_path / "my.labels", graph_of(6), on_conflict="latest")[2] == "x"
+    (tmp_path / "more.jsonl").write_text('{"node_id": 5, "label": ["x"]}\n')
+    both = fp_labels.read([tmp_path / "my.labels", tmp_path / "more.jsonl"], graph_of(6))
+    assert dict(both) == {0: "x", 1: "x", 5: "x"}
+    with raises(FileError, path=tmp_path / "none.labels"):
+        fp_labels.read(tmp_path / "none.labels", graph_of(6))
+
+
+NAMES = ["text", 7, 2.5, (0, "a"), dt.date(2026, 11, 16)]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=repr)
+@pytest.mark.parametrize("way", ["sheet", "log", "csv", "jsonl", "label-studio"])
+def test_ids_and_labels_of_every_type_come_back(tmp_path: Path, name: Hashable, way: str) -> None:
+    ids = [name, "other"]
+    graph = Graph.from_scipy(np.zeros((2, 2)), np.ones((2, 1)), ids=ids, labels=[name, "b"])
+    labels = {name: name, "other": "b"}
+    with fp_labels.LabelLog(tmp_path / "my.labels") as log:
+        log.tell(labels)
+        path = tmp_path / f"labels{FORMATS.get(way, '.csv')}"
+        if way == "sheet":
+            fp_labels.write_labels(path, labels)
+        elif way != "log":
+            path.write_bytes(fp_labels.export_labels(log, graph, way))
+    found = fp_labels.read(tmp_path / "my.labels" if way == "log" else path, graph)
+    assert {node: (label, type(label)) for node, label in found.items()} == {
+        node: (label, type(label)) for node, label in labels.items()
+    }

@@ -1,0 +1,185 @@
+"""Outputs appear whole or not at all; labels are never lost to an overwrite."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from featprop.errors import FileError, ParameterError
+from featprop.files import check_output, replacing_file, unused_name, writing_output
+from tests.helpers import raises
+
+FILLED = "id,label\na,ok\nb,\n"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_appears_when_the_block_ends(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "a.txt"
+    with replacing_file(path) as temporary:
+        temporary.write_text("1")
+        assert not path.exists()
+    assert path.read_text() == "1"
+    assert names(path.parent) == ["a.txt"]
+
+
+def test_an_error_leaves_the_file_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("before")
+
+    def interrupt() -> None:
+        with replacing_file(tmp_path / "a.txt") as temporary:
+            temporary.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+    assert (tmp_path / "a.txt").read_text() == "before"
+    assert names(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
+def test_a_full_or_protected_disk_is_a_file_error(tmp_path: Path, number: int) -> None:
+    with raises(FileError, path=tmp_path / "a.txt"), replacing_file(tmp_path / "a.txt"):
+        raise OSError(number, os.strerror(number))
+    assert names(tmp_path) == []
+
+
+def test_a_parent_that_is_a_file_is_a_file_error(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("")
+    with raises(FileError, path=tmp_path / "a" / "b"), replacing_file(tmp_path / "a" / "b"):
+        pass
+
+
+def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
+    (tmp_path / "real.txt").write_text("1")
+    (tmp_path / "real.txt").chmod(0o640)
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    with replacing_file(tmp_path / "link.txt") as temporary:
+        temporary.write_text("2")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text() == "2"
+    assert (tmp_path / "real.txt").stat().st_mode & 0o777 == 0o640
+
+
+def test_the_file_is_flushed_before_it_is_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    flush, rename = os.fsync, Path.replace
+    monkeypatch.setattr("os.fsync", lambda descriptor: (done.append("flush"), flush(descriptor))[1])
+    monkeypatch.setattr(Path, "replace", lambda path, to: (done.append("rename"), rename(path, to))[1])
+    with replacing_file(tmp_path / "a.txt") as temporary:
+        temporary.write_text("1")
+    assert done == ["flush", "rename", "flush"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from featprop.files import replacing_file
+with replacing_file(Path(sys.argv[1])) as temporary:
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_run_leaves_the_old_file_and_its_rest_is_removed_later(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("before")
+    line = [sys.executable, "-c", KILLED, str(path)]
+    assert subprocess.run(line, check=False).returncode == -signal.SIGKILL
+    assert path.read_text() == "before"
+    assert len(names(tmp_path)) == 2
+    for name, age in ((".a.txt.00000000-1-x.tmp", 0), (".a.txt.00000000-1-y.tmp", 2 * 24 * 3600)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, time.time() - age))
+    with replacing_file(path) as temporary:
+        temporary.write_text("after")
+    assert names(tmp_path) == [".a.txt.00000000-1-x.tmp", "a.txt"], "another machine may still be writing"
+
+
+def test_threads_that_write_one_file_leave_one_of_their_versions(tmp_path: Path) -> None:
+    def write(text: str) -> None:
+        for _ in range(20):
+            with replacing_file(tmp_path / "a.txt") as temporary:
+                temporary.write_text(text * 1000)
+
+    threads = [threading.Thread(target=write, args=(text,)) for text in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    content = (tmp_path / "a.txt").read_text()
+    assert content in [text * 1000 for text in "abcd"]
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_an_existing_file_is_refused_unless_forced(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(FILLED)
+    with raises(FileError, path=path), writing_output(path, force=False):
+        pass
+    assert names(tmp_path) == ["a.csv"]
+    assert path.read_text() == FILLED
+
+
+@pytest.mark.parametrize("content", [FILLED, "\ufeffid;Label\na;\nb;x\n", "notes\nmine\n", 'id,label\n"a,"b"c\nb,x\n'])
+def test_labels_are_backed_up_before_they_are_overwritten(
+    tmp_path: Path, content: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "a.csv"
+    for number in (1, 2):
+        path.write_text(content)
+        with writing_output(path, force=True) as temporary:
+            temporary.write_text("id,label\n")
+        assert (tmp_path / ("a.csv.bak" if number == 1 else "a.csv.bak.2")).read_text() == content
+        assert "a.csv.bak" in caplog.records[-1].getMessage()
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.html", "a.safetensors", "b.parquet"])
+def test_a_file_without_labels_is_overwritten_without_a_backup(tmp_path: Path, name: str) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / name
+    if name.endswith(".parquet"):
+        pq.write_table(pa.table({"id": ["a"], "label": pa.array([None], pa.string())}), path)
+    else:
+        path.write_text("id,label\na,\n")
+    with writing_output(path, force=True) as temporary:
+        temporary.write_text("new")
+    assert names(tmp_path) == [name]
+
+
+def test_parquet_with_labels_is_backed_up(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": ["a", "b"], "label": ["x", None]}), path)
+    with writing_output(path, force=True) as temporary:
+        temporary.write_text("damaged")
+    with writing_output(path, force=True) as temporary:
+        temporary.write_text("new")
+    assert names(tmp_path) == ["a.parquet", "a.parquet.bak", "a.parquet.bak.2"]
+
+
+def test_folders_and_other_suffixes_are_refused(tmp_path: Path) -> None:
+    with raises(FileError, path=tmp_path):
+        check_output(tmp_path, force=True)
+    with raises(ParameterError, parameter="out", choices=(".csv", ".parquet")):
+        check_output(tmp_path / "a.txt", force=True, suffixes=(".csv", ".parquet"))
+    check_output(tmp_path / "A.CSV", force=False, suffixes=(".csv",))
+
+
+def test_unused_names_count_up(tmp_path: Path) -> None:
+    path = tmp_path / "a.labels"
+    assert unused_name(path, ".rescued").name == "a.labels.rescued"
+    (tmp_path / "a.labels.rescued").touch()
+    assert unused_name(path, ".rescued").name == "a.labels.rescued.2"
