@@ -42,7 +42,7 @@ class Inputs:
         featprop_quietly(["convert", str(graph), str(folder / "converted")])
         labels = write_labels(folder / "labels.csv")
         read = fp.read_graph(graph)
-        fp.save_model(
+        fp.models.save_model(
             fp.GraphRidge().fit(read, range(30), [label_of(node) for node in range(30)]), folder / "model.safetensors"
         )
         return cls(graph, other, folder / "converted", labels, folder / "model.safetensors", address)

@@ -15,11 +15,11 @@ __all__ = ["mutate_database"]
 COLUMNS = ("number", "key", "time", "annotator", "round", "kind", "node", "label", "text", "undoes")
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
 SCHEMA = (
-    "DROP VIEW holding", "DROP VIEW standing", "DROP TABLE events", "DROP INDEX events_of_node", "PRAGMA user_version = 0",
+    "DROP VIEW audit", "DROP VIEW standing", "DROP TABLE events", "DROP INDEX events_of_node", "PRAGMA user_version = 0",
     "PRAGMA user_version = 2", "PRAGMA user_version = 99", "PRAGMA user_version = -1",
     "PRAGMA application_id = 0", "CREATE TABLE other (a)", "ALTER TABLE events ADD COLUMN extra", "VACUUM",
     "ALTER TABLE events RENAME TO events2", "ALTER TABLE events DROP COLUMN text", "PRAGMA journal_mode = DELETE",
-    f"DROP VIEW holding; CREATE VIEW holding AS {ENDLESS} SELECT a.*, 1 AS first, 1 AS age FROM events a, n",
+    f"DROP VIEW audit; CREATE VIEW audit AS {ENDLESS} SELECT a.* FROM events a, n",
     "DROP VIEW standing; CREATE VIEW standing AS SELECT * FROM standing",
     "CREATE TRIGGER t AFTER INSERT ON events BEGIN INSERT INTO events SELECT number + 1000, key || '+', time, annotator, "
     "round, kind, node, label, text, source, undoes FROM events; END",

@@ -394,7 +394,7 @@ def test_the_model_given_is_left_alone(graph: fp.Graph) -> None:
 
 
 def test_a_subclass_without_a_name_is_not_saved_as_its_parent(graph: fp.Graph) -> None:
-    class Mine(type(fp.get_strategy("featprop"))):
+    class Mine(type(fp.strategies.get_strategy("featprop"))):
         pass
 
     log = LabelLog()
@@ -417,7 +417,7 @@ def test_three_questions_propagate_once(graph: fp.Graph, monkeypatch: pytest.Mon
 
 
 def test_a_strategy_without_a_name_cannot_be_saved(graph: fp.Graph) -> None:
-    class Mine(fp.Strategy):
+    class Mine(fp.strategies.Strategy):
         def select(self, context: Any, budget: int, generator: np.random.Generator) -> Any:
             return context.candidates[:budget]
 

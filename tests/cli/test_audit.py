@@ -74,7 +74,7 @@ def test_a_second_audit_and_the_first_are_one(labelled: Path, run: Run) -> None:
     told = ok(run("train", labelled, *both, "--labels", "second.csv"))
     (model, graph) = featprop.load_model("model.safetensors"), featprop.read_graph(labelled)
     audit = {int(node): "abc"[int(node) % 3] for node in ids_of("audit.csv") | ids_of("second.csv")}
-    assert str(featprop.score_audit(graph, model, audit).accuracy) in told.stdout
+    assert str(featprop.evaluate.score_audit(graph, model, audit).accuracy) in told.stdout
     sheet = featprop.labels.read(["audit.csv", "second.csv"], graph)
     assert set(sheet.audit.values()) == {228 / 80}
 

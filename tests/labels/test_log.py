@@ -624,11 +624,11 @@ def test_an_act_that_featprop_did_not_write_is_refused(change: str, says: str, t
 @pytest.mark.parametrize(
     "statement",
     [
-        "DROP VIEW answers; CREATE VIEW answers AS "
+        "DROP VIEW standing; CREATE VIEW standing AS "
         "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT events.* FROM events, n",
         "CREATE TRIGGER more AFTER INSERT ON events BEGIN SELECT RAISE(IGNORE); END",
         "DROP TRIGGER events_unchanged",
-        "DROP VIEW answers",
+        "DROP VIEW standing",
     ],
 )
 def test_a_log_whose_file_has_other_things_done_is_refused(statement: str, tmp_path: Path) -> None:

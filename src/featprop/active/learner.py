@@ -328,11 +328,11 @@ class ActiveLearner:
         return self.model.predict_proba(self.graph)
 
     def estimate(self) -> Estimate:
-        """Estimate how good the predictions are from the labels (`featprop.estimate`)."""
+        """Estimate how good the predictions are from the labels (`featprop.evaluate.estimate`)."""
         return estimate(self.graph, self.model)
 
     def advice(self) -> Advice:
-        """Return whether more labels are worth it (`featprop.advise`)."""
+        """Return whether more labels are worth it (`featprop.evaluate.advise`)."""
         return advise(self.graph, self.model, self.score_audit().accuracy if self.audited else None)
 
     def diagnose(self, limit: int = 20) -> Diagnostics:

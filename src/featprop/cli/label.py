@@ -33,11 +33,11 @@ __all__ = ["label"]
 
 NEEDED = ("fastapi", "uvicorn", "jinja2", "python_multipart")
 """What the extra `label` installs."""
-LONGEST = 100
-"""Letters of the name of an annotator."""
+MAX_NAME_CHARS = 100
+"""Longest name of an annotator."""
 BACKLOG = 128
-PATIENCE = 10.0
-"""Seconds to wait for the first ranking: the page works without one."""
+RANKING_TIMEOUT_S = 10.0
+"""Seconds to wait for the first ranking; the page works without one."""
 
 
 @app.command()
@@ -51,7 +51,7 @@ def label(
             "--budget",
             "-b",
             min=1,
-            help="How many labels are wanted, besides those of an audit.",
+            help="Number of labels wanted, without those of an audit.",
             show_default="no end",
         ),
     ] = None,
@@ -61,7 +61,7 @@ def label(
             "--audit",
             min=0,
             metavar="N",
-            help="Draw N nodes for checking the model, shown without what it thinks: every fifth question.",
+            help="Draw N random nodes to check the model: every fifth question, without predictions.",
             show_default="none",
         ),
     ] = 0,
@@ -83,29 +83,28 @@ def label(
     ] = None,
     annotator: Annotated[
         list[str] | None,
-        typer.Option(
-            "--annotator", metavar="NAME", help="Somebody who labels, with an address of their own. Repeatable."
-        ),
+        typer.Option("--annotator", metavar="NAME", help="A person who labels, with a personal address. Repeatable."),
     ] = None,
     overlap: Annotated[
-        int, typer.Option("--overlap", min=1, help="How many people are asked for a shared node, a fifth of them.")
+        int,
+        typer.Option(
+            "--overlap", min=1, help="Number of people asked for each shared node; a fifth of all nodes is shared."
+        ),
     ] = 1,
     labels: Annotated[
         Path | None,
-        typer.Option("--labels", help="The label log to go on with or begin.", show_default="GRAPH.labels"),
+        typer.Option("--labels", help="Label log to continue or create.", show_default="GRAPH.labels"),
     ] = None,
-    blind: Annotated[
-        bool, typer.Option("--blind", help="Hide what the model thinks until somebody asks for it.")
-    ] = False,
+    blind: Annotated[bool, typer.Option("--blind", help="Hide predictions until somebody asks for them.")] = False,
     images: Annotated[
         Path | None,
-        typer.Option("--images", metavar="FOLDER", help="The folder of the pictures that a column names."),
+        typer.Option("--images", metavar="FOLDER", help="Folder of the pictures that a column names."),
     ] = None,
     host: Annotated[
-        str, typer.Option("--host", help="Where to listen: 0.0.0.0 lets other machines in, who have an address.")
+        str, typer.Option("--host", help="Address to listen at; 0.0.0.0 accepts other machines.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="The port to listen at; 0 takes a free one.")
+        int, typer.Option("--port", min=0, max=65535, help="Port to listen at; 0 takes a free one.")
     ] = 8765,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the browser.")] = False,
 ) -> None:
@@ -127,7 +126,7 @@ def label(
     people = _people(annotator)
     adding = _adding(may_add, people, classes)
     if images is not None and not images.is_dir():
-        raise FileError(f"{images}", "must be the folder of the pictures", "no such folder", "check --images")
+        raise FileError(f"`images` is not a folder: {images}.", parameter="images", path=images)
     place = labels if labels is not None else _beside(graph)
     with (
         _listening(host, port) as listener,
@@ -160,7 +159,7 @@ def label(
                 told = "every fifth question is one of them, and the budget does not count them"
                 typer.echo(f"Nodes drawn for checking the model: {len(desk.audit):,}; {told}", err=True)
             typer.echo("Choosing the first nodes to ask for", err=True)
-            desk.start(patience=PATIENCE)
+            desk.start(patience=RANKING_TIMEOUT_S)
             with _until_interrupted():
                 typer.echo(f"Answers are kept in {place}. Ctrl-C ends; what was answered stays.", err=True)
                 for name, address in zip(people, addresses, strict=True):
@@ -178,9 +177,9 @@ def _people(annotator: list[str] | None) -> list[str]:
     """Return who labels: the names given, or one person without a name."""
     people = [" ".join(name.split()) for name in annotator or []]
     for name in people:
-        if not name or len(name) > LONGEST or not name.isprintable() or people.count(name) > 1:
-            rule = f"must be different names of at most {LONGEST} letters"
-            raise ParameterError("--annotator", rule, repr(name[: LONGEST + 1]), "name each person once")
+        if not name or len(name) > MAX_NAME_CHARS or not name.isprintable() or people.count(name) > 1:
+            message = f"`annotator` must be different names of at most {MAX_NAME_CHARS} characters, not {name[:200]!r}."
+            raise ParameterError(message, parameter="annotator", value=name)
     return people or [""]
 
 
@@ -188,8 +187,8 @@ def _adding(may_add: list[str] | None, people: list[str], classes: list[str] | N
     """Return who may add a class: those named, or else everybody, unless several people have named classes."""
     for name in may_add or []:
         if name not in people:
-            rule = f"must be one of the annotators ({', '.join(filter(None, people)) or 'none is named'})"
-            raise ParameterError("--may-add", rule, repr(name), "name them with --annotator, too")
+            message = f"`may_add` names {name!r}, who is not among the annotators."
+            raise ParameterError(message, hint="Add `annotator`.", parameter="may_add", value=name, choices=people)
     return may_add or ([] if classes and len(people) > 1 else people)
 
 
@@ -225,16 +224,18 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         )[0]
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
-        found, cure = f"{host!r} ({error.strerror or error})", "name an address of this machine"
-        raise ParameterError("--host", "must be an address to listen at", found, cure) from error
+        message = f"Cannot listen at `host` {host!r}: {error.strerror or error}."
+        raise ParameterError(message, parameter="host", value=host) from error
     try:
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(address)
         except OSError as error:
-            found, cure = f"{host}:{port} ({error.strerror or error})", "choose another --port, or 0 for a free one"
-            raise ParameterError("--host and --port", "must be a place to listen at", found, cure) from error
+            message = f"Cannot listen at {host}:{port}: {error.strerror or error}."
+            raise ParameterError(
+                message, hint="Choose another `port`, or 0 for a free one.", parameter="port"
+            ) from error
         listener.listen(BACKLOG)
         yield listener
     finally:

@@ -47,6 +47,6 @@ def predict(
         fitted = featprop.load_model(model, device=device)
         whole = read(graph, tables, fitted.preparation_)
         with computing(whole, compute):
-            featprop.write_predictions(open_output(out), fitted, whole, force=force)
+            featprop.labels.write_predictions(open_output(out), fitted, whole, force=force)
     is_file = out != STANDARD_OUTPUT
     typer.echo(f"Wrote the predictions of {whole.n_nodes:,} nodes{f' to {out}' if is_file else ''}.", err=not is_file)

@@ -66,7 +66,7 @@ def train(
         with computing(whole, compute):
             fitted = chosen.fit(whole, list(known), list(known.values()))
             score = score_audit(whole, fitted, known.audited, known.audit) if known.audited else None
-        featprop.save_model(fitted, out, force=force)
+        featprop.models.save_model(fitted, out, force=force)
     counts = Counter(known.values())
     listed = ", ".join(f"{counts[name]:,} {name}" for name in fitted.class_names_)
     typer.echo(f"Trained on {len(known):,} labels of {len(fitted.class_names_)} classes: {listed}.")

@@ -35,6 +35,8 @@ SELECT {} FROM standing AS held WHERE annotator = ? AND NOT (kind = 'adjudicate'
 )) ORDER BY number DESC LIMIT 1
 """
 """The last event of a person that holds: a verdict that a later one replaced does not."""
+KINDS = {str(kind): kind for kind in Kind}
+OPTIONAL_INT, OPTIONAL_STR = (int, type(None)), (str, type(None))
 parse_label = lru_cache(maxsize=10_000)(name_from_text)
 
 
@@ -356,7 +358,13 @@ class LabelLog(EventStore):
 
     def holding(self) -> list[Annotation]:
         """Return the answers and verdicts that hold, in the order the nodes first came up."""
-        return self._select("SELECT {} FROM holding ORDER BY first, number")
+        last: dict[str, dict[str | None, tuple[Any, ...]]] = {}
+        for row in self._rows(f"SELECT {COLUMNS} FROM standing ORDER BY number"):
+            annotator, kind, node = row[3], row[5], row[6]
+            of_node = last.setdefault(node, {})
+            of_node.pop(place := None if kind == Kind.VERDICT else annotator, None)  # keeps the order of numbers
+            of_node[place] = row
+        return self._parse([row for of_node in last.values() for row in of_node.values()])
 
     def holding_of(self, node: Hashable) -> list[Annotation]:
         """Return the answers and the verdict of one node that hold; takes no longer in a long log."""
@@ -390,8 +398,11 @@ class LabelLog(EventStore):
         return number
 
     def _select(self, query: str, *values: object) -> list[Annotation]:
+        return self._parse(self._rows(query.replace("{}", COLUMNS), *values))
+
+    def _parse(self, rows: list[tuple[Any, ...]]) -> list[Annotation]:
+        """Return events with the class names that renames gave them."""
         with self._lock:
-            rows = self._rows(query.replace("{}", COLUMNS), *values)
             try:
                 found = [_parse_event(row) for row in rows]
                 renames = [
@@ -498,11 +509,10 @@ def _values(new: Annotation) -> tuple[Any, ...]:
 def _parse_event(row: tuple[Any, ...]) -> Annotation:
     """Return the event in a row; one that featprop did not write is a `ValueError`."""
     number, key, time, annotator, round_, kind, node, label, text, source, undoes = row
-    if not all(isinstance(each, str) for each in (key, time, annotator, kind, node, text, source)):
+    texts = {type(key), type(time), type(annotator), type(kind), type(node), type(text), type(source)}
+    if texts != {str} or type(round_) is not int or type(undoes) not in OPTIONAL_INT or type(label) not in OPTIONAL_STR:
         raise ValueError(f"event {number} has values of wrong types")
-    if not isinstance(round_, int) or not isinstance(undoes, int | None) or not isinstance(label, str | None):
-        raise ValueError(f"event {number} has values of wrong types")
-    known, name, when = Kind(kind), None if label is None else parse_label(label), dt.datetime.fromisoformat(time)
+    known, name, when = KINDS[kind], None if label is None else parse_label(label), dt.datetime.fromisoformat(time)
     is_whole = name is not None or known not in NAMING
     if not is_whole or when.tzinfo is None or (known is Kind.AUDIT and not 0 < float(text) < math.inf):
         raise ValueError(f"event {number} is incomplete")

@@ -62,12 +62,6 @@ CREATE TRIGGER events_kept BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'ev
 CREATE VIEW standing AS
     SELECT * FROM events AS event
     WHERE kind IN ('label', 'skip', 'adjudicate') AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.number);
-CREATE VIEW holding AS
-    SELECT * FROM (
-        SELECT *, min(number) OVER (PARTITION BY node) AS first, row_number() OVER (
-            PARTITION BY node, iif(kind = 'adjudicate', NULL, annotator) ORDER BY number DESC
-        ) AS age FROM standing
-    ) WHERE age = 1;
 CREATE VIEW audit AS
     SELECT * FROM events
     WHERE kind = 'audit' AND number > coalesce((SELECT max(number) FROM events WHERE kind = 'release'), 0);
