@@ -71,7 +71,8 @@ def test_readme_commands(my_graph: Graph, run: Callable[..., Any], tmp_path: Pat
     assert (len(first), len(more)) == (40, 20)
     assert not {row["id"] for row in first} & {row["id"] for row in more}
     predictions = rows_of(Path("predictions.csv"))
-    right = [row["label"] == f"digit {name}" for row, name in zip(predictions, my_graph.class_names(), strict=True)]
+    names = [f"digit {name}" for name in my_graph.class_names()]
+    right = [row["prediction"] == name for row, name in zip(predictions, names, strict=True)]
     assert np.mean(right) > 0.9
 
 

@@ -147,7 +147,7 @@ def test_a_learner_with_the_same_log_continues(graph: fp.Graph, tmp_path: Path, 
         resumed = ActiveLearner(graph, log=log)
         assert resumed.labels == learner.labels
         assert (resumed.asked, resumed.skipped, resumed.rounds) == (learner.asked, ["n05"], 2)
-        assert (resumed.seed, resumed.model_name) == (2, "gcn")
+        assert (resumed.random_state, resumed.model_name) == (2, "gcn")
         assert resumed.propose(4).nodes.tolist() == learner.propose(4).nodes.tolist()
         assert resumed.strategy.state_dict() == learner.strategy.state_dict()
 
@@ -161,7 +161,8 @@ def test_options_of_the_strategy_are_recorded(graph: fp.Graph) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "parameter"), [({"strategy": "random"}, "strategy"), ({"seed": 7}, "seed"), ({"model": "gcn"}, "model")]
+    ("changes", "parameter"),
+    [({"strategy": "random"}, "strategy"), ({"random_state": 7}, "random_state"), ({"model": "gcn"}, "model")],
 )
 def test_other_settings_than_those_of_the_earlier_rounds(
     graph: fp.Graph, changes: dict[str, Any], parameter: str
@@ -221,7 +222,7 @@ def test_an_error_changes_nothing(
     [
         {"strategy": {"name": "best", "options": {}}},
         {"strategy": None},
-        {"seed": "x"},
+        {"random_state": "x"},
         {"graph": {}},
         {"graph": {"nodes": 24, "edges": 1, "features": 2, "columns": ""}},
         {"graph": {"nodes": 99, "edges": 1, "features": 3, "columns": ""}},
@@ -256,7 +257,7 @@ def test_a_round_that_cannot_be_recorded_did_not_happen(
         learner = ActiveLearner(graph, log=log)
         learner.tell({"n00": "red"})
         with monkeypatch.context() as patch:
-            patch.setattr(learner.strategy, "state", lambda: {"not": object()})
+            patch.setattr(learner.strategy, "state_dict", lambda: {"not": object()})
             with pytest.raises(TypeError):
                 learner.ask(3)
         assert (learner.asked, learner.rounds, log.asked(), log.learner_state()) == ([], 0, [], None)

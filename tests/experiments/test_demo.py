@@ -351,7 +351,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
 
 def test_readme_shows_the_output(whole: Demonstration) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    block = readme.partition("draws in `demo/report.html`:\n\n```\n")[2].partition("```")[0]
+    block = readme.partition("writes `demo/report.html` and prints:\n\n```\n")[2].partition("```")[0]
     shown, printed = ([line.split() for line in text.splitlines()] for text in (block, whole.text()))
     printed = [*printed[:2], *printed[printed.index(["Accuracy", "Macro-F1"]) :]]
     assert shown[:4] == printed[:4]

@@ -224,7 +224,7 @@ def test_default_selects_as_repeated_calls_of_select(rings: Graph) -> None:
         labelled: list[str] = []
         for size in line.schedule:
             labels = [names[int(node[1:])] for node in labelled]
-            given = {"labelled": labelled, "labels": labels, "candidates": known, "seed": line.seed}
+            given = {"labelled": labelled, "labels": labels, "candidates": known, "random_state": line.seed}
             labelled += select(rings, size - len(labelled), **given).nodes.tolist()
         assert list(line.nodes) == labelled
 

@@ -57,9 +57,9 @@ def test_an_existing_model_is_overwritten_only_by_force(graph: Graph, tmp_path: 
     other = GCN(epochs=1).fit(graph, [0, 1], ["c", "d"])
     with raises(FileError, path=path):
         save_model(other, path)
-    assert load_model(path).classes_ == ("a", "b")
+    assert load_model(path).class_names_ == ("a", "b")
     save_model(other, path, force=True)
-    assert load_model(path).classes_ == ("c", "d")
+    assert load_model(path).class_names_ == ("c", "d")
     assert list(tmp_path.iterdir()) == [path]
 
 

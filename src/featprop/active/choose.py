@@ -86,8 +86,8 @@ def select(
     random_state
         Seed of the random generator.
     client, scratch, max_memory
-        Dask client, folder for intermediate files, and memory limit, as in `featprop.compute.working`. They do not change the
-        result.
+        Dask client, folder for intermediate files, and memory limit, as in `featprop.compute.compute_on`. They do not
+        change the result.
     """
     chooser: Any = get_strategy(strategy) if isinstance(strategy, str) else strategy
     if not isinstance(chooser, Strategy):

@@ -350,7 +350,7 @@ class ActiveLearner:
             "strategy": {"name": STRATEGIES.name_of(self.strategy), "options": settings_of(self.strategy)},
             "state": self.strategy.state_dict(),
             "model": {"name": self.model_name, "settings": settings_of(self._settings)},
-            "seed": self.random_state,
+            "random_state": self.random_state,
             "rounds": rounds,
         }
 
@@ -369,9 +369,9 @@ class ActiveLearner:
             if (type(given), settings_of(given)) != (type(self.strategy), settings_of(self.strategy)):
                 raise _other_setting("strategy", given.name, self.strategy.name)
         self.strategy.load_state_dict(state["state"])
-        self.random_state, self.rounds = int(state["seed"]), int(state["rounds"])
+        self.random_state, self.rounds = int(state["random_state"]), int(state["rounds"])
         if random_state is not None and random_state != self.random_state:
-            raise _other_setting("seed", random_state, self.random_state)
+            raise _other_setting("random_state", random_state, self.random_state)
         self._settings = get_model(state["model"]["name"], **state["model"]["settings"])
         if isinstance(model, NodeClassifier):
             model = MODELS.name_of(model)

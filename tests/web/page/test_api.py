@@ -54,7 +54,7 @@ def test_second_label_is_a_correction(page: Any) -> None:
     script.post("/api/labels", {"node": "n1", "label": "ok", "key": "1"})
     script.post("/api/labels", {"node": "n1", "label": "fraud", "key": "2"})
     history = script.get("/api/history").json()["answers"]
-    assert [(each["node"], each["kind"], each["label"]) for each in history] == [("n1", "correct", "fraud")]
+    assert [(each["node"], each["kind"], each["label"]) for each in history] == [("n1", "label", "fraud")]
     again = script.post("/api/labels", {"node": "n1", "label": "ok", "key": "3"}).json()
     assert again["before"] == "fraud"
 

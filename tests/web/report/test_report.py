@@ -59,7 +59,7 @@ def test_report_is_deterministic(written: Path, graph: Graph, labels: dict[str, 
     before = written.read_bytes()
     files = Files("my graph/", ("picks.csv",), ("audit.csv",), "report.html", ("--column", "amount=number"))
     title = "</script><script>document.title='stolen'</script>"
-    build.report(graph, labels, audit={"n3": "ok", "n5": "ok"}, out=written, files=files, title=title)
+    build.report(graph, labels, audit={"n3": "ok", "n5": "ok"}, out=written, files=files, title=title, force=True)
     assert written.read_bytes() == before
 
 
@@ -138,7 +138,8 @@ def test_other_files_are_not_overwritten(graph: Graph, labels: Any, tmp_path: Pa
         report(graph, labels, out=mine)
     assert mine.read_text(encoding="utf-8") == "<!doctype html>\nmy own page"
     report(graph, labels, out=mine, force=True)
-    report(graph, labels, out=mine)
+    with raises(FileError, path=mine):
+        report(graph, labels, out=mine)
     (tmp_path / "folder.html").mkdir()
     with raises(FileError, path=tmp_path / "folder.html"):
         report(graph, labels, out=tmp_path / "folder.html", force=True)

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from featprop.errors import unknown_choice
-from featprop.labels import LabelLog
-from featprop.labels.exchange import export_labels, label_studio_config
+from featprop.labels import LabelLog, export_labels, label_studio_config
 from featprop.web.page.session import Session
 
 CONFIGURATION = "label-studio-config"
@@ -50,7 +49,7 @@ def download(session: Session, kind: str) -> Response:
         if kind == CONFIGURATION:
             content = label_studio_config(log, session.graph, session.classes)
         else:
-            content = export_labels(log, session.graph, kind, guess=session.prediction)
+            content = export_labels(log, session.graph, kind, predict=session.prediction)
     stem = "labels" if session.log.path is None else session.log.path.stem
     name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "_" for letter in stem)
     headers = {"Content-Disposition": f'attachment; filename="{name}-{kind}{chosen.suffix}"'}
