@@ -35,19 +35,19 @@ __all__ = ["convert"]
 def convert(
     graph: GraphArgument,
     tables: TableOptions,
-    out: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write.", show_default=False)],
-    force: Annotated[bool, typer.Option("--force", help="Replace a converted graph that is there already.")] = False,
+    out: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to write.", show_default=False)],
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing converted graph.")] = False,
     append: Annotated[
-        bool, typer.Option("--append", help="Add the nodes and edges of tables to the converted graph that is there.")
+        bool, typer.Option("--append", help="Add the nodes and edges of GRAPH to the existing converted graph.")
     ] = False,
     max_memory: MaxMemoryOption = None,
     scratch: ScratchOption = None,
     workers: WorkersOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Write a graph in featprop's own format, which opens at once whatever its size.
+    """Convert a graph to featprop's format, which opens instantly at any size.
 
-    Every command takes the folder in place of the original. Edges may be more than memory holds.
+    Every command accepts the converted folder in place of the original. The edges may exceed memory.
 
     Example: `featprop convert my-graph/ my-graph.fp/`
 
@@ -59,7 +59,7 @@ def convert(
     bound = memory_bound(max_memory)
     if append:
         if force:
-            raise ParameterError("--append", "must be given without --force", "both", "leave one out")
+            raise ParameterError("--append and --force exclude each other.", parameter="append", value=True)
         with _edges_by(workers, cluster, scratch):
             _append(graph, out, tables, bound, max_memory, scratch)
         return
@@ -68,7 +68,9 @@ def convert(
     said = {"--max-memory": max_memory, "--scratch": scratch, "--workers": workers, "--cluster": cluster}
     beside = next((option for option, value in said.items() if value is not None), None)
     if found is None and beside is not None:
-        raise ParameterError(beside, "must be given with tables only", f"{graph}", "leave it out: this is read whole")
+        raise ParameterError(
+            f"{beside} applies only to tables, and {graph} holds none.", hint="Leave it out.", parameter=beside
+        )
     with showing_progress():
         if found is None:
             write_native(read(graph, tables), out, force=force)
@@ -103,8 +105,7 @@ def _append(
 
     found = tables_at(graph, both=False)
     if found is None:
-        rule, cure = "must hold tables to add, nodes or edges or both", "put nodes.csv or edges.csv into a folder"
-        raise FileError(f"{graph}", rule, "something else" if graph.exists() else "no such folder", cure)
+        raise FileError(f"{graph} is not a folder with nodes.csv or edges.csv.", path=graph)
     with showing_progress():
         if max_memory is not None or WORTH_SAYING * found.size > bound:
             say_memory_bound(bound, max_memory)

@@ -43,7 +43,7 @@ def datasets(context: typer.Context) -> None:
 
 @commands.command()
 def fetch(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Data sets, such as cora.")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Names of data sets, such as cora.")],
     force: Annotated[bool, typer.Option("--force", help="Download again even if the data set is cached.")] = False,
 ) -> None:
     """Download data sets into the cache, so that they load offline afterwards.
@@ -67,7 +67,7 @@ def fetch(
 @commands.command()
 def stats(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Data sets; default: the four of the paper.")
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of data sets. Default: the paper's four.")
     ] = None,
 ) -> None:
     """Show statistics of data sets on this machine next to the paper's. Downloads nothing.

@@ -36,7 +36,7 @@ def run(
         typer.Option("--model", help="Model, or model[setting=value]; `featprop models` lists them. Repeatable."),
     ] = None,
     budgets: Annotated[
-        str | None, typer.Option("--budgets", help="Numbers of labels, ascending; default: 10,20,40,80,160.")
+        str | None, typer.Option("--budgets", help="Numbers of labels, ascending. Default: 10,20,40,80,160.")
     ] = None,
     seeds: Annotated[
         int | None, typer.Option("--seeds", min=1, help="Number of runs, with the seeds 0, 1, 2, …; default: 5.")
@@ -47,7 +47,7 @@ def run(
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Number of processes; default: one per core.")
     ] = None,
-    threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of each process.")] = 1,
+    threads: Annotated[int, typer.Option("--threads", min=1, help="Number of threads per process.")] = 1,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the results.")] = Path("results"),
     reuse: Annotated[
         list[Path] | None, typer.Option("--reuse", help="Folder with more results that need no new run. Repeatable.")
@@ -112,7 +112,7 @@ def report(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files in --out.")] = False,
 ) -> None:
-    """Make tables (Markdown, CSV, LaTeX), figures (SVG) and one HTML page of results.
+    """Write tables (Markdown, CSV, LaTeX), figures (SVG) and an HTML page of results.
 
     Example: `featprop experiments report results/ --out report/`
     """
@@ -138,4 +138,4 @@ def _parse_numbers(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         message = f"`budgets` must be whole numbers with commas in between, not {text!r}."
-        raise ParameterError(message, hint="Example: 10,20,40", parameter="budgets", value=text) from None
+        raise ParameterError(message, hint="Example: 10,20,40.", parameter="budgets", value=text) from None

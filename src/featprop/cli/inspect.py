@@ -20,10 +20,10 @@ __all__ = ["inspect"]
 @app.command()
 @reads_tables()
 def inspect(graph: GraphArgument, tables: TableOptions) -> None:
-    """Say what is in a graph: each column of its nodes and what becomes of it, and the facts about its edges.
+    """Show how featprop reads a graph: the columns of its nodes, the features they become, and its edges.
 
-    Nothing is written. What the other commands would use is what is printed here: change it with `--features`,
-    `--column`, `--source` and `--target`, and pass the same options to them.
+    Writes nothing. The other commands read the graph in the same way: to change it, pass --features, --column, --source
+    or --target here and to them.
 
     Example: `featprop inspect my-graph/`
     """

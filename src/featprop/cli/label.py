@@ -52,7 +52,7 @@ def label(
             "-b",
             min=1,
             help="Number of labels wanted, without those of an audit.",
-            show_default="no end",
+            show_default="no limit",
         ),
     ] = None,
     audit: Annotated[
@@ -70,7 +70,7 @@ def label(
         typer.Option(
             "--classes",
             metavar="A,B,…",
-            help="The classes, in the order of their keys. Without it people add them as they go.",
+            help="Classes, in the order of their keys. By default, annotators add them as they go.",
         ),
     ] = None,
     may_add: Annotated[
@@ -78,7 +78,7 @@ def label(
         typer.Option(
             "--may-add",
             metavar="NAME",
-            help="An annotator who may add to --classes. Repeatable.",
+            help="Annotator who may add classes to --classes. Repeatable.",
         ),
     ] = None,
     annotator: Annotated[
@@ -95,7 +95,7 @@ def label(
         Path | None,
         typer.Option("--labels", help="Label log to continue or create.", show_default="GRAPH.labels"),
     ] = None,
-    blind: Annotated[bool, typer.Option("--blind", help="Hide predictions until somebody asks for them.")] = False,
+    blind: Annotated[bool, typer.Option("--blind", help="Hide predictions until the annotator asks for them.")] = False,
     images: Annotated[
         Path | None,
         typer.Option("--images", metavar="FOLDER", help="Folder of the pictures that a column names."),
@@ -108,10 +108,10 @@ def label(
     ] = 8765,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the browser.")] = False,
 ) -> None:
-    """Label nodes in the browser: each in its graph, one key an answer, the next from a model that learns meanwhile.
+    """Label nodes in the browser, one key per answer, while a model selects the next node.
 
-    Prints an address for each annotator, with a token that lets them in. Every answer is in the label log before the
-    next node appears; started again, it goes on where people stopped. Ctrl-C ends it.
+    Prints a personal address with a token for each annotator. Every answer is saved before the next node appears, and a
+    restarted server continues where you stopped. Press Ctrl-C to stop.
 
     Example: `featprop label my-graph/ --budget 100 --classes ok,review,fraud`
     """

@@ -33,7 +33,7 @@ def predict(
     device: DeviceOption = "cpu",
     compute: ComputeOption = None,
 ) -> None:
-    """Predict the class of every node, with a probability for each class.
+    """Predict the class of every node, with class probabilities.
 
     The column `prediction` is the model's, `label` what people said. Type corrections into `label` and pass the file
     as `--labels`.

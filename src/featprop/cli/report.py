@@ -42,7 +42,7 @@ def report(
     model: ModelOption = None,
     settings: SettingsOption = None,
     title: Annotated[
-        str | None, typer.Option("--title", help="Name of the graph on the page.", show_default="its name")
+        str | None, typer.Option("--title", help="Name of the graph on the page.", show_default="name of the graph")
     ] = None,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",

@@ -35,8 +35,8 @@ MaxMemoryOption = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="How much memory to use at most, such as 500MB, 4GB or 2GiB.",
-        show_default="half of what is free",
+        help="Memory limit, such as 500MB, 4GB or 2GiB.",
+        show_default="half of the free memory",
     ),
 ]
 
@@ -45,13 +45,14 @@ ScratchOption = Annotated[
     typer.Option(
         "--scratch",
         metavar="FOLDER",
-        help="Where rows go that memory has no room for; removed afterwards. A cluster's workers must reach it.",
+        help="Folder for temporary files that exceed the memory limit. The workers of a cluster must be able to "
+        "reach it.",
         show_default="the system's temporary folder",
     ),
 ]
 WorkersOption = Annotated[
     int | None,
-    typer.Option("--workers", min=1, metavar="NUMBER", help="Compute in so many processes, a Dask cluster here."),
+    typer.Option("--workers", min=1, metavar="NUMBER", help="Number of processes of a local Dask cluster."),
 ]
 ClusterOption = Annotated[
     str | None,

@@ -51,7 +51,7 @@ def select(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="An option of the strategy; `featprop strategies NAME` lists them. Repeatable.",
+            help="Setting of the strategy; featprop strategies NAME lists them. Repeatable.",
         ),
     ] = None,
     labels: LabelsOption = None,

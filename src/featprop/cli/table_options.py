@@ -19,8 +19,8 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
         Annotated[
             list[str] | None,
             typer.Option(
-                help="Columns that become features, or patterns such as 'w_*', with commas between. Repeatable. "
-                "Default: all that can.",
+                help="Columns to use as features, or patterns such as 'w_*', separated by commas. Repeatable. "
+                "Default: all usable columns.",
                 rich_help_panel=TABLES,
             ),
         ],
@@ -31,7 +31,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
             list[str] | None,
             typer.Option(
                 metavar="NAME=KIND",
-                help="What a column is: number, flag, category, date, text, vector, or out, to leave it out.",
+                help="Kind of a column: number, flag, category, date, text, vector, or out to ignore it. Repeatable.",
                 rich_help_panel=TABLES,
             ),
         ],
@@ -39,14 +39,14 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     ),
     "raw": (
         Annotated[
-            bool, typer.Option("--raw", help="Take numeric columns as they are, no others.", rich_help_panel=TABLES)
+            bool, typer.Option("--raw", help="Use numeric columns unchanged, and no others.", rich_help_panel=TABLES)
         ],
         False,
     ),
     "id_": (
         Annotated[
             str | None,
-            typer.Option("--id", metavar="COLUMN", help="The column that names the nodes.", rich_help_panel=TABLES),
+            typer.Option("--id", metavar="COLUMN", help="Column with the node ids.", rich_help_panel=TABLES),
         ],
         None,
     ),
@@ -54,7 +54,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
         Annotated[
             str | None,
             typer.Option(
-                "--label", metavar="COLUMN", help="The column of the nodes' own labels.", rich_help_panel=TABLES
+                "--label", metavar="COLUMN", help="Column with the labels of the nodes.", rich_help_panel=TABLES
             ),
         ],
         None,
@@ -62,20 +62,21 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "source": (
         Annotated[
             str | None,
-            typer.Option(metavar="COLUMN", help="The column of the edges' first end.", rich_help_panel=TABLES),
+            typer.Option(metavar="COLUMN", help="Column with the source of each edge.", rich_help_panel=TABLES),
         ],
         None,
     ),
     "target": (
         Annotated[
-            str | None, typer.Option(metavar="COLUMN", help="The column of their other end.", rich_help_panel=TABLES)
+            str | None,
+            typer.Option(metavar="COLUMN", help="Column with the target of each edge.", rich_help_panel=TABLES),
         ],
         None,
     ),
     "weight": (
         Annotated[
             str | None,
-            typer.Option(metavar="COLUMN", help="The column of the edges' weights.", rich_help_panel=TABLES),
+            typer.Option(metavar="COLUMN", help="Column with the edge weights.", rich_help_panel=TABLES),
         ],
         None,
     ),
@@ -84,7 +85,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
             str | None,
             typer.Option(
                 metavar="mean|raw|none",
-                help="Divide the weights of the edges by their mean, take them as they are, or ignore them.",
+                help="Divide edge weights by their mean, use them unchanged, or ignore them.",
                 show_default="mean",
                 rich_help_panel=TABLES,
             ),
@@ -96,7 +97,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
             str | None,
             typer.Option(
                 metavar="max|sum|count",
-                help="What an edge weighs that is there several times.",
+                help="How to combine the weights of duplicate edges.",
                 show_default="max",
                 rich_help_panel=TABLES,
             ),
@@ -153,7 +154,8 @@ def _options(id_: str | None, column: list[str] | None = None, **said: Any) -> A
     for each in column or []:
         name, found, kind = each.rpartition("=")
         if not found or not name:
-            raise ParameterError("--column", "must be NAME=KIND", repr(each), "write --column age=number, for example")
+            message = f"--column must be NAME=KIND, for example age=number, not {each!r}."
+            raise ParameterError(message, parameter="column", value=each)
         kinds[name] = kind
     given = {name: value for name, value in said.items() if value is not None}
     return TableOptions(id=id_, columns=kinds, **given)
