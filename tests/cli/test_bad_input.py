@@ -62,7 +62,7 @@ NO_CSV = {"graph/nodes.csv": None}
 
 MISSING = [
     ("graph", {}, "select nowhere -b 2", "nowhere"),
-    ("similar folder", {"my_graph/nodes.csv": NODES}, "select my-graph/ -b 2", "my-graph my_graph"),
+    ("similar folder", {"my_graph/nodes.csv": NODES}, "select my-graph/ -b 2", "my-graph"),
     ("nodes", NO_CSV, SELECT, "graph nodes.csv"),
     ("edges", {"graph/edges.csv": None}, SELECT, "graph edges.csv"),
     ("both", {"graph/edges.csv": None, "graph/nodes.csv": None}, SELECT, "graph nodes.csv edges.csv"),
@@ -160,7 +160,7 @@ OPTIONS = [
     ("setting out of range", {}, f"{FEATPROP} layers=-1", "layers featprop -1 1000 2"),
     ("setting with another choice", {}, f"{FEATPROP} clustering=k-means", "clustering featprop k-means kmeans"),
     ("setting given twice", {}, f"{FEATPROP} layers=1 --set layers=2", "layers"),
-    ("rounds in a folder with other files", {}, f"{SELECT} --rounds graph", "graph edges.csv nodes.csv"),
+    ("log in place of another file", {}, f"{SELECT} --log graph/nodes.csv", "graph/nodes.csv"),
     ("model misspelt", labels(LABELS), f"{TRAIN} --model GCNN", "model GCNN gcn"),
     ("unknown model", labels(LABELS), f"{TRAIN} --model transformer", "model transformer gcn ridge sgc"),
     ("setting of the default model", labels(LABELS), f"{TRAIN} --set alpha=0", "alpha ridge 0.0 1e-06"),
@@ -189,9 +189,9 @@ LABEL_FILES = [
         "contradiction between two files",
         labels(LABELS) | {"more.csv": "id,label\nb,left\nc,left\n"},
         f"{TRAIN} --labels more.csv",
-        "labels.csv more.csv c left right --on-conflict",
+        "labels.csv more.csv c left right",
     ),
-    ("contradiction in one file", labels(LABELS + "a,right\n"), TRAIN, "labels.csv left right --on-conflict"),
+    ("contradiction in one file", labels(LABELS + "a,right\n"), TRAIN, "labels.csv left right"),
 ]
 
 PICKS = {"picks.csv": SHEET + "1,a,3,0.5,left\n2,c,2,0.5,\n"}
@@ -204,8 +204,8 @@ OUTPUTS = [
     ("not CSV", {}, f"{SELECT} --out picks.xlsx", "picks.xlsx .csv"),
     ("folder", {"p.csv/x": ""}, f"{SELECT} --out p.csv", "p.csv"),
     ("below a file", {"notes": "x"}, f"{SELECT} --out notes/picks.csv", "notes/picks.csv"),
-    ("model among other files", labels(LABELS) | {"model/a.csv": "x", "model/model.json": "{}"}, TRAIN, "model a.csv"),
-    ("model in place of a file", labels(LABELS) | {"notes": "x"}, f"{TRAIN} --out notes", "notes"),
+    ("model in place of a file", labels(LABELS) | {"m.safetensors": "x"}, f"{TRAIN} --out m.safetensors", "--force"),
+    ("model without its suffix", labels(LABELS), f"{TRAIN} --out model", "model .safetensors"),
 ]
 
 
@@ -249,40 +249,43 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("trained")
     put(folder, GRAPH)
     graph = featprop.read_graph(folder / "graph")
-    featprop.models.save_model(featprop.GCN(epochs=1).fit(graph, ["a", "c"], ["left", "right"]), folder / "model")
-    return {f"model/{path.name}": path.read_bytes() for path in sorted((folder / "model").iterdir())}
+    model = featprop.GCN(epochs=1).fit(graph, ["a", "c"], ["left", "right"])
+    featprop.models.save_model(model, folder / MODEL)
+    return {MODEL: (folder / MODEL).read_bytes()}
 
 
-DESCRIPTION, WEIGHTS = "model/model.json", "model/weights.safetensors"
+MODEL = "model.safetensors"
 
 
 def described(**changes: Any) -> Callable[[bytes], bytes]:
-    return lambda content: json.dumps(json.loads(content) | changes).encode()
+    """Change the description in the header of a model; None removes a key."""
 
+    def change(content: bytes) -> bytes:
+        length = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + length])
+        description = json.loads(header["__metadata__"]["featprop"]) | changes
+        kept = {key: value for key, value in description.items() if value is not None}
+        header["__metadata__"]["featprop"] = json.dumps(kept)
+        text = json.dumps(header).encode()
+        return len(text).to_bytes(8, "little") + text + content[8 + length :]
 
-def without(key: str) -> Callable[[bytes], bytes]:
-    return lambda content: json.dumps({k: v for k, v in json.loads(content).items() if k != key}).encode()
+    return change
 
 
 @pytest.mark.parametrize(
-    ("name", "damage", "facts"),
+    ("damage", "facts"),
     [
-        pytest.param(WEIGHTS, lambda content: content[:40], "model", id="header cut"),
-        pytest.param(WEIGHTS, lambda content: content[:-5], "model", id="weights cut"),
-        pytest.param(WEIGHTS, lambda content: b"", "model", id="weights empty"),
-        pytest.param(WEIGHTS, lambda content: b"PK" * 500, "model", id="another file"),
-        pytest.param(WEIGHTS, lambda content: None, "model weights.safetensors", id="weights missing"),
-        pytest.param(DESCRIPTION, lambda content: content[:60], "model", id="JSON cut"),
-        pytest.param(DESCRIPTION, lambda content: b"[1, 2]", "model", id="another JSON"),
-        pytest.param(DESCRIPTION, lambda content: b"\xff\xfe\x00", "model", id="binary"),
-        pytest.param(DESCRIPTION, lambda content: None, "model model.json", id="description missing"),
-        pytest.param(DESCRIPTION, without("format"), "model format", id="no format"),
-        pytest.param(DESCRIPTION, without("classes"), "model classes", id="no classes"),
-        pytest.param(DESCRIPTION, described(format=2), "model 2", id="another format"),
-        pytest.param(DESCRIPTION, described(n_features=3), "model", id="another width"),
-        pytest.param(DESCRIPTION, described(classes=["x"]), "model", id="another class"),
-        pytest.param(DESCRIPTION, described(settings={"depth": 9}), "model", id="unknown setting"),
-        pytest.param(DESCRIPTION, described(model="gat"), "gat", id="another model"),
+        pytest.param(lambda content: content[:40], MODEL, id="header cut"),
+        pytest.param(lambda content: content[:-5], MODEL, id="weights cut"),
+        pytest.param(lambda content: b"", MODEL, id="empty"),
+        pytest.param(lambda content: b"PK" * 500, MODEL, id="another file"),
+        pytest.param(described(format=None), f"{MODEL} format", id="no format"),
+        pytest.param(described(classes=None), f"{MODEL} classes", id="no classes"),
+        pytest.param(described(format=2), f"{MODEL} 2", id="another format"),
+        pytest.param(described(n_features=3), MODEL, id="another width"),
+        pytest.param(described(classes=["x"]), MODEL, id="another class"),
+        pytest.param(described(settings={"depth": 9}), MODEL, id="unknown setting"),
+        pytest.param(described(model="gat"), "gat", id="another model"),
     ],
 )
 def test_damaged_model(
@@ -290,11 +293,10 @@ def test_damaged_model(
     tmp_path: Path,
     contents: Contents,
     trained: dict[str, bytes],
-    name: str,
-    damage: Callable[[bytes], bytes | None],
+    damage: Callable[[bytes], bytes],
     facts: str,
 ) -> None:
-    put(tmp_path, GRAPH | trained | {name: damage(trained[name])})
+    put(tmp_path, GRAPH | {MODEL: damage(trained[MODEL])})
     before = contents()
     assert_refused(run(*PREDICT.split()), facts)
     assert contents() == before
@@ -317,15 +319,15 @@ def test_model_that_does_not_fit(
 
 
 def test_existing_output_is_refused_before_the_graph_is_read(run: Run, tmp_path: Path) -> None:
-    put(tmp_path, {"mine.csv": "x", "model/notes.txt": "x"})
-    assert_refused(run("train", "nowhere"), "model notes.txt")
+    put(tmp_path, {"mine.csv": "x", MODEL: "x"})
+    assert_refused(run("train", "nowhere"), f"{MODEL} --force")
     for command in (["select", "nowhere", "--budget", "1"], ["predict", "nowhere"]):
         assert_refused(run(*command, "--out", "mine.csv"), "mine.csv --force")
 
 
 def test_graph_of_every_case_is_valid(run: Run, tmp_path: Path, trained: dict[str, bytes]) -> None:
     put(tmp_path, GRAPH | trained | {"labels.csv": LABELS})
-    for arguments in (SELECT, TRAIN, PREDICT):
+    for arguments in (SELECT, f"{TRAIN} --force", PREDICT):
         result = run(*arguments.split())
         assert result.exit_code == 0, result.output
 
