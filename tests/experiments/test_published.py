@@ -1,13 +1,12 @@
-"""`featprop select` returns the nodes of published results for their seed, budget and labels."""
+"""`featprop.select` returns the nodes of published results for their seed, budget and labels."""
 
-import csv
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import featprop as fp
 from featprop.datasets import Status, find, resolve, status
 from featprop.experiments.protocol import Protocol
 from featprop.experiments.results import Result, read_results
@@ -28,28 +27,25 @@ BOTH = [
 ]
 """Strategies, each with the models that its selection may depend on."""
 
-Run = Callable[..., Any]
 
-
-def select_again(run: Run, graph: object, names: dict[Any, Any], result: Result, before: int) -> list[str]:
-    """Select the new nodes of a result on the command line, given its first `before` labels."""
-    labelled = result.nodes[:before]
-    with Path("labels.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("id", "label"), *((node, names[node]) for node in labelled)])
-    with Path("candidates.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("id",), *((node,) for node, name in names.items() if name is not None)])
-    words = ["--budget", result.budget - before, "--seed", result.seed, "--strategy", result.strategy]
-    words += [word for name, value in result.options.items() for word in ("--set", f"{name}={value}")]
-    words += ["--model", result.model] if strategy_class(result.strategy).looks_at_model() else []
-    words += ["--labels", "labels.csv"] if before else []
-    done = run("select", graph, *words, "--candidates", "candidates.csv", "--no-description", "--force")
-    assert done.exit_code == 0, done.output
-    with Path("picks.csv").open(encoding="utf-8", newline="") as file:
-        return [row["id"] for row in csv.DictReader(file)]
+def select_again(graph: Graph, names: dict[Any, Any], result: Result, before: int) -> list[Any]:
+    """Select the new nodes of a result, given its first `before` labels."""
+    labelled = list(result.nodes[:before])
+    picks = fp.select(
+        graph,
+        result.budget - before,
+        strategy=get_strategy(result.strategy, **result.options),
+        labelled=labelled,
+        labels=[names[node] for node in labelled],
+        candidates=[node for node, name in names.items() if name is not None],
+        model=result.model if strategy_class(result.strategy).looks_at_model() else None,
+        random_state=result.seed,
+    )
+    return list(picks.nodes)
 
 
 @pytest.mark.parametrize(("name", "model"), BOTH)
-def test_command_line_selects_the_nodes_of_an_experiment(name: str, model: str, graph_folder: Path, run: Run) -> None:
+def test_select_returns_the_nodes_of_an_experiment(name: str, model: str, graph_folder: Path) -> None:
     graph = resolve(str(graph_folder))
     trial = Trial("blobs", graph.fingerprint, Spec(name), (Spec(model),), (8, 12), (0, 3))
     results = [each for several in Protocol(graph).run(trial) for each in several if each.protocol == "paper"]
@@ -59,7 +55,7 @@ def test_command_line_selects_the_nodes_of_an_experiment(name: str, model: str, 
             continue
         first = INITIAL_POOL_SIZE if strategy_class(name).needs else 0
         before = [first, *result.schedule][-2] if result.schedule else 0
-        assert select_again(run, graph_folder, names, result, before) == [str(node) for node in result.nodes[before:]]
+        assert select_again(graph, names, result, before) == list(result.nodes[before:])
 
 
 def is_here(dataset: str) -> bool:
@@ -67,7 +63,7 @@ def is_here(dataset: str) -> bool:
 
 
 @pytest.mark.parametrize("dataset", SMALL)
-def test_sampled_published_results_are_reproduced(dataset: str, run: Run) -> None:
+def test_sampled_published_results_are_reproduced(dataset: str) -> None:
     """Only strategies without a model: the weights of a network depend on the processor."""
     if not is_here(dataset):
         pytest.skip(f"{dataset} is not here: featprop datasets fetch {dataset}")
@@ -81,10 +77,10 @@ def test_sampled_published_results_are_reproduced(dataset: str, run: Run) -> Non
     if not published:
         pytest.skip(f"{dataset} is here in another public form than that of the published results")
     for result in random.Random(2026).sample(published, 8):
-        assert select_again(run, dataset, names, result, 0) == [str(node) for node in result.nodes], result.cell
+        assert select_again(graph, names, result, 0) == list(result.nodes), result.cell
 
 
-def test_published_results_name_available_strategies(run: Run) -> None:
+def test_published_results_name_available_strategies() -> None:
     for result in read_results(RESULTS)[::97]:
         assert get_strategy(result.strategy, **result.options)
         assert len(result.nodes) == result.budget == len(set(result.nodes))
