@@ -172,12 +172,12 @@ def test_commands_use_the_files_of_the_report(context: ReportContext, findings: 
     steps = next_steps(files, findings, n_labels=40, open_nodes=100)
     commands = [command for step in steps for command in step.commands]
     start = "'my graph/' --column a=number --labels picks.csv --labels more.csv"
-    assert commands[0] == f"featprop report {start} --audit audit.csv --model sgc --out report.html"
+    assert commands[0] == f"featprop report {start} --audit audit.csv --model sgc --out report.html --force"
     assert f"featprop select {start} --labels audit.csv --budget 20 --out more-2.csv" in commands
     assert f"featprop audit {start} --labels audit.csv --size 6 --out audit-2.csv" in commands
-    assert f"featprop train {start} --model sgc --out model/" in commands
+    assert f"featprop train {start} --model sgc --out model.safetensors" in commands
     bare = next_steps(Files("cora"), Findings(), n_labels=4, open_nodes=0)
-    assert [step.commands[0] for step in bare] == ["featprop train cora --out model/"]
+    assert [step.commands[0] for step in bare] == ["featprop train cora --out model.safetensors"]
 
 
 def test_correcting_labels_is_a_step_only_if_some_look_wrong(findings: Findings) -> None:
@@ -206,10 +206,10 @@ def test_commands_repeat_every_option(findings: Findings) -> None:
     assert {line for step in steps for line in step.commands} == {
         f"featprop audit {start} {both} --size 6 --seed 3 --out audit-2.csv",
         f"featprop select {start} {both} --budget 20 --seed 3 --out more.csv",
-        f"featprop train {start} {answers} {trained} --seed 3 --out model/",
-        "featprop predict g/ --id key --model model/ --device cuda --out predictions.csv",
+        f"featprop train {start} {answers} {trained} --seed 3 --out model.safetensors",
+        "featprop predict g/ --id key --model model.safetensors --device cuda --out predictions.csv",
         *(
-            f"featprop report {start}{sheets} {answers} {trained} --title Mine --seed 3 --out r.html"
+            f"featprop report {start}{sheets} {answers} {trained} --title Mine --seed 3 --out r.html --force"
             for sheets in (
                 " --audit audit.csv",
                 " --audit audit.csv --audit audit-2.csv",
@@ -232,7 +232,7 @@ def test_audit_size_is_limited_by_the_remaining_nodes(findings: Findings) -> Non
 
 def test_unprintable_characters_in_commands_are_escaped() -> None:
     steps = next_steps(Files("it's \u202e\u2028/", title=("--title", "Ünï")), Findings(), n_labels=8, open_nodes=0)
-    assert steps[-1].commands[0] == r"featprop train $'it\U00000027s \U0000202e\U00002028/' --out model/"
+    assert steps[-1].commands[0] == r"featprop train $'it\U00000027s \U0000202e\U00002028/' --out model.safetensors"
     if bash := shutil.which("bash"):
         line = f"printf %s {steps[-1].commands[0].removeprefix('featprop train ')}"
         said = subprocess.run([bash, "-c", line], env={"LC_ALL": "C.UTF-8"}, capture_output=True, check=True)

@@ -93,9 +93,9 @@ def _more(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> N
 
 
 def _predict(files: Files) -> NextStep:
-    train = _line("train", files, out="model/")
+    train = _line("train", files, out="model.safetensors")
     text = "Predict the class of every node, with confidences."
-    options = [*files.reread, "--model", "model/", *files.device]
+    options = [*files.reread, "--model", "model.safetensors", *files.device]
     predict = _join(["featprop", "predict", files.graph, *options, "--out", "predictions.csv"])
     return NextStep(text, (train, predict))
 
@@ -109,7 +109,8 @@ def _line(command: str, files: Files, *more: str, out: str) -> str:
     words += files.answers
     words += (*files.model, *files.device) if command in ("report", "train") else ()
     words += files.title if command == "report" else ()
-    return _join([*words, *more, *files.seed, "--out", out])
+    replace_page = ["--force"] if command == "report" else []
+    return _join([*words, *more, *files.seed, "--out", out, *replace_page])
 
 
 def _join(words: Iterable[str]) -> str:
