@@ -9,6 +9,7 @@ import pytest
 
 import featprop
 from featprop.labels import LabelLog
+from tests.helpers import assert_refused
 
 Run = Callable[..., Any]
 
@@ -55,13 +56,13 @@ def test_from_the_draw_to_the_score(labelled: Path, run: Run) -> None:
     told = ok(run("train", labelled, "--labels", "picks.csv", "--labels", "audit.csv"))
     assert "30 of 30 nodes labelled" in told.output
     assert "Trained on 12 labels of 3 classes" in told.stdout
-    assert "by an audit of 30 nodes; in 9 of 10 audits the interval holds the true value" in told.stdout
+    assert "audit of 30 nodes" in told.stdout
     assert set(map(str, featprop.load_model("model.safetensors").labelled_)) == ids_of("picks.csv")
     told = ok(
         run("train", labelled, "--labels", "picks.csv", "--labels", "audit.csv", "--use-audit", "-o", "all.safetensors")
     )
     assert "Trained on 42 labels" in told.stdout
-    assert "by an audit" not in told.stdout
+    assert "audit of" not in told.stdout
     assert set(map(str, featprop.load_model("all.safetensors").labelled_)) == ids_of("picks.csv") | ids_of("audit.csv")
 
 
@@ -136,8 +137,8 @@ def test_standard_output(labelled: Path, run: Run) -> None:
 
 BAD: list[tuple[str, list[Any], str]] = [
     ("typed", [], "audit.csv"),
-    ("", ["--size", 0], "size must be from 1 to 228, the number of nodes without a label; found 0"),
-    ("", ["--size", 2, "--by", "predicted"], "size must be at least 3 to draw of each class that is predicted"),
+    ("", ["--size", 0], "--size 1 228 0"),
+    ("", ["--size", 2, "--by", "predicted"], "--size 3 2"),
     ("", ["--by", "degree"], "degree"),
     ("", ["--model", "ridge"], "model"),
     ("", ["--show", "audit"], "'audit'"),
@@ -145,15 +146,14 @@ BAD: list[tuple[str, list[Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("state", "options", "message"), BAD)
-def test_what_is_refused(labelled: Path, run: Run, state: str, options: list[Any], message: str) -> None:
+@pytest.mark.parametrize(("state", "options", "facts"), BAD)
+def test_what_is_refused(labelled: Path, run: Run, state: str, options: list[Any], facts: str) -> None:
     if state == "typed":
         ok(run("audit", labelled, "--labels", "picks.csv"))
         fill("audit.csv")
     before = Path("audit.csv").read_bytes() if state else None
     refused = run("audit", labelled, "--labels", "picks.csv", *options)
-    assert refused.exit_code == 2
-    assert message in refused.output
+    assert_refused(refused, facts)
     assert (Path("audit.csv").read_bytes() if Path("audit.csv").exists() else None) == before
 
 
@@ -162,7 +162,7 @@ def test_by_what_nobody_can_predict(labelled: Path, run: Run) -> None:
     assert refused.exit_code == 2
     Path("one.csv").write_text("id,label\n1,a\n2,a\n")
     refused = run("audit", labelled, "--by", "predicted", "--labels", "one.csv")
-    assert "labels must hold at least two classes; found only 'a'" in refused.output
+    assert_refused(refused, "labels two classes")
 
 
 def test_sheets_that_cannot_be_an_audit(labelled: Path, run: Run) -> None:
@@ -217,12 +217,12 @@ def test_a_log_of_the_page_brings_its_audit_along(labelled: Path, run: Run) -> N
         log.tell({node: "abc"[node % 3] for node in free})
     told = ok(run("train", labelled, "--labels", "page.labels"))
     assert "Trained on 12 labels" in told.stdout
-    assert "by an audit of 12 nodes" in told.stdout
+    assert "audit of 12 nodes" in told.stdout
     assert (
         "Trained on 24 labels" in ok(run("train", labelled, "--labels", "page.labels", "--use-audit", "--force")).stdout
     )
     both = ["train", labelled, "--labels", "page.labels", "--labels", "picks.csv"]
     told = ok(run(*both, "--force"))
     assert "Trained on 12 labels" in told.stdout
-    assert "by an audit of 12 nodes" in told.stdout
+    assert "audit of 12 nodes" in told.stdout
     assert "Trained on 24 labels" in ok(run(*both, "--use-audit", "--force")).stdout

@@ -96,7 +96,7 @@ def test_convert_a_name_and_select_from_it():
     assert result.exit_code == 0, result.output
     assert re.fullmatch(r"Wrote digits\.fp, [\d.]+ MB\.\n", result.stdout)
     by_name, by_folder = (
-        call("select", source, "--budget", "5", "--out", "a.csv") for source in ("digits", "digits.fp")
+        call("select", source, "--budget", "5", "--out", "a.csv", "--force") for source in ("digits", "digits.fp")
     )
     assert by_name.exit_code == by_folder.exit_code == 0, by_name.output
     assert by_name.stdout == by_folder.stdout
@@ -124,7 +124,7 @@ def test_convert_tables(tmp_path):
         (["datasets", "stats", "coar"], "cora"),
         (["datasets", "fetch", "corafull"], "cora_full.npz"),
         (["datasets", "fetch", "cora"], "no index in this test"),
-        (["train", "pubmed", "--out", "model"], "https://github.com/kimiyoung/planetoid"),
+        (["train", "pubmed", "--out", "model.safetensors"], "https://github.com/kimiyoung/planetoid"),
     ],
 )
 def test_failures(arguments, fact):

@@ -54,7 +54,7 @@ def test_the_list_has_every_strategy_with_all_that_is_to_know(run: Run) -> None:
     for name in available_strategies():
         kind = strategy_class(name)
         (line,) = [line for line in lines if line.startswith(f"{name} ")]
-        used = "model, once there are labels" if kind.uses else "none"
+        used = "model, after the first labels" if kind.uses else "none"
         assert f"  {'model' if kind.needs else used}  " in line
         assert kind.reference in line
         assert kind.cost in line

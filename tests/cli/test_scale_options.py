@@ -82,7 +82,7 @@ def test_workers_of_this_machine_beside_those_of_others(graph: Path, tmp_path: P
 def test_resources_that_cannot_be_used(
     graph: Path, tmp_path: Path, options: list[str], fact: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("featprop.compute.scaling.PATIENCE", 1)
+    monkeypatch.setattr("featprop.compute.dask_backend.CONNECT_TIMEOUT_S", 1)
     code, output = run(
         "select",
         graph,
