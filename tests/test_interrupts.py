@@ -224,7 +224,7 @@ def test_the_training_process_ignores_it(graph_folder: Path, tmp_path: Path) -> 
 
 def test_cluster_processes_ignore_it(graph_folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("distributed")
-    process = in_a_terminal(tmp_path, "select", graph_folder.name, "--budget", "9", "--workers", "2")
+    process = in_a_terminal(tmp_path, "select", graph_folder.name, "--budget", "9", "--compute", "workers=2")
     started = psutil.Process(process.pid)
     until = time.monotonic() + 300
     while process.poll() is None and len(started.children()) < 3 and time.monotonic() < until:

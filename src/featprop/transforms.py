@@ -16,9 +16,10 @@ try:
     from torch_geometric.data import Data
     from torch_geometric.transforms import BaseTransform
 except ModuleNotFoundError as error:
-    if error.name not in ("torch", "torch_geometric"):
+    package = (error.name or "").partition(".")[0]
+    if package not in ("torch", "torch_geometric"):
         raise
-    raise MissingExtraError("featprop.FeatPropSplit", "pyg", error.name) from error
+    raise MissingExtraError("featprop.FeatPropSplit", "pyg", package) from error
 
 
 class FeatPropSplit(BaseTransform):  # type: ignore[misc]

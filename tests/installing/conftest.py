@@ -94,15 +94,15 @@ def doors() -> dict[str, str]:
     """What cannot be done without an extra, for each of them, in the folder of `desk`."""
     read = "import featprop as fp; graph = fp.read_graph('my-graph'); "
     return {
-        "cluster": command("select my-graph --budget 5 --workers 2 --out cluster.csv"),
+        "cluster": command("select my-graph --budget 5 --compute workers=2 --out cluster.csv"),
         "demo": command("demo --out demo --seeds 1"),
-        "excel": command("train my-graph --labels given.xlsx --out excel-model"),
+        "excel": command("train my-graph --labels given.xlsx --out excel.safetensors"),
         "label": command("label my-graph --labels door.labels --classes fraud,ok --no-browser --port 0"),
         "networkx": f"{read}assert len(graph.to_networkx()) == 1000",
         "pandas": f"{read}assert len(fp.select(graph, 3, strategy='random').to_frame()) == 3",
         "pyg": f"{read}assert fp.FeatPropSplit(budget=3, strategy='random')(graph.to_pyg()).train_mask.sum() == 3",
         "report": command("report my-graph --labels given.csv --out door.html"),
-        "train": command("train my-graph --labels given.csv --model gcn --out gcn"),
+        "train": command("train my-graph --labels given.csv --model gcn --out gcn.safetensors"),
     }
 
 

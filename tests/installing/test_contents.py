@@ -46,7 +46,7 @@ def test_what_make_dist_has_built_is_what_is_tried(wheel: Path, tmp_path: Path) 
 
 def test_nothing_but_code_and_what_pages_are_made_of_is_in_the_package() -> None:
     kinds = {path.suffix for path in SOURCES.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    assert kinds == {".py", ".typed", ".j2", ".css", ".js", ".svg"}
+    assert kinds == {".py", ".typed", ".j2", ".css", ".js", ".svg", ".txt"}
 
 
 def test_the_sdist_holds_what_building_and_testing_need_and_is_small(built: Path) -> None:

@@ -67,7 +67,7 @@ def test_what_is_said_without_it(
         return
     modules = [module for module, names in owners.items() if missing & names]
     told = told_without(modules, doors[extra] if package != "fsspec" else AT_AN_ADDRESS)
-    assert told.strip().endswith(f"; found no such package installed: pip install 'featprop[{extra}]'.")
+    assert told.strip().endswith(f"pip install 'featprop[{extra}]'")
 
 
 @pytest.mark.parametrize("package", ["jinja2", "matplotlib", "pandas"])
@@ -83,7 +83,8 @@ def test_a_graph_at_an_address_asks_for_the_extra_that_reads_it(
     told_without: Callable[[list[str], str], str],
 ) -> None:
     told = told_without(["fsspec"], AT_AN_ADDRESS)
-    assert "needs the package fsspec; found no such package installed: pip install 'featprop[cluster]'." in told
+    assert "fsspec" in told
+    assert "pip install 'featprop[cluster]'" in told
 
 
 def test_the_import_loads_nothing_and_warns_of_nothing() -> None:

@@ -13,7 +13,6 @@ from packaging.utils import canonicalize_name
 SOURCES = Path(__file__).parents[2] / "src" / "featprop"
 BROUGHT = {
     "dask": "distributed",
-    "llvmlite": "numba",
     "markupsafe": "jinja2",
     "pydantic": "fastapi",
     "starlette": "fastapi",

@@ -163,54 +163,21 @@ def test_values_of_two_types_become_text_in_the_table(write_folder: WriteFolder,
 
 
 @pytest.mark.parametrize(
-    ("nodes", "edges", "message"),
+    ("nodes", "edges", "facts"),
     [
-        (
-            "id,age,country\nb,1,DE\ne,2,FR\na,3,FR\n",
-            None,
-            "Nodes of nodes.csv must be new to ../g; found 2 ('b', 'a') there already: drop these rows: nodes are "
-            "added, never changed; to change some, convert all tables together.",
-        ),
-        (
-            "id,age\ne,1\ne,2\n",
-            None,
-            "Node ids of nodes.csv must be distinct; found 1 ('e') repeated: keep one row a node.",
-        ),
-        (
-            "id,age\ne,1\n,2\n",
-            None,
-            "nodes.csv must have an id in every row; found 1 empty, the first in row 2: fill the column 'id'.",
-        ),
-        (
-            "id,age\ne,1\n",
-            "source,target\ne,z\n",
-            "Edges of edges.csv must join ids of the nodes; found 1 ('z') unknown in 1 of 1 edges: "
-            "add those nodes or drop the edges.",
-        ),
-        (
-            None,
-            "source,target,weight\na,c,-1\n",
-            "Edge weights must be numbers of at least 0; found -1.0 at the edge from 'a' to 'c' (1 in all): "
-            "drop or mend those edges.",
-        ),
-        (
-            None,
-            "source,target\na,c\n",
-            "Edges of edges.csv must have weights, as those of ../g have; found no column of weights: "
-            "name it with --weight, add it, or convert all tables together.",
-        ),
-        (
-            "id,height\ne,1\n",
-            None,
-            "The nodes must have the columns that the model learnt from; found none of 2 (age, country): "
-            "use tables with these columns.",
-        ),
+        ("id,age,country\nb,1,DE\ne,2,FR\na,3,FR\n", None, ["nodes.csv", "../g", "2", "'b', 'a'"]),
+        ("id,age\ne,1\ne,2\n", None, ["nodes.csv", "'e'"]),
+        ("id,age\ne,1\n,2\n", None, ["nodes.csv", "row 2", "id"]),
+        ("id,age\ne,1\n", "source,target\ne,z\n", ["edges.csv", "'z'"]),
+        (None, "source,target,weight\na,c,-1\n", ["'a'", "'c'", "-1"]),
+        (None, "source,target\na,c\n", ["edges.csv", "../g", "weight"]),
+        ("id,height\ne,1\n", None, ["age, country"]),
     ],
 )
 def test_what_cannot_be_added(
     nodes: str | None,
     edges: str | None,
-    message: str,
+    facts: list[str],
     write_folder: WriteFolder,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -220,7 +187,7 @@ def test_what_cannot_be_added(
     monkeypatch.chdir(write_folder(nodes, edges, name="more"))
     with pytest.raises(FeatpropError) as caught:
         append(Path(), Path("../g"))
-    assert str(caught.value) == message
+    assert not [fact for fact in facts if fact not in str(caught.value)], caught.value
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
@@ -325,15 +292,15 @@ from featprop.io.appending import append_tables
 from featprop.io.converting import tables_at
 from featprop.tables import TableOptions
 
-flush = atomic._flush
+flush = atomic.flush
 
 def wait_at_the_disk(path):
-    atomic._flush = flush
+    atomic.flush = flush
     print("at the disk", flush=True)
     sys.stdin.readline()
     flush(path)
 
-atomic._flush = wait_at_the_disk
+atomic.flush = wait_at_the_disk
 try:
     append_tables(tables_at(Path(sys.argv[1]), both=False), Path(sys.argv[2]), TableOptions(), max_memory=10**9)
     print("added")
@@ -359,8 +326,8 @@ def test_a_run_that_waits_for_the_disk_does_not_undo_another(
             whole = read_graph(write_folder("id,age\ny,1\nz,2\n", "source,target\ny,z\n", name="other"))
             write_native(whole, out, force=True)
         told, _ = slow.communicate("\n", timeout=60)
-    found = "another graph there than when this run began: add it again."
-    assert told == f"{out} must be added to by one run at a time; found {found}\n"
+    assert str(out) in told
+    assert "added\n" not in told
     assert open_native(out).ids.tolist() == ([*"abcd", "z"] if other == "append" else ["y", "z"])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "g", "more", "other"]
     append(more, out)

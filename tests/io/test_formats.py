@@ -48,7 +48,9 @@ def test_a_third_format_is_read_everywhere(rows: Path, run: Run) -> None:
     assert (graph.n_nodes, graph.n_edges, graph.features.tolist()) == (3, 2, [[1], [5], [9]])
     result = run("select", rows, "--budget", 2, "--out", "picks.csv")
     assert result.exit_code == 0, result.output
-    assert Path("picks.csv").read_text().startswith("rank,id,represents,spread,label\n1,")
+    header, *picks = Path("picks.csv").read_text().splitlines()
+    assert header.split(",")[:2] == ["id", "label"]
+    assert len(picks) == 2
 
 
 def test_the_format_of_another_package(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from featprop.io.native import open_native, write_native, writing_native
 from featprop.io.native_checks import check_arrays
 from featprop.io.streaming import ArrayStream
 from featprop.tables import TableOptions
+from tests.helpers import raises
 
 
 def graph_of(**changes):
@@ -124,7 +125,7 @@ def test_a_stamp_that_cannot_be_written(tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise OSError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
     for _ in range(2):
         assert open_native(tmp_path / "g").n_nodes == 4
     assert not (tmp_path / "g" / "checked.json").exists()
@@ -277,7 +278,7 @@ def test_a_folder_of_the_first_version_opens(tmp_path):
 
 
 def test_names_that_cannot_be_written(tmp_path):
-    with pytest.raises(ParameterError, match="must be text, numbers, dates or tuples"):
+    with pytest.raises(ParameterError):
         write_native(graph_of(ids=[object(), 1, 2, 3]), tmp_path / "g")
     assert list(tmp_path.iterdir()) == []
 
@@ -328,7 +329,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(np, "save", full)
-    with pytest.raises(FileError, match="found No space left on device: free some space"):
+    with raises(FileError, path=tmp_path / "g"):
         write_native(graph_of(), tmp_path / "g")
     assert list(tmp_path.iterdir()) == []
 

@@ -21,6 +21,7 @@ import sys
 from pathlib import Path
 import featprop
 from featprop.errors import FeatpropError
+from featprop.propagation import propagate
 
 for folder in sorted(Path(sys.argv[1]).iterdir()):
     try:

@@ -63,52 +63,26 @@ WHOLE = arrays([[0, 1], [1, 0]], np.eye(2))
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "facts"),
     [
-        (WHOLE | {"adj_shape": None}, f"{LAYOUT}; found this: no 'adj_shape': write it again in that layout."),
-        ({"labels": np.ones(2)}, f"{LAYOUT}; found this: no 'adj_data': write it again in that layout."),
-        (
-            WHOLE | {"labels": np.array([{}, {}])},
-            f"{LAYOUT}; found this: a dict among the labels: write it again in that layout.",
-        ),
-        (
-            WHOLE | {"adj_indices": np.array([1, 7])},
-            f"{LAYOUT}; found this: indices must be < 2: write it again in that layout.",
-        ),
-        (
-            WHOLE | {"labels": np.array(sp.csr_matrix(np.eye(2)), dtype=object)},
-            f"{LAYOUT}; found this: a csr_array as the labels: write it again in that layout.",
-        ),
-        (
-            WHOLE | {"adj_indptr": np.array([0, 2, 0])},
-            f"{LAYOUT}; found this: indptr must be a non-decreasing sequence: write it again in that layout.",
-        ),
-        (
-            WHOLE | {"adj_data": np.array([1, 2], dtype="datetime64[s]")},
-            f"{LAYOUT}; found this: a matrix of datetime64[s], which are no numbers: write it again in that layout.",
-        ),
-        (
-            WHOLE | {"attr_data": np.array([1j, 2j])},
-            f"{LAYOUT}; found this: a matrix of complex128, which are no numbers: write it again in that layout.",
-        ),
-        (
-            WHOLE | {"adj_shape": np.array([2, 3])},
-            "must have a square adj_ with one row a row of attr_; found the shapes (2, 3) and (2, 2): "
-            "write it again in that layout.",
-        ),
-        (
-            arrays([[0, 1], [1, 0]], np.eye(3)),
-            "must have a square adj_ with one row a row of attr_; found the shapes (2, 2) and (3, 3): "
-            "write it again in that layout.",
-        ),
+        (WHOLE | {"adj_shape": None}, ["'adj_shape'"]),
+        ({"labels": np.ones(2)}, ["'adj_data'"]),
+        (WHOLE | {"labels": np.array([{}, {}])}, ["dict", "labels"]),
+        (WHOLE | {"adj_indices": np.array([1, 7])}, ["indices"]),
+        (WHOLE | {"labels": np.array(sp.csr_matrix(np.eye(2)), dtype=object)}, ["csr_array", "labels"]),
+        (WHOLE | {"adj_indptr": np.array([0, 2, 0])}, ["indptr"]),
+        (WHOLE | {"adj_data": np.array([1, 2], dtype="datetime64[s]")}, ["datetime64[s]"]),
+        (WHOLE | {"attr_data": np.array([1j, 2j])}, ["complex128"]),
+        (WHOLE | {"adj_shape": np.array([2, 3])}, ["(2, 3)", "(2, 2)"]),
+        (arrays([[0, 1], [1, 0]], np.eye(3)), ["(2, 2)", "(3, 3)"]),
     ],
 )
-def test_another_layout(tmp_path: Path, content: dict[str, Any], message: str) -> None:
+def test_another_layout(tmp_path: Path, content: dict[str, Any], facts: list[str]) -> None:
     path = tmp_path / "other.npz"
     np.savez(path, **{name: array for name, array in content.items() if array is not None})
     with pytest.raises(FeatpropError) as caught:
         read_graph(path)
-    assert str(caught.value) == f"{path} {message}"
+    assert not [fact for fact in (str(path), *facts) if fact not in str(caught.value)], caught.value
 
 
 def test_no_npz_at_all(tmp_path: Path) -> None:

