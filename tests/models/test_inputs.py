@@ -11,6 +11,7 @@ from torch_geometric.data import HeteroData
 
 import featprop as fp
 from featprop.errors import GraphError, LabelError
+from featprop.labels import LabelLog
 from featprop.propagation import propagate
 from tests.helpers import raises
 
@@ -36,11 +37,15 @@ def test_every_method_accepts_other_graphs(given: Any) -> None:
 
 
 def test_a_learner_accepts_other_graphs(given: Any, tmp_path: Any) -> None:
-    learner = fp.ActiveLearner(given)
-    learner.tell({"a": "left", "c": "right"})
-    learner.save(tmp_path / "rounds")
-    assert fp.ActiveLearner.resume(tmp_path / "rounds", given).labels == learner.labels
-    assert fp.ActiveLearner.at(tmp_path / "rounds", given, "random").predict().shape == (5,)
+    with LabelLog(tmp_path / "my.labels") as log:
+        learner = fp.ActiveLearner(given, "random", log=log)
+        learner.ask(2)
+        learner.tell({"a": "left", "c": "right"})
+    with LabelLog(tmp_path / "my.labels") as log:
+        again = fp.ActiveLearner(given, log=log)
+        assert again.labels == {"a": "left", "c": "right"}
+        assert again.strategy.name == "random"
+        assert again.predict().shape == (5,)
 
 
 def test_pyg_data(line: fp.Graph) -> None:
