@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from featprop.active.audit_sheet import write_audit
 
 import featprop as fp
+from featprop.active.sheets import write_audit
 from featprop.io.native import write_native
 from featprop.labels import LabelLog
 from featprop.models import MODELS
@@ -129,7 +129,9 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
         accounts().fill(place / name)
     write_audit(place / "audit.csv", fp.evaluate.draw_audit(graph, 30, exclude=[*picks, *others]), graph)
     accounts().fill(place / "audit.csv")
-    fp.models.save_model(fp.GraphRidge().fit(graph, picks, [truth[node] for node in picks]), place / "model")
+    fp.models.save_model(
+        fp.GraphRidge().fit(graph, picks, [truth[node] for node in picks]), place / "model.safetensors"
+    )
     for name, chosen in ("my-graph.labels", picks), ("other.labels", others):
         with LabelLog(place / name) as log:
             log.tell({node: truth[node] for node in chosen})
