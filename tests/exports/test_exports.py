@@ -53,13 +53,13 @@ def test_from_the_export_to_predictions(name: str, run: Run, request: pytest.Fix
         assert words in told, told
     ok(run("select", graph, *options, "--budget", "20", "--out", "picks.csv"))
     filled(tmp_path / "picks.csv", export.classes)
-    ok(run("train", graph, *options, "--labels", "picks.csv", "--out", "model"))
-    ok(run("predict", graph, "--model", "model", "--out", "predictions.csv"))
+    ok(run("train", graph, *options, "--labels", "picks.csv", "--out", "model.safetensors"))
+    ok(run("predict", graph, "--model", "model.safetensors", "--out", "predictions.csv"))
     rows = arrow_csv.read_csv(tmp_path / "predictions.csv").to_pylist()
     assert len(rows) == len(export.classes)
-    right = sum(export.classes[str(row["id"])] == row["label"] for row in rows)
+    right = sum(export.classes[str(row["id"])] == row["prediction"] for row in rows)
     assert right / len(rows) > 0.85
-    given = {str(row["id"]): row["label"] for row in rows if row["given"]}
+    given = {str(row["id"]): row["label"] for row in rows if row["label"]}
     assert len(given) == 20
     assert all(export.classes[node] == label for node, label in given.items())
 
@@ -74,7 +74,7 @@ def test_a_converted_graph_predicts_the_same(
     (tmp_path / "labels.csv").write_text(
         "id,label\n" + "".join(f"{node},{label}\n" for node, label in list(export.classes.items())[:40])
     )
-    ok(run("train", export.folder, *options, "--labels", "labels.csv", "--out", "model"))
+    ok(run("train", export.folder, *options, "--labels", "labels.csv", "--out", "model.safetensors"))
     ok(run("predict", export.folder, "--out", "one.csv"))
     ok(run("predict", "kept", "--out", "other.csv"))
     assert (tmp_path / "one.csv").read_text() == (tmp_path / "other.csv").read_text()
@@ -115,7 +115,7 @@ def test_a_model_meets_new_columns_gone_ones_and_another_order(
         ok(run("predict", other, "--out", "other.csv"))
     assert "Columns that are gone count as missing everywhere: 1 (newsletter)" in caplog.text
     assert "Column country: values never seen before count as nothing: 1 (be)" in caplog.text
-    ours, theirs = (arrow_csv.read_csv(tmp_path / name)["label"].to_pylist() for name in ("one.csv", "other.csv"))
+    ours, theirs = (arrow_csv.read_csv(tmp_path / name)["prediction"].to_pylist() for name in ("one.csv", "other.csv"))
     assert sum(a == b for a, b in zip(ours, theirs, strict=True)) > 0.8 * len(ours)
 
 
@@ -136,7 +136,7 @@ def test_python_does_the_same(bank: Export, tmp_path: Path) -> None:
     graph = fp.read_graph(bank.folder, options=options)
     picks = fp.select(graph, 20)
     model = fp.GraphRidge().fit(graph, picks, [bank.classes[node] for node in picks])
-    fp.models.save_model(model, tmp_path / "model")
-    again = fp.load_model(tmp_path / "model")
+    fp.models.save_model(model, tmp_path / "model.safetensors")
+    again = fp.load_model(tmp_path / "model.safetensors")
     raw = fp.read_graph(bank.folder, options=TableOptions(source="payer", target="payee", features=("age",)))
     assert again.predict(raw).tolist() == model.predict(graph).tolist()
