@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = ["", *sorted(set(PROJECT["optional-dependencies"]) - {"all"})]
-TOLD = re.compile(r"needs the package \S+; found no such package installed: pip install 'featprop\[([a-z]+)\]'\.\s*$")
+TOLD = re.compile(r"pip install 'featprop\[([a-z]+)\]'\s*$")
 PRELUDE = """
 import csv
 import featprop as fp
