@@ -19,7 +19,7 @@ from featprop.datasets.download import Found, find_placed, obtain, raw_folder
 from featprop.errors import FeatpropError, FileError, ParameterError
 from featprop.graph import Graph
 from featprop.io import read_graph
-from featprop.io.atomic import restore_interrupted
+from featprop.io.atomic import restore_interrupted, sweep
 from featprop.io.native import SOURCE, is_native, open_native, write_native
 from featprop.tables import Preparation, TableOptions
 
@@ -52,6 +52,7 @@ def load(name: str) -> Graph:
         with _locked(entry.name):
             if not is_native(graph_folder(entry.name)):
                 return _fetch(entry)
+    _remove_leftovers(entry.name)
     try:
         return open_native(graph_folder(entry.name))
     except FileError as error:
@@ -154,9 +155,23 @@ def _locked(name: str) -> Iterator[None]:
     """Wait until no other process is fetching this data set; do not wait where the cache has no locks."""
     from filelock import FileLock
 
-    lock = cache_folder() / "locks" / name
+    lock = _lock_path(name)
     with ExitStack() as stack:
         with suppress(OSError):
             lock.parent.mkdir(parents=True, exist_ok=True)
             stack.enter_context(FileLock(lock))
         yield
+
+
+def _remove_leftovers(name: str) -> None:
+    """Remove the files of a run that was killed after it cached this data set, unless a process is fetching it."""
+    from filelock import FileLock, Timeout
+
+    sweep(cache_folder() / "graphs")
+    if raw_folder(name).exists():
+        with suppress(OSError, Timeout), FileLock(_lock_path(name), timeout=0):
+            shutil.rmtree(raw_folder(name), ignore_errors=True)
+
+
+def _lock_path(name: str) -> Path:
+    return cache_folder() / "locks" / name
