@@ -153,6 +153,12 @@ def test_a_sheet_that_cannot_be_written_asks_for_nothing(
     ok(run("select", "graph", "-b", 2, "--log", "a.labels", "-o", "a.csv"))
 
 
+def test_a_bad_sheet_leaves_no_new_log(run: Run, folder: Path) -> None:
+    Path("bad.csv").write_text("name,label\nnowhere,odd\n")
+    assert run("select", "graph", "-b", 2, "--log", "a.labels", "--labels", "bad.csv", "-o", "a.csv").exit_code == 2
+    assert not Path("a.labels").exists()
+
+
 def test_a_log_in_use_is_refused(run: Run, folder: Path) -> None:
     with LabelLog("a.labels", exclusive=True):
         refused = run("select", "graph", "-b", 2, "--log", "a.labels", "-o", "a.csv")

@@ -97,20 +97,25 @@ def select(
         check_columns(shown, whole)
         if whole.classes and not labels:
             typer.echo("The graph's own labels are ignored; pass them with --labels to use them.", err=True)
+        allowed = split_names(classes) or None
+        is_new = log is None or not log.exists()
+        # A sheet with an error must not leave an empty log behind.
+        told = read_labels(labels, whole, classes=allowed) if labels and is_new else None
         with computing(whole, compute), LabelLog(log, exclusive=True) if log else nullcontext() as opened:
             learner = ActiveLearner(whole, chosen, random_state=seed, log=opened)
             if labels:
-                known = learner.labels.values()
-                learner.tell(read_labels(labels, whole, known=known, classes=split_names(classes) or None))
+                if told is None:
+                    told = read_labels(labels, whole, known=learner.labels.values(), classes=allowed)
+                learner.tell(told)
             if learner.asked:
                 typer.echo(f"Already asked for, without a label yet: {first_five(learner.asked)}", err=True)
             picks = learner.propose(budget)
             if only_plan:
                 _print_plan(picks)
                 return
-            told = learner.labels if shown else {}
-            model = learner.model if len(set(told.values())) > 1 else None
-            write_picks(open_output(out), picks, show=shown, labels=told, model=model, force=force)
+            known = learner.labels if shown else {}
+            model = learner.model if len(set(known.values())) > 1 else None
+            write_picks(open_output(out), picks, show=shown, labels=known, model=model, force=force)
             learner.record(picks)
     is_file = out != STANDARD_OUTPUT
     typer.echo(f"Wrote {len(picks):,} nodes{f' to {out}' if is_file else ''}. Fill the label column.", err=not is_file)
