@@ -116,7 +116,7 @@ def test_reference_has_every_command(site: dict[Path, Page], run: Any) -> None:
     ids = site[page].ids
     assert {"featprop-select", "featprop-experiments-run", "featprop-datasets-make", "your-tables"} <= ids
     text = page.read_text(encoding="utf-8")
-    for option in ("--candidates", "--use-audit", "--on-conflict", "--weights", "--plan"):
+    for option in ("--compute", "--use-audit", "--classes", "--weights", "--plan"):
         assert option in text, option
 
 
