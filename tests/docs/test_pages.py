@@ -44,15 +44,15 @@ def check(page: str, names: dict[str, Any], home: Path, shelf: Path) -> None:
         assert len(names["result"].medoids) == 160
     if page == "your-graph.md":
         sheet, predictions = (pd.read_csv(next(home.rglob(name))) for name in ("picks.csv", "predictions.csv"))
-        assert list(sheet) == ["rank", "id", "represents", "spread", "country", "label"]
-        assert predictions["given"].count() == 40
+        assert list(sheet) == ["id", "label", "rank", "represents", "spread", "country"]
+        assert predictions["label"].count() == 40
 
 
 def check_the_truth(home: Path, shelf: Path) -> None:
     """Check the true figures that the first page gives for its predictions."""
-    found = pd.read_csv(next(home.rglob("predictions.csv"))).query("given.isna()")
+    found = pd.read_csv(next(home.rglob("predictions.csv"))).query("label.isna()")
     truth = pd.read_csv(shelf / "labelled-graph" / "nodes.csv").set_index("id")["label"]
-    frauds, flagged = found["id"].map(truth) == "fraud", found["label"] == "fraud"
+    frauds, flagged = found["id"].map(truth) == "fraud", found["prediction"] == "fraud"
     shares = [f"{100 * share.mean():.0f}" for share in (frauds == flagged, ~frauds)]
     counts = [f"{count.sum()}" for count in (flagged, frauds & flagged, frauds)]
     page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
