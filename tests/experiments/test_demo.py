@@ -124,8 +124,8 @@ def test_page_has_headline_table_and_commands(demonstration: Demo) -> None:
             assert re.findall(r"<td[^>]*>([^<]*)</td>", row) == cells
     for command in (
         "featprop select my-graph/ --budget 40 --out picks.csv",
-        "featprop train my-graph/ --labels picks.csv --out model/",
-        "featprop predict my-graph/ --model model/ --out predictions.csv",
+        "featprop train my-graph/ --labels picks.csv --out model.safetensors",
+        "featprop predict my-graph/ --model model.safetensors --out predictions.csv",
         "featprop select my-graph/ --budget 20 --labels picks.csv --out more.csv",
     ):
         assert f"<code>{command}</code>" in demonstration.page

@@ -133,7 +133,9 @@ def choose(strategy: Strategy, context: QueryContext, budget: int, random_state:
     check_options(strategy)
     if not isinstance(random_state, int | np.integer) or random_state < 0:
         raise ParameterError(
-            f"`seed` must be a whole number of at least 0, not {random_state!r}.", parameter="seed", value=random_state
+            f"`random_state` must be a whole number of at least 0, not {random_state!r}.",
+            parameter="random_state",
+            value=random_state,
         )
     if not isinstance(budget, int | np.integer):
         raise ParameterError(f"`budget` must be a whole number, not {budget!r}.", parameter="budget", value=budget)
