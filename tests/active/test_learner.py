@@ -71,7 +71,7 @@ def test_the_default_looks_at_its_model_as_soon_as_there_are_two_classes(graph: 
     assert learner.model_name == "ridge"
 
 
-def test_labels_nobody_asked_for_are_welcome(graph: fp.Graph) -> None:
+def test_labels_of_unselected_nodes_are_accepted(graph: fp.Graph) -> None:
     learner = ActiveLearner(graph)
     learner.tell({"n00": "red", "n01": "red"})
     learner.tell({"n00": "red"})
@@ -439,7 +439,7 @@ def test_a_number_that_equals_an_id_is_that_id() -> None:
     assert [(node, type(node)) for node in learner.labels] == [(1, int)]
 
 
-def test_a_correction_of_what_somebody_else_said_is_one_more_answer(graph: fp.Graph) -> None:
+def test_correction_of_another_annotator_is_a_new_answer(graph: fp.Graph) -> None:
     learner = ActiveLearner(graph)
     learner.tell({"n00": "red"}, annotator="ada")
     learner.correct("n00", "blue")

@@ -213,7 +213,7 @@ def _beside(graph: Path) -> Path:
 
 @contextlib.contextmanager
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Listen at a port, which nobody else listens at.
+    """Listen at a free port.
 
     The protocol is named with the address: asyncio sends without delay only from sockets that say they are of TCP.
     """

@@ -1,6 +1,6 @@
 """Several people and one node: how far they agree, and which label counts.
 
-**The rule.** A verdict (somebody settled the node) counts. Without one, the label of most people counts. If as many
+**The rule.** A verdict (an adjudicated label) counts. Without one, the label of most people counts. If as many
 people say one thing as another, the latest answer counts, and the node is a *tie*: no model learns from it. A skip is
 no vote; a node that everybody skipped is skipped.
 
@@ -40,7 +40,7 @@ class Consensus:
     labels
         Label of each node that has one.
     skips
-        Nodes that nobody can label, and the reason.
+        Skipped nodes, and the reason.
     ties
         Nodes whose label only the tie rule decides: no model learns from them.
     """
@@ -62,9 +62,9 @@ class Decision:
     Attributes
     ----------
     label
-        The class; None if nobody could tell.
+        The class; None if the node was skipped.
     reason
-        Why nobody could, if somebody gave a reason.
+        Reason of the skip, if one was given.
     is_tie
         Whether as many people say something else.
     """
@@ -208,7 +208,7 @@ def decide(held: Sequence[Annotation]) -> Decision:
 
 
 def disagreements(annotations: Iterable[Annotation]) -> list[Disagreement]:
-    """Return the nodes that people labelled differently and nobody has settled, in the order they came up."""
+    """Return the nodes with open disagreements, in the order of their first answers."""
     found = []
     for node, held in group_by_node(annotations).items():
         disagreement = Disagreement(node, {each.who: each.label for each in held if each.kind is Kind.LABEL})

@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 
 VOTES = (Kind.LABEL, Kind.SKIP, Kind.VERDICT)
-"""Kinds that say what a node is, or that somebody cannot tell."""
+"""Kinds that answer a question: a label, or a skip."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ SKIP_WORDS: tuple[str, ...] = (
     *("skip", "?", "??", "n/a", "na", "-", "don't know", "dont know", "dk", "idk"),
     *("unsure", "not sure", "can't tell", "cannot tell"),
 )
-"""Words for a node that somebody cannot label, unless a class has that name."""
+"""Words that mark a node as skipped, unless a class has that name."""
 RARE_FACTOR = 5
 """A class with this many times fewer labels than another may be a misspelling of it."""
 MIN_WORD_CHARS = 4
@@ -59,7 +59,7 @@ class Vocabulary:
         self._meant = meant | self._skips
 
     def is_skip(self, word: Hashable) -> bool:
-        """Return whether a word says that somebody cannot label the node."""
+        """Return whether a word marks a node as skipped."""
         return normalize_label(word) in self._skips
 
     def is_empty(self, word: Hashable) -> bool:

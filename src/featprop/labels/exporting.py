@@ -109,7 +109,7 @@ def check_format(name: str) -> None:
 class Description:
     """What there is to read about the nodes of a graph; without a graph, their ids.
 
-    The label column is left out, so that nobody copies it.
+    The label column is left out, so that annotators cannot copy it.
     """
 
     def __init__(self, graph: Graph | None) -> None:

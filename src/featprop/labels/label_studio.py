@@ -1,7 +1,7 @@
 """Label Studio: write tasks and the labelling configuration, and read exports.
 
-``data.node_id`` identifies the node of a task; Label Studio makes up numbers of its own. The annotations of a task keep
-in their ``meta`` who said so here and when: as long as nobody changes the choice, it stays their answer.
+``data.node_id`` identifies the node of a task; Label Studio assigns new task ids. The ``meta`` of an
+annotation keeps annotator and time: an unchanged choice stays the answer of that annotator.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Labels(Mapping[Hashable, Hashable]):
     labels
         Label of each node that has one, without audited nodes.
     skips
-        Nodes that nobody could label, and the reason.
+        Skipped nodes, and the reason.
     asked
         Nodes that are listed without an answer: they have been asked for.
     audit
@@ -75,7 +75,7 @@ class Labels(Mapping[Hashable, Hashable]):
 
     @property
     def taken(self) -> list[Hashable]:
-        """Nodes that are labelled, skipped, asked for or audited: nobody should be asked for them again."""
+        """Nodes not to ask for again: labelled, skipped, already selected or in the audit."""
         return list(dict.fromkeys([*self.labels, *self.skips, *self.asked, *self.audit]))
 
 
