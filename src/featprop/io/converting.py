@@ -153,7 +153,7 @@ class Gathered(NamedTuple):
     """Edges in files, to be sorted."""
 
     buckets: Buckets
-    mending: EdgeCleaner
+    cleaner: EdgeCleaner
     at_once: int
 
 
@@ -189,13 +189,13 @@ def gather_edges(
     def take(pieces: Iterator[Edges]) -> Gathered:
         found = begun()
         read = tracked(pieces, "reading edges", table.pieces.expected)
-        found.buckets.add(Keyed(*found.mending.clean(*piece)) for piece in read)
+        found.buckets.add(Keyed(*found.cleaner.clean(*piece)) for piece in read)
         return found
 
     found = _gathered_elsewhere(table, positions, begun()) if get_backend().is_remote else None
     if found is None:
         found = table.read(positions, take)
-    found.mending.check_weights(positions.ids)
+    found.cleaner.check_weights(positions.ids)
     return found
 
 
@@ -219,11 +219,11 @@ def _gathered_elsewhere(table: EdgeTable, positions: Positions, into: Gathered) 
                 is_clear = False
                 return
             for each in spreads:
-                into.mending.add_counts(each.mending)
+                into.cleaner.add_counts(each.cleaner)
                 yield each.take()
             handed_out.popleft().remove()
 
-    arguments = table, positions, into.buckets, into.mending.repeated
+    arguments = table, positions, into.buckets, into.cleaner.repeated
     total = table.pieces.expected
     with closing(
         get_backend().map_items(spread, items(portions), *arguments, stage="reading edges", total=total)
@@ -258,7 +258,7 @@ def write_edges(folder: Path, edges: Gathered, *, scaled: bool) -> tuple[int, tu
     tuple
         How many entries the matrix has, what was mended, and what the weights were divided by.
     """
-    mending, mean = edges.mending, MeanWeight()
+    cleaner, mean = edges.cleaner, MeanWeight()
     one_way = uneven = 0
 
     def in_order() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32] | None]]:
@@ -267,20 +267,20 @@ def write_edges(folder: Path, edges: Gathered, *, scaled: bool) -> tuple[int, tu
             one_way, uneven = one_way + found.one_way, uneven + found.uneven
             yield found.cells, found.weights
 
-    entries = write_adjacency(folder, in_order(), mending.nodes, 2 * mending.edges, mean)
+    entries = write_adjacency(folder, in_order(), cleaner.nodes, 2 * cleaner.edges, mean)
     scale, told = mean.scale() if scaled else (1.0, None)
     if scale not in (1.0, None):
         divide_weights(folder, mean)
-    return entries, mending.log_repairs(one_way, uneven, entries, told), scale
+    return entries, cleaner.log_repairs(one_way, uneven, entries, told), scale
 
 
 def _merged_here(edges: Gathered) -> Iterator[MergedEntries]:
     for keys, values in tracked(edges.buckets.take(edges.at_once), "sorting edges", edges.buckets.count):
-        yield merge_entries(keys, values, edges.mending.repeated)
+        yield merge_entries(keys, values, edges.cleaner.repeated)
 
 
 def _merged_elsewhere(edges: Gathered) -> Iterator[MergedEntries]:
-    numbers, arguments = range(edges.buckets.count), (edges.buckets, edges.at_once, edges.mending.repeated)
+    numbers, arguments = range(edges.buckets.count), (edges.buckets, edges.at_once, edges.cleaner.repeated)
     each = get_backend().map_items(merge, numbers, *arguments, stage="sorting edges", total=len(numbers))
     for number, found in zip(numbers, each, strict=True):
         for part in found:

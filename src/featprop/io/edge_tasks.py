@@ -30,7 +30,7 @@ class Spread(NamedTuple):
 
     path: Path
     ends: NDArray[np.int64]
-    mending: EdgeCleaner
+    cleaner: EdgeCleaner
 
     def take(self) -> Grouped:
         """Read the entries and remove the file."""
@@ -78,9 +78,9 @@ def spread(
             edges = None
         if edges is None:
             return None
-        mending = EdgeCleaner(len(positions.ids), repeated)
-        entries, ends = buckets.grouped(Keyed(*mending.clean(*edges)))
-        found.append(Spread(_kept(entries, buckets.folder), ends, mending))
+        cleaner = EdgeCleaner(len(positions.ids), repeated)
+        entries, ends = buckets.grouped(Keyed(*cleaner.clean(*edges)))
+        found.append(Spread(_kept(entries, buckets.folder), ends, cleaner))
     return found
 
 

@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 
 VOTES = (Kind.LABEL, Kind.SKIP, Kind.VERDICT)
-"""Kinds that answer a question: a label, or a skip."""
+"""Kinds that answer a question: a label, a skip or a verdict."""
 
 
 @dataclass(frozen=True, slots=True)

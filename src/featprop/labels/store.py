@@ -7,6 +7,7 @@ deleted or replaced while it is open, the next write fails and all events go to 
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 import sqlite3
@@ -130,15 +131,7 @@ class EventStore:
         """Lock the database file itself; SQLite's own locks are of another kind, so others can still read."""
         assert self._descriptor is not None
         try:
-            if os.name == "nt":  # pragma: no cover
-                import msvcrt
-
-                os.lseek(self._descriptor, 1 << 40, os.SEEK_SET)
-                msvcrt.locking(self._descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-            else:
-                import fcntl
-
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             self.close()
             message = f"The label log {self.path} is open in another featprop process."

@@ -85,7 +85,7 @@ def build_application(
 
 
 def serve(app: Guard, listener: socket.socket) -> None:
-    """Serve requests at a listening socket until the process is told to stop.
+    """Serve requests at a listening socket until the process receives a signal to stop.
 
     Requests are not logged, because the address of the first one contains the token.
     """
