@@ -1,17 +1,102 @@
-"""``python -m fuzz --cases 10000 --seconds 3600 --seed 0``: run a campaign, and say what it found."""
+"""``python -m fuzz --examples 600 --seed 0``: run the examples of every target and print a table.
+
+    python -m fuzz [--examples 600] [--seed 0] [--target csv …]
+
+The same seed and number of examples give the same cases. What Hypothesis finds, it reduces to a small example: its
+inputs and output are kept in ``fuzz/findings/TARGET``. Exit code 1 means that something was found.
+"""
 
 from __future__ import annotations
 
 import os
 
+for _name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
+    os.environ[f"{_name}_NUM_THREADS"] = "1"  # a process with threads cannot be forked
 
-def main() -> None:
-    """Run a campaign in a process without threads, which cannot be forked otherwise."""
-    for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
-        os.environ[f"{name}_NUM_THREADS"] = "1"
-    from fuzz.campaign import main
+import argparse
+import gc
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
 
-    main()
+import pyarrow as pa
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import SearchStrategy
+
+from fuzz.case import Case, run_case, whole_command
+from fuzz.seeds import make_seeds
+from fuzz.targets import TARGETS
+
+FINDINGS = Path(__file__).parent / "findings"
+KINDS = ("examples", "answers", "refusals", "findings")
 
 
-main()
+def main() -> int:
+    """Run the targets; return 1 if something was found."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--examples", type=int, default=600, help="number of examples of each target (600)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of all targets (0)")
+    parser.add_argument("--target", action="append", choices=TARGETS, help="only this target; repeatable")
+    parser.add_argument("--findings", type=Path, default=FINDINGS, help="folder for what is found (fuzz/findings)")
+    asked = parser.parse_args()
+    pa.set_cpu_count(1)
+    totals: Counter[str] = Counter()
+    print(f"Seed {asked.seed}, {asked.examples:,} examples of each target", flush=True)
+    print(f"{'target':<14}{''.join(f'{kind:>10}' for kind in KINDS)}{'seconds':>10}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="featprop-fuzz-") as folder:
+        seeds = Path(folder) / "seeds"
+        make_seeds(seeds)
+        whole_command()
+        gc.freeze()
+        for name in asked.target or TARGETS:
+            began = time.monotonic()
+            counts = run_target(TARGETS[name](seeds), seeds, asked.findings / name, asked.examples, asked.seed)
+            _print_row(name, counts, time.monotonic() - began)
+            totals.update(counts)
+            totals["seconds"] += round(time.monotonic() - began)
+    _print_row("all", totals, totals["seconds"])
+    return int(totals["findings"] > 0)
+
+
+def run_target(cases: SearchStrategy[Case], seeds: Path, findings: Path, examples: int, number: int) -> Counter[str]:
+    """Run the examples of one target; return how many ended in an answer, a refusal or a finding."""
+    counts: Counter[str] = Counter()
+
+    @seed(number)
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cases)
+    def examine(case: Case) -> None:
+        with tempfile.TemporaryDirectory(prefix="featprop-fuzz-") as folder:
+            is_answer, problems = run_case(case, seeds, Path(folder))
+            if problems:
+                counts["findings"] = 1
+                shutil.rmtree(findings, ignore_errors=True)
+                shutil.copytree(folder, findings)
+                raise AssertionError(f"{'; '.join(problems)[:1000]} in {findings}")
+            if not counts["findings"]:
+                counts["answers" if is_answer else "refusals"] += 1
+
+    try:
+        examine()
+    except AssertionError as error:
+        print(f"Found: {error}", flush=True)
+    counts["examples"] = counts.total()
+    return counts
+
+
+def _print_row(name: str, counts: Counter[str], seconds: float) -> None:
+    print(f"{name:<14}{''.join(f'{counts[kind]:>10,}' for kind in KINDS)}{seconds:>10.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

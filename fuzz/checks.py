@@ -10,78 +10,72 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["acts_kept", "converted", "model", "picks", "predictions"]
-
-Check = Callable[[Path], list[str]]
+Check = Callable[[Path], None]
 
 
-def picks(name: str, budget: int) -> Check:
-    """Check that a sheet asks for `budget` distinct nodes."""
+def picks(budget: int, like: Path | None = None) -> Check:
+    """Check that ``out.csv`` asks for `budget` different nodes, the same as those of `like`."""
 
-    def check(folder: Path) -> list[str]:
-        rows = _rows(folder / name)
-        nodes = {row["id"] for row in rows}
-        return [] if len(rows) == len(nodes) == budget else [f"{len(rows)} rows and {len(nodes)} nodes for {budget}"]
-
-    return check
-
-
-def predictions(name: str) -> Check:
-    """Check that confidences are, and are shares, and that probabilities add up to one."""
-
-    def check(folder: Path) -> list[str]:
-        rows = _rows(folder / name)
-        if not rows:
-            return ["no prediction"]
-        for row in rows:
-            shares = [
-                float(value) for column, value in row.items() if column and column.startswith("probability_") and value
-            ]
-            sure = float(row["confidence"]) if row.get("confidence") else 1.0
-            if not all(0 <= share <= 1 for share in [*shares, sure]) or (shares and abs(sum(shares) - 1) > 0.01):
-                return [f"probabilities that are none: {list(row.items())[:6]}"]
-        return []
+    def check(folder: Path) -> None:
+        nodes = [row["id"] for row in _rows(folder / "out.csv")]
+        assert len(nodes) == len(set(nodes)) == budget, f"{len(nodes)} rows, {len(set(nodes))} nodes, not {budget}"
+        if like is not None:
+            assert nodes == [row["id"] for row in _rows(like)], f"other nodes: {nodes}"
 
     return check
 
 
-def model(name: str) -> Check:
-    """Check that a model can be loaded, and that all its numbers are."""
+def predictions(folder: Path) -> None:
+    """Check that probabilities of ``out.csv`` sum to one, and that predictions and confidences follow from them."""
+    rows = _rows(folder / "out.csv")
+    assert rows, "no rows"
+    for row in rows:
+        shares = {name.removeprefix("probability_"): row[name] for name in row if name.startswith("probability_")}
+        assert shares, f"no column of probabilities in {list(row)}"
+        numbers = {name: float(share) for name, share in shares.items()}
+        assert all(0 <= share <= 1 for share in numbers.values()), f"probabilities of {row}"
+        assert abs(sum(numbers.values()) - 1) < 0.01, f"probabilities of {row}"
+        assert abs(float(row["confidence"]) - max(numbers.values())) < 0.01, f"confidence of {row}"
+        assert numbers[row["prediction"]] >= max(numbers.values()) - 0.001, f"prediction of {row}"
 
-    def check(folder: Path) -> list[str]:
-        from featprop import load_model
 
-        tensors = load_model(folder / name).state_dict()
-        odd = [part for part, tensor in tensors.items() if not math.isfinite(float(tensor.sum()))]
-        return [f"{part} is not finite" for part in odd]
+def model(folder: Path) -> None:
+    """Check that a model can be loaded and that its numbers are finite."""
+    from featprop import load_model
+
+    for name, tensor in load_model(folder / "out.safetensors").state_dict().items():
+        assert math.isfinite(float(tensor.sum())), f"{name} is not finite"
+
+
+def converted(folder: Path) -> None:
+    """Check that a converted graph can be read."""
+    from featprop import read_graph
+
+    (folder / "out" / "checked.json").unlink(missing_ok=True)
+    assert read_graph(folder / "out").n_nodes > 0
+
+
+def kept_events(before: Path) -> Check:
+    """Check that ``log.labels`` starts with all events of an earlier log."""
+
+    def check(folder: Path) -> None:
+        earlier, now = events(before), events(folder / "log.labels")
+        assert now[: len(earlier)] == earlier, f"the first {len(earlier)} events changed"
 
     return check
 
 
-def converted(name: str) -> Check:
-    """Check that a converted graph opens, its arrays checked anew."""
+def kept_labels(before: bytes) -> Check:
+    """Check that labels of an overwritten ``out.csv`` are in its backup."""
 
-    def check(folder: Path) -> list[str]:
-        from featprop import read_graph
-
-        (folder / name / "checked.json").unlink()
-        read_graph(folder / name)
-        return []
+    def check(folder: Path) -> None:
+        assert (folder / "out.csv.bak").read_bytes() == before, "no backup"
 
     return check
 
 
-def acts_kept(name: str, before: Path) -> Check:
-    """Check that a label log begins with all acts of the log that it was."""
-
-    def check(folder: Path) -> list[str]:
-        kept, now = _acts(before), _acts(folder / name)
-        return [] if now[: len(kept)] == kept else [f"{name} no longer begins with its {len(kept)} acts"]
-
-    return check
-
-
-def _acts(log: Path) -> list[tuple[Any, ...]]:
+def events(log: Path) -> list[tuple[Any, ...]]:
+    """Return the rows of a label log."""
     with contextlib.closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as database:
         return database.execute("SELECT * FROM events ORDER BY number").fetchall()
 

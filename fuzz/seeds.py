@@ -1,21 +1,20 @@
-"""Valid inputs of every kind, made by featprop's own commands out of one small graph.
+"""Valid inputs of every kind, made from one small graph with featprop's own commands.
 
-Making them also imports and compiles what the commands need, once for all cases.
+Making them also imports and compiles what the commands need, once for all examples.
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
-import io
-import itertools
+import importlib
+import json
 import pickle
 import random
-import shutil
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import openpyxl
 import pyarrow as pa
@@ -23,34 +22,39 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from featprop.cli import app
-from featprop.experiments.results import Result, appending
-from fuzz.clock import repeatable
 
-__all__ = ["CLASSES", "NODES", "make_seeds"]
-
-NODES = 48
-PROTOCOL = "paper"
-CLASSES = ("ok", "review", "fraud")
-
-Columns = dict[str, list[Any]]
+NODES, CLASSES = 48, ("ok", "review", "fraud")
+LABEL_OF = {f"n{row}": CLASSES[row % 3] for row in range(NODES)}
+SETTINGS = """title = "A try"
+datasets = ["csv"]
+strategies = ["random", "degree"]
+models = ["ridge"]
+budgets = [6, 8]
+seeds = 1
+epochs = 2
+[options.featprop]
+layers = 1
+[settings.gcn]
+hidden = 4
+"""
 
 
 def make_seeds(folder: Path) -> None:
-    """Fill a folder with valid inputs, the same every time."""
+    """Fill a new folder with valid inputs."""
+    folder.mkdir()
     with (
-        repeatable(),
         contextlib.chdir(folder),
-        (folder / "told.txt").open("w") as told,
-        contextlib.redirect_stdout(told),
-        contextlib.redirect_stderr(told),
+        (folder / "printed.txt").open("w") as printed,
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
     ):
-        _tables()
-        _arrays()
-        _planetoid()
-        _answers()
-        _settings()
-        _results()
-        import_module("featprop.web.page.server")
+        _write_tables()
+        _write_graph_files()
+        _write_planetoid()
+        _write_labels_and_models()
+        Path("run.toml").write_text(SETTINGS, encoding="utf-8")
+        for name in ("featprop.experiments.runner", "featprop.web.page.server"):
+            importlib.import_module(name)
 
 
 def featprop(*words: str) -> None:
@@ -62,179 +66,108 @@ def featprop(*words: str) -> None:
             raise RuntimeError(f"featprop {' '.join(words)} ended with {end.code}") from end
 
 
-def _columns() -> tuple[Columns, Columns]:
-    """Return a graph of payments: a column of each kind, and weighted edges."""
-    chance = random.Random(1)
-    kinds = [place % 3 for place in range(NODES)]
+def graph_tables() -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+    """Return nodes with a column of each kind, and weighted edges."""
+    chance, rows = random.Random(1), range(NODES)
     nodes = {
-        "id": [f"n{place}" for place in range(NODES)],
-        "amount": [round(100 * kind + chance.gauss(0, 20), 2) for kind in kinds],
-        "speed": [None if place % 11 == 0 else place % 7 for place in range(NODES)],
-        "known": [chance.random() < 0.3 + 0.3 * (kind == 1) for kind in kinds],
-        "country": [chance.choice("AB" if kind else "BC") * 2 for kind in kinds],
-        "since": [f"20{10 + place % 15}-0{1 + place % 9}-1{place % 10}" for place in range(NODES)],
-        "about": [f"{['Pays rent', 'Pays at night', 'Pays everybody'][kind]} now" for kind in kinds],
-        "label": [CLASSES[kind] if place % 4 == 0 else None for place, kind in enumerate(kinds)],
+        "id": list(LABEL_OF),
+        "amount": [round(100 * (row % 3) + chance.gauss(0, 20), 2) for row in rows],
+        "speed": [None if row % 11 == 0 else row % 7 for row in rows],
+        "known": [chance.random() < 0.3 + 0.3 * (row % 3 == 1) for row in rows],
+        "country": [chance.choice("AB" if row % 3 else "BC") * 2 for row in rows],
+        "since": [f"20{10 + row % 15}-0{1 + row % 9}-1{row % 10}" for row in rows],
+        "about": [f"{['Pays rent', 'Pays at night', 'Pays everyone'][row % 3]} now" for row in rows],
+        "label": [LABEL_OF[f"n{row}"] if row % 4 == 0 else None for row in rows],
     }
-    ends = [(place, (place + step) % NODES) for place in range(NODES) for step in (3, 6)]
-    ends += [(place, (place + 1) % NODES) for place in range(0, NODES, 5)]
+    ends = [(row, (row + step) % NODES) for row in rows for step in (3, 6)]
+    ends += [(row, (row + 1) % NODES) for row in rows[::5]]
     edges = {
-        "source": [f"n{one}" for one, _ in ends],
-        "target": [f"n{other}" for _, other in ends],
+        "source": [f"n{source}" for source, _ in ends],
+        "target": [f"n{target}" for _, target in ends],
         "weight": [round(chance.uniform(0.5, 3), 2) for _ in ends],
     }
     return nodes, edges
 
 
-def _tables() -> None:
-    nodes, edges = _columns()
+def write_csv(path: Path, columns: dict[str, list[Any]]) -> None:
+    """Write columns as a CSV file."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([list(columns), *zip(*columns.values(), strict=True)])
+
+
+def _write_tables() -> None:
     for form in ("csv", "parquet", "excel"):
         Path(form).mkdir()
-    for name, columns in (("nodes", nodes), ("edges", edges)):
-        rows = [list(columns), *map(list, zip(*columns.values(), strict=True))]
-        _write_csv(Path("csv") / f"{name}.csv", rows)
-        table = pa.table(columns)
-        if name == "nodes":
-            vectors = [[float(place % 3 == kind) for kind in range(3)] for place in range(NODES)]
-            table = table.append_column("embedding", pa.array(vectors, pa.list_(pa.float32())))
-        pq.write_table(table, Path("parquet") / f"{name}.parquet")
+    for name, columns in zip(("nodes", "edges"), graph_tables(), strict=True):
+        write_csv(Path("csv") / f"{name}.csv", columns)
+        pq.write_table(pa.table(columns), Path("parquet") / f"{name}.parquet")
         book = openpyxl.Workbook()
-        for row in rows:
-            book.active.append(row)
+        for row in [list(columns), *zip(*columns.values(), strict=True)]:
+            book.active.append(list(row))
         book.save(Path("excel") / f"{name}.xlsx")
-    featprop("convert", "parquet", "native")
+    featprop("convert", "csv", "native")
 
 
-def _write_csv(path: Path, rows: list[list[Any]]) -> None:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([["" if value is None else value for value in row] for row in rows])
-    path.write_text(text.getvalue(), encoding="utf-8")
-
-
-def _arrays() -> None:
-    adjacency = sp.csr_array(sp.random_array((NODES, NODES), density=0.1, rng=np.random.default_rng(0)))
+def _write_graph_files() -> None:
+    """Write the graph in the formats of other programs."""
+    nodes, edges = graph_tables()
+    graph = nx.Graph()
+    graph.add_nodes_from((node, {"amount": amount}) for node, amount in zip(nodes["id"], nodes["amount"], strict=True))
+    graph.add_weighted_edges_from(zip(*edges.values(), strict=True))
+    nx.write_graphml(graph, "graph.graphml")
+    nx.write_gml(graph, "graph.gml")
+    nx.write_edgelist(graph, "graph.edgelist")
+    Path("graph.json").write_text(json.dumps(nx.node_link_data(graph, edges="links")), encoding="utf-8")
+    adjacency = sp.csr_array(nx.to_scipy_sparse_array(graph))
     features = sp.csr_array(sp.random_array((NODES, 20), density=0.2, rng=np.random.default_rng(1)))
-    labels = np.arange(NODES) % 3
+    labels, matrices = np.arange(NODES) % 3, {"adj": adjacency, "attr": features}
     parts = {
         f"{name}_{part}": np.asarray(getattr(matrix, part))
-        for name, matrix in (("adj", adjacency), ("attr", features))
+        for name, matrix in matrices.items()
         for part in ("data", "indices", "indptr", "shape")
     }
     np.savez("plain.npz", labels=labels, **parts)
-    boxes = [np.array(sp.csr_matrix(matrix), dtype=object) for matrix in (adjacency, features)]
+    boxes = [np.array(sp.csr_matrix(matrix), dtype=object) for matrix in matrices.values()]
     np.savez("pickled.npz", adj_matrix=boxes[0], node_attr=boxes[1], node_label=labels, allow_pickle=True)
-    featprop("convert", "plain.npz", "native-sparse")
 
 
-def _planetoid() -> None:
-    """Write files that count as Cora: 2,708 nodes, 1,433 features and 7 classes."""
-    folder = Path("planetoid")
-    folder.mkdir()
-    nodes, unseen, words, classes = 2708, 1000, 1433, 7
-    rows, known = np.arange(nodes), nodes - unseen
+def _write_planetoid() -> None:
+    """Write files of the size of Cora: 2,708 nodes, 1,433 features and 7 classes."""
+    Path("planetoid").mkdir()
+    nodes, known, words, classes = 2708, 1708, 1433, 7
+    rows = np.arange(nodes)
     features = sp.csr_matrix((np.ones(nodes, np.float32), (rows, rows % words)), shape=(nodes, words))
     one_hot = np.eye(classes, dtype=np.int32)[rows % classes]
-    graph = {row: [(row + 7) % nodes, (row - 7) % nodes] for row in range(nodes)}
-    parts = {
-        "x": features[:140], "y": one_hot[:140], "allx": features[:known], "ally": one_hot[:known],
-        "tx": features[known:], "ty": one_hot[known:], "graph": graph,
-    }  # fmt: skip
+    parts = {"x": features[:140], "y": one_hot[:140], "allx": features[:known], "ally": one_hot[:known]}
+    parts |= {"tx": features[known:], "ty": one_hot[known:]}
+    parts["graph"] = {row: [(row + 7) % nodes, (row - 7) % nodes] for row in range(nodes)}
     for name, part in parts.items():
-        (folder / f"ind.cora.{name}").write_bytes(pickle.dumps(part, protocol=2))
-    (folder / "ind.cora.test.index").write_text("".join(f"{row}\n" for row in range(known, nodes)))
+        Path(f"planetoid/ind.cora.{name}").write_bytes(pickle.dumps(part, protocol=2))
+    Path("planetoid/ind.cora.test.index").write_text("".join(f"{row}\n" for row in range(known, nodes)))
 
 
-def _answers() -> None:
-    """Write sheets, a label log, rounds, models and the files of other tools."""
-    label = {f"n{place}": CLASSES[place % 3] for place in range(NODES)}
-    featprop("select", "csv", "--budget", "9", "--show", "about", "--out", "picks.csv")
-    _fill(Path("picks.csv"), label)
+def _write_labels_and_models() -> None:
+    featprop("select", "csv", "--budget", "9", "--out", "picks.csv")
+    fill_sheet(Path("picks.csv"))
     featprop("audit", "csv", "--labels", "picks.csv", "--size", "8", "--out", "audit.csv")
-    _fill(Path("audit.csv"), label)
-    book = openpyxl.Workbook()
-    rows = list(csv.reader(Path("picks.csv").read_text(encoding="utf-8").splitlines()))
-    for row in rows:
-        book.active.append(row)
-    book.save("picks.xlsx")
-    pq.write_table(
-        pa.table({name: [row[place] for row in rows[1:]] for place, name in enumerate(rows[0])}), "picks.parquet"
-    )
-
+    fill_sheet(Path("audit.csv"))
     featprop("train", "csv", "--labels", "picks.csv", "--out", "ridge.safetensors")
     featprop("predict", "csv", "--model", "ridge.safetensors", "--out", "predictions.csv")
-    featprop(
-        "train", "native", "--labels", "picks.csv", "--out", "gcn.safetensors", "--model", "gcn", "--set", "epochs=3"
-    )
-    for strategy in ("featprop-diffused", "anrmab"):
-        rounds = f"rounds-{strategy.partition('-')[0]}"
-        chosen = ("--strategy", strategy, "--log", f"{rounds}.labels")
-        featprop("select", "csv", "--budget", "3", "--labels", "picks.csv", *chosen, "--out", "more.csv", "--force")
-        _fill(Path("more.csv"), label)
-        featprop("select", "csv", "--budget", "3", "--labels", "more.csv", *chosen, "--out", "more.csv", "--force")
-
+    gcn = ("--model", "gcn", "--set", "epochs=3")
+    featprop("train", "csv", "--labels", "picks.csv", "--out", "gcn.safetensors", *gcn)
     featprop("import", "log.labels", "picks.csv", "--annotator", "Ann")
-    said = [
-        ["id", "label", "annotator"],
-        *([node, label[node], "Bob"] for node in list(label)[:6]),
-        ["n7", "skip", "Bob"],
-    ]
-    _write_csv(Path("bob.csv"), said)
+    featprop("select", "csv", "--budget", "3", "--log", "log.labels", "--out", "more.csv")
+    names = list(LABEL_OF)[:7]
+    labels = [*map(LABEL_OF.get, names[:6]), "skip"]
+    write_csv(Path("bob.csv"), {"id": names, "label": labels, "annotator": ["Bob"] * 7})
     featprop("import", "log.labels", "bob.csv")
-    featprop("import", "log.labels", "audit.csv", "--graph", "csv")
     for form, name in (("csv", "export.csv"), ("jsonl", "export.jsonl"), ("label-studio", "export.json")):
-        featprop("export", "log.labels", "--format", form, "--graph", "csv", "--nodes", "picks.csv", "--out", name)
+        featprop("export", "log.labels", "--format", form, "--graph", "csv", "--out", name)
     featprop("report", "csv", "--labels", "picks.csv", "--audit", "audit.csv", "--out", "report.html")
 
 
-def _fill(path: Path, label: dict[str, str]) -> None:
+def fill_sheet(path: Path) -> None:
+    """Type the right label into every row of a sheet."""
     rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-    _write_csv(path, [list(rows[0]), *(list((row | {"label": label[row["id"]]}).values()) for row in rows)])
-
-
-def _settings() -> None:
-    Path("run.toml").write_text(
-        'title = "A try"\ndatasets = ["graph"]\nstrategies = ["random", "degree"]\nmodels = ["ridge"]\n'
-        "budgets = [6, 8]\nseeds = 1\nepochs = 2\n"
-        '[stand-ins]\nelsewhere = "graph"\n[only]\ndegree = ["graph"]\n[options.featprop]\nlayers = 1\n'
-        "[settings.gcn]\nhidden = 4\n",
-        encoding="utf-8",
-    )
-    shutil.copytree("csv", "graph")
-    nodes = Path("graph/nodes.csv")
-    rows = list(csv.DictReader(nodes.read_text(encoding="utf-8").splitlines()))
-    filled = [list((row | {"label": CLASSES[place % 3]}).values()) for place, row in enumerate(rows)]
-    _write_csv(nodes, [list(rows[0]), *filled])
-
-
-def _results() -> None:
-    """Write what a run of these settings would: to start its processes would take longer than all the rest."""
-    figures = {"nodes": NODES, "edges": 106, "classes": 3, "features": 12, "labelled": NODES, "homophily": 0.9}
-    with appending(Path("results")) as results:
-        results.record({"graph": figures})
-        for strategy, score in (("random", 0.5), ("degree", 0.7)):
-            for budget, seed in itertools.product((6, 8), (0, 1)):
-                results.append(
-                    [
-                        Result(
-                            "graph",
-                            strategy,
-                            budget,
-                            seed,
-                            "ridge",
-                            PROTOCOL,
-                            tuple(f"n{node}" for node in range(budget)),
-                            score,
-                            score,
-                            score,
-                            0.1,
-                            0.2,
-                            10**8,
-                            0.5,
-                            0.9,
-                            0.1,
-                            "0f3a",
-                            versions={"featprop": "0.2.0"},
-                        )
-                    ]
-                )
-    featprop("experiments", "report", "results", "--out", "report")
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    write_csv(path, columns | {"label": [LABEL_OF[node] for node in columns["id"]]})

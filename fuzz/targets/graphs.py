@@ -1,125 +1,159 @@
-"""Graphs on disk: CSV, Parquet, workbooks, ``.npz``, converted folders."""
+"""Graphs on disk: tables, descriptions, files of other programs, arrays, converted folders, public data sets."""
 
 from __future__ import annotations
 
-import random
-import shutil
+import csv
+import io
+import json
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
 
 from fuzz import checks
-from fuzz.case import Case, target
-from fuzz.mutations.archives import mutated_archive
-from fuzz.mutations.arrays import mutated_npy
-from fuzz.mutations.content import mutated_bytes
-from fuzz.mutations.parquet import mutated_parquet
-from fuzz.mutations.tables import mutated_csv
-from fuzz.mutations.trees import mutated_json
-from fuzz.mutations.workbooks import mutated_workbook
+from fuzz.case import Case
+from fuzz.damage import (
+    damaged_bytes,
+    damaged_csv,
+    damaged_json,
+    damaged_npy,
+    damaged_parquet,
+    damaged_pickle,
+    damaged_tree,
+    damaged_workbook,
+    damaged_zip,
+    rewritten_csv,
+)
 
-__all__ = ["on_graph"]
-
-COLUMNS = ("amount", "speed", "known", "country", "since", "about", "label")
-KINDS = ("number", "flag", "category", "date", "text", "vector", "out")
-
-
-def on_graph(random: random.Random, seeds: Path, folder: Path, graph: str, *, tables: bool) -> Case:
-    """Return a command that reads the graph of that name in the folder."""
-    options = _options(random) if tables and random.random() < 0.3 else []
-    way = random.randrange(12)
-    if way <= 2:
-        return Case(["inspect", graph, *options])
-    if way <= 5:
-        budget = random.choice([1, 2, 5])
-        strategy = random.choice([[], [], [], ["--strategy", "featprop"], ["--strategy", "graphpart"]])
-        words = ["select", graph, "--budget", str(budget), "--out", "out.csv", *strategy, *options]
-        return Case(words, ("out.csv",), check=checks.picks("out.csv", budget))
-    if way <= 7:
-        return Case(["convert", graph, "out", *options], ("out",), check=checks.converted("out"))
-    shutil.copy(seeds / "picks.csv", folder)
-    if way <= 9:
-        labels = random.choice([[], ["--labels", "picks.csv"]])
-        return Case(["train", graph, *labels, "--out", "out", *options], ("out",), check=checks.model("out"))
-    if way == 10:
-        shutil.copyfile(seeds / "ridge.safetensors", folder / "ridge.safetensors")
-        words = ["predict", graph, "--model", "ridge.safetensors", "--out", "out.csv"]
-        return Case(words, ("out.csv",), check=checks.predictions("out.csv"))
-    return Case(["report", graph, "--labels", "picks.csv", "--out", "out.html", *options], ("out.html",))
+DESCRIPTION: dict[str, Any] = {
+    "nodes": "nodes.csv",
+    "edges": "SELECT source, target, weight FROM 'edges.csv'",
+    "columns": {"id": "id", "label": "label", "ignore": ["since"], "country": "category"},
+    "graph": {"weights": "mean", "duplicates": "max", "unknown": "error", "only": "amount > 0"},
+}
+QUERIES = (
+    "SELECT", "SELECT 1", "SELECT * FROM nodes", "SELECT NULL AS id", "SELECT * FROM 'nodes.csv'; DROP TABLE nodes",
+    "COPY (SELECT 1) TO 'stolen.csv'", "SELECT * FROM 'nodes.csv'; COPY (SELECT 1) TO 'stolen.csv'",
+    "EXPORT DATABASE 'stolen'", "ATTACH 'stolen.db'", "CREATE TABLE t AS SELECT 1", "INSTALL httpfs", "LOAD httpfs",
+    "SET memory_limit = '1B'", "PRAGMA database_list", "SELECT getenv('HOME') AS id", "FROM 'no-such-*.csv'",
+    "SELECT * FROM read_csv('nodes.csv', no_such = 1)", "SELECT id, id FROM 'nodes.csv'", "SELECT [1, 2] AS id",
+    "SELECT {'a': 1} AS id", "SELECT error('stop') AS id", "FROM 'http://127.0.0.1:9/nodes.csv'", "SELECT 1 AS \"\"",
+    "SELECT source, target, -1e308 AS weight FROM 'edges.csv'", "SELECT source, target, 'x' AS weight FROM 'edges.csv'",
+    "WITH t AS (SELECT 1 AS source, 2 AS target) SELECT * FROM t", "1 = 1) OR (1 = 1", "amount > 0; SELECT 1",
+)  # fmt: skip
 
 
-def _options(random: random.Random) -> list[str]:
-    words = []
-    for _ in range(random.choice([1, 1, 2, 3])):
-        column = random.choice(COLUMNS)
-        words += random.choice(
-            [
-                ["--column", f"{column}={random.choice(KINDS)}"],
-                ["--features", column],
-                ["--raw"],
-                ["--label", column],
-                ["--id", column],
-                ["--weights", random.choice(["mean", "raw", "none"])],
-                ["--repeated", random.choice(["max", "sum", "count"])],
-                ["--weight", "weight"],
-            ]
-        )
-    return words
+@st.composite
+def on_graph(draw: DrawFn, graph: str, inputs: tuple[str, ...], files: dict[str, bytes | None]) -> Case:
+    """Run a command that reads a graph."""
+    budget, labels = draw(st.integers(1, 4)), ("--labels", "picks.csv")
+    out = ("--out", "out.csv")
+    cases = [
+        Case(("inspect", graph)),
+        Case(("select", graph, "--budget", f"{budget}", *out), outputs=out[1:], check=checks.picks(budget)),
+        Case(("convert", graph, "out"), outputs=("out",), check=checks.converted),
+        Case(("train", graph, *labels, "--out", "out.safetensors"), outputs=("out.safetensors",), check=checks.model),
+        Case(("predict", graph, "--model", "ridge.safetensors", *out), outputs=out[1:], check=checks.predictions),
+        Case(("report", graph, *labels, "--out", "out.html"), outputs=("out.html",)),
+    ]
+    case = draw(st.sampled_from(cases))
+    return Case(case.words, (*inputs, "picks.csv", "ridge.safetensors"), files, case.outputs, check=case.check)
 
 
-@target("csv", 14)
-def csv(random: random.Random, seeds: Path, folder: Path) -> Case:
-    """Change the tables of a folder of CSV files."""
-    shutil.copytree(seeds / "csv", folder / "graph")
-    for name in random.choice([["nodes"], ["nodes"], ["edges"], ["nodes", "edges"]]):
-        path = folder / "graph" / f"{name}.csv"
-        path.write_bytes(mutated_csv(random, path.read_bytes()))
-    return on_graph(random, seeds, folder, "graph", tables=True)
+def _tables(form: str, suffix: str, damage: Any) -> Any:
+    """Return the target that damages one table, or both, of a folder."""
+
+    @st.composite
+    def cases(draw: DrawFn, seeds: Path) -> Case:
+        names = draw(st.sampled_from([("nodes",), ("edges",), ("nodes", "edges")]))
+        places = [f"{form}/{name}{suffix}" for name in names]
+        return draw(on_graph(form, (form,), {place: draw(damage((seeds / place).read_bytes())) for place in places}))
+
+    return cases
 
 
-@target("parquet", 10)
-def parquet(random: random.Random, seeds: Path, folder: Path) -> Case:
-    """Change the tables of a folder of Parquet files."""
-    shutil.copytree(seeds / "parquet", folder / "graph")
-    for name in random.choice([["nodes"], ["nodes"], ["edges"], ["nodes", "edges"]]):
-        path = folder / "graph" / f"{name}.parquet"
-        path.write_bytes(mutated_parquet(random, path.read_bytes()))
-    return on_graph(random, seeds, folder, "graph", tables=True)
+@st.composite
+def dialects(draw: DrawFn, seeds: Path) -> Case:
+    """Write CSV files as other programs do: whoever reads them selects the same nodes."""
+    files: dict[str, bytes | None] = {}
+    for place in ("csv/nodes.csv", "csv/edges.csv"):
+        rows = list(csv.reader(io.StringIO((seeds / place).read_text(encoding="utf-8"))))
+        files[place] = draw(rewritten_csv(rows))
+    words = ("select", "csv", "--budget", "9", "--out", "out.csv")
+    return Case(words, ("csv",), files, ("out.csv",), check=checks.picks(9, like=seeds / "picks.csv"))
 
 
-@target("workbook", 7)
-def workbook(random: random.Random, seeds: Path, folder: Path) -> Case:
-    """Change the workbooks of a folder."""
-    shutil.copytree(seeds / "excel", folder / "graph")
-    path = folder / "graph" / f"{random.choice(['nodes', 'edges'])}.xlsx"
-    path.write_bytes(mutated_workbook(random, path.read_bytes()))
-    return on_graph(random, seeds, folder, "graph", tables=True)
+@st.composite
+def descriptions(draw: DrawFn, seeds: Path) -> Case:  # noqa: ARG001
+    """Damage a ``graph.toml``, or give it hostile SQL: nothing is written but what the command writes."""
+    tree = draw(damaged_tree(DESCRIPTION)) if draw(st.booleans()) else dict(DESCRIPTION)
+    if isinstance(tree, dict) and draw(st.booleans()):
+        role, query = draw(st.sampled_from(["nodes", "edges", "only"])), draw(st.sampled_from(QUERIES))
+        tree |= {"graph": {"only": query}} if role == "only" else {role: query}
+    content = to_toml(tree).encode("utf-8", "surrogatepass")
+    return draw(on_graph("csv", ("csv",), {"csv/graph.toml": content}))
 
 
-@target("npz", 9)
-def npz(random: random.Random, seeds: Path, folder: Path) -> Case:
-    """Change the arrays of a sparse-graph file, in one layout or the other."""
-    content = (seeds / random.choice(["plain.npz", "plain.npz", "pickled.npz"])).read_bytes()
-    changed = mutated_archive(random, content, lambda random, _, inside: mutated_npy(random, inside))
-    (folder / "graph.npz").write_bytes(changed)
-    return on_graph(random, seeds, folder, "graph.npz", tables=False)
+@st.composite
+def exchange_files(draw: DrawFn, seeds: Path) -> Case:
+    """Damage a file of another program."""
+    name = draw(st.sampled_from(["graph.graphml", "graph.gml", "graph.edgelist", "graph.json"]))
+    content = (seeds / name).read_bytes()
+    damaged = draw(damaged_json(content) if name.endswith("json") else damaged_bytes(content))
+    return draw(on_graph(name, (), {name: damaged}))
 
 
-@target("native", 12)
-def native(random: random.Random, seeds: Path, folder: Path) -> Case:
-    """Change files of a converted graph."""
-    shutil.copytree(seeds / random.choice(["native", "native-sparse"]), folder / "graph")
-    files = sorted(path for path in (folder / "graph").iterdir() if path.name != "checked.json")
-    for _ in range(random.choice([1, 1, 1, 2])):
-        path, content = (chosen := random.choice(files)), chosen.read_bytes()
-        way = random.random()
-        if way < 0.07:
-            path.unlink()
-            files.remove(path)
-        elif way < 0.14:
-            path.write_bytes(random.choice(files).read_bytes())
-        elif path.suffix == ".json":
-            path.write_bytes(mutated_json(random, content))
-        elif path.suffix == ".npy" and content:
-            path.write_bytes(mutated_npy(random, content))
-        else:
-            path.write_bytes(mutated_bytes(random, content))
-    return on_graph(random, seeds, folder, "graph", tables=False)
+@st.composite
+def arrays(draw: DrawFn, seeds: Path) -> Case:
+    """Damage the arrays of a ``.npz`` file."""
+    content = (seeds / draw(st.sampled_from(["plain.npz", "pickled.npz"]))).read_bytes()
+    return draw(on_graph("graph.npz", (), {"graph.npz": draw(damaged_zip(content, damaged_npy))}))
+
+
+@st.composite
+def converted_graphs(draw: DrawFn, seeds: Path) -> Case:
+    """Damage, remove or swap files of a converted graph."""
+    names = sorted(path.name for path in (seeds / "native").iterdir() if path.name != "checked.json")
+    name = draw(st.sampled_from(names))
+    content = (seeds / "native" / name).read_bytes()
+    damage = {".json": damaged_json, ".npy": damaged_npy}.get(Path(name).suffix, damaged_bytes)
+    other = (seeds / "native" / draw(st.sampled_from(names))).read_bytes()
+    damaged = draw(st.one_of(damage(content), damage(content), damaged_bytes(content), st.sampled_from([None, other])))
+    return draw(on_graph("native", ("native",), {f"native/{name}": damaged}))
+
+
+@st.composite
+def public_files(draw: DrawFn, seeds: Path) -> Case:
+    """Damage the pickles of a public data set that a user placed."""
+    name = draw(st.sampled_from(["allx", "ally", "tx", "ty", "graph", "test.index"]))
+    place = f"planetoid/ind.cora.{name}"
+    content = (seeds / place).read_bytes()
+    damaged = draw(damaged_bytes(content) if name == "test.index" else damaged_pickle(content))
+    return Case(("inspect", "cora"), ("planetoid",), {place: damaged}, environment={"FEATPROP_DATA": "planetoid"})
+
+
+def to_toml(tree: Any) -> str:
+    """Write values as TOML; what TOML cannot hold becomes a damaged file."""
+    return "".join(f"{json.dumps(key)} = {_inline(value)}\n" for key, value in tree.items()) if tree else ""
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{json.dumps(key)} = {_inline(item)}' for key, item in value.items())}}}"
+    return f"[{', '.join(map(_inline, value))}]" if isinstance(value, list) else json.dumps(value)
+
+
+TARGETS: dict[str, Any] = {
+    "csv": _tables("csv", ".csv", damaged_csv),
+    "dialects": dialects,
+    "parquet": _tables("parquet", ".parquet", damaged_parquet),
+    "workbook": _tables("excel", ".xlsx", damaged_workbook),
+    "exchange": exchange_files,
+    "npz": arrays,
+    "native": converted_graphs,
+    "planetoid": public_files,
+}
+if find_spec("featprop.sources"):
+    TARGETS["description"] = descriptions

@@ -1,41 +1,60 @@
-"""Saved models."""
+"""Saved models, and the settings of experiments."""
 
 from __future__ import annotations
 
 import json
-import random
-import shutil
 import struct
+import tomllib
 from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
 
 from fuzz import checks
-from fuzz.case import Case, target
-from fuzz.mutations.content import mutated_bytes
-from fuzz.mutations.trees import mutated_json
+from fuzz.case import Case
+from fuzz.damage import damaged_bytes, damaged_json, damaged_tree
+from fuzz.targets.graphs import to_toml
 
-__all__ = []
-
-
-@target("model", 10)
-def model(random: random.Random, seeds: Path, folder: Path) -> Case:
-    """Change the description or the numbers of a model, and predict with it."""
-    kind = random.choice(["ridge", "ridge", "ridge", "gcn"])
-    shutil.copytree(seeds / ("csv" if kind == "ridge" else "parquet"), folder / "graph")
-    content = (seeds / f"{kind}.safetensors").read_bytes()
-    changed = _changed_header if random.random() < 0.8 else mutated_bytes
-    (folder / "model.safetensors").write_bytes(changed(random, content))
-    words = ["predict", "graph", "--model", "model.safetensors", "--out", "out.csv"]
-    return Case(words, ("out.csv",), check=checks.predictions("out.csv"))
+UNBOUNDED = ("seeds", "epochs", "hidden", "layers", "time_limit")
+"""Settings that may ask for days of work."""
 
 
-def _changed_header(random: random.Random, content: bytes) -> bytes:
-    """Change the JSON of a model, or names, types, shapes and places of its arrays."""
+@st.composite
+def saved_models(draw: DrawFn, seeds: Path) -> Case:
+    """Damage the description, the header or the numbers of a model, and predict with it."""
+    content = (seeds / f"{draw(st.sampled_from(['ridge', 'gcn']))}.safetensors").read_bytes()
     length = struct.unpack("<Q", content[:8])[0]
-    whole = json.loads(content[8 : 8 + length])
-    if random.random() < 0.7:
-        description = whole["__metadata__"]["featprop"].encode()
-        whole["__metadata__"]["featprop"] = mutated_json(random, description).decode(errors="replace")
-        header = json.dumps(whole).encode()
+    header, numbers = json.loads(content[8 : 8 + length]), content[8 + length :]
+    way = draw(st.sampled_from(["description", "description", "header", "bytes"]))
+    if way == "description":
+        description = draw(damaged_json(header["__metadata__"]["featprop"].encode()))
+        header["__metadata__"]["featprop"] = description.decode(errors="replace")
+    damaged = draw(damaged_json(json.dumps(header).encode())) if way == "header" else json.dumps(header).encode()
+    whole = struct.pack("<Q", len(damaged)) + damaged + numbers
+    files = {"model.safetensors": draw(damaged_bytes(content)) if way == "bytes" else whole}
+    words = ("predict", "csv", "--model", "model.safetensors", "--out", "out.csv")
+    return Case(words, ("csv",), files, ("out.csv",), check=checks.predictions)
+
+
+@st.composite
+def settings_files(draw: DrawFn, seeds: Path) -> Case:
+    """Damage the settings of experiments."""
+    content = (seeds / "run.toml").read_bytes()
+    if draw(st.integers(0, 2)):
+        tree = draw(damaged_tree(tomllib.loads(content.decode())))
+        content = to_toml(_limited(tree) if isinstance(tree, dict) else {}).encode("utf-8", "surrogatepass")
     else:
-        header = mutated_json(random, content[8 : 8 + length])
-    return struct.pack("<Q", len(header)) + header + content[8 + length :]
+        content = draw(damaged_bytes(content))
+    words = ("experiments", "run", "--settings", "run.toml", "--jobs", "1", "--out", "out")
+    return Case(words, ("csv",), {"run.toml": content}, changes=("out",), codes=(0, 1))
+
+
+def _limited(tree: dict[Any, Any]) -> dict[Any, Any]:
+    """Keep numbers small that ask for work in proportion."""
+    limited = {key: _limited(value) if isinstance(value, dict) else value for key, value in tree.items()}
+    small = {key: min(value, 3) for key, value in tree.items() if key in UNBOUNDED and isinstance(value, int)}
+    return limited | small
+
+
+TARGETS = {"model": saved_models, "settings": settings_files}

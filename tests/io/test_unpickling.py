@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from featprop.errors import FileError
 from featprop.io import read_graph
 from featprop.io.unpickling import unpickled
-from fuzz.mutations.pickles import CRAFTED
+from tests.crafted_pickles import CRAFTED
 
 generator = np.random.default_rng(0)
 

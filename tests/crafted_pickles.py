@@ -1,16 +1,9 @@
-"""Pickles: operations dropped, repeated, swapped, bytes changed, and pickles crafted to do harm."""
+"""Pickles crafted to do harm: endless values, calls, sizes beyond memory."""
 
 from __future__ import annotations
 
-import io
 import pickle
-import pickletools
-import random
 import struct
-
-from fuzz.mutations.content import mutated_bytes
-
-__all__ = ["CRAFTED", "mutated_pickle"]
 
 
 def _doubled(start: bytes, double: bytes, times: int) -> bytes:
@@ -96,28 +89,3 @@ CRAFTED: dict[str, bytes] = {
     "an extension": b"\x80\x02\x82\x01.",
     "no end": b"\x80\x02K\x01",
 }  # fmt: skip
-
-
-def mutated_pickle(random: random.Random, content: bytes) -> bytes:
-    """Return a pickle with changed operations, with changed bytes, or one that was crafted."""
-    way = random.random()
-    if way < 0.3:
-        return mutated_bytes(random, content)
-    if way < 0.6:
-        return random.choice(list(CRAFTED.values()))
-    places = [place for _, _, place in pickletools.genops(io.BytesIO(content)) if place is not None]
-    pieces = [content[start:end] for start, end in zip(places, [*places[1:], len(content)], strict=True)]
-    for _ in range(random.choice([1, 1, 2, 4])):
-        at, to = random.randrange(len(pieces)), random.randrange(len(pieces))
-        change = random.randrange(4)
-        if change == 0:
-            pieces[at] = b""
-        elif change == 1:
-            pieces[at] *= random.choice([2, 2, 1000])
-        elif change == 2:
-            pieces[at], pieces[to] = pieces[to], pieces[at]
-        else:
-            pieces[at] = random.choice(
-                [b"0", b"2", b"N", b"K\x01", b"(", b"]", b"}", b")", b"h\x00", b"R", b"b", b"s", b"e", b"."]
-            )
-    return b"".join(pieces)

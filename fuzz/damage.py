@@ -1,0 +1,291 @@
+"""Hypothesis strategies that damage valid content: bytes, tables, trees of values, arrays, archives, databases."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import json
+import sqlite3
+import zipfile
+from collections.abc import Callable
+from contextlib import closing, suppress
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from tests.crafted_pickles import CRAFTED
+
+NUMBERS: tuple[Any, ...] = (
+    0, -0.0, 1, -1, 2, 127, 255, 65536, 2**31 - 1, -(2**31), 2**32, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) - 1, 10**30,
+    0.1, 1.5, -0.5, 1e-320, 3.4e38, 1e39, 1e155, 1.8e308, float("nan"), float("inf"), float("-inf"),
+)  # fmt: skip
+TEXTS = (
+    "", " ", "\t", "nan", "inf", "-Infinity", "None", "NULL", "N/A", "true", "FALSE", "yes", "0", "-0", "-1", "007", "1.0",
+    "1,5", "1.234,56", "1e309", "1e-400", "0x10", "1_000", "١٢٣", "½", "9223372036854775808", "9" * 40, "1" * 5000,
+    "2024-02-30", "0000-00-00", "10000-01-01", "24:00", "31.12.2024", "2024-01-01T00:00:00+25:00", "\x00", "a\x00b",
+    "\x1b[31m", "\ufeff", "\u202eabc", "\u200b", "e\u0301", "🙂", "日本", "\r", "a\nb", '"', "'", ",", ";", "=1+1", "@sum",
+    "#REF!", "../../etc/passwd", "<script>alert(1)</script>", "%s%n", "{0}", "{{7*7}}", "$(touch x)", "a" * 10_000,
+    "[1, 2]", "[", "{}", "[nan]", "[1e400]", "1 2 3", "$1,000", "50%", "€5", ".", "skip", "label", "id", "source", "n1",
+)  # fmt: skip
+DIALECTS = (",", ";", "\t", "|"), ("\n", "\r\n"), ("utf-8", "utf-8-sig", "utf-16", "cp1252")
+PIECES = (b"\x00", b"\xff", b"\n", b'"', b",", b"\xff" * 8, b"\xef\xbb\xbf", b"\xff\xfe", b"-1", b"9" * 40, b"[" * 100)
+ODD_JSON = (b'{"a": 1, "a": 2}', b"[" * 100_000, b'{"a":' * 50_000, b"NaN", b"1e999", b"", b"null", b"[]", b'"\\ud800"')
+SHAPES = (b"(-1,)", b"(0,)", b"(9999999999999,)", b"(4611686018427387904, 2)", b"('a',)", b"((((((((", b"(1e3,)")
+TYPES = ("i1", "u4", "i8", "u8", "f2", "f4", ">f8", "?", "c8", "U5", "S3", "M8[s]")
+ARROW = (pa.null(), pa.int8(), pa.uint64(), pa.float16(), pa.bool_(), pa.decimal128(38, 3), pa.timestamp("ns"), pa.date32(),
+         pa.binary(), pa.list_(pa.float32()), pa.large_string(), pa.time64("ns"))  # fmt: skip
+SCHEMA = (
+    "DROP VIEW audit", "DROP TABLE events", "PRAGMA user_version = 99", "PRAGMA application_id = 0", "VACUUM",
+    "CREATE TABLE other (a)", "ALTER TABLE events ADD COLUMN extra", "PRAGMA journal_mode = DELETE",
+    "DROP VIEW standing; CREATE VIEW standing AS SELECT * FROM standing",
+    "CREATE TRIGGER t BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END",
+)  # fmt: skip
+COLUMNS = ("number", "key", "time", "annotator", "round", "kind", "node", "label", "text", "source", "undoes")
+
+texts = st.sampled_from(TEXTS) | st.text(max_size=12)
+cells = texts | st.sampled_from(NUMBERS).map(str)
+scalars = st.sampled_from(NUMBERS) | texts | st.none() | st.booleans()
+values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3))
+
+
+@st.composite
+def damaged_bytes(draw: DrawFn, content: bytes) -> bytes:
+    """Change, drop, repeat or insert bytes, often near the start or the end, where formats describe themselves."""
+    changed = bytearray(content)
+    for _ in range(draw(st.integers(1, 3))):
+        size = len(changed)
+        at = draw(st.integers(0, min(size, 64)) | st.integers(max(0, size - 64), size) | st.integers(0, size))
+        end = min(size, at + draw(st.sampled_from([1, 2, 8, 64, 1024])))
+        way = draw(st.sampled_from(["replace", "insert", "drop", "truncate", "repeat", "overwrite"]))
+        if way == "replace":
+            changed[at : at + 1] = draw(st.binary(min_size=1, max_size=1))
+        elif way == "insert":
+            changed[at:at] = draw(st.sampled_from(PIECES))
+        elif way == "drop":
+            del changed[at:end]
+        elif way == "truncate":
+            del changed[at:]
+        elif way == "repeat":
+            changed[at:at] = changed[at:end] * draw(st.sampled_from([1, 100]))
+        else:
+            changed[at:end] = draw(st.binary(max_size=16))
+    return bytes(changed)
+
+
+@st.composite
+def damaged_csv(draw: DrawFn, content: bytes) -> bytes:
+    """Change cells, rows and columns of a table, how it is written, or its bytes."""
+    if draw(st.integers(0, 4)) == 0:
+        return draw(damaged_bytes(content))
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
+    for _ in range(draw(st.integers(1, 3))):
+        rows = draw(_damaged_rows(rows))
+    return draw(rewritten_csv(rows))
+
+
+@st.composite
+def _damaged_rows(draw: DrawFn, rows: list[list[str]]) -> list[list[str]]:
+    rows = [list(row) for row in rows] or [[""]]
+    row, column = draw(st.integers(0, len(rows) - 1)), draw(st.integers(0, max(map(len, rows))))
+    way = draw(st.sampled_from(["cell", "title", "column", "row", "rows", "drop", "copy", "order", "head"]))
+    if way in ("cell", "title"):
+        rows[0 if way == "title" else row][column : column + 1] = [draw(cells)]
+    elif way == "column":
+        for each in rows[1:]:
+            each[column : column + 1] = [draw(cells)]
+    elif way == "row":
+        del rows[row]
+    elif way == "rows":
+        rows[row:row] = [rows[row]] * draw(st.sampled_from([1, 50]))
+    elif way in ("drop", "copy"):
+        rows = [each[:column] + (each[column + 1 :] if way == "drop" else each[column - 1 :]) for each in rows]
+    elif way == "order":
+        rows = [rows[0], *draw(st.permutations(rows[1:]))]
+    else:
+        rows = rows[: draw(st.integers(0, 3))]
+    return rows
+
+
+@st.composite
+def rewritten_csv(draw: DrawFn, rows: list[list[str]]) -> bytes:
+    """Write a table as other programs do: another delimiter, quoting, line end and encoding."""
+    delimiter, line_end, encoding = (draw(st.sampled_from(choices)) for choices in DIALECTS)
+    text, quoting = io.StringIO(), draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
+    csv.writer(text, delimiter=delimiter, lineterminator=line_end, quoting=quoting).writerows(rows)
+    return text.getvalue().encode(encoding, "replace")
+
+
+@st.composite
+def damaged_tree(draw: DrawFn, tree: Any) -> Any:
+    """Replace, remove or copy values somewhere in a tree of lists and dictionaries."""
+    whole = [copy.deepcopy(tree)]
+    for _ in range(draw(st.integers(1, 3))):
+        parent: Any = whole
+        while True:
+            keys = list(parent) if isinstance(parent, dict) else list(range(len(parent)))
+            key = draw(st.sampled_from(keys))
+            child = parent[key]
+            if not isinstance(child, list | dict) or not child or draw(st.integers(0, 5)) == 0:
+                break
+            parent = child
+        way = draw(st.sampled_from(["replace", "replace", "remove", "add"]))
+        if way == "replace" or parent is whole:
+            parent[key] = draw(values)
+        elif way == "remove":
+            del parent[key]
+        elif isinstance(parent, list):
+            parent.insert(key, draw(values))
+        else:
+            parent[draw(texts)] = child
+    return whole[0]
+
+
+@st.composite
+def damaged_json(draw: DrawFn, content: bytes) -> bytes:
+    """Change values of a JSON file, or of each line of a JSONL file, or bytes."""
+    way = draw(st.integers(0, 9))
+    if way == 0:
+        return draw(st.sampled_from(ODD_JSON))
+    try:
+        lines = [json.loads(content)]
+    except ValueError:
+        with suppress(ValueError):
+            lines = [json.loads(line) for line in content.splitlines()]
+            return "\n".join(json.dumps(draw(damaged_tree(line))) for line in lines).encode()
+        return draw(damaged_bytes(content))
+    return draw(damaged_bytes(content)) if way == 1 else json.dumps(draw(damaged_tree(lines[0]))).encode()
+
+
+def damaged_pickle(content: bytes) -> SearchStrategy[bytes]:
+    """Change bytes of a pickle, or take a crafted one."""
+    return damaged_bytes(content) | st.sampled_from(list(CRAFTED.values()))
+
+
+@st.composite
+def damaged_npy(draw: DrawFn, content: bytes) -> bytes:
+    """Change the array, the header or the bytes of a ``.npy`` file, or put a crafted pickle into it."""
+    way = draw(st.sampled_from(["bytes", "shape", "pickle", "type", "values", "length", "other"]))
+    file = io.BytesIO()
+    if way == "pickle":
+        np.lib.format.write_array_header_1_0(file, {"descr": "|O", "fortran_order": False, "shape": ()})
+        return file.getvalue() + draw(st.sampled_from(list(CRAFTED.values())))
+    if way == "shape" and b"'shape': (" in content:
+        start, _, rest = content.partition(b"'shape': (")
+        return start + b"'shape': " + draw(st.sampled_from(SHAPES)) + rest.partition(b")")[2]
+    try:
+        array = np.load(io.BytesIO(content), allow_pickle=False).copy()
+    except ValueError:
+        return draw(damaged_bytes(content))
+    if way in ("bytes", "shape") or not array.size:
+        return draw(damaged_bytes(content))
+    with np.errstate(all="ignore"):
+        if way == "type":
+            array = array.astype(draw(st.sampled_from(TYPES)))
+        elif way == "values":
+            at = draw(st.integers(0, array.size - 1))
+            array.reshape(-1)[at] = draw(hnp.from_dtype(array.dtype) | st.integers(0, 70))
+        elif way == "length":
+            array = np.resize(array, draw(st.sampled_from([0, 1, array.size - 1, array.size + 1, 2 * array.size])))
+        else:
+            array = draw(st.sampled_from([array[::-1], array.reshape(-1, 1), array.reshape(1, -1), np.array(3)]))
+    np.save(file, array, allow_pickle=False)
+    return file.getvalue()
+
+
+@st.composite
+def damaged_zip(draw: DrawFn, content: bytes, damage: Callable[[bytes], SearchStrategy[bytes]]) -> bytes:
+    """Damage, drop, swap or rename a member of an archive, or change its bytes."""
+    way = draw(st.sampled_from(["member", "member", "member", "bytes", "drop", "swap", "rename"]))
+    if way == "bytes":
+        return draw(damaged_bytes(content))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = draw(st.sampled_from(list(members)))
+    if way == "member":
+        members[name] = draw(damage(members[name]))
+    elif way == "swap":
+        members[name] = members[draw(st.sampled_from(list(members)))]
+    else:
+        inside = members.pop(name)
+        if way == "rename":
+            members[draw(st.sampled_from([f"../{name}", name.upper(), f"{name}x", "/etc/x"]))] = inside
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, inside in members.items():
+            archive.writestr(member, inside)
+    return file.getvalue()
+
+
+@st.composite
+def damaged_workbook(draw: DrawFn, content: bytes) -> bytes:
+    """Change cells of a workbook, or the XML in it."""
+    if draw(st.integers(0, 2)) == 0:
+        return draw(damaged_zip(content, damaged_bytes))
+    book = openpyxl.load_workbook(io.BytesIO(content))
+    for _ in range(draw(st.integers(1, 3))):
+        row, column = draw(st.integers(1, book.active.max_row)), draw(st.integers(1, book.active.max_column))
+        with suppress(ValueError):  # a value that no cell can hold
+            book.active.cell(row, column, draw(scalars))
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+@st.composite
+def damaged_parquet(draw: DrawFn, content: bytes) -> bytes:
+    """Change the type, the values or the name of a column, or bytes."""
+    way = draw(st.sampled_from(["bytes", "type", "values", "name", "drop", "rows"]))
+    if way == "bytes":
+        return draw(damaged_bytes(content))
+    table = pq.read_table(io.BytesIO(content))
+    column = draw(st.integers(0, table.num_columns - 1))
+    name = table.column_names[column]
+    if way == "type":
+        table = table.set_column(column, name, pa.nulls(table.num_rows, draw(st.sampled_from(ARROW))))
+    elif way == "values":
+        new = draw(st.lists(cells | st.none(), min_size=table.num_rows, max_size=table.num_rows))
+        table = table.set_column(column, name, pa.array(new, pa.string()))
+    elif way == "name":
+        table = table.rename_columns(
+            [draw(texts) if place == column else old for place, old in enumerate(table.column_names)]
+        )
+    elif way == "drop":
+        table = table.drop_columns([name])
+    else:
+        table = pa.concat_tables([table, table]) if draw(st.booleans()) else table[: draw(st.integers(0, 3))]
+    file = io.BytesIO()
+    pq.write_table(table, file)
+    return file.getvalue()
+
+
+@st.composite
+def damaged_database(draw: DrawFn, content: bytes) -> bytes:
+    """Change the schema or the rows of a label log, or bytes of the file."""
+    way = draw(st.sampled_from(["bytes", "schema", "rows", "rows"]))
+    if way == "bytes":
+        return draw(damaged_bytes(content))
+    with closing(sqlite3.connect(":memory:")) as database, suppress(sqlite3.Error, OverflowError):
+        database.deserialize(content)
+        if way == "schema":
+            database.executescript(draw(st.sampled_from(SCHEMA)))
+        else:
+            triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+            for name, _ in triggers:
+                database.execute(f"DROP TRIGGER {name}")
+            database.execute("PRAGMA ignore_check_constraints = 1")
+            column, number = draw(st.sampled_from(COLUMNS)), draw(st.integers(1, 20))
+            value = draw(scalars | st.binary(max_size=4) | values.map(json.dumps))
+            with suppress(sqlite3.Error, OverflowError):
+                database.execute(f"UPDATE events SET {column} = ? WHERE number = ?", (value, number))
+            for _, statement in triggers:
+                database.execute(statement)
+            database.commit()
+        return database.serialize()
+    return content
