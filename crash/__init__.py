@@ -1,4 +1,6 @@
-"""Kill campaigns: featprop killed in the middle of its work, out of room, and beside another one.
+"""Kill campaign: ``python -m crash``, or ``make crash``."""
 
-``python -m crash`` in a checkout (`make crash`); see `crash.__main__`.
-"""
+import os
+
+for _library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
+    os.environ[f"{_library}_NUM_THREADS"] = "1"  # a process with threads cannot be forked

@@ -1,8 +1,10 @@
-"""Label servers killed while people answer: what was acknowledged is in the log, once.
+"""Kill label servers while people answer: what was acknowledged is in the log, once.
 
-Real servers (`featprop label`), real requests over HTTP. Four people label; the server is killed and started again, and
-an answer that got no reply is sent again under its key. `benchmarks/labelling.py` measures the same servers.
+Real servers (`featprop label`) and real requests. The server is killed and started again, and an answer without a
+response is sent again under its key. `benchmarks/labelling.py` measures the same servers.
 """
+
+from __future__ import annotations
 
 import http.client
 import json
@@ -15,52 +17,51 @@ import time
 import urllib.parse
 import uuid
 from pathlib import Path
+from typing import Any
 
-from crash.killing import Tally
+from crash.harness import Tally
 from featprop.labels import LabelLog
-
-__all__ = ["CLASSES", "Client", "Server", "kill_servers"]
 
 CLASSES = ["a", "b", "c", "d", "e"]
 PEOPLE = ["p1", "p2", "p3", "p4"]
-LONGEST = 1.0
-"""Seconds a server has at most before it is killed."""
+MAX_SECONDS = 1.0
+"""Time that a server runs at most before it is killed."""
 
 
 class Server:
-    """A real server on a graph, and the address of each person."""
+    """A real server, and the address of each annotator."""
 
-    def __init__(self, graph, log, people):
+    def __init__(self, graph: Path, log: Path, people: list[str]) -> None:
         names = [part for name in people for part in ("--annotator", name)]
         command = [sys.executable, "-m", "featprop", "label", str(graph), "--no-browser", "--port", "0"]
         command += ["--classes", ",".join(CLASSES), "--labels", str(log), *names]
         self.people = people
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.addresses = {}
+        self.addresses: dict[str, urllib.parse.SplitResult] = {}
 
-    def ready(self):
-        """Wait until it says where it is."""
+    def ready(self) -> Server:
+        """Wait until it prints its addresses."""
+        assert self.process.stdout is not None
         for name in self.people:
             assert self.process.stdout.readline().strip() == name, "a server did not start"
             self.addresses[name] = urllib.parse.urlsplit(self.process.stdout.readline().strip())
         return self
 
-    def end(self, how=signal.SIGINT):
-        """End it, kindly or not."""
+    def end(self, how: int = signal.SIGINT) -> None:
+        """End it with a signal."""
         self.process.send_signal(how)
-        self.process.wait()
-        self.process.stdout.close()
+        self.process.communicate()
 
 
 class Client:
-    """One person's connection."""
+    """The connection of one annotator."""
 
-    def __init__(self, address):
+    def __init__(self, address: urllib.parse.SplitResult) -> None:
         self.token = urllib.parse.parse_qs(address.query)["token"][0]
-        self.connection = http.client.HTTPConnection(address.hostname, address.port, timeout=60)
+        self.connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=60)
 
-    def ask(self, method, path, body=None):
-        """Send a request and return what came back; a refusal is an error."""
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """Send a request and return the response; a refusal is an error."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         self.connection.request(method, path, None if body is None else json.dumps(body), headers)
         reply = self.connection.getresponse()
@@ -69,7 +70,7 @@ class Client:
             raise RuntimeError(f"{reply.status}: {text.decode()}")
         return json.loads(text) if path.startswith("/api/") else text
 
-    def answer(self, key, turn, *, with_page=False):
+    def answer(self, key: str, turn: int, *, with_page: bool = False) -> tuple[float, ...] | None:
         """Ask for a node, label it and fetch the page; return how long each took, or None if nothing is left."""
         start = time.perf_counter()
         node = self.ask("GET", "/api/next")["node"]
@@ -85,83 +86,63 @@ class Client:
 
 
 class People:
-    """Those who label, and what they know: what they sent, what was acknowledged, and what got no reply."""
+    """Annotators who remember what they sent and what was acknowledged."""
 
-    def __init__(self, log):
-        self.log = log
-        self.sent, self.acknowledged, self.pending = set(), set(), dict.fromkeys(PEOPLE)
-        self.has_ended = False
+    def __init__(self) -> None:
+        self.sent: set[str] = set()
+        self.acknowledged: set[str] = set()
+        self.pending: dict[str, Any] = dict.fromkeys(PEOPLE)
 
-    def label(self, server):
-        """Answer as fast as replies come, until the server is gone or nothing is left; returns the threads."""
-        threads = [threading.Thread(target=self._label, args=(server, name)) for name in PEOPLE]
-        for thread in threads:
-            thread.start()
-        return threads
-
-    def _label(self, server, name):
-        client, turn = Client(server.addresses[name]), 0
+    def label(self, server: Server, name: str) -> None:
+        """Answer as fast as responses come, until the server is gone or nothing is left."""
+        client = Client(server.addresses[name])
         try:
             while True:
-                body = self.pending[name]
-                if body is None:
+                if self.pending[name] is None:
                     node = client.ask("GET", "/api/next")["node"]
                     if node is None:
-                        self.has_ended = True
                         return
-                    body = {"node": node, "label": CLASSES[turn % len(CLASSES)], "key": uuid.uuid4().hex}
-                    self.pending[name] = body
-                    self.sent.add(body["key"])
-                client.ask("POST", "/api/labels", body)
-                self.acknowledged.add(body["key"])
+                    label = CLASSES[len(self.sent) % len(CLASSES)]
+                    self.pending[name] = {"node": node, "label": label, "key": uuid.uuid4().hex}
+                    self.sent.add(self.pending[name]["key"])
+                client.ask("POST", "/api/labels", self.pending[name])
+                self.acknowledged.add(self.pending[name]["key"])
                 self.pending[name] = None
-                turn += 1
         except (OSError, http.client.HTTPException):
             return
         finally:
             client.connection.close()
 
-    def judge(self, tally):
-        """Compare the log with what they know."""
-        with LabelLog(self.log) as kept:
-            acts = [act for act in kept.events() if act.kind != "class"]
-        keys = [act.key for act in acts]
-        answers = [(act.node, act.annotator) for act in acts]
-        for kind, count in (
-            ("lost", len(self.acknowledged - set(keys))),
-            ("doubled", len(answers) - len(set(answers))),
-            ("different", len(set(keys) - self.sent)),
-        ):
-            if count:
-                tally.note(kind, f"{count} answers of {len(self.acknowledged):,} acknowledged", count)
-        left = {path.name for path in self.log.parent.glob(f"{self.log.name}*")}
-        strange = left - {self.log.name}
-        if strange:
-            tally.note("left", f"{sorted(strange)}", len(strange))
 
-
-def kill_servers(graph: Path, folder: Path, kills: int, seed: int = 0, longest: float = LONGEST) -> tuple[Tally, int]:
-    """Kill servers again and again, one in five while it starts; return the tally and how many answers there were."""
-    chance, tally, answers = random.Random(seed), Tally(), 0
-    people, starting = People(folder / "0.labels"), 0.0
+def kill_servers(graph: Path, folder: Path, kills: int, seed: int = 0) -> tuple[Tally, int]:
+    """Kill servers of one log again and again, one in five while it starts; return also the number of answers."""
+    chance, tally, people, log, starting = random.Random(seed), Tally(), People(), folder / "log.labels", 0.0
     while tally.kills < kills:
-        began, server = time.monotonic(), Server(graph, people.log, PEOPLE)
+        began, server = time.monotonic(), Server(graph, log, PEOPLE)
         if starting and chance.random() < 0.2:
             time.sleep(chance.uniform(0, starting))
             server.end(signal.SIGKILL)
             tally.before += 1
         else:
-            threads = people.label(server.ready())
+            server.ready()
             starting = time.monotonic() - began
-            time.sleep(chance.uniform(0, longest))
+            threads = [threading.Thread(target=people.label, args=(server, name)) for name in PEOPLE]
+            for thread in threads:
+                thread.start()
+            time.sleep(chance.uniform(0, MAX_SECONDS))
             server.end(signal.SIGKILL)
             for thread in threads:
                 thread.join()
-            tally.after += people.has_ended
-            tally.during += not people.has_ended
+            tally.during += 1
         tally.kills += 1
-        if people.has_ended or tally.kills == kills:
-            answers += len(people.acknowledged)
-            people.judge(tally)
-            people = People(folder / f"{tally.kills}.labels")
-    return tally, answers
+    with LabelLog(log) as kept:
+        events = [event for event in kept.events() if event.kind == "label"]
+    keys, answers = {event.key for event in events}, {(event.node, event.annotator) for event in events}
+    for kind, count in (
+        ("lost", len(people.acknowledged - keys)),
+        ("different", len(events) - len(answers) + len(keys - people.sent)),
+        ("left", len(list(folder.glob("log.labels?*")))),
+    ):
+        if count:
+            tally.note(kind, f"{count} of {len(people.acknowledged):,} answers", count)
+    return tally, len(people.acknowledged)

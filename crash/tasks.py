@@ -1,81 +1,159 @@
-"""What is done in a process of its own, beside commands: what scripts, servers and runs of experiments do."""
+"""The tasks that are killed, their inputs, and what a reader finds after them."""
 
-import os
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from crash.children import featprop_command
-from crash.graphs import label_of
-from crash.inputs import Inputs
+import numpy as np
+from typer.testing import CliRunner
 
-__all__ = ["answer", "append_results", "choose_at_address", "go_on", "lines_of_results", "save_learner", "with_inputs"]
+import featprop as fp
+from crash.harness import Task
+from featprop.cli import app
 
-LINES = Path(__file__).parents[1] / "experiments" / "default" / "results" / "acm.jsonl"
-ACTS = 12
-
-
-def with_inputs(given: tuple[Callable[[Inputs, Path], None], Inputs, Path]) -> None:
-    """Call a function that reads inputs and writes to a folder."""
-    function, inputs, folder = given
-    function(inputs, folder)
+CLASSES = "abc"
 
 
-def save_learner(inputs: Inputs, folder: Path) -> None:
-    """Do as a script does that asks and tells with a label log."""
-    import featprop as fp
-
-    with fp.LabelLog(folder / "rounds.labels", exclusive=True) as log:
-        learner = fp.ActiveLearner(fp.read_graph(inputs.graph), log=log)
-        if learner.rounds == 0:
-            learner.ask(10)
-        learner.tell({int(node): label_of(node) for node in learner.asked})
+def make_inputs(folder: Path) -> None:
+    """Write two graphs, a sheet of labels and a model."""
+    for name, seed in (("graph", 1), ("other", 2)):
+        write_graph(folder / name, seed=seed)
+    rows = "".join(f"{node},{CLASSES[node % 3]}\n" for node in range(30))
+    (folder / "labels.csv").write_text(f"id,label\n{rows}", encoding="utf-8")
+    run_command("train {inputs}/graph --labels {inputs}/labels.csv --out {inputs}/model.safetensors")(folder, folder)
 
 
-def go_on(inputs: Inputs, folder: Path) -> None:
-    """Do as a script does that continues with a label log, tells more and asks again."""
-    import featprop as fp
-
-    with fp.LabelLog(folder / "rounds.labels", exclusive=True) as log:
-        learner = fp.ActiveLearner(fp.read_graph(inputs.graph), log=log)
-        learner.tell({node: label_of(node) for node in learner.asked})
-        learner.skip(239, reason="torn")
-        learner.ask(5)
-
-
-def lines_of_results() -> list[Any]:
-    """Return the lines that `append_results` appends: some of a real run."""
-    from featprop.experiments.results import Result
-
-    return [Result.from_json(line) for line in LINES.read_text(encoding="utf-8").splitlines()[:8]]
+def write_graph(folder: Path, nodes: int = 240, seed: int = 1) -> Path:
+    """Write nodes of three classes and their edges as CSV files."""
+    folder.mkdir(parents=True)
+    generator = np.random.default_rng(seed)
+    ids = np.arange(nodes)
+    features = generator.normal(size=(nodes, 6)) + 1.2 * np.eye(3, 6)[ids % 3]
+    values = [",".join(f"{value:.4f}" for value in row) for row in features]
+    rows = [f"{node},{numbers},{CLASSES[node % 3]}\n" for node, numbers in zip(ids, values, strict=True)]
+    (folder / "nodes.csv").write_text("id,w0,w1,w2,w3,w4,w5,label\n" + "".join(rows), encoding="utf-8")
+    ends = generator.choice(ids, size=(3 * nodes, 2))
+    pairs = sorted({(int(a), int(b)) for a, b in ends if a != b and (a - b) % 3 == 0})
+    (folder / "edges.csv").write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in pairs), encoding="utf-8")
+    return folder
 
 
-def append_results(folder: Path) -> None:
-    """Append lines as a run of experiments does, those that are not there yet."""
-    from featprop.experiments.results import appending, read_results
+def run_command(line: str) -> Callable[[Path, Path], None]:
+    """Return a function that runs a command; it must succeed."""
 
-    with appending(folder / "results") as appender:
-        appender.record({"acm": {"nodes": 3025}})
-        there = {result.cell for result in read_results(folder / "results")}
-        for result in lines_of_results():
-            if result.cell not in there:
-                appender.append([result])
+    def run(inputs: Path, state: Path) -> None:
+        done = CliRunner().invoke(app, [word.format(inputs=inputs, state=state) for word in line.split()])
+        if done.exit_code:
+            raise RuntimeError(f"exit code {done.exit_code}: {done.output}") from done.exception
+
+    return run
 
 
-def answer(folder: Path) -> None:
+def look_at_file(name: str) -> Callable[[Path, Path], dict[str, Any]]:
+    """Return the content of a file."""
+    return lambda _, state: {name: (state / name).read_bytes() if (state / name).exists() else None}
+
+
+def look_at_graph(_: Path, state: Path) -> dict[str, Any]:
+    """Return the numbers of a converted graph."""
+    if not (state / "out").exists():
+        return {"graph": None}
+    graph = fp.read_graph(state / "out")
+    return {"graph": (graph.n_nodes, graph.n_edges, float(np.asarray(graph.features).sum()))}
+
+
+def look_at_model(inputs: Path, state: Path) -> dict[str, Any]:
+    """Return what a model predicts."""
+    model = fp.load_model(state / "model.safetensors")
+    return {"model": model.predict_proba(fp.read_graph(inputs / "graph")).tobytes()}
+
+
+def look_at_log(inputs: Path, state: Path) -> dict[str, Any]:
+    """Return how often each answer is in a label log, who was asked, and the sheet."""
+    path, found = state / "log.labels", look_at_file("more.csv")(inputs, state)
+    if not path.exists():
+        return found
+    with fp.LabelLog(path) as log:
+        events = log.events()
+        found["rounds"] = fp.ActiveLearner(fp.read_graph(inputs / "graph"), log=log).rounds
+    found["asked"] = [event.node for event in events if event.kind == "ask"]
+    answers = [event for event in events if event.kind not in ("ask", "learner")]
+    return found | Counter(f"{event.kind} {event.node} {event.label} {event.annotator}" for event in answers)
+
+
+def look_at_results(_: Path, state: Path) -> dict[str, Any]:
+    """Return the results of experiments, without times, by what they are of."""
+    found: dict[str, Any] = {}
+    for path in (state / "results").glob("*.jsonl"):
+        for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
+            result = json.loads(line)
+            key = f"{[result[name] for name in ('strategy', 'model', 'budget', 'seed')]}"
+            found.setdefault(key, []).append((result["nodes"], result["accuracy"]))
+    return found
+
+
+def start_rounds(inputs: Path, state: Path) -> None:
+    """Select a first sheet with a log, and type labels into it."""
+    run_command("select {inputs}/graph --budget 12 --log {state}/log.labels --out {state}/first.csv")(inputs, state)
+    with (state / "first.csv").open(encoding="utf-8", newline="") as file:
+        rows = [f"{row['id']},{CLASSES[int(row['id']) % 3]}\n" for row in csv.DictReader(file)]
+    (state / "first.csv").write_text("id,label\n" + "".join(rows), encoding="utf-8")
+
+
+def run_learner(inputs: Path, state: Path) -> None:
+    """Continue with a log as a script does: tell the labels that are missing, skip a node, ask again."""
+    with fp.LabelLog(state / "log.labels", exclusive=True) as log:
+        learner = fp.ActiveLearner(fp.read_graph(inputs / "graph"), log=log)
+        if learner.rounds < 2:
+            learner.tell({node: CLASSES[int(node) % 3] for node in learner.asked})
+            learner.skip(239, reason="torn")
+            learner.ask(5)
+
+
+def write_log(_: Path, state: Path) -> None:
     """Take answers as a server does, each under its key."""
-    from featprop.labels import LabelLog
-
-    with LabelLog(folder / "people.labels") as log:
+    with fp.LabelLog(state / "log.labels") as log:
         log.name_classes(["a", "b"])
-        for number in range(ACTS):
+        for number in range(20):
             log.answer(number, "ab"[number % 2], annotator="ada", key=f"key {number}")
         log.skip(99, "torn", annotator="ada", key="skipped")
         log.note(99, "look again", annotator="ada", key="noted")
 
 
-def choose_at_address(given: tuple[str, str, str]) -> None:
-    """Choose nodes of a converted graph at an address, of which the cache keeps a copy."""
-    cache, address, out = given
-    os.environ["FEATPROP_CACHE"] = cache
-    featprop_command(["select", address, "--budget", "5", "--out", out])
+CONVERT, FORCE = "convert {inputs}/graph {state}/out", " --force"
+TRAIN = "train {inputs}/%s --labels {inputs}/labels.csv --out {state}/model.safetensors"
+PREDICT = "predict {inputs}/%s --model {inputs}/model.safetensors --out {state}/predictions.csv"
+SELECT_MORE = (
+    "select {inputs}/graph --budget 6 --labels {state}/first.csv --log {state}/log.labels --out {state}/more.csv"
+)
+EXPERIMENTS = (
+    "experiments run --dataset {inputs}/graph --strategy random --strategy degree --model ridge "
+    "--budgets 6,12 --seeds 2 --jobs 1 --out {state}/results"
+)
+
+TASKS = [
+    Task("convert", run_command(CONVERT), look_at_graph, repeatable=False),
+    Task(
+        "convert --force",
+        run_command(CONVERT + FORCE),
+        look_at_graph,
+        run_command("convert {inputs}/other {state}/out"),
+    ),
+    Task("train", run_command(TRAIN % "graph" + FORCE), look_at_model, run_command(TRAIN % "other")),
+    Task(
+        "predict",
+        run_command(PREDICT % "graph" + FORCE),
+        look_at_file("predictions.csv"),
+        run_command(PREDICT % "other"),
+    ),
+    Task("select --log", run_command(SELECT_MORE + FORCE), look_at_log, start_rounds, repeatable=False),
+    Task("import", run_command("import {state}/log.labels {inputs}/labels.csv"), look_at_log, start_rounds),
+    Task("learner", run_learner, look_at_log, start_rounds),
+    Task("label log", write_log, look_at_log),
+    Task("experiments run", run_command(EXPERIMENTS), look_at_results),
+]

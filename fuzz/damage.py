@@ -8,7 +8,6 @@ import io
 import json
 import sqlite3
 import zipfile
-from collections.abc import Callable
 from contextlib import closing, suppress
 from typing import Any
 
@@ -18,7 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import DrawFn
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
 from tests.crafted_pickles import CRAFTED
 
@@ -39,8 +39,6 @@ PIECES = (b"\x00", b"\xff", b"\n", b'"', b",", b"\xff" * 8, b"\xef\xbb\xbf", b"\
 ODD_JSON = (b'{"a": 1, "a": 2}', b"[" * 100_000, b'{"a":' * 50_000, b"NaN", b"1e999", b"", b"null", b"[]", b'"\\ud800"')
 SHAPES = (b"(-1,)", b"(0,)", b"(9999999999999,)", b"(4611686018427387904, 2)", b"('a',)", b"((((((((", b"(1e3,)")
 TYPES = ("i1", "u4", "i8", "u8", "f2", "f4", ">f8", "?", "c8", "U5", "S3", "M8[s]")
-ARROW = (pa.null(), pa.int8(), pa.uint64(), pa.float16(), pa.bool_(), pa.decimal128(38, 3), pa.timestamp("ns"), pa.date32(),
-         pa.binary(), pa.list_(pa.float32()), pa.large_string(), pa.time64("ns"))  # fmt: skip
 SCHEMA = (
     "DROP VIEW audit", "DROP TABLE events", "PRAGMA user_version = 99", "PRAGMA application_id = 0", "VACUUM",
     "CREATE TABLE other (a)", "ALTER TABLE events ADD COLUMN extra", "PRAGMA journal_mode = DELETE",
@@ -80,32 +78,32 @@ def damaged_bytes(draw: DrawFn, content: bytes) -> bytes:
 
 
 @st.composite
-def damaged_csv(draw: DrawFn, content: bytes) -> bytes:
-    """Change cells, rows and columns of a table, how it is written, or its bytes."""
-    if draw(st.integers(0, 4)) == 0:
-        return draw(damaged_bytes(content))
+def damaged_table(draw: DrawFn, content: bytes, suffix: str = ".csv") -> bytes:
+    """Change cells, rows and columns of a CSV file, how it is written, or its bytes."""
     rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
-    for _ in range(draw(st.integers(1, 3))):
+    for _ in range(draw(st.integers(0, 2))):
         rows = draw(_damaged_rows(rows))
-    return draw(rewritten_csv(rows))
+    written = draw(rewritten_csv(rows)) if suffix == ".csv" else WRITERS[suffix](rows)
+    return draw(damaged_bytes(written)) if draw(st.integers(0, 9)) == 0 else written
 
 
 @st.composite
 def _damaged_rows(draw: DrawFn, rows: list[list[str]]) -> list[list[str]]:
     rows = [list(row) for row in rows] or [[""]]
-    row, column = draw(st.integers(0, len(rows) - 1)), draw(st.integers(0, max(map(len, rows))))
-    way = draw(st.sampled_from(["cell", "title", "column", "row", "rows", "drop", "copy", "order", "head"]))
+    row, column = draw(st.integers(0, len(rows) - 1)), draw(st.integers(0, len(rows[0])))
+    way = draw(st.sampled_from(["cell", "cell", "title", "column", "row", "rows", "drop", "copy", "order", "head"]))
     if way in ("cell", "title"):
         rows[0 if way == "title" else row][column : column + 1] = [draw(cells)]
     elif way == "column":
-        for each in rows[1:]:
-            each[column : column + 1] = [draw(cells)]
+        few = draw(st.lists(cells, min_size=1, max_size=3))
+        for number, each in enumerate(rows[1:]):
+            each[column : column + 1] = [few[number % len(few)]]
     elif way == "row":
         del rows[row]
     elif way == "rows":
         rows[row:row] = [rows[row]] * draw(st.sampled_from([1, 50]))
     elif way in ("drop", "copy"):
-        rows = [each[:column] + (each[column + 1 :] if way == "drop" else each[column - 1 :]) for each in rows]
+        rows = [each[:column] + each[column + 1 if way == "drop" else column - 1 :] for each in rows]
     elif way == "order":
         rows = [rows[0], *draw(st.permutations(rows[1:]))]
     else:
@@ -120,6 +118,35 @@ def rewritten_csv(draw: DrawFn, rows: list[list[str]]) -> bytes:
     text, quoting = io.StringIO(), draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
     csv.writer(text, delimiter=delimiter, lineterminator=line_end, quoting=quoting).writerows(rows)
     return text.getvalue().encode(encoding, "replace")
+
+
+def _write_parquet(rows: list[list[str]]) -> bytes:
+    titles, *body = rows or [[]]
+    columns = [[row[place] if place < len(row) else None for row in body] for place in range(len(titles))]
+    arrays = [_typed(column) for column in columns]
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(arrays, names=titles), file)
+    return file.getvalue()
+
+
+def _typed(column: list[str | None]) -> pa.Array:
+    """Return numbers where all cells are, and text otherwise."""
+    try:
+        return pa.array([float(cell) if cell else None for cell in column], pa.float64())
+    except ValueError:
+        return pa.array(column, pa.string())
+
+
+def _write_workbook(rows: list[list[str]]) -> bytes:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append([ILLEGAL_CHARACTERS_RE.sub("", cell)[:32_000] for cell in row])
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+WRITERS = {".parquet": _write_parquet, ".xlsx": _write_workbook}
 
 
 @st.composite
@@ -149,29 +176,21 @@ def damaged_tree(draw: DrawFn, tree: Any) -> Any:
 
 @st.composite
 def damaged_json(draw: DrawFn, content: bytes) -> bytes:
-    """Change values of a JSON file, or of each line of a JSONL file, or bytes."""
+    """Change values of a JSON or JSONL file, or its bytes."""
     way = draw(st.integers(0, 9))
-    if way == 0:
-        return draw(st.sampled_from(ODD_JSON))
+    if way < 2:
+        return draw(damaged_bytes(content) if way else st.sampled_from(ODD_JSON))
     try:
-        lines = [json.loads(content)]
-    except ValueError:
-        with suppress(ValueError):
-            lines = [json.loads(line) for line in content.splitlines()]
-            return "\n".join(json.dumps(draw(damaged_tree(line))) for line in lines).encode()
-        return draw(damaged_bytes(content))
-    return draw(damaged_bytes(content)) if way == 1 else json.dumps(draw(damaged_tree(lines[0]))).encode()
-
-
-def damaged_pickle(content: bytes) -> SearchStrategy[bytes]:
-    """Change bytes of a pickle, or take a crafted one."""
-    return damaged_bytes(content) | st.sampled_from(list(CRAFTED.values()))
+        return json.dumps(draw(damaged_tree(json.loads(content)))).encode()
+    except json.JSONDecodeError:
+        lines = draw(damaged_tree([json.loads(line) for line in content.splitlines()]))
+        return "\n".join(map(json.dumps, lines if isinstance(lines, list) else [lines])).encode()
 
 
 @st.composite
 def damaged_npy(draw: DrawFn, content: bytes) -> bytes:
     """Change the array, the header or the bytes of a ``.npy`` file, or put a crafted pickle into it."""
-    way = draw(st.sampled_from(["bytes", "shape", "pickle", "type", "values", "length", "other"]))
+    way = draw(st.sampled_from(["bytes", "shape", "pickle", "type", "values", "values", "length", "other"]))
     file = io.BytesIO()
     if way == "pickle":
         np.lib.format.write_array_header_1_0(file, {"descr": "|O", "fortran_order": False, "shape": ()})
@@ -200,68 +219,22 @@ def damaged_npy(draw: DrawFn, content: bytes) -> bytes:
 
 
 @st.composite
-def damaged_zip(draw: DrawFn, content: bytes, damage: Callable[[bytes], SearchStrategy[bytes]]) -> bytes:
-    """Damage, drop, swap or rename a member of an archive, or change its bytes."""
-    way = draw(st.sampled_from(["member", "member", "member", "bytes", "drop", "swap", "rename"]))
-    if way == "bytes":
-        return draw(damaged_bytes(content))
+def damaged_arrays(draw: DrawFn, content: bytes) -> bytes:
+    """Damage, drop or swap arrays of a ``.npz`` file, or change its bytes."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    name = draw(st.sampled_from(list(members)))
-    if way == "member":
-        members[name] = draw(damage(members[name]))
-    elif way == "swap":
-        members[name] = members[draw(st.sampled_from(list(members)))]
+    name, other = (draw(st.sampled_from(list(members))) for _ in range(2))
+    way = draw(st.sampled_from(["array"] * 8 + ["swap", "drop", "bytes"]))
+    if way == "bytes":
+        return draw(damaged_bytes(content))
+    if way == "drop":
+        del members[name]
     else:
-        inside = members.pop(name)
-        if way == "rename":
-            members[draw(st.sampled_from([f"../{name}", name.upper(), f"{name}x", "/etc/x"]))] = inside
+        members[name] = draw(damaged_npy(members[name])) if way == "array" else members[other]
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for member, inside in members.items():
             archive.writestr(member, inside)
-    return file.getvalue()
-
-
-@st.composite
-def damaged_workbook(draw: DrawFn, content: bytes) -> bytes:
-    """Change cells of a workbook, or the XML in it."""
-    if draw(st.integers(0, 2)) == 0:
-        return draw(damaged_zip(content, damaged_bytes))
-    book = openpyxl.load_workbook(io.BytesIO(content))
-    for _ in range(draw(st.integers(1, 3))):
-        row, column = draw(st.integers(1, book.active.max_row)), draw(st.integers(1, book.active.max_column))
-        with suppress(ValueError):  # a value that no cell can hold
-            book.active.cell(row, column, draw(scalars))
-    file = io.BytesIO()
-    book.save(file)
-    return file.getvalue()
-
-
-@st.composite
-def damaged_parquet(draw: DrawFn, content: bytes) -> bytes:
-    """Change the type, the values or the name of a column, or bytes."""
-    way = draw(st.sampled_from(["bytes", "type", "values", "name", "drop", "rows"]))
-    if way == "bytes":
-        return draw(damaged_bytes(content))
-    table = pq.read_table(io.BytesIO(content))
-    column = draw(st.integers(0, table.num_columns - 1))
-    name = table.column_names[column]
-    if way == "type":
-        table = table.set_column(column, name, pa.nulls(table.num_rows, draw(st.sampled_from(ARROW))))
-    elif way == "values":
-        new = draw(st.lists(cells | st.none(), min_size=table.num_rows, max_size=table.num_rows))
-        table = table.set_column(column, name, pa.array(new, pa.string()))
-    elif way == "name":
-        table = table.rename_columns(
-            [draw(texts) if place == column else old for place, old in enumerate(table.column_names)]
-        )
-    elif way == "drop":
-        table = table.drop_columns([name])
-    else:
-        table = pa.concat_tables([table, table]) if draw(st.booleans()) else table[: draw(st.integers(0, 3))]
-    file = io.BytesIO()
-    pq.write_table(table, file)
     return file.getvalue()
 
 

@@ -1,24 +1,16 @@
-"""Valid inputs of every kind, made from one small graph with featprop's own commands.
-
-Making them also imports and compiles what the commands need, once for all examples.
-"""
+"""Valid inputs of every kind, made from one small graph with featprop's own commands."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
-import importlib
 import json
-import pickle
 import random
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
-import openpyxl
-import pyarrow as pa
-import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from featprop.cli import app
@@ -48,13 +40,13 @@ def make_seeds(folder: Path) -> None:
         contextlib.redirect_stdout(printed),
         contextlib.redirect_stderr(printed),
     ):
-        _write_tables()
+        Path("csv").mkdir()
+        for name, columns in zip(("nodes", "edges"), graph_tables(), strict=True):
+            write_csv(Path("csv") / f"{name}.csv", columns)
+        featprop("convert", "csv", "native")
         _write_graph_files()
-        _write_planetoid()
         _write_labels_and_models()
         Path("run.toml").write_text(SETTINGS, encoding="utf-8")
-        for name in ("featprop.experiments.runner", "featprop.web.page.server"):
-            importlib.import_module(name)
 
 
 def featprop(*words: str) -> None:
@@ -95,19 +87,6 @@ def write_csv(path: Path, columns: dict[str, list[Any]]) -> None:
         csv.writer(file, lineterminator="\n").writerows([list(columns), *zip(*columns.values(), strict=True)])
 
 
-def _write_tables() -> None:
-    for form in ("csv", "parquet", "excel"):
-        Path(form).mkdir()
-    for name, columns in zip(("nodes", "edges"), graph_tables(), strict=True):
-        write_csv(Path("csv") / f"{name}.csv", columns)
-        pq.write_table(pa.table(columns), Path("parquet") / f"{name}.parquet")
-        book = openpyxl.Workbook()
-        for row in [list(columns), *zip(*columns.values(), strict=True)]:
-            book.active.append(list(row))
-        book.save(Path("excel") / f"{name}.xlsx")
-    featprop("convert", "csv", "native")
-
-
 def _write_graph_files() -> None:
     """Write the graph in the formats of other programs."""
     nodes, edges = graph_tables()
@@ -129,21 +108,6 @@ def _write_graph_files() -> None:
     np.savez("plain.npz", labels=labels, **parts)
     boxes = [np.array(sp.csr_matrix(matrix), dtype=object) for matrix in matrices.values()]
     np.savez("pickled.npz", adj_matrix=boxes[0], node_attr=boxes[1], node_label=labels, allow_pickle=True)
-
-
-def _write_planetoid() -> None:
-    """Write files of the size of Cora: 2,708 nodes, 1,433 features and 7 classes."""
-    Path("planetoid").mkdir()
-    nodes, known, words, classes = 2708, 1708, 1433, 7
-    rows = np.arange(nodes)
-    features = sp.csr_matrix((np.ones(nodes, np.float32), (rows, rows % words)), shape=(nodes, words))
-    one_hot = np.eye(classes, dtype=np.int32)[rows % classes]
-    parts = {"x": features[:140], "y": one_hot[:140], "allx": features[:known], "ally": one_hot[:known]}
-    parts |= {"tx": features[known:], "ty": one_hot[known:]}
-    parts["graph"] = {row: [(row + 7) % nodes, (row - 7) % nodes] for row in range(nodes)}
-    for name, part in parts.items():
-        Path(f"planetoid/ind.cora.{name}").write_bytes(pickle.dumps(part, protocol=2))
-    Path("planetoid/ind.cora.test.index").write_text("".join(f"{row}\n" for row in range(known, nodes)))
 
 
 def _write_labels_and_models() -> None:

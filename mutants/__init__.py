@@ -1,1 +1,1 @@
-"""Mutation testing of the numerical core."""
+"""Mutation testing of the numerical core: ``python -m mutants``, or ``make mutants``."""

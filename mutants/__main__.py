@@ -1,18 +1,162 @@
-"""``python -m mutants --count 400 --seed 0``: test mutants of the numerical core and report the survivors."""
+"""Test random mutants of the numerical core, continuing after the last run, and report the survivors.
+
+    python -m mutants [--count 400] [--seed 0] [--module compute/kernels.py …] [--jobs 2] [--seconds 14400]
+
+Outcomes are kept in ``mutants/found``; a mutant is tested again if its file or its tests change. Exit code 1 means that
+less than 85 % are killed, that a survivor has no reason in ``survivors.toml``, or that the time was over.
+"""
 
 from __future__ import annotations
 
+import argparse
+import hashlib
+import json
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+
+from mutants.changes import Mutant, find_mutants
+
+ROOT = Path(__file__).parents[1]
+SOURCES, TESTS, REASONS = ROOT / "src" / "featprop", ROOT / "tests", Path(__file__).with_name("survivors.toml")
+MIN_KILLED = 0.85
+MAX_SECONDS = 300
+"""Time of the tests of a mutant; one that takes longer counts as killed."""
+CORE: dict[str, tuple[str, ...]] = {
+    "propagation/propagation.py": ("propagation/test_propagation.py", "compute/test_propagated_points.py"),
+    "propagation/message_passing.py": ("propagation/test_message_passing.py", "propagation/test_propagation.py"),
+    "propagation/coverage.py": ("propagation/test_coverage.py",),
+    "propagation/reduction.py": ("propagation/test_reduction.py",),
+    "compute/row_kernels.py": ("compute/test_row_kernels.py",),
+    "compute/kernels.py": ("compute/test_kernels.py", "compute/test_points.py"),
+    "clustering/swaps.py": ("clustering/test_swaps.py",),
+    "clustering/alternating.py": ("clustering/test_alternating.py",),
+    "clustering/kcenter.py": ("clustering/test_kcenter.py",),
+    "models/ridge.py": ("models/test_ridge.py",),
+    "models/least_squares.py": ("models/test_least_squares.py",),
+    "models/calibration.py": ("models/test_calibration.py",),
+    "evaluate/cross_validation.py": ("evaluate/test_diagnostics.py", "evaluate/test_estimate.py"),
+    "experiments/protocol.py": ("experiments/test_protocol.py",),
+    "experiments/scoring.py": ("experiments/test_scoring.py",),
+}
+"""Files of ``src/featprop``, and the files of ``tests`` that must notice their mutants."""
 
 
 def main() -> int:
-    """Run in a process without threads, so that it can be forked."""
-    for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
-        os.environ[f"{name}_NUM_THREADS"] = "1"
-    from mutants.campaign import main
+    """Run the campaign."""
+    parser = argparse.ArgumentParser(prog="python -m mutants", description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--count", type=int, default=400, help="number of mutants in the random sample (400)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sample (0)")
+    parser.add_argument("--module", action="append", choices=CORE, help="only mutants of this file; repeatable")
+    parser.add_argument("--jobs", type=int, default=2, help="number of mutants tested at a time (2)")
+    parser.add_argument("--seconds", type=float, default=14_400, help="time limit (14400)")
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("found"), help="folder for outcomes")
+    asked = parser.parse_args()
+    end = time.monotonic() + asked.seconds
+    chosen = sample([each for name in asked.module or CORE for each in mutants_of(name)], asked.count, asked.seed)
+    asked.out.mkdir(parents=True, exist_ok=True)
+    outcomes = asked.out / "outcomes.jsonl"
+    known = dict(map(json.loads, outcomes.read_text(encoding="utf-8").splitlines())) if outcomes.exists() else {}
+    missing = [mutant for mutant in chosen if _stamp(mutant) not in known]
+    print(f"Seed {asked.seed}: {len(chosen):,} mutants, {len(missing):,} of them to test", flush=True)
+    with tempfile.TemporaryDirectory(prefix="featprop-mutants-") as scratch, ThreadPoolExecutor(asked.jobs) as threads:
+        trees: SimpleQueue[Path] = SimpleQueue()
+        for number in range(asked.jobs):
+            trees.put(shutil.copytree(ROOT / "src", Path(scratch) / str(number) / "src"))
+        for mutant, outcome in threads.map(lambda mutant: (mutant, _test(mutant, trees, end)), missing):
+            if outcome != "left":
+                known[_stamp(mutant)] = outcome
+                with outcomes.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([_stamp(mutant), outcome]) + "\n")
+                print(f"{outcome:<10}{mutant.key}", flush=True)
+    return _report(chosen, known)
 
-    return main()
+
+def mutants_of(module: str) -> list[Mutant]:
+    """Return the mutants of a file of the core."""
+    return find_mutants(module, (SOURCES / module).read_text(encoding="utf-8"))
+
+
+def sample(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
+    """Return a random sample that hardly changes when other mutants come and go."""
+    return sorted(mutants, key=lambda mutant: _digest(f"{seed}:{mutant.key}"))[:count]
+
+
+def fits(reason: dict[str, str], mutant: Mutant) -> bool:
+    """Return whether a reviewed reason is about a mutant; one without a change is about every change of its line."""
+    is_line = (reason["module"], reason["line"]) == (mutant.module, mutant.line)
+    return is_line and reason.get("change", mutant.change) == mutant.change
+
+
+def read_reasons() -> list[dict[str, str]]:
+    """Read the reviewed survivors."""
+    entries: list[dict[str, str]] = tomllib.loads(REASONS.read_text(encoding="utf-8"))["survivor"]
+    return entries
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _stamp(mutant: Mutant) -> str:
+    tests = "".join((TESTS / name).read_text(encoding="utf-8") for name in CORE[mutant.module])
+    return f"{mutant.key} {_digest(mutant.source + tests)}"
+
+
+def _test(mutant: Mutant, trees: SimpleQueue[Path], end: float) -> str:
+    """Run the tests with a changed copy of ``src``; Numba compiles the functions of a changed file again."""
+    if time.monotonic() > end:
+        return "left"
+    tree = trees.get()
+    place = tree / "featprop" / mutant.module
+    before = place.read_text(encoding="utf-8")
+    place.write_text(mutant.source, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", "--tb=no"]
+    environment = os.environ | {"PYTHONPATH": f"{tree}{os.pathsep}{ROOT}", "CI": "1", "OMP_NUM_THREADS": "1"}
+    tests = [str(TESTS / name) for name in CORE[mutant.module]]
+    try:
+        run = subprocess.run(
+            [*command, *tests], cwd=ROOT, env=environment, capture_output=True, check=False, timeout=MAX_SECONDS
+        )
+        return "killed" if run.returncode else "survived"
+    except subprocess.TimeoutExpired:
+        return "timed out"
+    finally:
+        place.write_text(before, encoding="utf-8")
+        trees.put(tree)
+
+
+def _report(chosen: list[Mutant], known: dict[str, str]) -> int:
+    """Print a table and the survivors without a reason."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in (*CORE, "all")}
+    reasons, unexplained = read_reasons(), []
+    for mutant in chosen:
+        outcome = known.get(_stamp(mutant), "left")
+        if outcome == "survived" and any(fits(reason, mutant) for reason in reasons):
+            outcome = "explained"
+        elif outcome == "survived":
+            unexplained.append(mutant.key)
+        counts[mutant.module][outcome] += 1
+        counts["all"][outcome] += 1
+    kinds = ("killed", "timed out", "survived", "explained", "left")
+    print(f"{'file':<34}{''.join(f'{kind:>11}' for kind in kinds)}")
+    for name, row in counts.items():
+        if row:
+            print(f"{name:<34}{''.join(f'{row[kind]:>11,}' for kind in kinds)}")
+    print("".join(f"No reason: {key}\n" for key in unexplained), end="")
+    total = counts["all"]
+    tested = total.total() - total["left"]
+    share = (total["killed"] + total["timed out"]) / max(1, tested)
+    print(f"{share:.1%} of {tested:,} mutants killed; {len(unexplained):,} survivors without a reason")
+    return int(share < MIN_KILLED or bool(unexplained) or total["left"] > 0)
 
 
 if __name__ == "__main__":

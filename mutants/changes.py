@@ -1,61 +1,34 @@
-"""Mutants: small changes of a source file that its tests should detect.
+"""Mutants: small changes of a source file that its tests should notice.
 
-They change operators, comparisons, conditions, numbers, minima and maxima and bounds of slices, or remove statements. A
-change keeps all line numbers, so other functions, also compiled ones, do not change. Messages, annotations, decorators
-and assertions are not changed.
+They change operators, comparisons, conditions, numbers, minima and maxima and bounds of slices, or remove statements.
+Messages, annotations, decorators and assertions are not changed.
 """
 
 from __future__ import annotations
 
 import ast
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mutants.core import CORE, LEFT_OUT, source_of
-
-__all__ = ["Mutant", "all_mutants", "mutants_of", "sampled"]
-
 OPERATORS = {
-    ast.Add: ("+", "-"),
-    ast.Sub: ("-", "+"),
-    ast.Mult: ("*", "/"),
-    ast.Div: ("/", "*"),
-    ast.FloorDiv: ("//", "*"),
-    ast.Mod: ("%", "*"),
-    ast.Pow: ("**", "*"),
-    ast.BitAnd: ("&", "|"),
-    ast.BitOr: ("|", "&"),
-}
+    ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"), ast.FloorDiv: ("//", "*"),
+    ast.Mod: ("%", "*"), ast.Pow: ("**", "*"), ast.BitAnd: ("&", "|"), ast.BitOr: ("|", "&"),
+}  # fmt: skip
 COMPARISONS = {
-    ast.Lt: ("<", ("<=", ">=")),
-    ast.LtE: ("<=", ("<", ">")),
-    ast.Gt: (">", (">=", "<=")),
-    ast.GtE: (">=", (">", "<")),
-    ast.Eq: ("==", ("!=",)),
-    ast.NotEq: ("!=", ("==",)),
-    ast.In: ("in", ("not in",)),
-    ast.NotIn: ("not in", ("in",)),
-    ast.Is: ("is", ("is not",)),
-    ast.IsNot: ("is not", ("is",)),
-}
-SWAPPED = dict(
-    pair
-    for a, b in [
-        ("min", "max"),
-        ("minimum", "maximum"),
-        ("argmin", "argmax"),
-        ("any", "all"),
-        ("floor", "ceil"),
-        ("zeros", "ones"),
-        ("sum", "mean"),
-    ]
-    for pair in ((a, b), (b, a))
-)
+    ast.Lt: ("<", ("<=", ">=")), ast.LtE: ("<=", ("<", ">")), ast.Gt: (">", (">=", "<=")), ast.GtE: (">=", (">", "<")),
+    ast.Eq: ("==", ("!=",)), ast.NotEq: ("!=", ("==",)), ast.In: ("in", ("not in",)), ast.NotIn: ("not in", ("in",)),
+    ast.Is: ("is", ("is not",)), ast.IsNot: ("is not", ("is",)),
+}  # fmt: skip
+PAIRS = (("min", "max"), ("minimum", "maximum"), ("argmin", "argmax"), ("any", "all"), ("floor", "ceil"),
+         ("zeros", "ones"), ("sum", "mean"))  # fmt: skip
+SWAPPED = dict(PAIRS) | {second: first for first, second in PAIRS}
 DROPPED = ("sqrt", "abs", "log", "exp")
 """Functions that are replaced by their argument."""
+SKIPPED = ast.Raise | ast.Assert | ast.JoinedStr | ast.Import | ast.ImportFrom
+
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -65,75 +38,38 @@ class Mutant:
     Attributes
     ----------
     module
-        The file, in `src/featprop`.
-    number
-        Of the line.
+        The file, in ``src/featprop``.
     line
-        What stands there, without the blanks around it.
+        The line that changes, without the blanks around it.
     change
-        What is replaced, and by what.
-    repeat
-        How many changes before it in the file have the same line and change.
-    start, end, text
-        The bytes of the file that are replaced, and the new ones.
-    compiled
-        Whether a compiled function changes, or a number that these may use.
+        What is replaced and by what, numbered if the line allows it several times.
+    source
+        The changed file.
     """
 
     module: str
-    number: int
     line: str
     change: str
-    repeat: int
-    start: int
-    end: int
-    text: str
-    compiled: bool
-
-    @property
-    def told(self) -> str:
-        """The change, numbered if the line allows it several times."""
-        return self.change + (f" ({self.repeat + 1})" if self.repeat else "")
+    source: str
 
     @property
     def key(self) -> str:
         """Key that does not depend on the line number."""
-        return f"{self.module}: {self.line}: {self.told}"
-
-    def applied(self, source: str) -> str:
-        """Apply the change to the source."""
-        given = source.encode()
-        return (given[: self.start] + self.text.encode() + given[self.end :]).decode()
+        return f"{self.module}: {self.line}: {self.change}"
 
 
-def all_mutants() -> list[Mutant]:
-    """Return the mutants of the whole core, in order."""
-    return [mutant for module in CORE for mutant in mutants_of(module, source_of(module), LEFT_OUT.get(module, ()))]
-
-
-def sampled(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
-    """Return a random sample, in order, that hardly changes when other mutants come and go."""
-    draws = {mutant.key: hashlib.blake2b(f"{seed}:{mutant.key}".encode()).digest() for mutant in mutants}
-    chosen = {mutant.key for mutant in sorted(mutants, key=lambda mutant: draws[mutant.key])[:count]}
-    return [mutant for mutant in mutants if mutant.key in chosen]
-
-
-def mutants_of(module: str, source: str, left_out: tuple[str, ...] = ()) -> list[Mutant]:
+def find_mutants(module: str, source: str) -> list[Mutant]:
     """Return all mutants of one file."""
-    text = _Text(source)
-    repeats: Counter[tuple[str, str]] = Counter()
-    found = []
-    for (start, end), put, compiled in _walked(ast.parse(source), text, left_out, True):
-        before = text.given[start:end].decode()
-        number = text.given.count(b"\n", 0, start) + 1
-        line = text.lines[number - 1].strip()
-        change = f"{_short(before)} → {_short(put)}"
-        padded = put + "\n" * (before.count("\n") - put.count("\n"))
-        repeat = repeats[line, change]
+    text, repeats, found = _Text(source), Counter[tuple[str, str]](), []
+    for (start, end), new in _walk(ast.parse(source), text):
+        line = text.lines[text.content.count(b"\n", 0, start)].strip()
+        change = f"{' '.join(text.content[start:end].decode().split())} → {' '.join(new.split())}"
         repeats[line, change] += 1
-        mutant = Mutant(module, number, line, change, repeat, start, end, padded, compiled)
-        if _compiles(mutant.applied(source)):
-            found.append(mutant)
+        if (repeat := repeats[line, change]) > 1:
+            change += f" ({repeat})"
+        changed = (text.content[:start] + new.encode() + text.content[end:]).decode()
+        if _is_valid(changed):
+            found.append(Mutant(module, line, change, changed))
     return found
 
 
@@ -141,13 +77,12 @@ class _Text:
     """A source file and the positions of its syntax nodes."""
 
     def __init__(self, source: str) -> None:
-        self.given = source.encode()
-        self.lines = source.splitlines()
+        self.content, self.lines = source.encode(), source.splitlines()
         self._starts = [0]
-        for line in self.given.splitlines(keepends=True):
+        for line in self.content.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
 
-    def span(self, node: ast.AST) -> tuple[int, int]:
+    def span(self, node: ast.AST) -> Span:
         """Return the bytes of a node."""
         return (
             self._starts[node.lineno - 1] + node.col_offset,  # type: ignore[attr-defined]
@@ -157,41 +92,31 @@ class _Text:
     def of(self, node: ast.AST) -> str:
         """Return the characters of a node."""
         start, end = self.span(node)
-        return self.given[start:end].decode()
+        return self.content[start:end].decode()
 
-    def between(self, left: ast.AST, right: ast.AST, token: str) -> tuple[int, int]:
+    def between(self, left: ast.AST, right: ast.AST, token: str) -> Span:
         """Return the bytes of an operator between two operands."""
-        after, until = self.span(left)[1], self.span(right)[0]
-        start = self.given.index(token.encode(), after, until)
+        start = self.content.index(token.encode(), self.span(left)[1], self.span(right)[0])
         return start, start + len(token)
 
 
-def _walked(
-    node: ast.AST, text: _Text, left_out: tuple[str, ...], compiled: bool
-) -> Iterator[tuple[tuple[int, int], str, bool]]:
-    """Yield the bytes to replace, the new text, and whether compiled code depends on it."""
-    if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.Import | ast.ImportFrom | ast.AnnAssign):
-        if isinstance(node, ast.AnnAssign) and node.value is not None:
-            yield from _walked(node.value, text, left_out, compiled)
+def _walk(node: ast.AST, text: _Text) -> Iterator[tuple[Span, str]]:
+    """Yield the bytes to replace and the new text, of a node and all below it."""
+    if isinstance(node, SKIPPED) or (isinstance(node, ast.Expr) and text.of(node).startswith("log.")):
         return
+    children = list(ast.iter_child_nodes(node))
     if isinstance(node, ast.FunctionDef):
-        if node.name in left_out:
-            return
-        compiled = any("njit" in ast.unparse(each) for each in node.decorator_list)
-        children: list[ast.AST] = [*node.args.defaults, *(each for each in node.args.kw_defaults if each), *node.body]
+        children = [*node.args.defaults, *(each for each in node.args.kw_defaults if each), *node.body]
     elif isinstance(node, ast.ClassDef):
-        compiled, children = False, list(node.body)
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and "log." in text.of(node):
-        return
-    else:
-        children = list(ast.iter_child_nodes(node))
-    for replaced, put in _changes(node, text):
-        yield replaced, put, compiled
+        children = list(node.body)
+    elif isinstance(node, ast.AnnAssign):
+        children = [node.value] if node.value else []
+    yield from _changes(node, text)
     for child in children:
-        yield from _walked(child, text, left_out, compiled)
+        yield from _walk(child, text)
 
 
-def _changes(node: ast.AST, text: _Text) -> Iterator[tuple[tuple[int, int], str]]:
+def _changes(node: ast.AST, text: _Text) -> Iterator[tuple[Span, str]]:
     match node:
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             token, other = OPERATORS[type(op)]
@@ -215,51 +140,29 @@ def _changes(node: ast.AST, text: _Text) -> Iterator[tuple[tuple[int, int], str]
                 yield text.span(node), str(value - 1)
         case ast.Constant(value=float(value)):
             yield text.span(node), str(2 * value or 1.0)
-        case ast.Call(func=func, args=args):
-            yield from _changes_of_call(node, func, args, text)
-        case ast.Slice():
-            yield from _changes_of_slice(node, text)
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name) as func, args=args):
+            end = text.span(func)[1]
+            if name in SWAPPED:
+                yield (end - len(name), end), SWAPPED[name]
+            if name in DROPPED and len(args) == 1:
+                yield text.span(node), f"({text.of(args[0])})"
+            if name == "copy" and isinstance(func, ast.Attribute):
+                yield text.span(node), text.of(func.value)
+        case ast.Slice(lower=lower, upper=upper):
+            for bound, shift in ((lower, "+ 1"), (upper, "- 1")):
+                if bound is not None and not isinstance(bound, ast.Constant | ast.UnaryOp):
+                    yield text.span(bound), f"({text.of(bound)}) {shift}"
         case ast.IfExp(test=test) | ast.If(test=test) | ast.While(test=test):
             yield text.span(test), f"not ({text.of(test)})"
-        case ast.comprehension(ifs=tests):
-            for test in tests:
-                yield text.span(test), f"not ({text.of(test)})"
-        case ast.AugAssign(target=target, op=op, value=value):
-            if type(op) in OPERATORS:
-                token, other = OPERATORS[type(op)]
-                yield text.between(target, value, f"{token}="), f"{other}="
+        case ast.AugAssign() | ast.Assign(targets=[ast.Subscript()]) | ast.Expr(value=ast.Call()):
             yield text.span(node), "pass"
-        case ast.Assign(targets=[ast.Subscript()]) | ast.Expr(value=ast.Call()) | ast.Break() | ast.Continue():
+        case ast.Break() | ast.Continue():
             yield text.span(node), "pass"
         case ast.Return(value=ast.expr()) if text.of(node) != "return None":
             yield text.span(node), "return None"
 
 
-def _changes_of_call(
-    node: ast.Call, func: ast.expr, args: list[ast.expr], text: _Text
-) -> Iterator[tuple[tuple[int, int], str]]:
-    name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-    if name in SWAPPED:
-        _, end = text.span(func)
-        yield (end - len(name), end), SWAPPED[name]
-    if name in DROPPED and len(args) == 1:
-        yield text.span(node), f"({text.of(args[0])})"
-    if name == "copy" and isinstance(func, ast.Attribute):
-        yield text.span(node), text.of(func.value)
-
-
-def _changes_of_slice(node: ast.Slice, text: _Text) -> Iterator[tuple[tuple[int, int], str]]:
-    """Shift bounds that are not numbers; numbers are changed elsewhere."""
-    for bound, put in ((node.lower, "{} + 1"), (node.upper, "{} - 1"), (node.step, "1")):
-        if bound is not None and not isinstance(bound, ast.Constant | ast.UnaryOp):
-            yield text.span(bound), put.format(f"({text.of(bound)})")
-
-
-def _short(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _compiles(source: str) -> bool:
+def _is_valid(source: str) -> bool:
     try:
         compile(source, "mutant", "exec")
     except SyntaxError:

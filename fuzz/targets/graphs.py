@@ -10,20 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import DrawFn
 
 from fuzz import checks
 from fuzz.case import Case
 from fuzz.damage import (
+    damaged_arrays,
     damaged_bytes,
-    damaged_csv,
     damaged_json,
     damaged_npy,
-    damaged_parquet,
-    damaged_pickle,
+    damaged_table,
     damaged_tree,
-    damaged_workbook,
-    damaged_zip,
     rewritten_csv,
 )
 
@@ -62,16 +59,16 @@ def on_graph(draw: DrawFn, graph: str, inputs: tuple[str, ...], files: dict[str,
     return Case(case.words, (*inputs, "picks.csv", "ridge.safetensors"), files, case.outputs, check=case.check)
 
 
-def _tables(form: str, suffix: str, damage: Any) -> Any:
-    """Return the target that damages one table, or both, of a folder."""
-
-    @st.composite
-    def cases(draw: DrawFn, seeds: Path) -> Case:
-        names = draw(st.sampled_from([("nodes",), ("edges",), ("nodes", "edges")]))
-        places = [f"{form}/{name}{suffix}" for name in names]
-        return draw(on_graph(form, (form,), {place: draw(damage((seeds / place).read_bytes())) for place in places}))
-
-    return cases
+@st.composite
+def tables(draw: DrawFn, seeds: Path) -> Case:
+    """Damage one table, or both, of a folder of CSV or Parquet files or workbooks."""
+    suffix = draw(st.sampled_from([".csv", ".csv", ".parquet", ".xlsx"]))
+    files: dict[str, bytes | None] = {}
+    for name in ("nodes", "edges"):
+        content = (seeds / "csv" / f"{name}.csv").read_bytes()
+        files[f"csv/{name}.csv"] = None
+        files[f"csv/{name}{suffix}"] = draw(damaged_table(content, suffix))
+    return draw(on_graph("csv", ("csv",), files))
 
 
 @st.composite
@@ -109,7 +106,7 @@ def exchange_files(draw: DrawFn, seeds: Path) -> Case:
 def arrays(draw: DrawFn, seeds: Path) -> Case:
     """Damage the arrays of a ``.npz`` file."""
     content = (seeds / draw(st.sampled_from(["plain.npz", "pickled.npz"]))).read_bytes()
-    return draw(on_graph("graph.npz", (), {"graph.npz": draw(damaged_zip(content, damaged_npy))}))
+    return draw(on_graph("graph.npz", (), {"graph.npz": draw(damaged_arrays(content))}))
 
 
 @st.composite
@@ -124,16 +121,6 @@ def converted_graphs(draw: DrawFn, seeds: Path) -> Case:
     return draw(on_graph("native", ("native",), {f"native/{name}": damaged}))
 
 
-@st.composite
-def public_files(draw: DrawFn, seeds: Path) -> Case:
-    """Damage the pickles of a public data set that a user placed."""
-    name = draw(st.sampled_from(["allx", "ally", "tx", "ty", "graph", "test.index"]))
-    place = f"planetoid/ind.cora.{name}"
-    content = (seeds / place).read_bytes()
-    damaged = draw(damaged_bytes(content) if name == "test.index" else damaged_pickle(content))
-    return Case(("inspect", "cora"), ("planetoid",), {place: damaged}, environment={"FEATPROP_DATA": "planetoid"})
-
-
 def to_toml(tree: Any) -> str:
     """Write values as TOML; what TOML cannot hold becomes a damaged file."""
     return "".join(f"{json.dumps(key)} = {_inline(value)}\n" for key, value in tree.items()) if tree else ""
@@ -146,14 +133,11 @@ def _inline(value: Any) -> str:
 
 
 TARGETS: dict[str, Any] = {
-    "csv": _tables("csv", ".csv", damaged_csv),
+    "tables": tables,
     "dialects": dialects,
-    "parquet": _tables("parquet", ".parquet", damaged_parquet),
-    "workbook": _tables("excel", ".xlsx", damaged_workbook),
     "exchange": exchange_files,
     "npz": arrays,
     "native": converted_graphs,
-    "planetoid": public_files,
 }
 if find_spec("featprop.sources"):
     TARGETS["description"] = descriptions

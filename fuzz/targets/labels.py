@@ -9,7 +9,7 @@ from hypothesis.strategies import DrawFn
 
 from fuzz import checks
 from fuzz.case import Case
-from fuzz.damage import damaged_bytes, damaged_csv, damaged_database, damaged_json, texts
+from fuzz.damage import damaged_bytes, damaged_database, damaged_json, damaged_table, texts
 
 TRAIN = ("--out", "out.safetensors")
 SELECT = ("--budget", "3", "--out", "out.csv")
@@ -19,7 +19,7 @@ SELECT = ("--budget", "3", "--out", "out.csv")
 def sheets(draw: DrawFn, seeds: Path) -> Case:
     """Damage a filled sheet, an audit or corrected predictions, and use it."""
     name = draw(st.sampled_from(["picks.csv", "audit.csv", "predictions.csv", "export.csv"]))
-    files: dict[str, bytes | None] = {"said.csv": draw(damaged_csv((seeds / name).read_bytes()))}
+    files: dict[str, bytes | None] = {"said.csv": draw(damaged_table((seeds / name).read_bytes()))}
     labels = ("--labels", "said.csv", *draw(st.sampled_from([(), ("--classes", "ok,review,fraud")])))
     inputs = ("csv", "picks.csv")
     way = draw(st.sampled_from(["train", "select", "log", "report"]))
@@ -56,7 +56,7 @@ def other_tools(draw: DrawFn, seeds: Path) -> Case:
     """Damage a file of Label Studio, doccano or a spreadsheet, and import it into a log that keeps its events."""
     name = draw(st.sampled_from(["export.json", "export.jsonl", "export.csv", "bob.csv"]))
     content = (seeds / name).read_bytes()
-    damaged = draw(damaged_csv(content) if name.endswith("csv") else damaged_json(content))
+    damaged = draw(damaged_table(content) if name.endswith("csv") else damaged_json(content))
     suffix = draw(st.sampled_from([Path(name).suffix] * 5 + [".txt", ".json", ""]))
     options = draw(st.sampled_from([(), ("--graph", "csv"), ("--classes", "ok,review")]))
     annotator = draw(texts).replace("\0", "")
@@ -80,7 +80,7 @@ def overwritten(draw: DrawFn, seeds: Path) -> Case:
     content = (seeds / name).read_bytes()
     words += ("--out", "out.csv")
     if draw(st.booleans()):
-        damaged = draw(damaged_csv(content) | damaged_bytes(content))
+        damaged = draw(damaged_table(content) | damaged_bytes(content))
         return Case(words, ("csv", "ridge.safetensors"), {"out.csv": damaged})
     typed = content if name != "predictions.csv" else (seeds / "picks.csv").read_bytes()
     typed += draw(st.sampled_from([b"", b"n47,fraud\n", b"\n\n", b"n40,typed,by,hand,too,many\n"]))
