@@ -22,14 +22,29 @@ from featprop.labels import LabelLog
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from crash.label_servers import Client, Server
+from crash.label_servers import CLASSES, Client, Server
+
+
+def answer(client, key, turn, with_page):
+    """Ask for a node, label it and fetch the page; return how long each took, or None if nothing is left."""
+    start = time.perf_counter()
+    node = client.ask("GET", "/api/next")["node"]
+    if node is None:
+        return None
+    asked = time.perf_counter()
+    client.ask("POST", "/api/labels", {"node": node, "label": CLASSES[turn % len(CLASSES)], "key": key})
+    answered = time.perf_counter()
+    if not with_page:
+        return answered - asked, answered - start
+    client.ask("GET", "/")
+    return answered - asked, answered - start, time.perf_counter() - answered
 
 
 def label_for(address, seconds, times, done, with_page):
     client, end, turn = Client(address), time.monotonic() + seconds, 0
     while time.monotonic() < end:
         key = uuid.uuid4().hex
-        taken = client.answer(key, turn, with_page=with_page)
+        taken = answer(client, key, turn, with_page)
         if taken is None:
             return
         times.append(taken)

@@ -24,54 +24,26 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 @dataclass(frozen=True)
 class Task:
-    """Something that writes.
-
-    Attributes
-    ----------
-    name
-        Name in the table.
-    run
-        Does the work, given the folders of the inputs and of the state.
-    look
-        Returns what a reader finds, by name.
-    prepare
-        Makes the state before the task.
-    repeatable
-        Whether running the finished task again is allowed and changes nothing.
-    """
+    """Something that writes to a folder; functions take the folders of the inputs and of the state."""
 
     name: str
     run: Callable[[Path, Path], None]
-    look: Callable[[Path, Path], dict[str, Any]]
-    prepare: Callable[[Path, Path], None] = lambda inputs, state: None  # noqa: ARG005
-    repeatable: bool = True
+    look: Callable[[Path, Path], dict[str, Any]]  # returns what a reader finds, by name
+    prepare: Callable[[Path, Path], None] = lambda *_: None  # makes the state before the task
+    repeatable: bool = True  # running the finished task again is allowed and changes nothing
 
 
 @dataclass
 class Tally:
-    """What was seen of a task.
-
-    Attributes
-    ----------
-    kills, before, during, after
-        Number of kills, and of those before the first change to the disk, up to the last, and after it.
-    lost
-        Number of things that a reader found neither as before nor as after.
-    different
-        Number of things that differ from those of an undisturbed run after the task ran again.
-    left
-        Number of files that only killed runs leave.
-    notes
-        What is wrong.
-    """
+    """Number of kills of a task by their moment, and of what is wrong."""
 
     kills: int = 0
-    before: int = 0
+    before: int = 0  # before the first change to the disk
     during: int = 0
-    after: int = 0
-    lost: int = 0
-    different: int = 0
-    left: int = 0
+    after: int = 0  # after the last one
+    lost: int = 0  # neither as before nor as after
+    different: int = 0  # not as after an undisturbed run once the task ran again
+    left: int = 0  # files that only killed runs leave
     notes: list[str] = field(default_factory=list)
 
     def note(self, kind: str, what: str, count: int = 1) -> None:
@@ -134,18 +106,20 @@ class Child:
 
     def _watch(self, state: Path, last: int) -> None:
         """Count changes below `state`: audit events, `os.fsync` and statements of SQLite."""
-        inside = str(state.resolve())
+        inside = state.resolve()
 
         def count() -> None:
             if self.changes + 1 == last:
                 os.kill(os.getpid(), signal.SIGKILL)
             self._shared[:] = (self.changes + 1).to_bytes(8, "little")
 
+        def is_inside(path: Any) -> bool:
+            return isinstance(path, str | bytes | Path) and Path(os.fsdecode(path)).absolute().is_relative_to(inside)
+
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
-            opens = event == "open" and isinstance(arguments[2], int) and bool(arguments[2] & WRITING)
-            if (opens or event in CHANGES) and isinstance(arguments[0], str | bytes | Path):
-                if os.path.abspath(os.fsdecode(arguments[0])).startswith(inside):  # noqa: PTH100
-                    count()
+            is_change = event in CHANGES or (event == "open" and bool((arguments[2] or 0) & WRITING))
+            if is_change and is_inside(arguments[0]):
+                count()
 
         connect, flush = sqlite3.connect, os.fsync
 

@@ -1,7 +1,6 @@
 """Kill label servers while people answer: what was acknowledged is in the log, once.
 
-Real servers (`featprop label`) and real requests. The server is killed and started again, and an answer without a
-response is sent again under its key. `benchmarks/labelling.py` measures the same servers.
+The server is started again, and an answer without a response is sent again under its key.
 """
 
 from __future__ import annotations
@@ -69,20 +68,6 @@ class Client:
         if reply.status >= 300:
             raise RuntimeError(f"{reply.status}: {text.decode()}")
         return json.loads(text) if path.startswith("/api/") else text
-
-    def answer(self, key: str, turn: int, *, with_page: bool = False) -> tuple[float, ...] | None:
-        """Ask for a node, label it and fetch the page; return how long each took, or None if nothing is left."""
-        start = time.perf_counter()
-        node = self.ask("GET", "/api/next")["node"]
-        if node is None:
-            return None
-        asked = time.perf_counter()
-        self.ask("POST", "/api/labels", {"node": node, "label": CLASSES[turn % len(CLASSES)], "key": key})
-        answered = time.perf_counter()
-        if not with_page:
-            return answered - asked, answered - start
-        self.ask("GET", "/")
-        return answered - asked, answered - start, time.perf_counter() - answered
 
 
 class People:

@@ -58,15 +58,6 @@ def kept_events(before: Path) -> Check:
     return check
 
 
-def kept_labels(before: bytes) -> Check:
-    """Check that the backup of ``out.csv`` holds the labels that were there."""
-
-    def check(folder: Path) -> None:
-        assert (folder / "out.csv.bak").read_bytes() == before
-
-    return check
-
-
 def _rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))

@@ -17,18 +17,6 @@ from featprop.cli import app
 
 NODES, CLASSES = 48, ("ok", "review", "fraud")
 LABEL_OF = {f"n{row}": CLASSES[row % 3] for row in range(NODES)}
-SETTINGS = """title = "A try"
-datasets = ["csv"]
-strategies = ["random", "degree"]
-models = ["ridge"]
-budgets = [6, 8]
-seeds = 1
-epochs = 2
-[options.featprop]
-layers = 1
-[settings.gcn]
-hidden = 4
-"""
 
 
 def make_seeds(folder: Path) -> None:
@@ -46,7 +34,6 @@ def make_seeds(folder: Path) -> None:
         featprop("convert", "csv", "native")
         _write_graph_files()
         _write_labels_and_models()
-        Path("run.toml").write_text(SETTINGS, encoding="utf-8")
 
 
 def featprop(*words: str) -> None:

@@ -134,12 +134,13 @@ def test_labels_are_backed_up_before_they_are_overwritten(
     tmp_path: Path, content: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "a.csv"
-    for number in (1, 2):
-        path.write_text(content)
+    for number, typed in enumerate((content, content, f"{content}more,x\n"), start=1):
+        path.write_text(typed)
         with writing_output(path, force=True) as temporary:
             temporary.write_text("id,label\n")
-        assert (tmp_path / ("a.csv.bak" if number == 1 else "a.csv.bak.2")).read_text() == content
+        assert (tmp_path / ("a.csv.bak" if number < 3 else "a.csv.bak.2")).read_text() == typed
         assert "a.csv.bak" in caplog.records[-1].getMessage()
+    assert names(tmp_path) == ["a.csv", "a.csv.bak", "a.csv.bak.2"]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.html", "a.safetensors", "b.parquet"])

@@ -29,7 +29,7 @@ VALID: dict[tuple[str, ...], tuple[str, ...]] = {
     ("datasets", "stats"): ("digits",),
 }
 """A valid command line of each command; others download, serve or run for minutes."""
-INPUTS = ("csv", "log.labels", "picks.csv", "ridge.safetensors", "run.toml")
+INPUTS = ("csv", "log.labels", "picks.csv", "ridge.safetensors")
 WORDS = (
     *INPUTS, "out", "out.csv", "out.parquet", "out.html", "out/x/y.csv", ".", "", "-", "--", "nowhere", "csv/nodes.csv",
     "n1", "amount", "about,label", "amount=number", "label=out", "=", "a=b=c", "layers=1", "layers=nan", "layers=1e99",

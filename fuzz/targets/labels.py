@@ -1,7 +1,9 @@
-"""What people answered: sheets, label logs and the files of other tools; and files that a command would overwrite."""
+"""What people answered, and models: sheets, label logs, the files of other tools, saved models."""
 
 from __future__ import annotations
 
+import json
+import struct
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -66,26 +68,20 @@ def other_tools(draw: DrawFn, seeds: Path) -> Case:
 
 
 @st.composite
-def overwritten(draw: DrawFn, seeds: Path) -> Case:
-    """Put a damaged file where a command writes: it stays without ``--force``, and with it labels are kept."""
-    name, words = draw(
-        st.sampled_from(
-            [
-                ("picks.csv", ("select", "csv", "--budget", "2")),
-                ("audit.csv", ("audit", "csv", "--size", "2")),
-                ("predictions.csv", ("predict", "csv", "--model", "ridge.safetensors")),
-            ]
-        )
-    )
-    content = (seeds / name).read_bytes()
-    words += ("--out", "out.csv")
-    if draw(st.booleans()):
-        damaged = draw(damaged_table(content) | damaged_bytes(content))
-        return Case(words, ("csv", "ridge.safetensors"), {"out.csv": damaged})
-    typed = content if name != "predictions.csv" else (seeds / "picks.csv").read_bytes()
-    typed += draw(st.sampled_from([b"", b"n47,fraud\n", b"\n\n", b"n40,typed,by,hand,too,many\n"]))
-    files, check = {"out.csv": typed}, checks.kept_labels(typed)
-    return Case((*words, "--force"), ("csv", "ridge.safetensors"), files, ("out.csv.bak",), ("out.csv",), check=check)
+def saved_models(draw: DrawFn, seeds: Path) -> Case:
+    """Damage the description, the header or the numbers of a model, and predict with it."""
+    content = (seeds / f"{draw(st.sampled_from(['ridge', 'gcn']))}.safetensors").read_bytes()
+    length = struct.unpack("<Q", content[:8])[0]
+    header, numbers = json.loads(content[8 : 8 + length]), content[8 + length :]
+    way = draw(st.sampled_from(["description", "description", "header", "bytes"]))
+    if way == "description":
+        description = draw(damaged_json(header["__metadata__"]["featprop"].encode()))
+        header["__metadata__"]["featprop"] = description.decode(errors="replace")
+    damaged = draw(damaged_json(json.dumps(header).encode())) if way == "header" else json.dumps(header).encode()
+    whole = struct.pack("<Q", len(damaged)) + damaged + numbers
+    files = {"model.safetensors": draw(damaged_bytes(content)) if way == "bytes" else whole}
+    words = ("predict", "csv", "--model", "model.safetensors", "--out", "out.csv")
+    return Case(words, ("csv",), files, ("out.csv",), check=checks.predictions)
 
 
-TARGETS = {"sheet": sheets, "label log": label_logs, "other tools": other_tools, "overwritten": overwritten}
+TARGETS = {"sheet": sheets, "label log": label_logs, "other tools": other_tools, "model": saved_models}

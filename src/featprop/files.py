@@ -17,6 +17,8 @@ import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from filecmp import cmp
+from glob import escape
 from itertools import count
 from pathlib import Path
 
@@ -79,12 +81,20 @@ def writing_output(path: Path, *, force: bool, suffixes: Sequence[str] = ()) -> 
     """Apply the overwrite rule to `path`, then write it as `replacing_file` does."""
     check_output(path, force=force, suffixes=suffixes)
     if path.exists() and _holds_labels(path):
-        backup = unused_name(path, ".bak")
-        with replacing_file(backup) as temporary:
-            shutil.copyfile(path, temporary)
-        log.warning("%s held labels; they are kept in %s", path, backup)
+        log.warning("%s held labels; they are kept in %s", path, _back_up(path))
     with replacing_file(path) as temporary:
         yield temporary
+
+
+def _back_up(path: Path) -> Path:
+    """Copy a file to an unused name, unless an earlier backup holds the same; return the backup."""
+    for backup in path.parent.glob(f"{escape(path.name)}.bak*"):
+        if cmp(path, backup, shallow=False):
+            return backup
+    backup = unused_name(path, ".bak")
+    with replacing_file(backup) as temporary:
+        shutil.copyfile(path, temporary)
+    return backup
 
 
 def unused_name(path: Path, ending: str) -> Path:
