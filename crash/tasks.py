@@ -150,6 +150,7 @@ TASKS = [
         run_command(PREDICT % "graph" + FORCE),
         look_at_file("predictions.csv"),
         run_command(PREDICT % "other"),
+        repeatable=False,
     ),
     Task("select --log", run_command(SELECT_MORE + FORCE), look_at_log, start_rounds, repeatable=False),
     Task("import", run_command("import {state}/log.labels {inputs}/labels.csv"), look_at_log, start_rounds),

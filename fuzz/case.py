@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import shutil
 import signal
 import tempfile
@@ -17,7 +18,7 @@ from typer.testing import CliRunner
 
 from featprop.cli import app
 
-MAX_SECONDS = 60
+MAX_SECONDS, MAX_MEMORY = 60, 4 << 30
 MAX_MESSAGE_CHARS = 6000
 """Length of a message; some list names that come from the input."""
 
@@ -83,18 +84,21 @@ def _place_inputs(case: Case, seeds: Path, work: Path) -> None:
 
 @contextlib.contextmanager
 def _limited() -> Iterator[None]:
-    """Interrupt a case that takes too long."""
+    """Interrupt a case that takes too long or needs far more memory than its inputs."""
 
     def stop(*_: object) -> None:
         raise AssertionError(f"no end after {MAX_SECONDS} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
+    handler, (soft, hard) = signal.signal(signal.SIGALRM, stop), resource.getrlimit(resource.RLIMIT_AS)
+    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (held + MAX_MEMORY, hard))
     signal.alarm(MAX_SECONDS)
     try:
         yield
     finally:
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        signal.signal(signal.SIGALRM, handler)
 
 
 def _judge_files(

@@ -12,6 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
+from typer.testing import CliRunner
 
 from featprop.cli import app
 
@@ -19,30 +20,21 @@ NODES, CLASSES = 48, ("ok", "review", "fraud")
 LABEL_OF = {f"n{row}": CLASSES[row % 3] for row in range(NODES)}
 
 
-def make_seeds(folder: Path) -> None:
-    """Fill a new folder with valid inputs."""
-    folder.mkdir()
-    with (
-        contextlib.chdir(folder),
-        (folder / "printed.txt").open("w") as printed,
-        contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(printed),
-    ):
-        Path("csv").mkdir()
+def make_seeds(folder: Path) -> Path:
+    """Fill a new folder with valid inputs and return it."""
+    (folder / "csv").mkdir(parents=True)
+    with contextlib.chdir(folder):
         for name, columns in zip(("nodes", "edges"), graph_tables(), strict=True):
             write_csv(Path("csv") / f"{name}.csv", columns)
-        featprop("convert", "csv", "native")
         _write_graph_files()
         _write_labels_and_models()
+    return folder
 
 
-def featprop(*words: str) -> None:
+def featprop(line: str) -> None:
     """Run a command, which must succeed."""
-    try:
-        app(list(words), prog_name="featprop")
-    except SystemExit as end:
-        if end.code:
-            raise RuntimeError(f"featprop {' '.join(words)} ended with {end.code}") from end
+    result = CliRunner().invoke(app, line.split())
+    assert result.exit_code == 0, result.output
 
 
 def graph_tables() -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
@@ -98,26 +90,25 @@ def _write_graph_files() -> None:
 
 
 def _write_labels_and_models() -> None:
-    featprop("select", "csv", "--budget", "9", "--out", "picks.csv")
-    fill_sheet(Path("picks.csv"))
-    featprop("audit", "csv", "--labels", "picks.csv", "--size", "8", "--out", "audit.csv")
-    fill_sheet(Path("audit.csv"))
-    featprop("train", "csv", "--labels", "picks.csv", "--out", "ridge.safetensors")
-    featprop("predict", "csv", "--model", "ridge.safetensors", "--out", "predictions.csv")
-    gcn = ("--model", "gcn", "--set", "epochs=3")
-    featprop("train", "csv", "--labels", "picks.csv", "--out", "gcn.safetensors", *gcn)
-    featprop("import", "log.labels", "picks.csv", "--annotator", "Ann")
-    featprop("select", "csv", "--budget", "3", "--log", "log.labels", "--out", "more.csv")
+    featprop("convert csv native")
+    featprop("select csv --budget 9 --out picks.csv")
+    _fill_sheet(Path("picks.csv"))
+    featprop("audit csv --labels picks.csv --size 8 --out audit.csv")
+    _fill_sheet(Path("audit.csv"))
+    featprop("train csv --labels picks.csv --out ridge.safetensors")
+    featprop("train csv --labels picks.csv --out gcn.safetensors --model gcn --set epochs=3")
+    featprop("predict csv --model ridge.safetensors --out predictions.csv")
+    featprop("import log.labels picks.csv --annotator Ann")
+    featprop("select csv --budget 3 --log log.labels --out more.csv")
     names = list(LABEL_OF)[:7]
     labels = [*map(LABEL_OF.get, names[:6]), "skip"]
     write_csv(Path("bob.csv"), {"id": names, "label": labels, "annotator": ["Bob"] * 7})
-    featprop("import", "log.labels", "bob.csv")
+    featprop("import log.labels bob.csv")
     for form, name in (("csv", "export.csv"), ("jsonl", "export.jsonl"), ("label-studio", "export.json")):
-        featprop("export", "log.labels", "--format", form, "--graph", "csv", "--out", name)
-    featprop("report", "csv", "--labels", "picks.csv", "--audit", "audit.csv", "--out", "report.html")
+        featprop(f"export log.labels --format {form} --graph csv --out {name}")
 
 
-def fill_sheet(path: Path) -> None:
+def _fill_sheet(path: Path) -> None:
     """Type the right label into every row of a sheet."""
     rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     columns = {name: [row[name] for row in rows] for name in rows[0]}

@@ -84,4 +84,4 @@ def saved_models(draw: DrawFn, seeds: Path) -> Case:
     return Case(words, ("csv",), files, ("out.csv",), check=checks.predictions)
 
 
-TARGETS = {"sheet": sheets, "label log": label_logs, "other tools": other_tools, "model": saved_models}
+TARGETS = {"sheet": sheets, "label-log": label_logs, "other-tools": other_tools, "model": saved_models}
