@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import resource
 import shutil
@@ -29,7 +30,9 @@ class Case:
 
     words: tuple[str, ...] = ()  # after featprop
     inputs: tuple[str, ...] = ()  # names of valid inputs to copy into the folder
-    files: Mapping[str, bytes | None] = field(default_factory=dict)  # content to write over them; None removes a file
+    files: Mapping[str, bytes | None] = field(
+        default_factory=dict, repr=False
+    )  # content to write over them; None removes a file
     outputs: tuple[str, ...] = ()  # names that an answer must create, and a refusal must not
     changes: tuple[str, ...] = ()  # names whose content may change
     check: Callable[[Path], None] | None = None  # raises an AssertionError if the answer in a folder is wrong
@@ -55,14 +58,15 @@ def run_case(case: Case, seeds: Path, folder: Path) -> bool:
         )
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    assert result.exit_code in (0, 2), f"exit code {result.exit_code}"
-    assert "Traceback (most recent call last)" not in result.output, f"a traceback: {result.output[-300:]}"
-    is_answer = result.exit_code == 0
+    code, output, lines = result.exit_code, result.output, result.stderr.splitlines()
+    del result  # an exception keeps what the command opened
+    gc.collect()
+    assert code in (0, 2), f"exit code {code}"
+    assert "Traceback (most recent call last)" not in output, f"a traceback: {output[-300:]}"
+    is_answer = code == 0
     if not is_answer:
-        *progress, message = result.stderr.splitlines()
-        assert message.startswith("Error: "), f"not a message: {message[:300]}"
-        assert len(message) < MAX_MESSAGE_CHARS, f"a message of {len(message):,} characters"
-        assert not any(line.startswith("Error: ") for line in progress), "several messages"
+        assert [line for line in lines if line.startswith("Error: ")] == lines[-1:], f"not one message: {lines[-3:]}"
+        assert len(lines[-1]) < MAX_MESSAGE_CHARS, f"a message of {len(lines[-1]):,} characters"
     _judge_files(case, before, _contents(work), is_answer=is_answer)
     assert not list(scratch.iterdir()), f"left {list(scratch.iterdir())}"
     if is_answer and case.check is not None:

@@ -28,7 +28,7 @@ TARGETS |= {
 
 @pytest.fixture(scope="session")
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Valid inputs."""
+    """Make valid inputs."""
     return make_seeds(tmp_path_factory.mktemp("fuzz") / "seeds")
 
 

@@ -1,10 +1,10 @@
-"""Scaling rows to length 1, for numbers of any size."""
+"""Scaling rows to length 1, for numbers of any size, and checking untrusted matrices."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.matrix import as_dense, unit_rows
+from featprop.matrix import as_dense, checked_csr, unit_rows
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -30,3 +30,12 @@ def test_rows_of_very_different_scales_get_length_one(sparse: bool) -> None:
 def test_empty_matrices(shape: tuple[int, int]) -> None:
     assert unit_rows(np.zeros(shape, dtype=np.float32)).shape == shape
     assert unit_rows(sp.csr_array(shape, dtype=np.float32)).shape == shape
+
+
+@pytest.mark.parametrize("part", ["indices", "indptr"])
+@pytest.mark.parametrize("dtype", [complex, float])
+def test_positions_must_be_integers(part: str, dtype: type) -> None:
+    parts = {"data": np.ones(2), "indices": np.array([0, 1]), "indptr": np.array([0, 1, 2])}
+    assert checked_csr(**parts, shape=(2, 2)).nnz == 2
+    with pytest.raises(ValueError):
+        checked_csr(**parts | {part: parts[part].astype(dtype)}, shape=(2, 2))

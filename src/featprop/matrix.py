@@ -51,6 +51,9 @@ def checked_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) ->
     """
     if np.asarray(data).dtype.kind not in "biuf":
         raise ValueError(f"a matrix of {np.asarray(data).dtype} instead of numbers")
+    for positions in map(np.asarray, (indices, indptr)):
+        if positions.size and positions.dtype.kind not in "iu":
+            raise ValueError(f"positions of {positions.dtype} instead of integers")
     matrix = sp.csr_array((data, indices, indptr), shape=shape)
     matrix.check_format(full_check=True)
     if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
