@@ -11,11 +11,11 @@ demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 test: check  ## linters, type checks and all tests, with at least 95 % coverage of src/
 	$(BIN)/python -m pytest -n auto --dist loadfile --cov
 
-fuzz: $(INSTALLED)  ## run CASES damaged inputs from SEED, for at most SECONDS
-	$(BIN)/python -m fuzz --cases $(or $(CASES),10000) --seconds $(or $(SECONDS),7200) --seed $(or $(SEED),0)
+fuzz: $(INSTALLED)  ## run EXAMPLES damaged inputs of each target from SEED
+	EXAMPLES=$(or $(EXAMPLES),600) $(BIN)/python -m pytest fuzz -n auto --hypothesis-seed=$(or $(SEED),0) --hypothesis-show-statistics
 
 mutants: $(INSTALLED)  ## test COUNT random mutants of the numerical core from SEED; resumes where it stopped
-	$(BIN)/python -m mutants --count $(or $(COUNT),400) --seconds $(or $(SECONDS),14400) --seed $(or $(SEED),0)
+	$(BIN)/python -m mutants --count $(or $(COUNT),400) --seed $(or $(SEED),0)
 
 docs: $(INSTALLED)  ## build the documentation without the network: site/index.html
 	rm -rf site
@@ -52,8 +52,8 @@ check: $(INSTALLED)  ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-crash: $(INSTALLED)  ## kill each task 100 times, fill the disk, and run two at once: nothing may be lost
-	$(BIN)/python -m crash
+crash: $(INSTALLED)  ## kill each task KILLS times at random moments from SEED: nothing may be lost
+	$(BIN)/python -m crash --kills $(or $(KILLS),100) --seed $(or $(SEED),0)
 
 bench: $(INSTALLED)  ## measure training, start-up, opening graphs and rounds
 	$(BIN)/python benchmarks/training.py

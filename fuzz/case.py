@@ -65,7 +65,9 @@ def run_case(case: Case, seeds: Path, folder: Path) -> bool:
     assert "Traceback (most recent call last)" not in output, f"a traceback: {output[-300:]}"
     is_answer = code == 0
     if not is_answer:
-        assert [line for line in lines if line.startswith("Error: ")] == lines[-1:], f"not one message: {lines[-3:]}"
+        errors = [line for line in lines if line.startswith("Error: ")]
+        assert len(errors) == 1, f"not one message: {errors}"
+        assert errors == lines[-1:], f"not the message at the end: {lines[-1]}"
         assert len(lines[-1]) < MAX_MESSAGE_CHARS, f"a message of {len(lines[-1]):,} characters"
     _judge_files(case, before, _contents(work), is_answer=is_answer)
     assert not list(scratch.iterdir()), f"left {list(scratch.iterdir())}"
