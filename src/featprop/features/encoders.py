@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -18,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.features.missing import is_missing
-from featprop.features.parsing import DATE_FORMS, as_floats, as_mask, as_text, read_dates, read_numbers
+from featprop.features.parsing import DATE_FORMS, as_floats, as_mask, as_text, is_most, read_dates, read_numbers
 from featprop.features.profile import MAX_CATEGORIES, MIN_MISSING_SHARE, YES_NO, Kind, Reason
 from featprop.matrix import Features
 
@@ -42,11 +43,7 @@ CYCLE_RADIUS = 0.3
 
 
 class UnusableColumnError(Exception):
-    """Raised by `Encoder.fit` for a column that nothing can be learned from."""
-
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason.description)
-        self.reason = reason
+    """Raised by `Encoder.fit`, with a `Reason`, for a column that nothing can be learned from."""
 
 
 class FitOptions(NamedTuple):
@@ -65,12 +62,12 @@ class Encoded(NamedTuple):
 
 @dataclass(frozen=True)
 class Encoder(ABC):
-    """How the values of a column become features.
+    """How the values of a column become features. Settings out of range, as in a damaged file, are a ValueError.
 
     Attributes
     ----------
     kind
-        Kind of the columns it is for.
+        Kind of the columns it is for; ``str(encoder)`` says in a few words what becomes of their values.
     min_variance
         Least variance the features count with when groups are weighted, so that a rare flag does not become huge.
     has_dimensions
@@ -91,15 +88,8 @@ class Encoder(ABC):
         """Return the features of a column; a column of nulls is all missing."""
 
     @abstractmethod
-    def feature_names(self, name: str) -> list[str]:
-        """Return a name for each feature of the column `name`."""
-
-    @abstractmethod
-    def describe(self) -> str:
-        """Return what becomes of the values, in a few words."""
-
-    def check(self) -> None:  # noqa: B027
-        """Raise ValueError if the settings, which may come from an untrusted file, are out of range."""
+    def feature_names(self, columns: Sequence[str]) -> list[str]:
+        """Return a name for each feature."""
 
 
 def has_many_missing(missing: NDArray[np.bool_]) -> bool:
@@ -107,34 +97,25 @@ def has_many_missing(missing: NDArray[np.bool_]) -> bool:
     return missing.size > 0 and bool(missing.mean() >= MIN_MISSING_SHARE)
 
 
-def robust_scale(values: NDArray[np.float64]) -> tuple[float, float] | None:
-    """Return the median and the usual distance from it, unaffected by outliers; None if all values are the same."""
+def robust_scale(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the median and the usual distance from it, unaffected by outliers."""
+    if values.size < 2:
+        raise UnusableColumnError(Reason.EMPTY)
     with np.errstate(over="ignore", invalid="ignore"):
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
         spread = (high - low) / QUARTILE_DISTANCE
         if not (spread > 0 and np.isfinite(spread)):
             inner = np.clip(values, *np.quantile(values, [0.01, 0.99]))
             spread = float(inner.std()) or float(np.clip(values, -1e150, 1e150).std())
-    return (float(middle), float(spread)) if spread > 0 and np.isfinite(spread) else None
-
-
-def fit_scale(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the `robust_scale` of a column."""
-    scale = robust_scale(values) if values.size > 1 else None
-    if scale is None:
-        raise UnusableColumnError(Reason.CONSTANT if values.size else Reason.EMPTY)
-    return scale
+    if not (spread > 0 and np.isfinite(spread)):
+        raise UnusableColumnError(Reason.CONSTANT)
+    return float(middle), float(spread)
 
 
 def stack(columns: list[NDArray[Any]], missing: NDArray[np.bool_], marks_missing: bool) -> NDArray[np.float32]:
     """Return columns next to each other, and last the one that marks missing values."""
     marks = [MISSING_VALUE * missing] if marks_missing else []
     return np.stack([*columns, *marks], axis=1).astype(np.float32)
-
-
-def name_features(names: list[str], column: str, marks_missing: bool) -> list[str]:
-    """Return names of features, and last that of the one that marks missing values."""
-    return [*names, f"{column} is missing"] if marks_missing else names
 
 
 def describe_missing(text: str, marks_missing: bool) -> str:
@@ -144,30 +125,16 @@ def describe_missing(text: str, marks_missing: bool) -> str:
 
 @dataclass(frozen=True)
 class NumberEncoder(Encoder):
-    """Distance from the median in robust standard deviations.
-
-    Attributes
-    ----------
-    centre, spread
-        Median and robust standard deviation.
-    is_log
-        Whether distances are taken to their logarithm (arcsinh), as for money; otherwise they are clipped.
-    marks_missing
-        Whether a second feature marks missing numbers.
-    decimal
-        Decimal mark of text that allows two readings.
-    sentinel
-        Number that stands for a missing one, such as -999.
-    """
+    """Distance from the median in robust standard deviations."""
 
     kind: ClassVar[Kind] = Kind.NUMBER
 
     centre: float
     spread: float
-    is_log: bool
-    marks_missing: bool
-    decimal: str
-    sentinel: float | None
+    is_log: bool  # the logarithm (arcsinh) of distances, as for money; otherwise they are clipped
+    marks_missing: bool  # whether a second feature marks missing numbers
+    decimal: str  # of text that allows two readings
+    sentinel: float | None  # number that stands for a missing one, such as -999
 
     @classmethod
     def fit(cls, values: pa.Array, options: FitOptions) -> Self:
@@ -178,7 +145,7 @@ class NumberEncoder(Encoder):
         sentinel = _find_sentinel(parsed.values)
         missing = np.isnan(parsed.values) | (parsed.values == sentinel)
         known = parsed.values[~missing]
-        centre, spread = fit_scale(known)
+        centre, spread = robust_scale(known)
         is_log = bool(np.quantile(np.abs((known - centre) / spread), 0.99) > HEAVY_TAIL)
         return cls(centre, spread, is_log, has_many_missing(missing), parsed.form or options.decimal or ".", sentinel)
 
@@ -194,18 +161,16 @@ class NumberEncoder(Encoder):
         scaled = np.where(missing, 0.0, np.clip(distances, -1e3, 1e3))
         return Encoded(stack([scaled], missing, self.marks_missing), parsed.unread)
 
-    def feature_names(self, name: str) -> list[str]:
+    def feature_names(self, columns: Sequence[str]) -> list[str]:
         """Return the name of the column."""
-        return name_features([name], name, self.marks_missing)
+        return [columns[0], f"{columns[0]} is missing"][: 1 + self.marks_missing]
 
-    def describe(self) -> str:
-        """Return how numbers are scaled."""
+    def __str__(self) -> str:
         text = f"{'logarithm of the distance from' if self.is_log else 'standardised around'} {self.centre:.4g}"
         text += "" if self.sentinel is None else f", {self.sentinel:g} counts as missing"
         return describe_missing(text, self.marks_missing)
 
-    def check(self) -> None:
-        """Refuse a deviation of 0 and an unknown decimal mark."""
+    def __post_init__(self) -> None:
         if self.spread <= 0 or self.decimal not in (".", ","):
             raise ValueError("A number column has an invalid scale or decimal mark.")
 
@@ -223,17 +188,7 @@ def _find_sentinel(values: NDArray[np.float64]) -> float | None:
 
 @dataclass(frozen=True)
 class FlagEncoder(Encoder):
-    """One of two values, centred.
-
-    Attributes
-    ----------
-    low, high
-        The two values in lower case; `high` becomes 1 minus `share`, `low` minus `share`.
-    share
-        Share of rows that have the second value.
-    marks_missing
-        Whether a second feature marks missing values.
-    """
+    """One of two values, in lower case: `high` is 1 and `low` is 0, less the share of `high`."""
 
     kind: ClassVar[Kind] = Kind.FLAG
     min_variance: ClassVar[float] = RARE_VARIANCE
@@ -247,11 +202,10 @@ class FlagEncoder(Encoder):
     def fit(cls, values: pa.Array, options: FitOptions) -> Self:  # noqa: ARG003
         """Learn the two values and how often the second occurs."""
         text = _flag_text(values)
-        found = set(pc.unique(text.drop_null()).to_pylist())
-        if len(found) > 2:
-            text = _flag_numbers(values, text)
-            found = set(pc.unique(text.drop_null()).to_pylist())
-        if not 0 < len(found) <= 2:
+        counts = pc.value_counts(text.drop_null()).to_pylist()
+        found = {each["values"] for each in sorted(counts, key=lambda each: -each["counts"])[:2]}
+        text = pc.if_else(pc.is_in(text, pa.array(found, pa.string())), text, pa.scalar(None, pa.string()))
+        if not is_most(len(text) - text.null_count, sum(each["counts"] for each in counts)):
             raise UnusableColumnError(Reason.UNREADABLE if found else Reason.EMPTY)
         low, high = next((pair for pair in YES_NO if found <= set(pair)), _sort_pair(found))
         share = float(pc.mean(pc.equal(text, high).cast(pa.float64())).as_py())
@@ -272,16 +226,14 @@ class FlagEncoder(Encoder):
         centred = np.where(missing, 0.0, flags - self.share)
         return Encoded(stack([centred], missing, self.marks_missing), as_mask(text.is_valid()) & missing)
 
-    def feature_names(self, name: str) -> list[str]:
+    def feature_names(self, columns: Sequence[str]) -> list[str]:
         """Return the name of the column."""
-        return name_features([name], name, self.marks_missing)
+        return [columns[0], f"{columns[0]} is missing"][: 1 + self.marks_missing]
 
-    def describe(self) -> str:
-        """Return which value is 1."""
+    def __str__(self) -> str:
         return describe_missing(f"1 for {self.high}, 0 for {self.low or 'others'}", self.marks_missing)
 
-    def check(self) -> None:
-        """Refuse a share that is not one."""
+    def __post_init__(self) -> None:
         if not 0 <= self.share <= 1:
             raise ValueError("The share of a flag is not between 0 and 1.")
 
@@ -293,12 +245,6 @@ def _flag_text(values: pa.Array) -> pa.Array:
         text = pc.if_else(values.is_valid(), str(values.type), pa.scalar(None, pa.string()))
     text = pc.if_else(is_missing(text), pa.scalar(None, pa.string()), text)
     return pc.replace_substring_regex(pc.utf8_lower(text), r"^(-?[0-9]+)\.0+$", r"\1")
-
-
-def _flag_numbers(values: pa.Array, text: pa.Array) -> pa.Array:
-    """Return the texts that are numbers, null for the others."""
-    parsed = read_numbers(values)
-    return text if parsed is None else pc.if_else(pa.array(np.isnan(parsed.values)), pa.scalar(None, pa.string()), text)
 
 
 def _sort_pair(found: set[str]) -> tuple[str, str]:
@@ -314,21 +260,13 @@ def _sort_pair(found: set[str]) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class CategoryEncoder(Encoder):
-    """A feature for each value while they are few, hashed features if they are many.
-
-    Attributes
-    ----------
-    values
-        Values that have a feature each, in lower case, sorted; None if features are hashed.
-    marks_missing
-        Whether a missing value is one more value.
-    """
+    """A feature for each value while they are few, hashed features if they are many."""
 
     kind: ClassVar[Kind] = Kind.CATEGORY
     min_variance: ClassVar[float] = RARE_VARIANCE
 
-    values: tuple[str, ...] | None
-    marks_missing: bool
+    values: tuple[str, ...] | None  # in lower case, sorted; None if features are hashed
+    marks_missing: bool  # whether a missing value is one more value
 
     @classmethod
     def fit(cls, values: pa.Array, options: FitOptions) -> Self:  # noqa: ARG003
@@ -366,19 +304,18 @@ class CategoryEncoder(Encoder):
         """Number of features."""
         return (HASHED_FEATURES if self.values is None else len(self.values)) + self.marks_missing
 
-    def feature_names(self, name: str) -> list[str]:
+    def feature_names(self, columns: Sequence[str]) -> list[str]:
         """Return the column and its value."""
         values = [f"#{place}" for place in range(HASHED_FEATURES)] if self.values is None else list(self.values)
-        return name_features([f"{name}={value}" for value in values], name, self.marks_missing)
+        names = [f"{columns[0]}={value}" for value in values]
+        return [*names, f"{columns[0]} is missing"] if self.marks_missing else names
 
-    def describe(self) -> str:
-        """Return how many features there are."""
+    def __str__(self) -> str:
         hashed = self.values is None
         text = f"{HASHED_FEATURES} hashed features" if hashed else f"one feature for each of {len(self.values or ())}"
         return describe_missing(text, self.marks_missing)
 
-    def check(self) -> None:
-        """Refuse more values than `fit` keeps, and values twice."""
+    def __post_init__(self) -> None:
         values = self.values or ()
         if len(values) > MAX_CATEGORIES or len(set(values)) < len(values) or not self.width:
             raise ValueError("A category has too many values, the same one twice, or none.")
@@ -390,26 +327,14 @@ def _hash(value: str) -> int:
 
 @dataclass(frozen=True)
 class DateEncoder(Encoder):
-    """Position in time, and month, weekday and hour where these vary.
-
-    Attributes
-    ----------
-    form
-        `strptime` form of dates in text; empty for typed columns and ISO dates.
-    centre, spread
-        Median and robust standard deviation, in seconds since 1970.
-    cycles
-        Which of month, weekday and hour vary: each is a point on a circle, two features.
-    marks_missing
-        Whether a last feature marks missing dates.
-    """
+    """Position in time, and month, weekday and hour where these vary."""
 
     kind: ClassVar[Kind] = Kind.DATE
 
-    form: str
-    centre: float
+    form: str  # of dates in text, as `strptime` has it; empty for typed columns and ISO dates
+    centre: float  # in seconds since 1970
     spread: float
-    cycles: tuple[str, ...]
+    cycles: tuple[str, ...]  # which of month, weekday and hour vary: each is a point on a circle, two features
     marks_missing: bool
 
     @classmethod
@@ -420,7 +345,7 @@ class DateEncoder(Encoder):
             raise UnusableColumnError(Reason.UNREADABLE)
         missing = np.isnan(parsed.values)
         known = parsed.values[~missing]
-        centre, spread = fit_scale(known)
+        centre, spread = robust_scale(known)
         cycles = tuple(name for name, turns in _turns(known).items() if np.ptp(turns) > 0)
         return cls(parsed.form, centre, spread, cycles, has_many_missing(missing))
 
@@ -438,18 +363,16 @@ class DateEncoder(Encoder):
             columns += [np.where(missing, 0.0, CYCLE_RADIUS * part) for part in (np.sin(angle), np.cos(angle))]
         return Encoded(stack(columns, missing, self.marks_missing), parsed.unread)
 
-    def feature_names(self, name: str) -> list[str]:
+    def feature_names(self, columns: Sequence[str]) -> list[str]:
         """Return the name of the column and of each part."""
-        parts = [f"{name} {cycle} {part}" for cycle in self.cycles for part in ("sine", "cosine")]
-        return name_features([name, *parts], name, self.marks_missing)
+        parts = ["", *(f" {cycle} {part}" for cycle in self.cycles for part in ("sine", "cosine"))]
+        return [columns[0] + part for part in (*parts, *[" is missing"] * self.marks_missing)]
 
-    def describe(self) -> str:
-        """Return which parts count."""
+    def __str__(self) -> str:
         first = f"position in time{f' ({self.form})' if self.form else ''}"
         return describe_missing(", ".join([first, *self.cycles]), self.marks_missing)
 
-    def check(self) -> None:
-        """Refuse an unknown form or cycle, and a deviation of 0."""
+    def __post_init__(self) -> None:
         if self.form not in ("", *DATE_FORMS) or not set(self.cycles) <= set(CYCLES) or self.spread <= 0:
             raise ValueError("A date column has an invalid form, cycle or scale.")
 

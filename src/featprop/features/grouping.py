@@ -65,9 +65,11 @@ def _measure_spread(numbers: NDArray[np.float64]) -> Spread:
     with np.errstate(over="ignore", invalid="ignore"):
         deviation, offset = float(numbers.std()), float(abs(numbers.mean()))
     is_counts = numbers.min(initial=0) >= 0 and np.count_nonzero(numbers) <= (1 - MIN_ZERO_SHARE) * len(numbers)
-    scale = None if is_counts else robust_scale(numbers)
-    is_heavy = scale is not None and np.quantile(np.abs(numbers - scale[0]) / scale[1], 0.99) > HEAVY_TAIL
-    return Spread(deviation, offset, bool(is_heavy), bool(is_counts))
+    is_heavy = False
+    if 0 < deviation < np.inf:
+        centre, spread = robust_scale(numbers)
+        is_heavy = bool(np.quantile(np.abs(numbers - centre) / spread, 0.99) > HEAVY_TAIL)
+    return Spread(deviation, offset, is_heavy, bool(is_counts))
 
 
 def _are_alike(columns: list[Spread]) -> bool:

@@ -24,7 +24,6 @@ MIN_READ_SHARE = 0.9
 """Share of the known values that must be numbers, dates or lists for a text column to be one of these."""
 MIN_ROWS_FOR_ONE_UNREAD = 5
 """Number of values from which on one may be unreadable, whatever its share."""
-MAX_SAMPLE = 2000
 
 PLAIN_NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$"
 MAYBE_THOUSANDS = r"^-?[1-9][0-9]{0,2}\.[0-9]{3}$"
@@ -96,11 +95,11 @@ def plain_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     return array
 
 
-def sample(values: pa.Array) -> pa.Array:
-    """Return at most `MAX_SAMPLE` values, evenly spaced."""
-    if len(values) <= MAX_SAMPLE:
+def sample(values: pa.Array, size: int = 2000) -> pa.Array:
+    """Return at most `size` values, evenly spaced."""
+    if len(values) <= size:
         return values
-    return values.take(pa.array(np.linspace(0, len(values) - 1, MAX_SAMPLE).astype(np.int64)))
+    return values.take(pa.array(np.linspace(0, len(values) - 1, size).astype(np.int64)))
 
 
 def as_mask(values: pa.Array) -> NDArray[np.bool_]:

@@ -19,6 +19,7 @@ import json
 import logging
 import types
 import typing
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from fnmatch import fnmatchcase
@@ -31,15 +32,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, ModelError, ParameterError, first_five, shorten, unknown_choice
-from featprop.features.encoders import (
-    CategoryEncoder,
-    DateEncoder,
-    Encoder,
-    FitOptions,
-    FlagEncoder,
-    NumberEncoder,
-    UnusableColumnError,
-)
+from featprop.features.encoders import Encoder, FitOptions, UnusableColumnError
 from featprop.features.grouping import find_groups
 from featprop.features.parsing import plain_array, read_numbers, sample
 from featprop.features.profile import (
@@ -54,20 +47,13 @@ from featprop.features.profile import (
     is_row_number,
     missing_share,
 )
-from featprop.features.wide_encoders import GroupEncoder, ItemsEncoder, TextEncoder, VectorEncoder
+from featprop.features.wide_encoders import ENCODERS, UNCHANGED_KINDS, GroupEncoder
 from featprop.matrix import Features, side_by_side
 from featprop.progress import tracked
 
 log = logging.getLogger(__name__)
 
-ENCODERS: dict[Kind, type[Encoder]] = {
-    encoder.kind: encoder
-    for encoder in (
-        NumberEncoder, FlagEncoder, CategoryEncoder, DateEncoder, TextEncoder, VectorEncoder, ItemsEncoder, GroupEncoder
-    )
-}  # fmt: skip
-UNCHANGED_KINDS = (Kind.VECTOR, Kind.ITEMS, Kind.GROUP)
-CHUNK_ROWS = 1 << 16
+MAX_VARIANCE_ROWS = 1 << 18
 DATACLASS = TypeVar("DATACLASS")
 
 
@@ -97,7 +83,7 @@ class FeatureGroup:
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
         """Name of each feature."""
-        return tuple(self.encoder.feature_names(self.name))
+        return tuple(self.encoder.feature_names(self.columns))
 
     def read(self, table: Any, names: Mapping[str, str]) -> pa.Array:
         """Return the columns as one array, nulls for a column that the table lacks."""
@@ -178,24 +164,36 @@ class TablePreprocessor:
     def passthrough(cls, names: Iterable[str]) -> Self:
         """Return the preprocessor that takes numeric columns of these names unchanged."""
         columns = tuple(names)
-        return cls((FeatureGroup(columns, GroupEncoder(columns, False, "."), 1.0),))
+        return cls((FeatureGroup(columns, GroupEncoder(False, "."), 1.0),))
 
     def transform(self, table: pa.Table) -> Features:
         """Return the features of a table.
 
         A column that the table lacks counts as missing in every row, and a warning says so.
         """
-        return next(iter(self.transform_batches([table])))
+        (features,) = self.transform_batches([table])
+        return features
 
     def transform_batches(self, batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[Features]:
         """Yield the features of each batch, warning once at the end about values that could not be read."""
-        unread: dict[str, list[str]] = {}
+        unread: Counter[str] = Counter()
+        examples: dict[str, str] = {}
         found: dict[str, str] | None = None
         for batch in batches:
             found = self._find_columns(batch.schema.names) if found is None else found
-            yield self._transform_batch(batch, found, unread)
-        for name, values in unread.items():
-            log.warning("Column %s: values that cannot be read count as missing: %s", name, first_five(values))
+            matrices: list[Features] = []
+            for group in self.groups:
+                values = group.read(batch, found)
+                matrix, mask = group.encoder.transform(values)
+                matrices.append(_scale_features(matrix, group.scale))
+                if mask is not None and mask.any():
+                    unread[group.name] += int(np.count_nonzero(mask))
+                    first = values[int(np.flatnonzero(mask)[0])].as_py()
+                    examples.setdefault(group.name, repr(shorten(str(first), 40)))
+            yield side_by_side(matrices) if matrices else np.zeros((batch.num_rows, 0), dtype=np.float32)
+        for name, count in unread.items():
+            what = "Column %s: %s values cannot be read and count as missing, for example %s"
+            log.warning(what, name, f"{count:,}", examples[name])
 
     def _find_columns(self, names: Collection[str]) -> dict[str, str]:
         """Return the name in a table of each column, ignoring case and spaces around it if need be."""
@@ -213,16 +211,6 @@ class TablePreprocessor:
         if renamed := [f"{other} as {name}" for name, other in found.items() if other != name]:
             log.warning("Columns found under another spelling: %s", first_five(renamed))
         return found
-
-    def _transform_batch(self, table: Any, found: Mapping[str, str], unread: dict[str, list[str]]) -> Features:
-        matrices: list[Features] = []
-        for group in self.groups:
-            values = group.read(table, found)
-            matrix, mask = group.encoder.transform(values)
-            matrices.append(_scale_features(matrix, group.scale))
-            if mask is not None and mask.any():
-                unread.setdefault(group.name, []).extend(_list_values(values, mask))
-        return side_by_side(matrices) if matrices else np.zeros((table.num_rows, 0), dtype=np.float32)
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
@@ -259,7 +247,7 @@ class TablePreprocessor:
     def summary(self) -> str:
         """Return the kinds of the columns, and which are ignored and why, in one line."""
         used: dict[str, list[str]] = {}
-        left = [f"{each.name} ({each.reason.description})" for each in self.profiles if each.is_ignored]
+        left = [f"{each.name} ({each.reason})" for each in self.profiles if each.is_ignored]
         for each in self.profiles:
             if not each.is_ignored:
                 used.setdefault(each.kind, []).append(each.name)
@@ -350,11 +338,10 @@ class _Fitter:
     def _infer(self, name: str, position: int) -> Inference:
         if name in self.requested:
             return Inference(self.requested[name], Reason.REQUESTED)
-        column = self.table.column(name)
-        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-        if is_row_number(name, position, chunks):
+        values = self.read(name)
+        if is_row_number(name, position, values):
             return ignored(Reason.ROW_NUMBERS)
-        return infer_kind(name, self.read(name), self.options.decimal)
+        return infer_kind(name, values, self.options.decimal)
 
     def _fit_group(
         self, columns: tuple[str, ...], inference: Inference
@@ -376,9 +363,9 @@ class _Fitter:
             if inference.reason == Reason.REQUESTED and inference.kind != Kind.IGNORED:
                 message = f"Column {columns[0]!r} cannot be used as {inference.kind}: {error}."
                 raise GraphError(message, column=columns[0], value=str(inference.kind)) from error
-            name, reason = columns[0], error.reason
+            reason = error.args[0]
             self.profiles.append(
-                ColumnProfile(name, columns, Kind.IGNORED, reason, f"ignored: {error}", missing, examples, 0)
+                ColumnProfile(columns[0], columns, Kind.IGNORED, reason, f"ignored: {reason}", missing, examples, 0)
             )
             return None
         group = FeatureGroup(columns, encoder, 1.0)
@@ -386,9 +373,7 @@ class _Fitter:
         if ambiguity is not None:
             _log_ambiguity(columns[0], ambiguity, encoder)
         self.profiles.append(
-            ColumnProfile(
-                group.name, columns, kind, reason, encoder.describe(), missing, examples, len(variances), ambiguity
-            )
+            ColumnProfile(group.name, columns, kind, reason, str(encoder), missing, examples, len(variances), ambiguity)
         )
         return group, variances
 
@@ -402,31 +387,13 @@ def _log_ambiguity(name: str, ambiguity: Ambiguity, encoder: Encoder) -> None:
 
 
 def _measure_variances(encoder: Encoder, values: pa.Array) -> NDArray[np.float64]:
-    """Return the variance of each feature of a column, some rows at a time."""
-    rows, mean, squares = 0, np.zeros(1), np.zeros(1)
-    for start in range(0, max(1, len(values)), CHUNK_ROWS):
-        matrix = encoder.transform(values.slice(start, CHUNK_ROWS)).matrix
-        with np.errstate(over="ignore", invalid="ignore"):
-            more, more_mean, more_squares = matrix.shape[0], *_measure_moments(matrix)
-            total = max(1, rows + more)
-            squares = squares + more_squares + (more_mean - mean) ** 2 * (rows * more / total)
-            mean = mean + (more_mean - mean) * (more / total)
-        rows += more
-    return np.asarray(squares / max(1, rows))
-
-
-def _measure_moments(matrix: Features) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and sum of squared distances from the mean of each column."""
-    rows = max(1, matrix.shape[0])
-    if not sp.issparse(matrix):
-        wide = matrix.astype(np.float64)
-        mean = wide.sum(axis=0) / rows
-        return mean, ((wide - mean) ** 2).sum(axis=0)
-    sparse = sp.csc_array(matrix, dtype=np.float64)
-    mean = np.asarray(sparse.sum(axis=0)) / rows
-    filled = np.diff(sparse.indptr)
-    sparse.data -= np.repeat(mean, filled)
-    return mean, np.asarray(sparse.power(2).sum(axis=0)) + (rows - filled) * mean**2
+    """Return the variance of each feature of a column, from a sample of its rows if there are many."""
+    matrix = encoder.transform(sample(values, MAX_VARIANCE_ROWS)).matrix
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not sp.issparse(matrix):
+            return np.asarray(matrix.var(axis=0, dtype=np.float64))
+        sparse = sp.csr_array(matrix, dtype=np.float64)
+        return np.asarray(sparse.power(2).mean(axis=0) - sparse.mean(axis=0) ** 2).clip(min=0)
 
 
 def _find_scale(encoder: Encoder, variances: NDArray[np.float64]) -> float:
@@ -446,19 +413,12 @@ def _scale_features(matrix: Features, scale: float) -> Features:
     return scaled if sp.issparse(scaled) else np.add(scaled, 0, out=scaled)  # -0 becomes 0, as in sparse matrices
 
 
-def _list_values(values: pa.Array, mask: NDArray[np.bool_]) -> list[str]:
-    """Return the values of some rows for a message, all of them but shortened."""
-    return [repr(shorten(str(value), 20)) for value in values.filter(pa.array(mask)).to_pylist()]
-
-
 def _load_group(data: Mapping[str, Any]) -> FeatureGroup:
     """Return a feature group from JSON values; raise ValueError, TypeError or KeyError if they are damaged."""
     columns = _load_value("columns", data["columns"], tuple[str, ...])
     encoder = _load(ENCODERS[Kind(data["kind"])], data["encoder"])
-    encoder.check()
     scale = _load_value("scale", data["scale"], float)
-    is_group = isinstance(encoder, GroupEncoder)
-    if not scale > 0 or (columns != vars(encoder)["columns"] if is_group else len(columns) != 1):
+    if not scale > 0 or not columns or (len(columns) > 1 and not isinstance(encoder, GroupEncoder)):
         raise ValueError("A feature group has no scale or the wrong columns.")
     return FeatureGroup(columns, encoder, scale)
 

@@ -16,7 +16,6 @@ The first rule that holds:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -43,7 +42,6 @@ MIN_TEXTS = 20
 """Fewer distinct texts are categories, and fewer numbers may be consecutive by chance."""
 MIN_SEPARATORS = 0.5
 ITEM_SEPARATOR = r"\S[,;|]\s*\S"
-EXACT_INTEGERS = 2.0**53
 MIN_CODE_DIGITS = 8
 """Numbers of equal length with at least this many digits look like account and telephone numbers."""
 CODE_NAMES = frozenset(
@@ -85,41 +83,18 @@ class Kind(StrEnum):
 class Reason(StrEnum):
     """Why a column has its kind."""
 
-    REQUESTED = "requested"
-    TYPE = "type"
-    VALUES = "values"
-    NAME = "name"
-    EMPTY = "empty"
+    REQUESTED = "as requested"
+    TYPE = "by its type"
+    VALUES = "by its values"
+    NAME = "by its name"
+    EMPTY = "no values"
     CONSTANT = "constant"
-    UNIQUE = "unique"
-    ROW_NUMBERS = "row-numbers"
-    UNSUPPORTED_TYPE = "unsupported-type"
-    UNREADABLE = "unreadable"
-    UNEVEN_LISTS = "uneven-lists"
-    TOO_LARGE = "too-large"
-    NO_COMMON_WORDS = "no-common-words"
-
-    @property
-    def description(self) -> str:
-        """The reason in words."""
-        return DESCRIPTIONS[self]
-
-
-DESCRIPTIONS = {
-    Reason.REQUESTED: "as requested",
-    Reason.TYPE: "by its type",
-    Reason.VALUES: "by its values",
-    Reason.NAME: "by its name",
-    Reason.EMPTY: "no values",
-    Reason.CONSTANT: "the same value everywhere",
-    Reason.UNIQUE: "nearly every node has its own value",
-    Reason.ROW_NUMBERS: "row numbers",
-    Reason.UNSUPPORTED_TYPE: "unsupported type",
-    Reason.UNREADABLE: "values of another kind",
-    Reason.UNEVEN_LISTS: "lists of different lengths",
-    Reason.TOO_LARGE: "numbers too large to tell apart",
-    Reason.NO_COMMON_WORDS: "no word is in several texts, or all are in nearly every text",
-}
+    UNIQUE = "unique to nearly every row"
+    ROW_NUMBERS = "row numbers"
+    UNSUPPORTED_TYPE = "unsupported type"
+    UNREADABLE = "other values"
+    UNEVEN_LISTS = "lists of different lengths"
+    NO_COMMON_WORDS = "no informative words"
 
 
 class Ambiguity(StrEnum):
@@ -236,8 +211,6 @@ def _infer_from_numbers(name: str, values: pa.Array, decimal: str | None) -> Inf
     if not known.size:
         return ignored(Reason.EMPTY)
     distinct = len(np.unique(known))
-    if distinct <= 2 and np.abs(known).max() >= EXACT_INTEGERS and pc.count_distinct(values).as_py() > distinct:
-        return ignored(Reason.TOO_LARGE)
     if distinct == 1 and known.size > (1 - MIN_MISSING_SHARE) * len(values):
         return ignored(Reason.CONSTANT)
     if distinct <= 2:
@@ -298,7 +271,7 @@ def _has_leading_zeros(text: pa.Array) -> bool:
     return bool(pc.any(pc.match_substring_regex(text, r"^0[0-9]+$")).as_py())
 
 
-def is_row_number(name: str, position: int, chunks: Iterable[pa.Array]) -> bool:
+def is_row_number(name: str, position: int, values: pa.Array) -> bool:
     """Return whether a column only numbers the rows, as pandas, R and spreadsheets add it.
 
     A first column without a name and ``__index_level_0__`` count whatever they hold; one named ``index``, ``row``,
@@ -306,18 +279,11 @@ def is_row_number(name: str, position: int, chunks: Iterable[pa.Array]) -> bool:
     """
     if INDEX_NAMES.fullmatch(name) and (position == 0 or name.startswith("__")):
         return True
-    if not MAYBE_INDEX_NAMES.fullmatch(name.lower()):
+    if not MAYBE_INDEX_NAMES.fullmatch(name.lower()) or len(values) < MIN_INDEX_ROWS:
         return False
-    first, rows = 0.0, 0
-    for chunk in chunks:
-        parsed = read_numbers(chunk)
-        if parsed is None or not len(chunk):
-            continue
-        first = float(parsed.values[0]) if not rows else first
-        if not np.array_equal(parsed.values, np.arange(first + rows, first + rows + len(chunk))):
-            return False
-        rows += len(chunk)
-    return rows >= MIN_INDEX_ROWS and first in (0, 1)
+    parsed = read_numbers(values)
+    counted = np.arange(len(values))
+    return parsed is not None and any(np.array_equal(parsed.values, counted + first) for first in (0, 1))
 
 
 def describe_values(values: pa.Array) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -11,7 +12,16 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.features.encoders import Encoded, Encoder, FitOptions, UnusableColumnError
+from featprop.features.encoders import (
+    CategoryEncoder,
+    DateEncoder,
+    Encoded,
+    Encoder,
+    FitOptions,
+    FlagEncoder,
+    NumberEncoder,
+    UnusableColumnError,
+)
 from featprop.features.parsing import as_mask, as_text, is_most, read_lists, read_numbers, trim_text
 from featprop.features.profile import Kind, Reason
 from featprop.matrix import is_sparse_smaller, unit_rows
@@ -26,21 +36,13 @@ DEFAULT_ITEMS = 16_384
 
 @dataclass(frozen=True)
 class TextEncoder(Encoder):
-    """TF-IDF of the most frequent words, in rows of length 1.
-
-    Attributes
-    ----------
-    words
-        Words that have a feature.
-    rarity
-        Inverse document frequency of each.
-    """
+    """TF-IDF of the most frequent words, in rows of length 1."""
 
     kind: ClassVar[Kind] = Kind.TEXT
     has_dimensions: ClassVar[bool] = True
 
     words: tuple[str, ...]
-    rarity: tuple[float, ...]
+    rarity: tuple[float, ...]  # inverse document frequency of each word
 
     @classmethod
     def fit(cls, values: pa.Array, options: FitOptions) -> Self:
@@ -67,16 +69,14 @@ class TextEncoder(Encoder):
         counts.data = (1 + np.log(counts.data)) * np.array(self.rarity, dtype=np.float32)[counts.indices]
         return Encoded(unit_rows(counts))
 
-    def feature_names(self, name: str) -> list[str]:
+    def feature_names(self, columns: Sequence[str]) -> list[str]:
         """Return the column and the word."""
-        return [f"{name}: {word}" for word in self.words]
+        return [f"{columns[0]}: {word}" for word in self.words]
 
-    def describe(self) -> str:
-        """Return how many words count."""
+    def __str__(self) -> str:
         return f"TF-IDF of {len(self.words):,} words"
 
-    def check(self) -> None:
-        """Refuse words without a number, or twice."""
+    def __post_init__(self) -> None:
         if not 0 < len(self.words) == len(self.rarity) or len(set(self.words)) < len(self.words):
             raise ValueError("A text column has words without a weight, the same one twice, or none.")
 
@@ -89,18 +89,12 @@ def _fill_texts(values: pa.Array) -> list[str]:
 
 @dataclass(frozen=True)
 class VectorEncoder(Encoder):
-    """Lists of numbers of one length, unchanged.
-
-    Attributes
-    ----------
-    means
-        Mean of each number, which replaces missing ones.
-    """
+    """Lists of numbers of one length, unchanged."""
 
     kind: ClassVar[Kind] = Kind.VECTOR
     has_dimensions: ClassVar[bool] = True
 
-    means: tuple[float, ...]
+    means: tuple[float, ...]  # replace missing numbers
 
     @classmethod
     def fit(cls, values: pa.Array, options: FitOptions) -> Self:  # noqa: ARG003
@@ -118,7 +112,7 @@ class VectorEncoder(Encoder):
         with np.errstate(over="ignore"):
             means = np.where(known, rows, 0.0).sum(axis=0) / np.maximum(1, known.sum(axis=0))
         if not np.isfinite(means).all():
-            raise UnusableColumnError(Reason.TOO_LARGE)
+            raise UnusableColumnError(Reason.UNREADABLE)
         return cls(tuple(means.tolist()))
 
     def transform(self, values: pa.Array) -> Encoded:
@@ -131,16 +125,14 @@ class VectorEncoder(Encoder):
             filled = np.where(np.isfinite(rows), rows, np.array(self.means)).astype(np.float32)
         return Encoded(filled, as_mask(known.is_valid()) & ~has_list)
 
-    def feature_names(self, name: str) -> list[str]:
+    def feature_names(self, columns: Sequence[str]) -> list[str]:
         """Return the column and the position in the list."""
-        return [f"{name}[{place}]" for place in range(len(self.means))]
+        return [f"{columns[0]}[{place}]" for place in range(len(self.means))]
 
-    def describe(self) -> str:
-        """Return the length of the lists."""
+    def __str__(self) -> str:
         return f"{len(self.means):,} numbers unchanged"
 
-    def check(self) -> None:
-        """Refuse an empty vector."""
+    def __post_init__(self) -> None:
         if not self.means:
             raise ValueError("A vector column has no numbers.")
 
@@ -154,19 +146,13 @@ def _stack_lists(lists: pa.Array, width: int) -> NDArray[np.float64]:
     rows = np.full((len(lists), width), np.nan)
     has_length = _has_length(lists, width)
     numbers = pc.fill_null(lists.filter(pa.array(has_length)).flatten(), np.nan).to_numpy(zero_copy_only=False)
-    rows[has_length] = numbers.reshape(-1, width)
+    rows[has_length] = numbers.reshape(np.count_nonzero(has_length), width)
     return rows
 
 
 @dataclass(frozen=True)
 class ItemsEncoder(Encoder):
-    """How often each of the most frequent items occurs in the lists of a column.
-
-    Attributes
-    ----------
-    items
-        Items that have a feature.
-    """
+    """How often each of the most frequent items occurs in the lists of a column."""
 
     kind: ClassVar[Kind] = Kind.ITEMS
     has_dimensions: ClassVar[bool] = True
@@ -191,16 +177,14 @@ class ItemsEncoder(Encoder):
         entries = (np.ones(np.count_nonzero(is_known), dtype=np.float32), (rows[is_known], places[is_known]))
         return Encoded(sp.csr_array(entries, shape=(len(values), len(self.items))))
 
-    def feature_names(self, name: str) -> list[str]:
+    def feature_names(self, columns: Sequence[str]) -> list[str]:
         """Return the column and the item."""
-        return [f"{name}: {item}" for item in self.items]
+        return [f"{columns[0]}: {item}" for item in self.items]
 
-    def describe(self) -> str:
-        """Return how many items count."""
+    def __str__(self) -> str:
         return f"counts of {len(self.items):,} items"
 
-    def check(self) -> None:
-        """Refuse an empty vocabulary and items twice."""
+    def __post_init__(self) -> None:
         if not self.items or len(set(self.items)) < len(self.items):
             raise ValueError("A column of items has the same item twice, or none.")
 
@@ -215,60 +199,42 @@ def _flatten_items(values: pa.Array) -> tuple[NDArray[np.int64], pa.Array]:
 
 @dataclass(frozen=True)
 class GroupEncoder(Encoder):
-    """Numeric columns that are parts of one thing, unchanged; a missing number is 0.
-
-    The columns come as the fields of one struct column.
-
-    Attributes
-    ----------
-    columns
-        Names of the columns.
-    is_sparse
-        Whether the features are a sparse matrix.
-    decimal
-        Decimal mark of text that allows two readings.
-    """
+    """Numeric columns that are parts of one thing, the fields of a struct, unchanged; a missing number is 0."""
 
     kind: ClassVar[Kind] = Kind.GROUP
     has_dimensions: ClassVar[bool] = True
 
-    columns: tuple[str, ...]
     is_sparse: bool
-    decimal: str
+    decimal: str  # of text that allows two readings
 
     @classmethod
     def fit(cls, values: pa.Array, options: FitOptions) -> Self:
-        """Learn the names, and whether most numbers are 0."""
-        names, decimal = tuple(field.name for field in values.type), options.decimal or "."
-        filled = sum(int(np.count_nonzero(_fill_numbers(values.field(name), decimal)[0])) for name in names)
-        return cls(names, is_sparse_smaller(len(values), len(names), filled), decimal)
+        """Learn whether most numbers are 0."""
+        columns, decimal = values.flatten(), options.decimal or "."
+        filled = sum(int(np.count_nonzero(_fill_numbers(column, decimal)[0])) for column in columns)
+        return cls(is_sparse_smaller(len(values), len(columns), filled), decimal)
 
     def transform(self, values: pa.Array) -> Encoded:
         """Return the columns next to each other."""
         unread = np.zeros(len(values), dtype=bool)
-        dense, sparse = [], []
-        for name in self.columns:
-            numbers, unread_here = _fill_numbers(values.field(name), self.decimal)
+        parts = []
+        for column in values.flatten():
+            numbers, unread_here = _fill_numbers(column, self.decimal)
             unread |= unread_here
-            if self.is_sparse:
-                sparse.append(sp.csc_array(numbers[:, None]))
-            else:
-                dense.append(numbers)
-        matrix = sp.csr_array(sp.hstack(sparse, format="csc")) if self.is_sparse else np.stack(dense, axis=1)
+            parts.append(sp.csc_array(numbers[:, None]) if self.is_sparse else numbers)
+        matrix = sp.csr_array(sp.hstack(parts, format="csc")) if self.is_sparse else np.stack(parts, axis=1)
         return Encoded(matrix, unread)
 
-    def feature_names(self, name: str) -> list[str]:  # noqa: ARG002
+    def feature_names(self, columns: Sequence[str]) -> list[str]:
         """Return the names of the columns."""
-        return list(self.columns)
+        return list(columns)
 
-    def describe(self) -> str:
-        """Return how many columns there are."""
-        return f"{len(self.columns):,} columns unchanged"
+    def __str__(self) -> str:
+        return "unchanged"
 
-    def check(self) -> None:
-        """Refuse a group of no columns."""
-        if not self.columns or self.decimal not in (".", ","):
-            raise ValueError("A group has no columns or an unknown decimal mark.")
+    def __post_init__(self) -> None:
+        if self.decimal not in (".", ","):
+            raise ValueError("A group has an unknown decimal mark.")
 
 
 def _fill_numbers(values: pa.Array, decimal: str) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -278,3 +244,13 @@ def _fill_numbers(values: pa.Array, decimal: str) -> tuple[NDArray[np.float32], 
         return np.zeros(len(values), dtype=np.float32), as_mask(values.is_valid())
     with np.errstate(over="ignore"):
         return np.nan_to_num(parsed.values, nan=0.0).astype(np.float32), parsed.unread
+
+
+UNCHANGED_KINDS = (Kind.VECTOR, Kind.ITEMS, Kind.GROUP)
+"""Kinds of columns that stay unchanged if a table has no others."""
+ENCODERS: dict[Kind, type[Encoder]] = {
+    encoder.kind: encoder
+    for encoder in (
+        NumberEncoder, FlagEncoder, CategoryEncoder, DateEncoder, TextEncoder, VectorEncoder, ItemsEncoder, GroupEncoder
+    )
+}  # fmt: skip
