@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from featprop.evaluate import Advice, AuditSample, AuditScore, Doubts, Estimate, LearningCurve
     from featprop.evaluate import advise, doubts, draw_audit, estimate, learning_curve, score_audit
     from featprop.graph import Graph
-    from featprop.io import Format, read_graph, register_format
+    from featprop.sources import GraphDescription, read_graph
     from featprop.labels import LabelLog, export_labels, import_labels
     from featprop.models import GCN, SGC, NodeClassifier, GraphRidge, available_models, get_model, load_model
     from featprop.models import register_model, save_model
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from featprop.active import ActiveLearner, Plan, Selection, plan, select, write_predictions
     from featprop.strategies import ScoreStrategy, QueryContext, Strategy, available_strategies, get_strategy
     from featprop.strategies import register_strategy
-    from featprop.tables import Preparation, TableOptions
+    from featprop.features import TablePreprocessor
     from featprop.transforms import FeatPropSplit
     # isort: on
 
@@ -48,26 +48,26 @@ _NAMES = {
     "evaluate": "Advice AuditSample AuditScore Doubts Estimate LearningCurve "
     "advise doubts draw_audit estimate learning_curve score_audit",
     "graph": "Graph",
-    "io": "Format read_graph register_format",
+    "sources": "GraphDescription read_graph",
     "labels": "LabelLog export_labels import_labels",
     "models": "GCN SGC NodeClassifier GraphRidge available_models get_model load_model register_model save_model",
     "propagation": "propagate",
     "web.report": "Report report",
     "active": "ActiveLearner Plan Selection plan select write_predictions",
     "strategies": "ScoreStrategy QueryContext Strategy available_strategies get_strategy register_strategy",
-    "tables": "Preparation TableOptions",
+    "features": "TablePreprocessor",
     "transforms": "FeatPropSplit",
 }
 _HOME = {name: f"featprop.{module}" for module, names in _NAMES.items() for name in names.split()}
 # fmt: off
 __all__ = [
     "GCN", "SGC", "ActiveLearner", "Advice", "AuditSample", "AuditScore", "Doubts", "Estimate", "FeatPropSplit",
-    "FeatpropError", "FileError", "Format", "Graph", "GraphError", "GraphRidge", "KMedoids", "LabelError", "LabelLog",
-    "LearningCurve", "MissingExtraError", "ModelError", "NodeClassifier", "ParameterError", "Plan", "Preparation",
-    "QueryContext", "Report", "ScoreStrategy", "Selection", "Strategy", "TableOptions", "advise", "available_models",
-    "available_strategies", "doubts", "draw_audit", "estimate", "export_labels", "get_model", "get_strategy",
-    "import_labels", "k_medoids", "learning_curve", "load_model", "plan", "propagate", "read_graph",
-    "register_format", "register_model", "register_strategy", "report", "save_model", "score_audit", "select",
+    "FeatpropError", "FileError", "Graph", "GraphDescription", "GraphError", "GraphRidge", "KMedoids", "LabelError",
+    "LabelLog", "LearningCurve", "MissingExtraError", "ModelError", "NodeClassifier", "ParameterError", "Plan",
+    "QueryContext", "Report", "ScoreStrategy", "Selection", "Strategy", "TablePreprocessor", "advise",
+    "available_models", "available_strategies", "doubts", "draw_audit", "estimate", "export_labels", "get_model",
+    "get_strategy", "import_labels", "k_medoids", "learning_curve", "load_model", "plan", "propagate", "read_graph",
+    "register_model", "register_strategy", "report", "save_model", "score_audit", "select",
     "working", "write_predictions",
 ]
 # fmt: on

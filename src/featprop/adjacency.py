@@ -1,245 +1,175 @@
-"""Edges as they came become the one form inside: undirected, each once, without loops; what was mended is said.
+"""Normalise an edge list: symmetrise it, merge duplicates, drop self-loops, and log every repair.
 
-Edges come piece by piece. What counts of each (`Mending`) is sorted and merged (`merged`), all at once or for some rows
-at a time, and the weights are divided by their mean in the end (`MeanWeight`): the answer does not depend on how edges
-and rows are cut.
+`featprop.sources.edges` does the same with SQL for tables; this is for arrays.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError
-from featprop.interop.raw import RawGraph
-
-__all__ = ["MeanWeight", "Mending", "Merged", "index_type", "merged", "symmetric_adjacency"]
 
 log = logging.getLogger(__name__)
 
-LEAF = 1 << 16
-"""Weights that are added up together; these sums are added one after the other."""
-
-MERGED = {"max": "dropped, the largest weight of each counts", "sum": "made one, weights added", "count": "counted"}
-BOTH_WAYS = {"max": "the larger weight counts", "sum": "weights added", "count": "counts added"}
-"""What becomes of edges from a to b and from b to a that do not weigh the same."""
+CHUNK_WEIGHTS = 1 << 16
+"""Weights summed together; the sums of chunks are added one after the other."""
+MERGED = {"max": "merged, keeping the largest weight", "sum": "merged, adding their weights", "count": "counted"}
 
 
-def symmetric_adjacency(raw: RawGraph, ids: NDArray[Any]) -> tuple[sp.csr_array, tuple[str, ...], float | None]:
-    """Drop self loops and zero weights, make one edge of repeated ones and let each run both ways.
-
-    What several edges between the same nodes weigh does not depend on their order. Returns what was mended, too, which
-    goes to the log, and what the weights were divided by.
-    """
-    n = len(ids)
-    mending = Mending(n, raw.repeated)
-    keys, values = mending.kept(raw.source, raw.target, raw.weights)
-    mending.check(ids)
-    found = merged(keys, values, raw.repeated)
-    weights = np.ones(len(found.cells), np.float32) if found.weights is None else found.weights
-    mean = MeanWeight()
-    mean.add(weights)
-    scale, told = mean.scale() if raw.scaled else (1.0, None)
-    if scale not in (1.0, None):
-        weights = mean.divided(weights)
-    rows, columns = np.divmod(found.cells, n)
-    kind = index_type(n, len(columns))
-    matrix = sp.csr_array((n, n), dtype=np.float32)
-    matrix.indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(kind)
-    matrix.indices, matrix.data = columns.astype(kind), weights
-    matrix.has_sorted_indices = matrix.has_canonical_format = True
-    return matrix, mending.told(found.one_way, found.uneven, len(found.cells), told), scale
-
-
-def index_type(nodes: int, entries: int) -> type[np.int32 | np.int64]:
-    """Return the type of the positions in a matrix of so many nodes and entries."""
-    return np.int32 if max(nodes, entries) < 2**31 else np.int64
-
-
-class Mending:
-    """Takes edges piece by piece, returns those that count, and counts the others.
-
-    An entry of the matrix is a number, its **key**: row × nodes + column, twice that, and 1 more if the edge was given
-    the other way round.
-
-    Parameters
-    ----------
-    nodes
-        How many there are.
-    repeated
-        What an edge weighs that is there several times: ``"max"``, ``"sum"`` or ``"count"``.
-    """
-
-    def __init__(self, nodes: int, repeated: str) -> None:
-        self.nodes, self.repeated = nodes, repeated
-        self.loops = self.zeros = self.edges = self.bad = 0
-        self.first_bad: tuple[float, int, int] | None = None
-
-    def kept(self, source: Any, target: Any, weights: Any) -> tuple[NDArray[np.int64], NDArray[np.float32] | None]:
-        """Return the keys of edges that count, both ways, and what each weighs; None for 1.
-
-        Parameters
-        ----------
-        source, target
-            The positions of the ends.
-        weights
-            What edges weigh, None for 1.
-        """
-        n = self.nodes
-        a, b = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
-        for ends in (a, b):
-            if ends.size and (ends.min() < 0 or ends.max() >= n):
-                found = f"the position {ends.max() if ends.max() >= n else ends.min()}"
-                raise GraphError("Edges", f"must join positions 0 to {n - 1:,}", found, "add the node or drop the edge")
-        loops = a == b
-        counts = ~loops
-        self.loops += int(np.count_nonzero(loops))
-        values = None
-        if weights is not None:
-            values = self._checked(weights, a, b)
-            zeros = (values == 0) & counts
-            self.zeros += int(np.count_nonzero(zeros))
-            counts &= ~zeros
-        if not counts.all():
-            a, b, values = a[counts], b[counts], None if values is None else values[counts]
-        self.edges += len(a)
-        keys = np.concatenate([(a * n + b) << 1, ((b * n + a) << 1) | 1])
-        return keys, None if values is None or self.repeated == "count" else np.concatenate([values, values])
-
-    def add(self, other: Mending) -> None:
-        """Count what another one counted of the edges that come next."""
-        self.loops, self.zeros = self.loops + other.loops, self.zeros + other.zeros
-        self.edges, self.bad = self.edges + other.edges, self.bad + other.bad
-        self.first_bad = other.first_bad if self.first_bad is None else self.first_bad
-
-    def _checked(self, weights: Any, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Remember the first weight that is none, as it was given, and how many there are."""
-        values = _float32(weights)
-        bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
-        if bad.size and self.first_bad is None:
-            self.first_bad = float(np.asarray(weights)[bad[0]]), int(a[bad[0]]), int(b[bad[0]])
-        self.bad += bad.size
-        return values
-
-    def check(self, ids: Any) -> None:
-        """Raise an error about weights that are no numbers or below 0; `ids` names the nodes by position."""
-        if self.first_bad is None:
-            return
-        value, a, b = self.first_bad
-        ends = [id_.item() if isinstance(id_, np.generic) else id_ for id_ in (ids[a], ids[b])]
-        ends = [id_.as_py() if hasattr(id_, "as_py") else id_ for id_ in ends]
-        found = f"{value} at the edge from {ends[0]!r} to {ends[1]!r} ({self.bad:,} in all)"
-        rule = "must be numbers below 3.4e38" if 0 < value < np.inf else "must be numbers of at least 0"
-        raise GraphError("Edge weights", rule, found, "drop or mend those edges")
-
-    def told(self, one_way: int, uneven: int, both_ways: int, scaled: str | None) -> tuple[str, ...]:
-        """Say what was mended, to the log too.
-
-        Parameters
-        ----------
-        one_way
-            How many edges there are, those from a to b and from b to a being two.
-        uneven
-            How many entries are of edges given both ways with different weights.
-        both_ways
-            How many there are when each runs both ways.
-        scaled
-            What was done to the weights.
-        """
-        mended = [
-            (self.loops, "self loops dropped"),
-            (self.zeros, "edges of weight 0 dropped"),
-            (self.edges - one_way, f"repeated edges {MERGED[self.repeated]}"),
-            (uneven // 2, f"edges with another weight the other way round made one, {BOTH_WAYS[self.repeated]}"),
-            (both_ways - one_way, "edges given in one direction only made to run both ways"),
-        ]
-        repairs = [f"{count:,} {what}" for count, what in mended if count] + ([] if scaled is None else [scaled])
-        for what in repairs:
-            log.info("%s", what)
-        return tuple(repairs)
-
-
-class Merged(NamedTuple):
-    """Entries of the matrix, each once.
+@dataclass(frozen=True)
+class RawGraph:
+    """An unchecked graph from outside, in positions 0..n-1.
 
     Attributes
     ----------
-    cells
-        Row × nodes + column of each, rising.
+    source, target
+        The two ends of each edge, as positions.
+    features
+        One row per node, a SciPy sparse matrix or a dense array; None for structural features.
     weights
-        What each weighs, None for 1.
-    one_way
-        How many there are of edges as they were given.
-    uneven
-        How many there are of edges that were given both ways with different weights.
+        One weight per edge, or None for an unweighted graph.
+    ids
+        Id of each node, or None for 0..n-1.
+    labels
+        Class of each node; None, NaN or, in an integer array, a negative number where unknown. None without labels.
+    feature_names
+        Name of each feature column, if it has one.
+    scaled
+        Whether weights are divided by their mean.
+    repeated
+        How to combine the weights of duplicate edges: ``"max"``, ``"sum"`` or ``"count"``.
     """
 
-    cells: NDArray[np.int64]
-    weights: NDArray[np.float32] | None
-    one_way: int
-    uneven: int
+    source: NDArray[np.integer[Any]]
+    target: NDArray[np.integer[Any]]
+    features: Any
+    weights: NDArray[Any] | None = None
+    ids: Any = None
+    labels: Any = None
+    feature_names: tuple[str, ...] | None = None
+    scaled: bool = False
+    repeated: str = "max"
 
 
-def merged(keys: NDArray[np.int64], values: NDArray[np.float32] | None, repeated: str) -> Merged:
-    """Merge entries as `Mending` returns them, all those of a row or none; `keys` may be sorted in place."""
+def symmetric_adjacency(raw: RawGraph, ids: NDArray[Any]) -> tuple[sp.csr_array, tuple[str, ...], float | None]:
+    """Return the adjacency matrix, the repairs, and what the weights were divided by.
+
+    The weight of duplicate edges does not depend on their order.
+    """
+    n = len(ids)
+    a, b = (np.asarray(ends, dtype=np.int64) for ends in (raw.source, raw.target))
+    for ends in (a, b):
+        if ends.size and (ends.min() < 0 or ends.max() >= n):
+            stray = int(ends.max() if ends.max() >= n else ends.min())
+            raise GraphError(
+                f"An edge joins position {stray:,}, but the nodes have positions 0 to {n - 1:,}.",
+                hint="Add the node or drop the edge.",
+                value=stray,
+            )
+    weights = None if raw.weights is None else _checked_weights(raw.weights, a, b, ids)
+    is_loop = a == b
+    is_zero = np.zeros(len(a), dtype=bool) if weights is None else (weights == 0) & ~is_loop
+    kept = ~(is_loop | is_zero)
+    a, b = a[kept], b[kept]
+    weights = None if weights is None or raw.repeated == "count" else np.tile(weights[kept], 2)
+    keys = np.concatenate([(a * n + b) << 1, ((b * n + a) << 1) | 1])
+    cells, merged, n_directed = _merge(keys, weights, raw.repeated)
+    mean = MeanWeight()
+    mean.add(merged)
+    scale, rescaled = mean.scale() if raw.scaled else (1.0, None)
+    if scale not in (1.0, None):
+        merged = mean.divided(merged)
+    counts = [
+        (np.count_nonzero(is_loop), "self-loops dropped"),
+        (np.count_nonzero(is_zero), "edges of weight 0 dropped"),
+        (len(a) - n_directed, f"duplicate edges {MERGED[raw.repeated]}"),
+        (len(cells) - n_directed, "edges given in one direction only made undirected"),
+    ]
+    repairs = [f"{count:,} {what}" for count, what in counts if count] + ([] if rescaled is None else [rescaled])
+    for repair in repairs:
+        log.info("%s", repair)
+    return _csr(cells, merged, n), tuple(repairs), scale
+
+
+def index_type(nodes: int, entries: int) -> type[np.int32 | np.int64]:
+    """Return the integer type of the positions in a sparse matrix."""
+    return np.int32 if max(nodes, entries) < 2**31 else np.int64
+
+
+def _checked_weights(weights: Any, a: NDArray[np.int64], b: NDArray[np.int64], ids: Any) -> NDArray[np.float32]:
+    values = np.asarray(weights)
+    if values.dtype.kind not in "biuf":
+        raise GraphError(f"Edge weights must be numbers, not of type {values.dtype}.")
+    with np.errstate(over="ignore"):
+        found = values.astype(np.float32)
+    bad = np.flatnonzero(~(np.isfinite(found) & (found >= 0)))
+    if bad.size:
+        ends = [ids[end[bad[0]]] for end in (a, b)]
+        ends = [end.item() if isinstance(end, np.generic) else end for end in ends]
+        raise GraphError(
+            f"{bad.size:,} edge weights are not numbers from 0 to 3.4e38, such as {values[bad[0]]} of the edge from "
+            f"{ends[0]!r} to {ends[1]!r}.",
+            hint="Correct these weights or drop the edges.",
+            value=float(values[bad[0]]),
+            node=ends[0],
+        )
+    return found
+
+
+def _merge(
+    keys: NDArray[np.int64], weights: NDArray[np.float32] | None, duplicates: str
+) -> tuple[NDArray[np.int64], NDArray[np.float32], int]:
+    """Return the distinct cells in order, their weights, and how many directed edges were given.
+
+    A key is the cell, row × nodes + column, times 2, plus 1 for the reverse of an edge that was given.
+    """
     if not keys.size:
-        return Merged(keys, None if values is None else values, 0, 0)
-    keys, values = _sorted(keys, values)
-    first = _firsts(keys)
-    if values is not None and repeated == "max":
-        weights: NDArray[np.float32] | None = np.maximum.reduceat(values, first)
-    elif values is not None:
-        weights = np.add.reduceat(values.astype(np.float64), first).astype(np.float32)
-    elif repeated == "max":
-        weights = None
+        return keys, np.empty(0, np.float32), 0
+    if weights is None:
+        keys = np.sort(keys)
+        first = _starts(keys)
+        counts = np.diff(np.append(first, len(keys)))
+        values = (np.ones(len(first)) if duplicates == "max" else counts).astype(np.float32)
     else:
-        weights = np.diff(np.append(first, len(keys))).astype(np.float32)
+        order = np.argsort(keys, kind="stable") if duplicates == "max" else np.lexsort((weights, keys))
+        keys, weights = keys[order], weights[order]
+        first = _starts(keys)
+        if duplicates == "max":
+            values = np.maximum.reduceat(weights, first)
+        else:
+            values = np.add.reduceat(weights.astype(np.float64), first).astype(np.float32)
     keys = keys[first]
-    one_way = len(keys) - int(np.count_nonzero(keys & 1))
+    n_directed = len(keys) - int(np.count_nonzero(keys & 1))
     cells = keys >> 1
-    first = _firsts(cells)
-    uneven = 0
-    if weights is not None:
-        twice = np.flatnonzero(cells[1:] == cells[:-1])
-        uneven = int(np.count_nonzero(weights[twice] != weights[twice + 1]))
-        weights = (np.maximum if repeated == "max" else np.add).reduceat(weights, first)
-    return Merged(cells[first], weights, one_way, uneven)
+    first = _starts(cells)
+    return cells[first], (np.maximum if duplicates == "max" else np.add).reduceat(values, first), n_directed
 
 
-def _sorted(
-    keys: NDArray[np.int64], values: NDArray[np.float32] | None
-) -> tuple[NDArray[np.int64], NDArray[np.float32] | None]:
-    """Sort by key, in the order they came where keys are equal: with their places in one number if that has room."""
-    if values is None:
-        keys.sort()
-        return keys, None
-    least, bits = keys.min(), (len(keys) - 1).bit_length()
-    if int(keys.max() - least).bit_length() + bits > 63:
-        order = np.argsort(keys, kind="stable")
-        return keys[order], values[order]
-    packed = keys - least
-    packed <<= bits
-    packed |= np.arange(len(keys))
-    packed.sort()
-    values = values[packed & ((1 << bits) - 1)]
-    packed >>= bits
-    packed += least
-    return packed, values
-
-
-def _firsts(keys: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return where in sorted keys another one begins."""
+def _starts(keys: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the positions in sorted keys where another key starts."""
     is_first = np.ones(len(keys), dtype=bool)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
     return np.flatnonzero(is_first)
 
 
+def _csr(cells: NDArray[np.int64], weights: NDArray[np.float32], n: int) -> sp.csr_array:
+    rows, columns = np.divmod(cells, n)
+    kind = index_type(n, len(columns))
+    matrix = sp.csr_array((n, n), dtype=np.float32)
+    matrix.indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(kind)
+    matrix.indices, matrix.data = columns.astype(kind), weights
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
+
+
 class MeanWeight:
-    """The mean of weights that come piece by piece: the same however they are cut."""
+    """The mean of weights that arrive in batches; it does not depend on where the batches are cut."""
 
     def __init__(self) -> None:
         self.count, self.total = 0, 0.0
@@ -247,25 +177,25 @@ class MeanWeight:
         self.rest = np.empty(0, dtype=np.float32)
 
     def add(self, weights: NDArray[np.float32]) -> None:
-        """Take further weights."""
+        """Add further weights."""
         if not len(weights):
             return
         self.count += len(weights)
         self.low, self.high = min(self.low, float(weights.min())), max(self.high, float(weights.max()))
         if len(self.rest):
             weights = np.concatenate([self.rest, weights])
-        whole = len(weights) // LEAF * LEAF
-        for start in range(0, whole, LEAF):
-            self.total += float(weights[start : start + LEAF].sum(dtype=np.float64))
+        whole = len(weights) // CHUNK_WEIGHTS * CHUNK_WEIGHTS
+        for start in range(0, whole, CHUNK_WEIGHTS):
+            self.total += float(weights[start : start + CHUNK_WEIGHTS].sum(dtype=np.float64))
         self.rest = weights[whole:].copy()
 
     @property
     def mean(self) -> float:
-        """The mean of all so far."""
+        """The mean of all weights so far."""
         return (self.total + float(self.rest.sum(dtype=np.float64))) / self.count
 
     def scale(self) -> tuple[float | None, str | None]:
-        """Return what to divide weights by, None if there are none, and what to say of it."""
+        """Return what to divide weights by, None without weights, and the repair to report, if any."""
         if not self.count:
             return None, None
         if self.low == self.high:
@@ -273,13 +203,5 @@ class MeanWeight:
         return self.mean, f"weights divided by their mean, {self.mean:.4g}"
 
     def divided(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return weights divided by what `scale` says."""
+        """Return weights divided by the scale."""
         return np.ones_like(weights) if self.low == self.high else (weights / self.mean).astype(np.float32)
-
-
-def _float32(weights: Any) -> NDArray[np.float32]:
-    values = np.asarray(weights)
-    if values.dtype.kind not in "biuf":
-        raise GraphError("Edge weights", "must be numbers", f"the type {values.dtype}", "write each as a number")
-    with np.errstate(over="ignore"):
-        return values.astype(np.float32)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,28 +15,19 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.adjacency import symmetric_adjacency
-from featprop.errors import GraphError, first_five, unknown_choice
+from featprop.adjacency import RawGraph, symmetric_adjacency
+from featprop.errors import GraphError, first_five
 from featprop.html import bars, card
-from featprop.interop.networkx import raw_from_networkx, to_networkx
-from featprop.interop.pandas import Frame, naming_arguments, table_of
-from featprop.interop.plain import as_array, is_missing, plain, sorted_classes
-from featprop.interop.positions import repeated_ids
-from featprop.interop.pyg import raw_from_pyg, to_pyg
-from featprop.interop.raw import RawGraph
-from featprop.interop.tables import raw_from_tables
 from featprop.matrix import Features, dense, smaller
 from featprop.names import name_to_text
-from featprop.tables import Preparation, TableOptions
-from featprop.tables.looks import column_of
-from featprop.tables.naming import ID_NAMES
-from featprop.tables.near import did_you_mean
+from featprop.plain import as_array, is_missing, plain, sorted_classes
+from featprop.spelling import closest
 
 if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-__all__ = ["UNKNOWN", "Graph", "check_finite", "encoded"]
+    from featprop.features import TablePreprocessor
 
 _COMPUTING = threading.RLock()
 """Held while something is computed once: two threads that ask for it wait for one."""
@@ -43,6 +35,8 @@ _COMPUTING = threading.RLock()
 UNKNOWN = -1
 """The code of a label that is not known."""
 
+MAX_COMPARED_IDS = 10_000
+"""Ids compared with an unknown one to suggest a correction."""
 SHOWN_NODES = 100_000
 """Nodes whose neighbours are counted for a picture; of more nodes, about as many at equal steps."""
 
@@ -51,33 +45,37 @@ SHOWN_NODES = 100_000
 class Graph:
     """An undirected graph whose nodes have features.
 
-    Build one with `read_graph`, `from_pandas`, `from_scipy`, `from_pyg` or `from_networkx`: they check what they are
-    given and copy it, and the arrays cannot be written to, as much is computed from them once. The constructor trusts
-    its arguments.
+    Build one with `read_graph`, `from_tables`, `from_scipy`, `from_pyg` or `from_networkx`: they check their arguments
+    and copy them. The arrays are read-only, because results computed from them are cached. The constructor trusts its
+    arguments.
 
     Attributes
     ----------
     adjacency : csr_array of float32, shape (n, n)
-        Symmetric, no self loops, no explicit zeros; 1 or the weight of the edge.
+        Symmetric, no self-loops, no explicit zeros; 1 or the weight of the edge.
     features : csr_array or ndarray of float32, shape (n, d)
         Sparse while that takes less memory than dense.
     ids : ndarray, shape (n,)
-        The user's name of each node. Everything inside featprop uses positions 0..n-1 instead.
+        Id of each node, as the user wrote it. Everything inside featprop uses positions 0..n-1 instead.
     labels : ndarray of int64, shape (n,), or None
-        Index into `classes`, -1 where the label is not known.
+        Index into `classes`, -1 where the label is unknown.
     classes : tuple
         The class names that occur, sorted.
     feature_names : tuple of str or None
-        The name of each feature column, if it has one.
+        Name of each feature column, if it has one.
     table : pyarrow.Table or None
-        The table of the nodes as it came, a row a node: what a person can read of them. The column of the labels is
-        not in it, and columns that are features unchanged are not if they are many.
-    preparation : Preparation or None
+        The table of the nodes, for people to read, without the column of the labels. Columns that are features
+        unchanged are not in it if they are many.
+    preprocessor : TablePreprocessor or None
         How its columns became the features.
     repairs : tuple of str
-        What was mended when the graph was made.
+        What was repaired when the graph was made.
     weight_scale : float or None
-        What the weights of the edges were divided by; None if that is not known, or there was none to tell.
+        What the edge weights were divided by, if that is known.
+    candidates : ndarray of bool, shape (n,), or None
+        The nodes to select, audit and predict; None for all. The others pass their features on.
+    id_name : str
+        Name of the column of the ids in the user's table.
     """
 
     adjacency: sp.csr_array
@@ -87,87 +85,96 @@ class Graph:
     classes: tuple[Hashable, ...] = ()
     feature_names: tuple[str, ...] | None = None
     table: pa.Table | None = None
-    preparation: Preparation | None = None
+    preprocessor: TablePreprocessor | None = None
     repairs: tuple[str, ...] = ()
     weight_scale: float | None = None
+    candidates: NDArray[np.bool_] | None = None
+    id_name: str = "id"
     _computed: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     @classmethod
     def from_raw(cls, raw: RawGraph) -> Graph:
-        """Check the arrays of an outside graph and build the graph; each repair is counted in the log."""
-        features = _checked_features(raw)
-        n = features.shape[0]
+        """Check the arrays of an outside graph and build the graph; each repair is logged with its count."""
+        n = len(raw.ids) if raw.features is None and raw.ids is not None else _n_nodes(raw)
         ids = _checked_ids(raw.ids, n)
-        check_finite(features, ids, raw.feature_names)
+        names = raw.feature_names
+        if raw.features is not None:
+            features = _checked_features(raw.features)
+            check_finite(features, ids, names)
         adjacency, repairs, scale = symmetric_adjacency(raw, ids)
+        if raw.features is None:
+            from featprop.sources.structure import structural_features
+
+            features, names = structural_features(adjacency)
         labels, classes = encoded(raw.labels, n)
-        for array in (*_arrays(adjacency), *_arrays(features), ids, *([] if labels is None else [labels])):
-            array.flags.writeable = False
-        parts = (adjacency, features, ids, labels, classes, raw.feature_names, raw.table, raw.preparation)
-        return cls(*parts, repairs, scale)
+        return freeze(cls(adjacency, features, ids, labels, classes, names, repairs=repairs, weight_scale=scale))
 
     @classmethod
-    def from_scipy(cls, adjacency: Any, features: Any, *, ids: Any = None, labels: Any = None) -> Graph:
+    def from_scipy(cls, adjacency: Any, features: Any = None, *, ids: Any = None, labels: Any = None) -> Graph:
         """Build a graph from an adjacency matrix and a feature matrix, each sparse or dense.
 
         Parameters
         ----------
         adjacency
-            Shape (n, n). An entry is the weight of an edge; the matrix need not be symmetric. Entries of one place are
-            summed, as SciPy does.
+            Shape (n, n). An entry is the weight of an edge; the matrix need not be symmetric. SciPy sums entries of
+            the same cell.
         features
-            Shape (n, d).
+            Shape (n, d); structural features by default.
         ids
-            The name of each node; 0..n-1 if not given.
+            Id of each node; 0..n-1 by default.
         labels
-            The class of each node; None, NaN or, if all are integers, a negative one where unknown.
+            Class of each node; None, NaN or, if all are integers, a negative number where unknown.
         """
         if sp.issparse(adjacency) and adjacency.dtype.kind in "iu":
-            adjacency = adjacency.astype(np.float64)  # small whole numbers may not hold their sum
+            adjacency = adjacency.astype(np.float64)  # small integer types may not hold their sum
         matrix = sp.csr_array(adjacency)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
         entries = matrix.tocoo()
-        features = features if sp.issparse(features) else np.asarray(features)
-        if entries.shape != features.shape[:1] * 2:
-            found = f"the shapes {entries.shape} and {features.shape}"
-            raise GraphError("adjacency", "must be square with one row a feature row", found, "pass matching ones")
+        if features is not None:
+            features = features if sp.issparse(features) else np.asarray(features)
+        n = entries.shape[0] if features is None else features.shape[0]
+        if entries.shape != (n, n):
+            shapes = f"{entries.shape}" if features is None else f"{entries.shape} and {features.shape}"
+            raise GraphError(
+                f"`adjacency` must be square with one row per row of `features`; the shapes are {shapes}.",
+                parameter="adjacency",
+                value=entries.shape,
+            )
         source, target = entries.coords
         if labels is not None and not (isinstance(labels, np.ndarray) and labels.dtype != object):
             labels = as_array(plain(labels))
-        return cls.from_raw(RawGraph(source, target, features, entries.data, ids=ids, labels=labels))
+        names = np.arange(n) if ids is None and features is None else ids
+        return cls.from_raw(RawGraph(source, target, features, entries.data, ids=names, labels=labels))
 
     @classmethod
-    def from_pandas(cls, nodes: Frame, edges: Frame, **options: Any) -> Graph:
-        """Build a graph from two pandas data frames or Arrow tables: the columns of the nodes become features.
+    def from_tables(cls, nodes: Any, edges: Any, **settings: Any) -> Graph:
+        """Build a graph from two tables: pandas, Polars, DuckDB, Arrow, anything with ``__arrow_c_stream__``.
 
         Parameters
         ----------
         nodes
-            A row a node. An index that does not count the rows from 0 holds the ids, if there is no id column.
+            One row per node, or None if the edges name all nodes. The index of a pandas data frame holds the ids if it
+            has no id column.
         edges
-            A row an edge, with the ids of its two ends and, if it has one, its weight.
-        **options
-            As in `featprop.tables.TableOptions`: the columns `id`, `label`, `source` and `target`, the `features` to
-            take, the kinds of `columns`, `raw`, `weights` and `repeated`.
+            One row per edge, with the ids of its two ends and, if it has one, its weight; None for no edges.
+        **settings
+            Fields of `featprop.sources.GraphDescription`, such as ``id``, ``label``, ``source``, ``target``,
+            ``ignore``, ``kinds`` and ``only``.
         """
-        known = [option.name for option in fields(TableOptions)]
-        for name in options:
-            if name not in known:
-                raise unknown_choice("Option of from_pandas", name, known)
-        chosen = TableOptions(**options)
-        node_table = table_of(nodes, "nodes", ID_NAMES if chosen.id is None else (chosen.id,))
-        edge_table = table_of(edges, "edges")
-        with naming_arguments():
-            return cls.from_raw(raw_from_tables(node_table, edge_table, chosen, "nodes", "edges"))
+        from featprop.sources.reading import graph_from_tables
+
+        return graph_from_tables(nodes, edges, settings)
 
     @classmethod
     def from_pyg(cls, data: Data) -> Graph:
-        """Build a graph from a PyTorch Geometric `Data` with `x` and `edge_index`, and `y` if labels are known.
+        """Build a graph from a PyTorch Geometric `Data` with `edge_index`, and `x` and `y` if they are there.
 
         The weight of an edge is its `edge_weight` or, without any, its `edge_attr` if that is one number, not negative.
         """
+        from featprop.sources.objects import raw_from_pyg
+
         return cls.from_raw(raw_from_pyg(data))
 
     @classmethod
@@ -175,29 +182,38 @@ class Graph:
         cls,
         graph: nx.Graph,
         *,
-        features: str | Sequence[str] = "x",
-        label: str = "label",
+        features: str | Sequence[str] | None = None,
+        label: str | None = None,
         weight: str = "weight",
     ) -> Graph:
         """Build a graph from a NetworkX graph; its nodes become the ids.
 
         Parameters
         ----------
+        graph
+            The graph.
         features
-            The node attribute that holds the feature vector, or several that hold one number each.
+            Node attribute that holds a feature vector, or several attributes; by default ``x`` if it is a vector, else
+            all attributes, as the columns of a table are, but for drawing coordinates.
         label
-            The node attribute that holds the class, where it is known.
+            Node attribute that holds the class, where it is known; ``label`` by default.
         weight
-            The edge attribute that holds the weight; an edge without it weighs 1.
+            Edge attribute that holds the weight; an edge without it weighs 1.
         """
-        return cls.from_raw(raw_from_networkx(graph, features, label, weight))
+        from featprop.sources.objects import graph_from_networkx
+
+        return graph_from_networkx(graph, features, label, weight)
 
     def to_pyg(self) -> Data:
         """Return a PyTorch Geometric `Data` with `x`, `edge_index` and, where known, `y` and `edge_weight`."""
+        from featprop.sources.objects import to_pyg
+
         return to_pyg(self.adjacency, self.features, self.labels)
 
     def to_networkx(self) -> nx.Graph:
         """Return a NetworkX graph with the node attributes `x` and `label` and the edge attribute `weight`."""
+        from featprop.sources.objects import to_networkx
+
         return to_networkx(self.adjacency, self.features, self.ids, self.class_names())
 
     @property
@@ -222,39 +238,40 @@ class Graph:
         return [None if code == UNKNOWN else self.classes[code] for code in self.labels.tolist()]
 
     def without_labels(self) -> Graph:
-        """Return the same graph as somebody sees it who knows no label; what was computed from it is shared."""
+        """Return the same graph without its labels; both share what is computed from edges and features."""
         bare = replace(self, labels=None, classes=())
         object.__setattr__(bare, "_computed", self._computed)
         return bare
 
     def column(self, name: str) -> pa.Array | None:
-        """Return a column of the nodes' table, or None if there is none of that name."""
-        if self.preparation is not None and self.feature_names and name in self.preparation.as_it_is:
+        """Return a column of the table of the nodes, or None if there is none of that name."""
+        if self.preprocessor is not None and self.feature_names and name in self.preprocessor.raw_columns:
             values = dense(self.features[:, [self.feature_names.index(name)]])
             return pa.array(values[:, 0].astype(np.float64))
-        return None if self.table is None else column_of(self.table, name)
+        if self.table is None or name not in self.table.column_names:
+            return None
+        return self.table.column(name).combine_chunks()
 
-    def prepared(self, preparation: Preparation) -> Graph:
-        """Return the graph with features that another preparation makes of its table, one that a model learnt from.
+    def transformed(self, preprocessor: TablePreprocessor) -> Graph:
+        """Return the graph with the features that another preprocessor makes of its table, one that a model learned.
 
-        It is this graph if the preparation is its own, or if there is no table to prepare.
+        It is this graph if the preprocessor is its own, or if there is no table.
         """
-        own = self.preparation
-        if own is None or own.fingerprint == preparation.fingerprint:
+        own = self.preprocessor
+        if own is None or own.fingerprint == preprocessor.fingerprint:
             return self
-        key = ("prepared", preparation.fingerprint)
+        key = ("transformed", preprocessor.fingerprint)
 
-        def prepare() -> Graph:
-            made, titles = preparation.apply(self.column, self.n_nodes)
-            features = smaller(made)
-            check_finite(features, self.ids, titles)
-            for array in _arrays(features):
-                array.flags.writeable = False
-            bare = replace(self, labels=None, classes=())
-            return replace(bare, features=features, feature_names=titles, preparation=preparation)
+        def transform() -> Graph:
+            columns = {name: values for name in preprocessor.column_names if (values := self.column(name)) is not None}
+            table = pa.table(columns) if columns else pa.table({"": pa.nulls(self.n_nodes)})
+            features, names = smaller(preprocessor.transform(table)), preprocessor.feature_names
+            check_finite(features, self.ids, names)
+            bare = replace(self, labels=None, classes=(), features=features, feature_names=names or None)
+            return freeze(replace(bare, preprocessor=preprocessor))
 
-        self.forget(lambda other: isinstance(other, tuple) and other[0] == "prepared" and other != key)
-        bare: Graph = self.once(key, prepare)
+        self.forget(lambda other: isinstance(other, tuple) and other[0] == "transformed" and other != key)
+        bare: Graph = self.once(key, transform)
         named = replace(bare, labels=self.labels, classes=self.classes)
         object.__setattr__(named, "_computed", bare._computed)
         return named
@@ -290,22 +307,30 @@ class Graph:
         return digest.hexdigest()
 
     def positions(self, ids: Iterable[Hashable], what: str = "nodes") -> NDArray[np.intp]:
-        """Return the position of each of `ids`; `what` names them in the error about an unknown one.
+        """Return the position of each of `ids`; `what` names the parameter in the error about an unknown one.
 
-        Truth values are a mask, one for every node in their order, unless the ids of the graph are truth values.
+        Booleans are a mask, one for every node in order, unless the ids of the graph are booleans.
         """
         wanted = plain(ids)
-        if wanted and all(isinstance(name, bool) for name in wanted) and not _has_truth_values(self.ids):
+        if wanted and all(isinstance(name, bool) for name in wanted) and not _has_booleans(self.ids):
             if len(wanted) != self.n_nodes:
-                rule = f"must be ids, or a mask of {self.n_nodes:,} truth values, one a node"
-                raise GraphError(what, rule, f"{len(wanted):,} truth values", "pass one for every node, or the ids")
+                raise GraphError(
+                    f"`{what}` is a mask of {len(wanted):,} booleans, but the graph has {self.n_nodes:,} nodes.",
+                    parameter=what,
+                    value=len(wanted),
+                )
             return np.flatnonzero(wanted)
         found = [self._position(name) for name in wanted]
-        unknown = [repr(name) for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
+        unknown = [name for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
         if unknown:
-            strange = [name for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
-            cure = did_you_mean(strange, self.ids.tolist()) or f"ids of this graph look like {self.ids.tolist()[0]!r}"
-            raise GraphError(what, "must be ids of the graph", f"{first_five(unknown)} unknown", cure)
+            near = closest(str(unknown[0]), [str(name) for name in self.ids[:MAX_COMPARED_IDS].tolist()])
+            hint = f"Did you mean {near!r}?" if near else f"Ids of this graph look like {self.ids.tolist()[0]!r}."
+            raise GraphError(
+                f"The graph has no node for {first_five([repr(name) for name in unknown])} of `{what}`.",
+                hint=hint,
+                parameter=what,
+                node=unknown[0],
+            )
         return np.array(found, dtype=np.intp)
 
     def has(self, name: Hashable) -> bool:
@@ -364,22 +389,43 @@ def _arrays(matrix: Any) -> list[NDArray[Any]]:
     return [matrix.indptr, matrix.indices, matrix.data] if sp.issparse(matrix) else [matrix]
 
 
-def _checked_features(raw: RawGraph) -> Features:
-    features = raw.features if sp.issparse(raw.features) else np.asarray(raw.features)
+def freeze(graph: Graph) -> Graph:
+    """Make the arrays of a graph read-only and return it."""
+    arrays = [*_arrays(graph.adjacency), *_arrays(graph.features), graph.ids]
+    for array in [*arrays, *(each for each in (graph.labels, graph.candidates) if each is not None)]:
+        array.flags.writeable = False
+    return graph
+
+
+def _n_nodes(raw: RawGraph) -> int:
+    shape = np.shape(raw.features) if not sp.issparse(raw.features) else raw.features.shape
+    return int(shape[0]) if shape else 0
+
+
+def _checked_features(given: Any) -> Features:
+    features = given if sp.issparse(given) else np.asarray(given)
     if features.ndim != 2:
-        raise GraphError("features", "must have one row a node", f"the shape {features.shape}", "pass a matrix")
+        raise GraphError(
+            f"`features` must be a matrix with one row per node; its shape is {features.shape}.",
+            parameter="features",
+            value=features.shape,
+        )
     if features.shape[0] == 0:
-        raise GraphError("The graph", "must have at least one node", "none", "add a row to the nodes")
+        raise GraphError("The graph has no nodes.", hint="Add a row for each node.", parameter="features")
     if features.shape[1] == 0:
-        raise GraphError("The graph", "must have at least one numeric feature", "none", "add a numeric column")
+        raise GraphError("The feature matrix has no columns.", hint="Add a numeric column.", parameter="features")
     if features.dtype.kind not in "biuf":
-        raise GraphError("features", "must be numbers", f"the type {features.dtype}", "encode them as numbers")
+        raise GraphError(
+            f"`features` must be numbers, not of type {features.dtype}.",
+            parameter="features",
+            value=str(features.dtype),
+        )
     with np.errstate(over="ignore"):
         return smaller(features)
 
 
-def check_finite(features: Features, ids: Any, names: tuple[str, ...] | None) -> None:
-    """Refuse features that are no numbers; `ids` names the nodes by position, `names` the features."""
+def check_finite(features: Features, ids: Any, names: Sequence[str] | None) -> None:
+    """Refuse features that are not finite; `ids` names the nodes by position, `names` the features."""
     values = features.data if sp.issparse(features) else features
     if np.isfinite(values).all():
         return
@@ -387,32 +433,42 @@ def check_finite(features: Features, ids: Any, names: tuple[str, ...] | None) ->
     bad = np.flatnonzero(~np.isfinite(entries.data))
     row, column = entries.coords[0][bad[0]], entries.coords[1][bad[0]]
     where = repr(names[column]) if names else f"number {column}"
-    found = f"{entries.data[bad[0]]} at node {_plain_id(ids[int(row)])!r}, feature {where} ({len(bad):,} in all)"
-    raise GraphError("Features", "must be finite numbers below 3.4e38", found, "fill or drop those values")
+    node = plain([ids[int(row)]])[0]
+    raise GraphError(
+        f"{len(bad):,} feature values are not finite numbers below 3.4e38: {entries.data[bad[0]]} at node {node!r}, "
+        f"feature {where}.",
+        hint="Fill or drop these values.",
+        node=node,
+        column=names[column] if names else None,
+    )
 
 
-def _plain_id(name: Any) -> Hashable:
-    """Return an id as Python has it, whoever holds it."""
-    plain_name: Hashable = name.as_py() if isinstance(name, pa.Scalar) else plain([name])[0]
-    return plain_name
-
-
-def _has_truth_values(ids: NDArray[Any]) -> bool:
+def _has_booleans(ids: NDArray[Any]) -> bool:
     return ids.dtype == bool or (ids.dtype == object and any(isinstance(name, bool) for name in ids))
 
 
 def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
+    if n == 0:
+        raise GraphError("The graph has no nodes.", hint="Add a row for each node.")
     if ids is None:
         return np.arange(n)
     names = ids.copy() if isinstance(ids, np.ndarray) else as_array(plain(ids))
     if names.shape != (n,):
-        raise GraphError("ids", f"must name each of the {n:,} nodes once", f"the shape {names.shape}", "pass n ids")
+        raise GraphError(
+            f"`ids` must name each of the {n:,} nodes; its shape is {names.shape}.", parameter="ids", value=names.shape
+        )
     if names.dtype.kind == "U":
         names = names.astype(object)
     elif names.dtype == object:
         names = as_array(names.tolist())
     if len(set(names.tolist())) < n:
-        raise repeated_ids(names.tolist())
+        repeated = [name for name, count in Counter(names.tolist()).items() if count > 1]
+        raise GraphError(
+            f"Node ids must be distinct, but {first_five([repr(name) for name in repeated])} are repeated.",
+            hint="Keep one row per node.",
+            parameter="ids",
+            node=repeated[0],
+        )
     return names
 
 
@@ -421,9 +477,17 @@ def encoded(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hashab
     if labels is None:
         return None, ()
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
-        raise GraphError("labels", "must hold one class a node", f"the shape {labels.shape}", "pass one column")
+        raise GraphError(
+            f"`labels` must hold one class per node; its shape is {labels.shape}.",
+            parameter="labels",
+            value=labels.shape,
+        )
     if len(labels) != n:
-        raise GraphError("labels", f"must have one entry for each of the {n:,} nodes", len(labels), "pass n labels")
+        raise GraphError(
+            f"`labels` has {len(labels):,} entries, but the graph has {n:,} nodes.",
+            parameter="labels",
+            value=len(labels),
+        )
     codes = np.full(n, UNKNOWN, dtype=np.int64)
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         known = labels >= 0

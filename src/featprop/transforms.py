@@ -11,7 +11,7 @@ from torch_geometric.transforms import BaseTransform
 from featprop.active import select
 from featprop.errors import GraphError, ParameterError
 from featprop.graph import Graph
-from featprop.interop.pyg import check_is_data
+from featprop.sources.objects import check_is_data
 from featprop.strategies import DEFAULT_STRATEGY, Strategy
 
 __all__ = ["FeatPropSplit"]

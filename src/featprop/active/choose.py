@@ -20,11 +20,10 @@ from featprop.active.picks import Selection
 from featprop.compute import working
 from featprop.errors import LabelError, ParameterError
 from featprop.graph import Graph
-from featprop.interop.pandas import labels_in_order
-from featprop.interop.plain import sorted_classes
-from featprop.io.given import GraphLike, as_graph
 from featprop.models import NodeClassifier, model_of_seed
 from featprop.options import check_options, owner
+from featprop.plain import labels_in_order, sorted_classes
+from featprop.sources import GraphLike, as_graph
 from featprop.strategies import DEFAULT_STRATEGY, QueryContext, Strategy, get_strategy
 
 if TYPE_CHECKING:

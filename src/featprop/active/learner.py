@@ -37,15 +37,14 @@ from featprop.evaluate import Advice, AuditSample, AuditScore, Doubts, Estimate,
 from featprop.evaluate.audit import add_to_audit
 from featprop.graph import Graph
 from featprop.html import bars, card
-from featprop.interop.pandas import is_series, known_of
-from featprop.interop.plain import plain
 from featprop.io.atomic import replacing_file, restore_interrupted
-from featprop.io.given import GraphLike, as_graph
 from featprop.io.sheets import write_labels
 from featprop.labels import LabelLog
 from featprop.models import MODELS, NodeClassifier, get_model, load_model, model_of_seed, save_model
 from featprop.names import from_jsonable, to_jsonable
 from featprop.options import settings_of
+from featprop.plain import is_series, labels_of_series, plain
+from featprop.sources import GraphLike, as_graph
 from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_strategy
 
 if TYPE_CHECKING:
@@ -193,7 +192,7 @@ class ActiveLearner:
             Who says so.
         """
         if is_series(labels):
-            labels = known_of(labels, self.graph.n_nodes, self.asked)
+            labels = labels_of_series(labels, self.graph.n_nodes, self.asked)
         if not isinstance(labels, Mapping):
             found = "None" if labels is None else f"an object of type {type(labels).__name__}"
             cure = "pass {node: label}, or frame.set_index('id')['label'] of a data frame"

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from featprop.active.choose import select
 from featprop.active.picks import Selection
 from featprop.html import card, grid
-from featprop.io.given import GraphLike
 from featprop.propagation import Propagation, coverage_curve
+from featprop.sources import GraphLike
 from featprop.strategies import DEFAULT_STRATEGY, Strategy
 
 __all__ = ["Plan", "plan"]

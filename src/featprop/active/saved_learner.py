@@ -15,9 +15,9 @@ from typing import Any
 
 from featprop.errors import FeatpropError, FileError, quote_error
 from featprop.graph import Graph
-from featprop.io.foreign import foreign_entries
 from featprop.io.locks import held_lock
 from featprop.names import from_jsonable
+from featprop.sources.native import foreign_entries
 
 __all__ = [
     "LABELS",

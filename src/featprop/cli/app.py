@@ -17,8 +17,8 @@ from featprop.cli.usage import UsageError, is_help, usage_error
 from featprop.errors import FeatpropError, FileError, quote_error
 
 if TYPE_CHECKING:
+    from featprop.features import TablePreprocessor
     from featprop.graph import Graph
-    from featprop.tables import Preparation, TableOptions
 
 __all__ = [
     "DeviceOption",
@@ -26,8 +26,8 @@ __all__ = [
     "GraphArgument",
     "SeedOption",
     "app",
+    "print_size",
     "read",
-    "say_what_was_read",
 ]
 
 
@@ -99,8 +99,8 @@ GraphArgument = Annotated[
     Path,
     typer.Argument(
         metavar="GRAPH",
-        help="A folder with nodes.csv and edges.csv (or .parquet, .xlsx), an .xlsx workbook, a converted graph, a "
-        "sparse-graph .npz, the address of a converted graph such as s3://bucket/graph, "
+        help="A graph.toml, a folder with nodes.* and edges.*, a graph file (GraphML, GEXF, GML, edge list, .npz, …), "
+        "a database with the tables nodes and edges, a converted graph or its address such as s3://bucket/graph, "
         "or the name of a data set such as cora.",
         show_default=False,
     ),
@@ -130,21 +130,19 @@ def main(
     """
 
 
-def read(path: Path, tables: TableOptions, preparation: Preparation | None = None, *, in_short: bool = True) -> Graph:
-    """Read a graph, or load the data set of that name, and say what was read and, `in_short`, of which columns."""
+def read(path: Path, preprocessor: TablePreprocessor | None = None, *, summarize: bool = True) -> Graph:
+    """Read a graph, or load the data set of that name, and print its size and, to `summarize`, its columns."""
     from featprop.datasets import resolve
 
-    graph = resolve(path, tables, preparation)
-    columns = graph.preparation if in_short and preparation is None else None
-    say_what_was_read(path, tables, graph.n_nodes, graph.n_edges, graph.n_features, columns)
+    graph = resolve(path, preprocessor)
+    columns = graph.preprocessor if summarize and preprocessor is None else None
+    print_size(path, graph.n_nodes, graph.n_edges, graph.n_features, columns)
     return graph
 
 
-def say_what_was_read(
-    path: Path, tables: TableOptions, nodes: int, edges: int, features: int, columns: Preparation | None
-) -> None:
-    """Say how large a graph is and, if they are given, of which columns; the tables were read with these options."""
+def print_size(path: Path, nodes: int, edges: int, features: int, columns: TablePreprocessor | None) -> None:
+    """Print the size of a graph and, if a preprocessor is given, a summary of its columns."""
     typer.echo(f"Read {nodes:,} nodes, {edges:,} edges, {features:,} features from {path}", err=True)
     if columns is not None:
-        more = shlex.join(["featprop", "inspect", f"{path}", *tables.to_arguments()])
-        typer.echo(f"{columns.in_short()} ({more} tells more)", err=True)
+        more = shlex.join(["featprop", "inspect", f"{path}"])
+        typer.echo(f"{columns.summary()} ({more} shows more)", err=True)

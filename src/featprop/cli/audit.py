@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,11 +19,7 @@ from featprop.cli.label_options import (
     place_of,
     read_sheets,
 )
-from featprop.cli.table_options import reads_tables
 from featprop.errors import ParameterError, unknown_choice
-
-if TYPE_CHECKING:
-    from featprop.tables import TableOptions
 
 __all__ = ["audit"]
 
@@ -32,10 +28,8 @@ WAYS = ("predicted",)
 
 
 @app.command()
-@reads_tables()
 def audit(
     graph: GraphArgument,
-    tables: TableOptions,
     labels: Annotated[
         list[Path] | None,
         typer.Option(
@@ -91,7 +85,7 @@ def audit(
         rule, cure = "must go with labels to train a model on", "pass --labels picks.csv, or leave out --by"
         raise ParameterError("by", rule, "no --labels", cure)
     with showing_progress():
-        whole = read(graph, tables)
+        whole = read(graph)
         check_shown(shown, whole)
         sheet = LabelSheet()
         if labels:

@@ -10,21 +10,17 @@ import typer
 from featprop.cli.app import app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import STANDARD_OUTPUT, LogArgument, counted, listed, log_at, place_of
-from featprop.cli.table_options import reads_tables
 from featprop.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
     from featprop.labels import LabelLog
-    from featprop.tables import TableOptions
 
 __all__ = ["export"]
 
 
 @app.command()
-@reads_tables()
 def export(
     labels: LogArgument,
-    tables: TableOptions,
     format_: Annotated[
         str, typer.Option("--format", metavar="csv|jsonl|label-studio", help="The tool to write for; jsonl is doccano.")
     ] = "csv",
@@ -71,7 +67,7 @@ def export(
     with showing_progress(), _opened(labels, may_be_new=nodes is not None) as log:
         if place != STANDARD_OUTPUT:
             check_may_export(log, place, format_, force=force)
-        whole = None if graph is None else read(graph, tables)
+        whole = None if graph is None else read(graph)
         further = [] if nodes is None or whole is None else read_ids(nodes, whole)
         content = export_labels(log, whole, format_, nodes=further)
         if config is not None:

@@ -12,13 +12,10 @@ import typer
 from featprop.cli.app import app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import LogArgument, counted, listed, log_at
-from featprop.cli.table_options import reads_tables
 from featprop.errors import LabelError, first_five
 
 if TYPE_CHECKING:
-    from featprop.graph import Graph
     from featprop.labels import Imported, LabelLog
-    from featprop.tables import TableOptions
 
 __all__ = ["import_"]
 
@@ -27,10 +24,8 @@ ALONE = "stop featprop label, import, and start it again"
 
 
 @app.command("import")
-@reads_tables()
 def import_(
     labels: LogArgument,
-    tables: TableOptions,
     results: Annotated[
         Path,
         typer.Argument(
@@ -67,14 +62,14 @@ def import_(
     place, allowed = log_at(labels), None if classes is None else listed(classes)
     with showing_progress(), alone_at(labels) if labels.is_dir() else nullcontext():
         heard = read_results(results)
-        whole = None if graph is None else read(graph, tables)
+        whole = None if graph is None else read(graph)
         with _opened(place) as log:
             done = import_labels(log, heard, whole, allowed, annotator=annotator.strip())
             agreed, apart = alpha(log.holding()), disagreements(log.holding())
             if log.path is None and not done.is_nothing:
                 with alone_with(place, ALONE) as file:
                     log.copy_to(file)
-    _tell(done, whole, results, labels)
+    _tell(done, results, labels)
     if agreed is not None:
         open_ = f"nodes with different labels that nobody settled: {len(apart):,}"
         typer.echo(f"Krippendorff's alpha: {agreed:.2f}; {open_}.")
@@ -93,15 +88,12 @@ def _opened(place: Path) -> Iterator[LabelLog]:
         yield log
 
 
-def _tell(done: Imported, graph: Graph | None, results: Path, labels: Path) -> None:
-    from featprop.tables.near import did_you_mean
-
+def _tell(done: Imported, results: Path, labels: Path) -> None:
     if not done.is_nothing:
         _tell_taken(done, results, labels)
     if done.unknown_nodes:
-        advice = None if graph is None else did_you_mean(done.unknown_nodes, graph.ids.tolist())
         strange = first_five([repr(node) for node in done.unknown_nodes])
-        typer.echo(f"Nodes that are not in the graph, left out: {strange}{f': {advice}' if advice else ''}", err=True)
+        typer.echo(f"Nodes that are not in the graph, left out: {strange}", err=True)
     if done.unknown_classes:
         strange = first_five([repr(name) for name in done.unknown_classes])
         typer.echo(f"Labels that are none of the classes, left out: {strange}", err=True)

@@ -136,18 +136,7 @@ def read_sheets(
             may_be_blank=may_be_blank,
             logs=logs,
         )
-    _tell_of_leaks(graph, [*sheet.nodes, *sheet.audited])
     return sheet
-
-
-def _tell_of_leaks(graph: Graph, labelled: list[Hashable]) -> None:
-    """Warn of prepared columns that have values at the labelled nodes only."""
-    from featprop.tables.leaks import tell_of_leaks
-
-    if graph.preparation is not None:
-        prepared = [name for block in graph.preparation.blocks for name in block.names]
-        names = [name for name in prepared if name not in graph.preparation.as_it_is]
-        tell_of_leaks(graph.column, names, graph.positions(labelled))
 
 
 def _is_log(path: Path) -> bool:

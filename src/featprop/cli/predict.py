@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -18,19 +18,13 @@ from featprop.cli.scale_options import (
     WorkersOption,
     working_as_said,
 )
-from featprop.cli.table_options import reads_tables
-
-if TYPE_CHECKING:
-    from featprop.tables import TableOptions
 
 __all__ = ["predict"]
 
 
 @app.command()
-@reads_tables(learnt=True)
 def predict(
     graph: GraphArgument,
-    tables: TableOptions,
     model: Annotated[Path, typer.Option("--model", help="A model folder that featprop train wrote.")] = Path("model"),
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The table to write, .csv or .parquet; - for standard output.")
@@ -54,7 +48,7 @@ def predict(
     check_place(out, force=force, suffixes=PREDICTION_SUFFIXES)
     with showing_progress():
         fitted = featprop.load_model(model, device=device)
-        whole = read(graph, tables, fitted.preparation_)
+        whole = read(graph, fitted.preprocessor_)
         with working_as_said(whole, max_memory, scratch, workers, cluster):
             write_predictions(place_of(out), fitted, whole, force=force)
     is_file = out != STANDARD_OUTPUT

@@ -11,21 +11,17 @@ from featprop.cli.app import DeviceOption, GraphArgument, SeedOption, app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import ClassesOption, OnConflictOption, SkipOption, counted, read_sheets
 from featprop.cli.model_options import LabelsOption, ModelOption, SettingsOption, chosen_model
-from featprop.cli.table_options import reads_tables
 from featprop.errors import LabelError
 
 if TYPE_CHECKING:
     from featprop.io.labels import LabelSheet
-    from featprop.tables import TableOptions
 
 __all__ = ["report"]
 
 
 @app.command()
-@reads_tables()
 def report(
     graph: GraphArgument,
-    tables: TableOptions,
     labels: LabelsOption = None,
     audit: Annotated[
         list[Path] | None,
@@ -60,7 +56,7 @@ def report(
     chosen = chosen_model(model, settings, seed, device)
     check_replaceable(out, force=force)
     with showing_progress():
-        whole = read(graph, tables)
+        whole = read(graph)
         sheet = read_sheets(labels, whole, (), classes, skip, on_conflict)
         checked = read_sheets(audit, whole, sheet.labels, classes, skip, on_conflict) if audit else LabelSheet()
         _check_weighed(sheet, checked)
@@ -82,8 +78,6 @@ def report(
                 tuple(map(str, labels or ())),
                 tuple(map(str, audit or ())),
                 str(out),
-                tuple(tables.to_arguments()),
-                tuple(tables.to_arguments(learnt=True)),
                 answers=(
                     *_words("--classes", classes),
                     *_words("--skip", skip),

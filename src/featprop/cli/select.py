@@ -29,7 +29,6 @@ from featprop.cli.scale_options import (
     WorkersOption,
     working_as_said,
 )
-from featprop.cli.table_options import reads_tables
 from featprop.errors import ParameterError, first_five
 
 if TYPE_CHECKING:
@@ -39,16 +38,13 @@ if TYPE_CHECKING:
     from featprop.graph import Graph
     from featprop.io.labels import LabelSheet
     from featprop.strategies import Strategy
-    from featprop.tables import TableOptions
 
 __all__ = ["select"]
 
 
 @app.command()
-@reads_tables()
 def select(
     graph: GraphArgument,
-    tables: TableOptions,
     budget: Annotated[int, typer.Option("--budget", "-b", help="How many nodes to label.", show_default=False)],
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The labelling sheet to write; - for standard output.")
@@ -149,7 +145,7 @@ def select(
         rule, cure = "must be left out with a strategy that looks at none", "leave it out, or choose another strategy"
         raise ParameterError("model", rule, f"{model} with {kind.name}", cure)
     with showing_progress():
-        whole = read(graph, tables)
+        whole = read(graph)
         check_shown(shown, whole)
         if whole.classes and not labels:
             typer.echo(

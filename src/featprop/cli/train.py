@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -20,20 +20,14 @@ from featprop.cli.scale_options import (
     WorkersOption,
     working_as_said,
 )
-from featprop.cli.table_options import reads_tables
 from featprop.errors import LabelError
-
-if TYPE_CHECKING:
-    from featprop.tables import TableOptions
 
 __all__ = ["train"]
 
 
 @app.command()
-@reads_tables()
 def train(
     graph: GraphArgument,
-    tables: TableOptions,
     labels: LabelsOption = None,
     classes: ClassesOption = None,
     skip: SkipOption = None,
@@ -63,7 +57,7 @@ def train(
     chosen = chosen_model(model, settings, seed, device)
     check_may_hold_model(out)
     with showing_progress():
-        whole = read(graph, tables)
+        whole = read(graph)
         sheet = read_sheets(labels, whole, (), classes, skip, on_conflict, use_audit=use_audit)
         if sheet.audit and not sheet.nodes:
             found, cure = "those of an audit only", "pass other --labels too, or --use-audit"

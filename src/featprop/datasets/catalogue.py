@@ -14,7 +14,6 @@ from featprop.datasets.content import parts_of_content
 from featprop.datasets.digests import GIT_BLOB, SHA256
 from featprop.datasets.digits import digits
 from featprop.datasets.entry import Dataset, Form, Printed, RawFile
-from featprop.datasets.heterophilous import parts_of_heterophilous
 from featprop.datasets.ogb import parts_of_ogb_files, parts_of_ogb_zip
 from featprop.datasets.planetoid import parts_of_planetoid
 from featprop.datasets.sparse import parts_of_sparse
@@ -62,7 +61,7 @@ def _gnn_benchmark(name: str, official: str) -> tuple[Form, ...]:
 def _heterophilous(name: str) -> tuple[Form, ...]:
     file = f"{name}.npz"
     digest = f"sha256:{SHA256[file]}" if file in SHA256 else f"git:{GIT_BLOB[file]}"
-    return (Form("heterophilous .npz", (RawFile(file, f"{HETEROPHILOUS}/{file}", digest),), parts_of_heterophilous),)
+    return (Form("heterophilous .npz", (RawFile(file, f"{HETEROPHILOUS}/{file}", digest),), parts_of_sparse),)
 
 
 def _ogb(name: str) -> tuple[Form, ...]:

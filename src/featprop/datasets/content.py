@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from featprop.adjacency import RawGraph
 from featprop.errors import FileError, quote_error
-from featprop.interop.raw import RawGraph
 
 __all__ = ["parts_of_content"]
 

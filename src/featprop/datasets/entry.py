@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from featprop.adjacency import RawGraph
 from featprop.graph import Graph
-from featprop.interop.raw import RawGraph
 
 __all__ = ["Dataset", "Form", "Printed", "RawFile"]
 

@@ -13,13 +13,13 @@ from featprop.datasets.cache import alone_with, graph_folder, raw_folder, sweep_
 from featprop.datasets.catalogue import close_names, find, is_known
 from featprop.datasets.entry import Dataset
 from featprop.datasets.routes import Found, obtain, placed
-from featprop.errors import FeatpropError, FileError, ParameterError
+from featprop.errors import FeatpropError, FileError
+from featprop.features import TablePreprocessor
 from featprop.graph import Graph
-from featprop.io import read_graph
 from featprop.io.atomic import restore_interrupted
-from featprop.io.native import SOURCE, is_native, open_native, write_native
-from featprop.io.reading import nothing_at
-from featprop.tables import Preparation, TableOptions
+from featprop.sources import read_graph
+from featprop.sources.native import SOURCE, is_native, open_native, write_native
+from featprop.sources.reading import missing_path
 
 __all__ = ["fetch", "kept_form", "load", "resolve", "whereabouts"]
 
@@ -47,8 +47,8 @@ def load(name: str) -> Graph:
     try:
         return open_native(graph_folder(entry.name))
     except FileError as error:
-        cure = f"get it again with featprop datasets fetch {entry.name} --force"
-        raise FileError(error.what, error.rule, error.found, cure) from error
+        hint = f"Get it again with: featprop datasets fetch {entry.name} --force"
+        raise FileError(error.message, hint=hint, path=error.path) from error
 
 
 def fetch(name: str) -> Graph:
@@ -60,31 +60,24 @@ def fetch(name: str) -> Graph:
         return _fetched(entry)
 
 
-def resolve(
-    source: str | os.PathLike[str], options: TableOptions | None = None, preparation: Preparation | None = None
-) -> Graph:
+def resolve(source: str | os.PathLike[str], preprocessor: TablePreprocessor | None = None) -> Graph:
     """Return the graph of a path or, if there is nothing at that path, of the data set of that name.
 
     Parameters
     ----------
     source
         A path as `read_graph` takes it, or a name as `load` takes it.
-    options
-        What there is to say of its tables.
-    preparation
-        How its columns become features, where a model learnt that before.
+    preprocessor
+        How its columns become features, where a model learned that before.
     """
     name = os.fspath(source)
     if is_address(source):
-        return read_graph(source, options=options, preparation=preparation)
+        return read_graph(source, preprocessor=preprocessor)
     restore_interrupted(Path(source))
     if Path(source).exists():
-        return read_graph(source, options=options, preparation=preparation)
+        return read_graph(source, preprocessor=preprocessor)
     if not is_known(name):
-        raise nothing_at(name, close_names(name))
-    if options is not None and options != TableOptions():
-        named = ", ".join(f"--{each}" for each in options.to_jsonable())
-        raise ParameterError(named, "must be about a table of nodes or edges", name, f"leave it out for {name}")
+        raise missing_path(name, close_names(name))
     return load(name)
 
 

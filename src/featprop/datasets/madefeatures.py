@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.io.buckets import sorted_distinct
-from featprop.io.streaming import ArrayStream
+from featprop.datasets.buckets import sorted_distinct
 from featprop.progress import tracked
+from featprop.sources.native import ArrayWriter
 
 __all__ = ["FEATURES", "write_features"]
 
@@ -42,7 +42,7 @@ def _write_gaussian(
     """Draw points of a normal distribution around the centre of their class."""
     scale = signal * SEPARATION / np.sqrt(2 * columns)
     centres = (scale * generator.standard_normal((classes, columns))).astype(np.float32)
-    with ArrayStream(folder / "features.npy", np.float32, columns) as rows:
+    with ArrayWriter(folder / "features.npy", np.float32, columns) as rows:
         for block in _blocks(labels, columns):
             points = generator.standard_normal((len(block), columns), dtype=np.float32)
             points += centres[block]
@@ -59,8 +59,8 @@ def _write_words(
     ends = np.zeros(len(labels) + 1, dtype=index)
     done = 0
     with (
-        ArrayStream(folder / "features.indices.npy", index) as indices,
-        ArrayStream(folder / "features.data.npy", np.float32) as data,
+        ArrayWriter(folder / "features.indices.npy", index) as indices,
+        ArrayWriter(folder / "features.data.npy", np.float32) as data,
     ):
         for block in _blocks(labels, int(8 * mean) + 8):
             lengths = 1 + generator.poisson(max(mean - 1, 0), len(block))

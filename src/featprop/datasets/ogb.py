@@ -13,8 +13,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.adjacency import RawGraph
 from featprop.errors import FileError, quote_error
-from featprop.interop.raw import RawGraph
 from featprop.progress import tracked
 
 __all__ = ["parts_of_ogb_files", "parts_of_ogb_zip"]

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from featprop.adjacency import RawGraph
 from featprop.errors import FileError, quote_error
 from featprop.graph import UNKNOWN
-from featprop.interop.raw import RawGraph
-from featprop.io.unpickling import unpickled
+from featprop.sources.unpickling import unpickled
 
 __all__ = ["parts_of_planetoid"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from featprop.interop.raw import RawGraph
-from featprop.io.npz import raw_from_npz
+from featprop.adjacency import RawGraph
+from featprop.sources.npz import raw_from_npz
 
 __all__ = ["parts_of_sparse"]
 

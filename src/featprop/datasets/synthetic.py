@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.datasets.blockmodel import BlockModel, class_sizes
+from featprop.datasets.buckets import Buckets, Keyed
 from featprop.datasets.madefeatures import FEATURES, write_features
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
-from featprop.io.adjacency_files import write_adjacency
-from featprop.io.buckets import Buckets, Keyed
-from featprop.io.native import open_native, write_description, writing_native
 from featprop.progress import tracked
+from featprop.sources.native import open_native, write_adjacency, write_description, writing_native
 
 __all__ = ["make"]
 
@@ -95,7 +94,7 @@ def make(
         ]:
             drawn = _drawn(draw, wanted[name], generator, _new(scratch, name))
             directed.add(_both_ways(drawn, nodes))
-        write_adjacency(folder, tracked(_in_order(directed), "sorting edges", directed.count), nodes, 2 * edges)
+        write_adjacency(folder, tracked(_in_order(directed, nodes), "sorting edges", directed.count), nodes, 2 * edges)
         np.save(folder / "labels.npy", model.labels)
         write_features(folder, model.labels, classes, features, kind, signal, rest)
         write_description(folder, nodes=nodes, columns=features, classes=range(classes))
@@ -130,10 +129,10 @@ def _both_ways(pieces: Iterator[NDArray[np.int64]], nodes: int) -> Iterator[Keye
         yield Keyed(high * nodes + low)
 
 
-def _in_order(directed: Buckets) -> Iterator[tuple[NDArray[np.int64], None]]:
+def _in_order(directed: Buckets, nodes: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], None]]:
     for keys, _ in directed.take():
         keys.sort()
-        yield keys, None
+        yield (*np.divmod(keys, nodes), None)
 
 
 def _new(parent: str, name: str) -> Path:

@@ -16,8 +16,8 @@ from featprop.evaluate.estimate import FEWEST
 from featprop.evaluate.intervals import Interval
 from featprop.evaluate.learning_curve import LearningCurve, learning_curve
 from featprop.html import card
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
+from featprop.sources import GraphLike
 
 __all__ = ["Advice", "advice_of", "advise"]
 

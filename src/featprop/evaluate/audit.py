@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from featprop.errors import ModelError, ParameterError
 from featprop.graph import Graph
 from featprop.html import card, grid
-from featprop.io.given import GraphLike, as_graph
 from featprop.labels import LabelLog
 from featprop.models import NodeClassifier
+from featprop.sources import GraphLike, as_graph
 
 __all__ = ["AuditSample", "add_to_audit", "draw_audit"]
 

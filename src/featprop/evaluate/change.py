@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.html import card, grid
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 from featprop.progress import tracked
+from featprop.sources import GraphLike
 
 __all__ = ["STEPS", "Change", "Step", "change", "cohens_kappa", "earlier_models"]
 

@@ -14,9 +14,9 @@ from featprop.evaluate.intervals import Interval, wilson
 from featprop.evaluate.macro_f1 import macro_f1_interval, macro_f1_of
 from featprop.graph import Graph
 from featprop.html import card, grid
-from featprop.interop.plain import is_missing
-from featprop.io.given import GraphLike, as_graph
 from featprop.models import NodeClassifier
+from featprop.plain import is_missing
+from featprop.sources import GraphLike, as_graph
 
 __all__ = ["AuditScore", "ClassScore", "score_audit", "score_predictions"]
 

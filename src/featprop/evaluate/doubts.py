@@ -16,9 +16,9 @@ from featprop.evaluate.unsure import contradiction, neighbours_say, unsureness_o
 from featprop.evaluate.wrong_labels import wrong_labels
 from featprop.graph import Graph
 from featprop.html import card, grid
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 from featprop.propagation import Coverage, Propagation, covered
+from featprop.sources import GraphLike
 
 __all__ = ["Doubts", "doubts", "doubts_of"]
 

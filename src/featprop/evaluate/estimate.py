@@ -21,10 +21,10 @@ from featprop.evaluate.intervals import LEVEL, Interval
 from featprop.evaluate.left_out import left_out_probabilities
 from featprop.graph import Graph
 from featprop.html import card
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
 from featprop.models.calibration import inverse_temperature
 from featprop.propagation import Propagation
+from featprop.sources import GraphLike
 
 __all__ = ["FEWEST", "LEAST", "Estimate", "estimate"]
 

@@ -17,8 +17,8 @@ from featprop.evaluate.change import STEPS, Change, change_between, earlier_mode
 from featprop.evaluate.estimate import LEAST, Estimate, estimate
 from featprop.evaluate.intervals import LEVEL, Interval
 from featprop.html import card, grid
-from featprop.io.given import GraphLike
 from featprop.models import NodeClassifier
+from featprop.sources import GraphLike
 
 __all__ = ["Forecast", "LearningCurve", "forecast", "learning_curve"]
 

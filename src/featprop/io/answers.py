@@ -16,9 +16,8 @@ from featprop.errors import GraphError, LabelError
 from featprop.graph import Graph
 from featprop.io.formulas import bare
 from featprop.io.predictions import Predictions
-from featprop.io.tables import read_table
-from featprop.tables.looks import plain_column
-from featprop.tables.naming import ID_NAMES, find_column, name_of, names, no_column
+from featprop.sources.naming import ID_NAMES, find_column, name_of, names_in, no_column
+from featprop.sources.tables import read_table
 
 __all__ = ["AUDIT", "Answer", "Answers", "audit_weights", "read_answers", "read_ids"]
 
@@ -91,10 +90,13 @@ class Answers:
 
 def read_answers(path: Path, graph: Graph) -> Answers:
     """Read a table of labels."""
-    table = read_table(path, text=None)
+    table = read_table(path)
     id_column, label_column = _id_column(table, graph, path), _column_named(table, ("label",), path)
     nodes = _nodes(table, id_column, graph, path)
-    written = [_stripped(value) for value in names(table, label_column, f"{path}", typed=_is_typed(path)).to_pylist()]
+    written = [
+        _stripped(value)
+        for value in names_in(table.column(label_column), label_column, f"{path}", typed=_is_typed(path)).to_pylist()
+    ]
     annotators, kinds = _texts(table, "annotator", path), _texts(table, "kind", path)
     written = ["skip" if kind == "skip" and word is None else word for kind, word in zip(kinds, written, strict=True)]
     filled = [row for row in range(len(nodes)) if nodes[row] is not None or written[row] is not None]
@@ -170,7 +172,7 @@ def _corrections(
 
 def read_ids(path: Path, graph: Graph) -> list[Hashable]:
     """Read the nodes that a table with an ``id`` column lists, each once, in its order."""
-    table = read_table(path, text=None)
+    table = read_table(path)
     nodes = _nodes(table, _id_column(table, graph, path), graph, path)
     listed = [node for node in nodes if node is not None]
     if not listed:
@@ -181,8 +183,8 @@ def read_ids(path: Path, graph: Graph) -> list[Hashable]:
 
 def _id_column(table: pa.Table, graph: Graph, path: Path) -> str:
     """Return the column that names nodes: called as in the graph's own table, or as usual."""
-    own = graph.preparation.options.id if graph.preparation is not None else None
-    return own if own is not None and own in table.column_names else _column_named(table, ID_NAMES, path)
+    own = graph.id_name
+    return own if own in table.column_names else _column_named(table, ID_NAMES, path)
 
 
 def _column_named(table: pa.Table, usual: Sequence[str], path: Path) -> str:
@@ -197,7 +199,7 @@ def _texts(table: pa.Table, title: str, path: Path) -> list[str]:
     name = find_column(table, (title,), f"{path}")
     if name is None:
         return [""] * table.num_rows
-    return ["" if text is None else bare(str(text)).strip() for text in plain_column(table, name).to_pylist()]
+    return ["" if text is None else bare(str(text)).strip() for text in table.column(name).to_pylist()]
 
 
 def _kind(said: str, word: str | int) -> str:
@@ -221,10 +223,10 @@ def _nodes(table: pa.Table, title: str, graph: Graph, path: Path) -> list[Hashab
     graph, the number 1 and the text 1, or a formula with a ' before it and one without, is an error. What is no id
     comes back as it is, nothing as None.
     """
-    written = names(table, title, f"{path}", typed=_is_typed(path)).to_pylist()
+    written = names_in(table.column(title), title, f"{path}", typed=_is_typed(path)).to_pylist()
     if graph.ids.dtype.kind in "iu":
         return [name_of(name) if isinstance(name, str) else name for name in written]
-    values = plain_column(table, title).to_pylist()
+    values = table.column(title).to_pylist()
     known = {node: node for node in graph.ids.tolist()} if _is_typed(path) else {}
     wanted = {text for name in written if name is not None for text in (str(name), bare(str(name)))}
     stands_for: dict[str, list[Hashable]] = {}

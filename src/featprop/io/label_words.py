@@ -3,7 +3,7 @@
 A word that is written as a known class is that class. Words that differ in case, blanks, the zeros of a number or how
 an umlaut is put together are one class: the known one, or else the spelling met most often. Nothing else is changed;
 what looks like a slip is told. ``NULL``, ``#N/A`` and what else programs write for nothing is no label
-(`featprop.tables.missing`). The graph's own label column may be as untidy as any sheet: its classes lend their
+(`featprop.features.missing`). The graph's own label column may be as untidy as any sheet: its classes lend their
 spelling, and no more.
 """
 
@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from featprop.errors import LabelError, ParameterError, first_five
+from featprop.features.missing import is_no_class
 from featprop.io.answers import Answer
+from featprop.sources.naming import name_of
 from featprop.spelling import closest, composed, form_of
-from featprop.tables.missing import is_no_class
-from featprop.tables.naming import name_of
 
 __all__ = [
     "SKIP_WORDS",
@@ -226,3 +226,10 @@ def _may_be_meant(word: str, other: str) -> bool:
     one, two = form_of(word), form_of(other)
     is_part = abs(len(one) - len(two)) > 1 and (one in two or two in one)
     return one != two and digits[0] == digits[1] and not is_part
+
+
+def told_no_classes(words: Iterable[Hashable]) -> str:
+    """Write how many cells of labels hold no class, and how often each word is there."""
+    counts = Counter(words)
+    listed = ", ".join(f"{word!r} ({count:,})" for word, count in counts.most_common(5))
+    return f"cells that count as no label: {counts.total():,}, {listed}{', …' if len(counts) > 5 else ''}"

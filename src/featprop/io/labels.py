@@ -13,9 +13,16 @@ from featprop.graph import Graph
 from featprop.io.agreement import Agreement, agreement_of, check_on_conflict, settled
 from featprop.io.answers import Answer, Answers, read_answers
 from featprop.io.audits import pooled
-from featprop.io.label_words import SKIP_WORDS, classes_of, empty_words, named_classes, skip_forms, tell_of_slips
+from featprop.io.label_words import (
+    SKIP_WORDS,
+    classes_of,
+    empty_words,
+    named_classes,
+    skip_forms,
+    tell_of_slips,
+    told_no_classes,
+)
 from featprop.spelling import form_of
-from featprop.tables.missing import told_no_classes
 
 __all__ = ["LabelSheet", "labels_of", "read_labels"]
 

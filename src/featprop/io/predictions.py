@@ -18,9 +18,9 @@ from functools import cached_property
 import pyarrow as pa
 
 from featprop.errors import LabelError
+from featprop.features.missing import is_no_class
 from featprop.io.formulas import bare
 from featprop.spelling import form_of
-from featprop.tables.missing import is_no_class
 
 __all__ = ["PREDICTION_COLUMNS", "PROBABILITY", "Predictions"]
 

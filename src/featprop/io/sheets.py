@@ -17,10 +17,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from featprop.interop.plain import as_array
 from featprop.io.atomic import replacing_file
 from featprop.io.formulas import shielded, shielded_column
 from featprop.io.overwriting import MADE_COLUMNS, make_way
+from featprop.plain import as_array
 
 __all__ = [
     "RESERVED",

@@ -20,12 +20,12 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 from featprop.errors import FileError, LabelError, first_five
-from featprop.interop.plain import is_missing
 from featprop.io.audits import pooled
 from featprop.labels.act_file import ActFile
 from featprop.labels.acts import Act, NewAct, Outcome, Told, same
 from featprop.labels.agreement import consensus
 from featprop.names import name_to_text
+from featprop.plain import is_missing
 
 __all__ = ["LabelLog"]
 

@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from featprop.errors import LabelError, ModelError, first_five, unknown_choice
+from featprop.features import TablePreprocessor
 from featprop.graph import Graph
 from featprop.html import bars, card
-from featprop.interop.pandas import labels_in_order
-from featprop.interop.plain import as_array, is_missing, sorted_classes
-from featprop.io.given import GraphLike, as_graph
 from featprop.matrix import Features, as_dense
 from featprop.options import check_options, options_of
+from featprop.plain import as_array, is_missing, labels_in_order, sorted_classes
 from featprop.propagation import Propagation
-from featprop.tables import Preparation
+from featprop.sources import GraphLike, as_graph
 
 __all__ = ["NodeClassifier"]
 
@@ -48,7 +47,7 @@ class NodeClassifier(ABC):
         The number of features seen in `fit`.
     feature_names_in_ : tuple of str or None
         Their names, if they have any.
-    preparation_ : Preparation or None
+    preprocessor_ : TablePreprocessor or None
         How the columns of a table became them: done again, by name, with every other table.
     labelled_ : mapping
         The labels it was trained on: the class of each labelled node, by id.
@@ -67,7 +66,7 @@ class NodeClassifier(ABC):
     classes_: tuple[Hashable, ...] = ()
     n_features_in_: int = 0
     feature_names_in_: tuple[str, ...] | None = None
-    preparation_: Preparation | None = None
+    preprocessor_: TablePreprocessor | None = None
     labelled_: Mapping[Hashable, Hashable] = MappingProxyType({})
     labelled_rows_: tuple[str, ...] = ()
     left_out_: NDArray[np.float32] | None = None
@@ -157,7 +156,7 @@ class NodeClassifier(ABC):
         """Take down what the model is of: the classes and the features."""
         self.classes_, self.left_out_ = classes, None
         self.n_features_in_, self.feature_names_in_ = graph.n_features, graph.feature_names
-        self.preparation_ = graph.preparation
+        self.preprocessor_ = graph.preprocessor
 
     def _keep_labels(self, graph: Graph, positions: NDArray[np.intp], names: list[Hashable]) -> None:
         self.labelled_ = dict(zip(graph.ids[positions].tolist(), names, strict=True))
@@ -292,7 +291,7 @@ class NodeClassifier(ABC):
 
     def fitting(self, graph: GraphLike) -> Graph:
         """Return the graph with features made of its table as the model knows them, or say why there are none."""
-        read = as_graph(graph, self.preparation_)
+        read = as_graph(graph, self.preprocessor_)
         if not self.is_fitted:
             raise ModelError("The model", "must be fitted before it predicts", "an unfitted one", "call fit first")
         fitting = self._prepared(read)
@@ -309,12 +308,12 @@ class NodeClassifier(ABC):
 
     def _prepared(self, graph: Graph) -> Graph:
         """Return the graph with its columns prepared as they were for the model; raw numbers are not prepared ones."""
-        if self.preparation_ is not None:
-            if graph.preparation is None and not self.preparation_.takes_numbers_as_they_are:
+        if self.preprocessor_ is not None:
+            if graph.preprocessor is None and not self.preprocessor_.keeps_numbers:
                 rule, found = "must be for a graph with the table it learnt from", "a graph without one"
                 raise ModelError("The model", rule, found, "pass tables, or train a model on this graph")
-            return graph.prepared(self.preparation_)
-        if graph.preparation is None or graph.preparation.takes_numbers_as_they_are:
+            return graph.transformed(self.preprocessor_)
+        if graph.preprocessor is None or graph.preprocessor.keeps_numbers:
             return graph
         if self.feature_names_in_ is None:
             rule, found = (
@@ -322,7 +321,7 @@ class NodeClassifier(ABC):
                 "columns that are, where its own were not",
             )
             raise ModelError("The model", rule, found, "read the tables with raw, or train a model on this graph")
-        return graph.prepared(Preparation.of_plain_columns(self.feature_names_in_))
+        return graph.transformed(TablePreprocessor.passthrough(self.feature_names_in_))
 
 
 def _digests(graph: Graph, positions: NDArray[np.intp]) -> tuple[str, ...]:

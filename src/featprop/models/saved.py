@@ -14,13 +14,13 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from featprop.errors import FeatpropError, FileError, ModelError, ParameterError, quote_error
+from featprop.features import TablePreprocessor
 from featprop.io.atomic import read_whole, replacing_folder, restore_interrupted
-from featprop.io.foreign import foreign_entries
 from featprop.models.base import NodeClassifier
 from featprop.models.registry import MODELS, get_model, model_class
 from featprop.names import from_jsonable, to_jsonable
 from featprop.options import options_of, settings_of
-from featprop.tables import Preparation
+from featprop.sources.native import foreign_entries
 
 __all__ = ["check_may_hold_model", "load_model", "n_labels_in", "save_model"]
 
@@ -46,7 +46,7 @@ def save_model(model: NodeClassifier, path: str | os.PathLike[str]) -> None:
         "classes": [to_jsonable(name) for name in model.classes_],
         "n_features": model.n_features_in_,
         "feature_names": None if model.feature_names_in_ is None else list(model.feature_names_in_),
-        "preparation": None if model.preparation_ is None else model.preparation_.to_jsonable(),
+        "preprocessor": None if model.preprocessor_ is None else model.preprocessor_.to_json(),
         "labelled": _described_labels(model),
     }
     with replacing_folder(folder) as temporary:
@@ -130,8 +130,8 @@ def _restored(description: dict[str, Any], tensors: dict[str, Any], device: str)
     model.feature_names_in_ = None if names is None else tuple(names)
     if names is not None and (not isinstance(names, list) or len(names) != model.n_features_in_):
         raise ValueError(f"names of other features than {model.n_features_in_}")
-    preparation = description["preparation"]
-    model.preparation_ = None if preparation is None else Preparation.from_jsonable(preparation)
+    preprocessor = description["preprocessor"]
+    model.preprocessor_ = None if preprocessor is None else TablePreprocessor.from_json(preprocessor)
     _restore_labels(model, description["labelled"])
     model.restore(tensors)
     return model

@@ -25,7 +25,6 @@ from featprop.compute.block_points import BlockPoints
 from featprop.compute.points import Points
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
-from featprop.io.given import GraphLike, as_graph
 from featprop.matrix import Features, read_only, unit_rows
 from featprop.progress import tracked
 from featprop.propagation.feature_sets import (
@@ -40,6 +39,7 @@ from featprop.propagation.lengths import unit_length
 from featprop.propagation.passing import Edges, passed_on
 from featprop.propagation.propagated_points import PropagatedPoints
 from featprop.propagation.reduction import SAMPLE, Reduction, effective_dimension, main_directions
+from featprop.sources import GraphLike, as_graph
 
 __all__ = ["Propagation", "normalised_adjacency", "propagate"]
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from featprop.errors import shorten
 from featprop.graph import Graph
-from featprop.tables.naming import ID_NAMES
+from featprop.sources.naming import ID_NAMES
 
 __all__ = ["Description"]
 
@@ -35,9 +35,7 @@ class Description:
         self._position_of = {} if graph is None else {name: place for place, name in enumerate(graph.ids.tolist())}
         self._columns: dict[str, Any] = {}
         if graph is not None and graph.table is not None:
-            options = None if graph.preparation is None else graph.preparation.options
-            own = {name for name in (options and options.id, options and options.label) if name}
-            titles = [name for name in graph.table.column_names if not _is_own(name, own)][:MOST]
+            titles = [name for name in graph.table.column_names if not _is_own(name, set())][:MOST]
             self._columns = {name: graph.column(name) for name in titles}
             self._texts = [name for name, values in self._columns.items() if _is_text(values)]
 

@@ -13,10 +13,10 @@ import pyarrow as pa
 from featprop.io.answers import AUDIT, audit_weights
 from featprop.io.formulas import bare, shielded
 from featprop.io.predictions import Predictions
-from featprop.io.tables import read_table
 from featprop.labels.exchange import label_studio
 from featprop.labels.exchange.said import KINDS, Heard, Said, time_of, written
-from featprop.tables.naming import ID_NAMES, find_column, names, no_column
+from featprop.sources.naming import ID_NAMES, find_column, names_in, no_column
+from featprop.sources.tables import read_table
 
 __all__ = ["TITLES", "hear", "sheet"]
 
@@ -43,7 +43,7 @@ def hear(path: Path, heard: Heard) -> bool:
     In a table of predictions only what a person changed counts. Without the column ``kind``, a label may be a word for
     a skip. A table that Label Studio wrote is read as such.
     """
-    table = read_table(path, text=None)
+    table = read_table(path)
     if {"annotation_id", "node_id", label_studio.CONTROL} <= set(table.column_names):
         for number, row in enumerate(table.to_pylist(), 2):
             label_studio.hear(row, heard, f"row {number:,}")
@@ -88,7 +88,7 @@ def _nodes(table: pa.Table, path: Path) -> list[Any]:
     title = find_column(table, ID_NAMES, f"{path}")
     if title is None:
         raise no_column(table, ID_NAMES[0], f"{path}", f"name a column {ID_NAMES[0]}")
-    found = names(table, title, f"{path}", typed=path.suffix.lower() == ".parquet").to_pylist()
+    found = names_in(table.column(title), title, f"{path}", typed=path.suffix.lower() == ".parquet").to_pylist()
     return [bare(name) if isinstance(name, str) else name for name in found]
 
 

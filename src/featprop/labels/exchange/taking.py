@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from featprop.errors import ParameterError, first_five
 from featprop.graph import Graph
 from featprop.io.answers import Answer
-from featprop.io.label_words import SKIP_WORDS, classes_of, empty_words, named_classes, skip_forms
+from featprop.io.label_words import SKIP_WORDS, classes_of, empty_words, named_classes, skip_forms, told_no_classes
 from featprop.labels.acts import Told
 from featprop.labels.exchange.said import Heard, Said, written
 from featprop.labels.log import LabelLog
 from featprop.names import name_to_text
 from featprop.spelling import form_of
-from featprop.tables.missing import told_no_classes
 
 __all__ = ["Imported", "take"]
 

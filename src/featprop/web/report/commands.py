@@ -30,10 +30,6 @@ class Files:
         The audit sheets, if there are any.
     out
         The report.
-    options
-        Further options that say how the graph is read.
-    reread
-        Those of them that are said again when a model predicts, which knows what columns become.
     answers
         The options that say how the label files are read.
     model
@@ -52,8 +48,6 @@ class Files:
     labels: tuple[str, ...] = ()
     audit: tuple[str, ...] = ()
     out: str = "report.html"
-    options: tuple[str, ...] = ()
-    reread: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     model: tuple[str, ...] = ()
     device: tuple[str, ...] = ()
@@ -130,14 +124,14 @@ def _more(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> N
 def _use(files: Files) -> Next:
     train = _line("train", files, out="model/")
     words = "Use it: the class of every node, with a confidence each."
-    options = [*files.reread, "--model", "model/", *files.device]
+    options = ["--model", "model/", *files.device]
     predict = _joined(["featprop", "predict", files.graph, *options, "--out", "predictions.csv"])
     return Next(words, (train, predict))
 
 
 def _line(command: str, files: Files, *more: str, out: str) -> str:
     """Return a command on these files; audited nodes are not to be drawn or chosen again."""
-    words = ["featprop", command, files.graph, *files.options]
+    words = ["featprop", command, files.graph]
     sheets = (*files.labels, *(files.audit if command in ("audit", "select") else ()))
     words += [word for path in sheets for word in ("--labels", path)]
     words += [word for path in files.audit if command == "report" for word in ("--audit", path)]

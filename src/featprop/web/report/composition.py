@@ -12,9 +12,9 @@ from typing import Any
 from featprop.errors import LabelError, MissingExtraError, first_five
 from featprop.graph import Graph
 from featprop.html import card
-from featprop.interop.pandas import is_series, known_of
-from featprop.io.given import GraphLike, as_graph
 from featprop.models import NodeClassifier, model_of_seed
+from featprop.plain import is_series, labels_of_series
+from featprop.sources import GraphLike, as_graph
 from featprop.web.report.commands import Files
 from featprop.web.report.files import check_replaceable, write_page
 from featprop.web.report.findings import Findings
@@ -133,7 +133,7 @@ def findings_of(subject: Subject, weights: Mapping[Hashable, float] | None = Non
 
 
 def _by_node(graph: Graph, labels: Any) -> dict[Hashable, Hashable]:
-    return known_of(labels, graph.n_nodes, ()) if is_series(labels) else dict(labels)
+    return labels_of_series(labels, graph.n_nodes, ()) if is_series(labels) else dict(labels)
 
 
 def _check(graph: Graph, labels: Mapping[Hashable, Hashable], audit: Mapping[Hashable, Hashable]) -> None:

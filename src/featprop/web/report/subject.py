@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.graph import UNKNOWN, Graph
-from featprop.interop.plain import sorted_classes
 from featprop.models import NodeClassifier
+from featprop.plain import sorted_classes
 from featprop.propagation import Coverage, Propagation, coverage_curve, covered
 from featprop.web.page.card import title_of
 from featprop.web.page.legible import legible_line
