@@ -1,6 +1,6 @@
 """What preparing columns is worth: graphs with mixed columns made to order, raw, prepared by default, and by hand.
 
-    python benchmarks/preparation.py --out experiments/preparation/results.jsonl --into docs/your-graph.md
+    python benchmarks/preprocessor.py --out experiments/preprocessor/results.jsonl --into docs/your-graph.md
 
 Each graph has three classes, edges that prefer their own class a little, and columns that tell the class a little,
 among columns that tell nothing. `raw` takes the numeric columns as they are; `default` is what
@@ -24,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 import featprop as fp
 
-MARKS = ("<!-- preparation -->", "<!-- /preparation -->")
+MARKS = ("<!-- preprocessor -->", "<!-- /preprocessor -->")
 COMMON = [
     "the",
     "of",
@@ -238,10 +238,10 @@ def main():
             frame = pd.DataFrame({"id": np.arange(given.nodes), **nodes})
             labelled = rng.choice(given.nodes, size=given.labels, replace=False)
             line = {"graph": name, "seed": seed, "nodes": given.nodes, "labels": given.labels}
-            line["default"] = accuracy(fp.Graph.from_pandas(frame, edges), classes, labelled)
+            line["default"] = accuracy(fp.Graph.from_tables(frame, edges), classes, labelled)
             line["by hand"] = accuracy(by_hand(frame, steps, edges, given.nodes), classes, labelled)
             try:
-                line["raw"] = accuracy(fp.Graph.from_pandas(frame, edges, raw=True), classes, labelled)
+                line["raw"] = accuracy(fp.Graph.from_tables(frame, edges, raw=True), classes, labelled)
             except fp.FeatpropError:
                 line["raw"] = None
             lines.append(line)

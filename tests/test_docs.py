@@ -78,7 +78,7 @@ def test_the_commands_of_the_readme(my_graph: Graph, run: Callable[..., Any], tm
 
 
 def test_the_table_of_preparation_is_made_of_its_lines() -> None:
-    path = ROOT / "experiments" / "preparation" / "results.jsonl"
+    path = ROOT / "experiments" / "preprocessor" / "results.jsonl"
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     page = (ROOT / "docs" / "your-graph.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([^|]+) \| [-0-9.]+ \| ([0-9.]+) \| ([0-9.]+) \| ([-+0-9.]+) \|$", page, flags=re.MULTILINE)

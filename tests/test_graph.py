@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from featprop.adjacency import RawGraph
 from featprop.errors import GraphError
 from featprop.graph import Graph
-from featprop.interop.raw import RawGraph
-from featprop.io.native import open_native, write_native
 from featprop.matrix import dense
+from featprop.sources.native import open_native, write_native
 
 Edges = list[tuple[int, int, float]]
 

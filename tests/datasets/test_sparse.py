@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.datasets.heterophilous import parts_of_heterophilous
 from featprop.datasets.sparse import parts_of_sparse
 from featprop.errors import FileError
 from featprop.graph import Graph
@@ -58,7 +57,7 @@ def test_heterophilous(small, tmp_path):
         edges=np.array(small.edges),
         train_masks=splits,
     )
-    check(read(tmp_path / "g.npz", parts_of_heterophilous), small)
+    check(read(tmp_path / "g.npz", parts_of_sparse), small)
 
 
 @pytest.mark.parametrize(
@@ -72,12 +71,12 @@ def test_heterophilous(small, tmp_path):
 def test_bad_heterophilous_files(arrays, says, tmp_path):
     np.savez(tmp_path / "g.npz", **arrays)
     with pytest.raises(FileError, match=says):
-        read(tmp_path / "g.npz", parts_of_heterophilous)
+        read(tmp_path / "g.npz", parts_of_sparse)
 
 
 def test_no_npz_at_all(tmp_path):
     (tmp_path / "g.npz").write_text("<html>404</html>")
-    for reader in (parts_of_sparse, parts_of_heterophilous):
+    for reader in (parts_of_sparse, parts_of_sparse):
         with pytest.raises(FileError, match="npz"):
             read(tmp_path / "g.npz", reader)
 

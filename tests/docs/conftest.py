@@ -27,7 +27,7 @@ import pytest
 
 import featprop as fp
 from featprop.active.audit_sheet import write_audit
-from featprop.io.native import write_native
+from featprop.sources.native import write_native
 from featprop.labels import LabelLog
 from featprop.models import MODELS
 from featprop.strategies import STRATEGIES

@@ -17,7 +17,7 @@ from featprop.experiments.results import Result, appending, read_results
 from featprop.experiments.settings import Settings
 from featprop.experiments.trials import Trial
 from featprop.experiments.workers import Failure, perform_all
-from featprop.io import read_graph
+from featprop.sources import read_graph
 
 Run = Callable[..., Any]
 

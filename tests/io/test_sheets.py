@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from featprop.errors import FeatpropError, FileError, LabelError
 from featprop.graph import Graph
-from featprop.io import read_graph
+from featprop.sources import read_graph
 from featprop.io.answers import read_ids
 from featprop.io.formulas import bare
 from featprop.io.label_words import SKIP_WORDS
@@ -25,7 +25,7 @@ from featprop.io.overwriting import check_may_write
 from featprop.io.prediction_files import write_prediction_table
 from featprop.io.sheets import write_labels, write_pick_table
 from featprop.spelling import form_of
-from featprop.tables.missing import is_no_class
+from featprop.features.missing import is_no_class
 
 Contents = Callable[[], dict[str, bytes | None]]
 

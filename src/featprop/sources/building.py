@@ -296,7 +296,7 @@ def _find_label(table: pa.Table, description: GraphDescription, name: str, *, is
         return None
     found = find_column(table.column_names, LABEL_NAMES, name, description.label, "label")
     if found is None or description.label is not None:
-        if found is None and (likely := suggest_label(table)):
+        if found is None and (likely := suggest_label(table.column_names)):
             log.warning("Column %r may hold the labels: name it with `label` in graph.toml, or it is a feature", likely)
         return found
     values = table.column(found).drop_null()

@@ -37,6 +37,8 @@ DATABASES = {".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".duckd
 COMPRESSED = (".gz", ".zst")
 TABLE_SUFFIXES = (*DELIMITED, *PARQUET, *JSON, *EXCEL)
 EXTENSIONS = {"sqlite": "sqlite", "postgres": "postgres_scanner", "mysql": "mysql_scanner", "s3": "httpfs"}
+ENTRY_POINTS = {"sqlite": "sqlite_scanner"}
+"""What DuckDB calls an extension inside, where that differs from the name of its wheel."""
 HEAD_BYTES = 1 << 18
 """Bytes at the start of a CSV file that tell its encoding, delimiter and header."""
 MAX_LINE_BYTES = 1 << 21
@@ -287,7 +289,10 @@ def load_extension(connection: duckdb.DuckDBPyConnection, name: str, *, install:
         package = importlib.resources.files(importlib.import_module(f"duckdb_extension_{name}"))
         file = package / "extensions" / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
         if file.is_file():
-            connection.execute(f"LOAD {quoted(str(file))}")
+            with tempfile.TemporaryDirectory(prefix="featprop-") as folder:
+                link = Path(folder) / f"{ENTRY_POINTS.get(name, name)}.duckdb_extension"
+                link.symlink_to(str(file))
+                connection.execute(f"LOAD {quoted(str(link))}")
             return
     try:
         connection.execute(f"LOAD {name}")

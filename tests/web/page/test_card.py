@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from featprop.datasets.digits import digits
 from featprop.errors import ParameterError
 from featprop.graph import Graph
-from featprop.io import read_graph
-from featprop.io.native import write_native
+from featprop.sources import read_graph
+from featprop.sources.native import write_native
 from featprop.web.page.card import Card, Field, card_of, picture_of, title_of
 from featprop.web.page.image_files import image_file
 
@@ -23,7 +23,7 @@ def graph_of(columns: dict[str, Any], **options: Any) -> Graph:
     size = len(next(iter(columns.values())))
     nodes = {"id": [f"n{place}" for place in range(size)], **columns}
     edges = pa.table({"source": [f"n{place}" for place in range(size - 1)], "target": ["n1"] * (size - 1)})
-    return Graph.from_pandas(pa.table(nodes), edges, **options)
+    return Graph.from_tables(pa.table(nodes), edges, **options)
 
 
 def fields(card: Card) -> dict[str, Field]:
@@ -132,8 +132,8 @@ def test_a_title_that_is_a_category_gives_way_to_a_name() -> None:
 def test_a_native_graph_reads_the_same(people: Graph, tmp_path: Path) -> None:
     write_native(people, tmp_path / "people")
     again = read_graph(tmp_path / "people")
-    assert again.preparation is not None
-    assert again.preparation.columns == people.preparation.columns
+    assert again.preprocessor is not None
+    assert again.preprocessor.columns == people.preprocessor.columns
     assert card_of(again, 12) == card_of(people, 12)
 
 

@@ -54,7 +54,7 @@ def payments(count: int = 60, isolated: int = 2) -> Graph:
     joined = count - isolated
     ends = [(place, (place + step) % joined) for place in range(joined) for step in (2, 4)]
     edges = {"source": [f"n{one}" for one, _ in ends], "target": [f"n{other}" for _, other in ends]}
-    return Graph.from_pandas(pa.table(nodes), pa.table(edges))
+    return Graph.from_tables(pa.table(nodes), pa.table(edges))
 
 
 def findings_for(subject: Subject, weights: Any = None) -> Findings:

@@ -109,7 +109,7 @@ def test_a_large_graph_is_sampled_and_small_on_disk(tmp_path: Path, monkeypatch:
         {"id": range(n), "x": generator.normal(size=n), "text": [f"{node} " + "word " * 400 for node in range(n)]}
     )
     edges = pa.table({"source": range(n - 1), "target": range(1, n)})
-    graph = Graph.from_pandas(nodes, edges)
+    graph = Graph.from_tables(nodes, edges)
     fp.report(graph, {node: node % 3 for node in range(0, n, 150)}, out=tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "4,000 of the 6,000 nodes" in page
@@ -177,7 +177,7 @@ def test_nothing_that_people_wrote_turns_or_breaks_a_line(tmp_path: Path) -> Non
 
     files = Files(f"g{bad}", (f"{bad}.csv",), title=("--title", bad))
     made = composition.report(
-        Graph.from_pandas(nodes, edges), labels, audit={ids[12]: f"{bad}new"}, out=tmp_path / "r.html", files=files,
+        Graph.from_tables(nodes, edges), labels, audit={ids[12]: f"{bad}new"}, out=tmp_path / "r.html", files=files,
         title=f"Mine{bad}",
     )  # fmt: skip
     page = made.path.read_text(encoding="utf-8")

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import overload
 
 from featprop.errors import LabelError, ParameterError
-from featprop.interop.plain import is_missing
 from featprop.names import name_to_text
+from featprop.plain import is_missing
+from featprop.sources.naming import name_of
 from featprop.spelling import form_of
-from featprop.tables.naming import name_of
 
 __all__ = ["Classes"]
 
