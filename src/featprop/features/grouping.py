@@ -66,7 +66,7 @@ def _measure_spread(numbers: NDArray[np.float64]) -> Spread:
         deviation, offset = float(numbers.std()), float(abs(numbers.mean()))
     is_counts = numbers.min(initial=0) >= 0 and np.count_nonzero(numbers) <= (1 - MIN_ZERO_SHARE) * len(numbers)
     is_heavy = False
-    if 0 < deviation < np.inf:
+    if not is_counts and 0 < deviation < np.inf:
         centre, spread = robust_scale(numbers)
         is_heavy = bool(np.quantile(np.abs(numbers - centre) / spread, 0.99) > HEAVY_TAIL)
     return Spread(deviation, offset, is_heavy, bool(is_counts))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 import numpy as np
@@ -71,6 +71,12 @@ class ParsedColumn:
         """Whether nearly all known values could be read."""
         read = int(np.count_nonzero(~np.isnan(self.values)))
         return is_most(read, read + int(np.count_nonzero(self.unread)))
+
+    def take(self, codes: pa.Array) -> ParsedColumn:
+        """Return the values at these positions, a null position being a missing value."""
+        places = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False)
+        values, unread = np.append(self.values, np.nan)[places], np.append(self.unread, False)[places]
+        return replace(self, values=values, unread=unread)
 
 
 def is_most(count: int, known: int) -> bool:
@@ -154,7 +160,8 @@ def read_numbers(values: pa.Array, decimal: str | None = None, *, force: bool = 
     """
     kind, parts = values.type, 1
     if pa.types.is_string(kind):
-        return _read_number_texts(values, decimal, force)
+        coded = values.dictionary_encode()
+        return _read_number_texts(coded.dictionary, decimal, force).take(coded.indices)
     if pa.types.is_boolean(kind):
         values = values.cast(pa.uint8())
     elif pa.types.is_duration(kind) or pa.types.is_time(kind):
@@ -213,7 +220,8 @@ def read_dates(values: pa.Array, form: str | None = None) -> ParsedColumn | None
         return ParsedColumn(as_floats(whole) / 1e6, np.zeros(len(values), dtype=bool))
     if not pa.types.is_string(kind):
         return None
-    text = _known_text(values)
+    coded = values.dictionary_encode()
+    text = _known_text(coded.dictionary)
     is_ambiguous = False
     if form is None:
         starts = int(np.count_nonzero(as_mask(pc.match_substring_regex(text, DATE_START))))
@@ -221,7 +229,7 @@ def read_dates(values: pa.Array, form: str | None = None) -> ParsedColumn | None
             return None
         form, is_ambiguous = _find_date_form(sample(text.drop_null()))
     seconds = as_floats(_evaluate(text, [_date_sql(form)])[0])
-    return ParsedColumn(seconds, as_mask(text.is_valid()) & np.isnan(seconds), form, is_ambiguous)
+    return ParsedColumn(seconds, as_mask(text.is_valid()) & np.isnan(seconds), form, is_ambiguous).take(coded.indices)
 
 
 def _find_date_form(text: pa.Array) -> tuple[str, bool]:

@@ -198,10 +198,12 @@ class TablePreprocessor:
     def _find_columns(self, names: Collection[str]) -> dict[str, str]:
         """Return the name in a table of each column, ignoring case and spaces around it if need be."""
         found: dict[str, str] = {}
+        known = set(names)
+        by_spelling = {other.strip().casefold(): other for other in names}
         for name in self.column_names:
-            alike = [other for other in names if other.strip().casefold() == name.strip().casefold()]
-            if name in names or len(alike) == 1:
-                found[name] = name if name in names else alike[0]
+            alike = name if name in known else by_spelling.get(name.strip().casefold())
+            if alike is not None:
+                found[name] = alike
         gone = [name for name in self.column_names if name not in found]
         if gone and not found:
             hint = "Use a table with the columns of the one that the features were learned from."

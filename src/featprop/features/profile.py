@@ -4,9 +4,9 @@ The first rule that holds:
 
 - nothing in it, or one value everywhere: **ignored**
 - the type says it: dates are **date**, lists of numbers **vector**, other lists **items**, true and false **flag**
-- text written as numbers nearly everywhere: as numbers below
-- text of dates: **date**; text of lists: **vector** or **items**
 - two values, or yes and no: **flag**
+- text written as numbers nearly everywhere: as numbers below
+- text of lists: **vector** or **items**; text of dates: **date**
 - numbers: named like a code (``postcode``, ``country_id``) **category**; one for each row and consecutive, named like
   an id, or long and of equal length, **ignored**; otherwise **number**
 - text: three words and more, or several items (``python, sql``), and seldom the same twice, **text**; one for each row
@@ -180,12 +180,10 @@ def infer_kind(name: str, values: pa.Array, decimal: str | None = None) -> Infer
         if may_be_constant and pc.count_distinct(values).as_py() < 2:
             return ignored(Reason.CONSTANT)
         return Inference(Kind.FLAG if is_flag else Kind.DATE, Reason.TYPE)
-    lists = read_lists(values)
-    if lists is not None:
-        return _infer_from_lists(lists)
     if pa.types.is_string(kind):
         return _infer_from_text(name, values, decimal)
-    return _infer_from_numbers(name, values, decimal)
+    lists = read_lists(values)
+    return _infer_from_numbers(name, values, decimal) if lists is None else _infer_from_lists(lists)
 
 
 def _infer_from_lists(lists: pa.Array) -> Inference:
@@ -240,6 +238,9 @@ def _infer_from_text(name: str, values: pa.Array, decimal: str | None) -> Infere
     numbers = None if _has_leading_zeros(known) else read_numbers(sample(known), decimal)
     if numbers is not None and numbers.is_mostly_read:
         return _infer_from_numbers(name, text, decimal)
+    lists = read_lists(sample(known))
+    if lists is not None:
+        return _infer_from_lists(lists)
     dates = read_dates(sample(known))
     if dates is not None and dates.is_mostly_read:
         return Inference(Kind.DATE, Reason.VALUES, Ambiguity.DAY_OR_MONTH if dates.is_ambiguous else None)

@@ -217,13 +217,17 @@ class GroupEncoder(Encoder):
     def transform(self, values: pa.Array) -> Encoded:
         """Return the columns next to each other."""
         unread = np.zeros(len(values), dtype=bool)
-        parts = []
+        columns, rows = [], []
         for column in values.flatten():
             numbers, unread_here = _fill_numbers(column, self.decimal)
             unread |= unread_here
-            parts.append(sp.csc_array(numbers[:, None]) if self.is_sparse else numbers)
-        matrix = sp.csr_array(sp.hstack(parts, format="csc")) if self.is_sparse else np.stack(parts, axis=1)
-        return Encoded(matrix, unread)
+            rows.append(np.flatnonzero(numbers) if self.is_sparse else np.arange(0))
+            columns.append(numbers[rows[-1]] if self.is_sparse else numbers)
+        if not self.is_sparse:
+            return Encoded(np.stack(columns, axis=1), unread)
+        starts = np.cumsum([0, *map(len, rows)])
+        entries = (np.concatenate(columns), np.concatenate(rows), starts)
+        return Encoded(sp.csr_array(sp.csc_array(entries, shape=(len(values), len(columns)))), unread)
 
     def feature_names(self, columns: Sequence[str]) -> list[str]:
         """Return the names of the columns."""
