@@ -21,9 +21,8 @@ import numpy as np
 import pyarrow as pa
 
 from featprop.errors import ParameterError
+from featprop.features.parsing import read_dates, read_lists
 from featprop.graph import Graph
-from featprop.tables.encoders.date import dates_in
-from featprop.tables.encoders.vector import lists_in
 from featprop.web.page.columns import ReadColumn, reading_of
 from featprop.web.page.features import FeatureSummary, Picture, feature_row, picture_in, summary_of
 from featprop.web.page.image_files import KINDS, image_file
@@ -254,16 +253,17 @@ def _date(column: ReadColumn, value: Any) -> str:
     """Return a date in words; text that is none as it is."""
     if isinstance(value, dt.datetime | dt.date):
         return day_in_words(value)
-    found = dates_in(pa.array([value]), column.form) if isinstance(value, str) and column.form else None
-    if found is None or not np.isfinite(found[0][0]):
+    found = read_dates(pa.array([value]), column.form) if isinstance(value, str) else None
+    if found is None or not np.isfinite(found.values[0]):
         return str(value)
-    return day_in_words(dt.datetime(1970, 1, 1) + dt.timedelta(seconds=float(found[0][0])))
+    return day_in_words(dt.datetime(1970, 1, 1) + dt.timedelta(seconds=float(found.values[0])))
 
 
 def _vector(value: Any) -> str:
     """Return how many numbers a list has, and from where to where they go."""
-    lists = lists_in(pa.array([value]))
-    return written(value) if lists is None else span_in_words([each for each in lists[0].as_py() if each is not None])
+    lists = read_lists(pa.array([value]), pa.float64())
+    numbers = None if lists is None else lists[0].as_py()
+    return written(value) if numbers is None else span_in_words([each for each in numbers if each is not None])
 
 
 def _of_features(graph: Graph, position: int, name: str, summary: FeatureSummary) -> list[Field]:

@@ -14,15 +14,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from featprop.features import Kind, Reason
+from featprop.features.encoders import DateEncoder, NumberEncoder
+from featprop.features.parsing import as_text, plain_array, read_dates, read_numbers
+from featprop.features.profile import infer_kind
 from featprop.graph import Graph
-from featprop.interop.tables import LABELS
-from featprop.tables.encoders.base import text_of
-from featprop.tables.encoders.date import DateEncoder, dates_in
-from featprop.tables.encoders.number import NumberEncoder
-from featprop.tables.kinds import Kind, kind_of
-from featprop.tables.looks import plain_column
-from featprop.tables.naming import ID_NAMES
-from featprop.tables.numbers import numbers_in
 from featprop.web.page.features import summary_of
 
 __all__ = ["ReadColumn", "Reading", "reading_of"]
@@ -35,7 +31,6 @@ TITLES = (
 TITLE_WORDS = frozenset({"name", "title"})
 FEW = 12
 """Columns that are parts of one thing, up to this many, are read one by one."""
-SAME = "the same everywhere"
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,42 +94,31 @@ def reading_of(graph: Graph) -> Reading:
 
 
 def _reading(graph: Graph) -> Reading:
-    table, preparation = graph.table, graph.preparation
+    table, preprocessor = graph.table, graph.preprocessor
     whole = (("features", 0, graph.n_features),)
     if table is None:
         found = Reading((), None, "id", whole)
     else:
-        options = None if preparation is None else preparation.options
-        id_name = _named(table, (*ID_NAMES, ""), None if options is None else options.id)
-        class_name = _named(table, LABELS, None if options is None else options.label)
         ranges, covered = _ranges(graph)
-        names = [name for name in table.column_names if name not in {id_name, class_name, *covered}]
+        names = [name for name in table.column_names if name not in covered]
         columns = [column for name in names if (column := _looked_at(graph, name)) is not None]
-        title = _title(columns, table)
-        found = Reading(tuple(columns), title, id_name or "id", whole if preparation is None else ranges)
+        found = Reading(tuple(columns), _title(columns, table), "id", whole if preprocessor is None else ranges)
     for _, start, stop in found.features:
         summary_of(graph, start, stop)
     return found
-
-
-def _named(table: pa.Table, usual: Sequence[str], asked: str | None) -> str | None:
-    """Return the column that was asked for, else the first of a usual name, in letters of any size."""
-    if asked is not None:
-        return asked if asked in table.column_names else None
-    by_name = {name.strip().casefold(): name for name in reversed(table.column_names)}
-    return next((by_name[name] for name in usual if name in by_name), None)
 
 
 def _ranges(graph: Graph) -> tuple[tuple[tuple[str, int, int], ...], set[str]]:
     """Return the features that are seen in place of columns, and those columns."""
     ranges, covered, start = [], set[str](), 0
     there = set(graph.table.column_names) if graph.table is not None else set()
-    for block in graph.preparation.blocks if graph.preparation is not None else ():
-        stop = start + len(block.encoder.titles(block.title))
-        many = block.encoder.kind == "columns" and (len(block.names) > FEW or not there.issuperset(block.names))
-        if many or (block.encoder.kind == "vector" and summary_of(graph, start, stop).kind == "picture"):
-            ranges.append((block.title, start, stop))
-            covered.update(block.names)
+    for group in graph.preprocessor.groups if graph.preprocessor is not None else ():
+        stop = start + len(group.feature_names)
+        kind = group.encoder.kind
+        many = kind == Kind.GROUP and (len(group.columns) > FEW or not there.issuperset(group.columns))
+        if many or (kind == Kind.VECTOR and summary_of(graph, start, stop).kind == "picture"):
+            ranges.append((group.name, start, stop))
+            covered.update(group.columns)
         start = stop
     return tuple(ranges), covered
 
@@ -160,30 +144,29 @@ def _words(name: str) -> set[str]:
 def _looked_at(graph: Graph, name: str) -> ReadColumn | None:
     """Look at one column; None if nothing is in it."""
     assert graph.table is not None
-    values = plain_column(graph.table, name)
-    encoder = (
-        next((b.encoder for b in graph.preparation.blocks if b.names == (name,)), None) if graph.preparation else None
-    )
-    found = kind_of(name, values) if encoder is None or encoder.kind == "columns" else Kind(encoder.kind)
-    kind = found.kind
-    if found.reason == "empty":
-        return None
-    if found.reason == SAME:
-        return ReadColumn(name, "category", same=True)
-    if kind == "out":
-        return ReadColumn(name, "own")
-    if kind == "number":
-        comma = encoder.comma if isinstance(encoder, NumberEncoder) else None
-        numbers = numbers_in(values, comma)
-        return ReadColumn(name, "own") if numbers is None else ReadColumn(name, kind, shares=_below(numbers.values))
-    if kind == "date":
-        dates = dates_in(values, encoder.form if isinstance(encoder, DateEncoder) else None)
-        return (
-            ReadColumn(name, "own") if dates is None else ReadColumn(name, kind, shares=_below(dates[0]), form=dates[1])
-        )
-    if kind in ("category", "flag"):
+    values = plain_array(graph.table.column(name))
+    groups = graph.preprocessor.groups if graph.preprocessor is not None else ()
+    encoder = next((group.encoder for group in groups if group.columns == (name,)), None)
+    if encoder is None or encoder.kind == Kind.GROUP:
+        kind, reason, _ = infer_kind(name, values)
+        if reason == Reason.EMPTY:
+            return None
+        if reason == Reason.CONSTANT:
+            return ReadColumn(name, "category", same=True)
+    else:
+        kind = encoder.kind
+    if kind == Kind.NUMBER:
+        decimal = encoder.decimal if isinstance(encoder, NumberEncoder) else None
+        numbers = read_numbers(values, decimal, force=decimal is not None)
+        if numbers is not None:
+            return ReadColumn(name, kind, shares=_below(numbers.values))
+    if kind == Kind.DATE:
+        dates = read_dates(values, encoder.form if isinstance(encoder, DateEncoder) else None)
+        if dates is not None:
+            return ReadColumn(name, kind, shares=_below(dates.values), form=dates.form)
+    if kind in (Kind.CATEGORY, Kind.FLAG):
         return ReadColumn(name, kind, shares=_alike(values))
-    return ReadColumn(name, kind)
+    return ReadColumn(name, kind if kind in (Kind.TEXT, Kind.VECTOR) else "own")
 
 
 def _below(values: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -195,7 +178,8 @@ def _below(values: NDArray[np.float64]) -> NDArray[np.float32]:
 
 def _alike(values: pa.Array) -> NDArray[np.float32]:
     """Return for each value the share of values like it."""
-    codes = text_of(values).dictionary_encode().indices
+    text = as_text(values)
+    codes = (pa.nulls(len(values), pa.string()) if text is None else text).dictionary_encode().indices
     there = codes.is_valid().to_numpy(zero_copy_only=False)
     known = codes.drop_null().to_numpy(zero_copy_only=False)
     shares = np.full(len(codes), np.nan, dtype=np.float32)
