@@ -231,6 +231,11 @@ class Graph:
         """Number of feature columns."""
         return int(self.features.shape[1])
 
+    @property
+    def candidate_positions(self) -> NDArray[np.intp]:
+        """Positions of the nodes to select, audit and predict."""
+        return np.arange(self.n_nodes) if self.candidates is None else np.flatnonzero(self.candidates)
+
     def class_names(self) -> list[Hashable | None]:
         """Return the class of each node by name, None where it is not known."""
         if self.labels is None:

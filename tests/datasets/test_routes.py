@@ -13,7 +13,6 @@ from types import SimpleNamespace
 import numpy as np
 import platformdirs
 import pytest
-from featprop.tables import TableOptions
 from typer.testing import CliRunner
 
 from featprop.cli import app
@@ -385,17 +384,6 @@ def test_cache_folder_of_the_platform(monkeypatch, tmp_path):
         monkeypatch.delenv("XDG_CACHE_HOME")
         assert cache_module.cache_folder() == Path.home() / ".cache" / "featprop"
     assert cache_module.cache_folder() == Path(platformdirs.user_cache_dir("featprop", False))
-
-
-def test_names(no_network):
-    assert find("CoraFull") is find("cora_full") is find("cora-full") is catalogue.CATALOGUE["corafull"]
-    with pytest.raises(ParameterError, match="did you mean citeseer or citeseer-full"):
-        load("citeser")
-    with pytest.raises(FileError, match="no such file or folder: check the path, or take the data set pubmed"):
-        resolve("pubmedd")
-    with pytest.raises(ParameterError, match="leave it out for cora"):
-        resolve("cora", TableOptions(features=("w_*",)))
-    assert load("digits").n_nodes == resolve("digits").n_nodes == 1797
 
 
 def test_a_path_wins_over_a_name(small, tmp_path, monkeypatch):

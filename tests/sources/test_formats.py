@@ -172,7 +172,9 @@ def described(place):
     (place / "people" / "all.csv").write_text(NODES.replace("id,", "who,"))
     (place / "links-1.csv").write_text("payer,payee\na7,b\nb,c\nc,a7\n")
     (place / "links-2.csv").write_text("payer,payee\nc,d\nd,e\n")
-    text = 'nodes = "people/all.csv"\nedges = "links-*.csv"\n[columns]\nid = "who"\nsource = "payer"\ntarget = "payee"\n'
+    text = (
+        'nodes = "people/all.csv"\nedges = "links-*.csv"\n[columns]\nid = "who"\nsource = "payer"\ntarget = "payee"\n'
+    )
     (place / "graph.toml").write_text(text)
     return place / "graph.toml"
 
@@ -180,7 +182,9 @@ def described(place):
 def queries(place):
     parquet(place)
     text = "nodes = \"SELECT * FROM 'g/nodes.parquet'\"\n"
-    text += "edges = \"SELECT source AS a, target AS b FROM 'g/edges.parquet'\"\n[columns]\nsource = 'a'\ntarget = 'b'\n"
+    text += (
+        "edges = \"SELECT source AS a, target AS b FROM 'g/edges.parquet'\"\n[columns]\nsource = 'a'\ntarget = 'b'\n"
+    )
     (place / "graph.toml").write_text(text)
     return place
 

@@ -82,7 +82,7 @@ def select(
     exclude
         Ids of further nodes that must not be chosen.
     candidates
-        Ids of the nodes that may be chosen, if not all of the others may.
+        Ids of the nodes that may be chosen; by default `Graph.candidates`, or all others.
     model
         The model whose output the strategy looks at, if it does, or its name: as it is if it is fitted, else one with
         its settings is trained on the labels; `featprop.models.DEFAULT_MODEL` if not given.
@@ -118,7 +118,7 @@ def build_context(
     model = model_of_seed(seed, model) if isinstance(model, str) else model
     columns = model.classes_ if model is not None else ()
     known, codes, classes = _checked_labels(graph, labelled, labels, columns)
-    allowed = np.arange(graph.n_nodes) if candidates is None else graph.positions(candidates, "candidates")
+    allowed = graph.candidate_positions if candidates is None else graph.positions(candidates, "candidates")
     open_ = np.setdiff1d(allowed, np.concatenate([known, graph.positions(exclude, "excluded nodes")]))
     bare = graph.without_labels()
     several = len(np.unique(codes)) > 1 or len(columns) > 1

@@ -125,7 +125,7 @@ def change_between(graph: GraphLike, models: list[NodeClassifier]) -> Change | N
     if len(models) < 2 or not halves:
         return None
     code_of = {name: code for code, name in enumerate(last.classes_)}
-    others = np.setdiff1d(np.arange(whole.n_nodes), whole.positions(given))
+    others = np.setdiff1d(whole.candidate_positions, whole.positions(given))
 
     def said(model: NodeClassifier) -> NDArray[np.intp]:
         codes = np.array([code_of[name] for name in model.classes_], dtype=np.intp)

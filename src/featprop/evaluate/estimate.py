@@ -93,7 +93,7 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
         cure = "label more nodes, or check it by an audit"
         raise LabelError("Labels to judge a model by", f"must be {LEAST} at least", count, cure)
     positions = fitting.positions(model.given_in(fitting))
-    others = np.setdiff1d(np.arange(fitting.n_nodes), positions)
+    others = np.setdiff1d(fitting.candidate_positions, positions)
     if not others.size:
         rule = "must have nodes without a label to be judged by"
         raise ParameterError("graph", rule, "a label for every node", "look at the labels themselves")

@@ -178,11 +178,11 @@ def join_edges(reader: EdgeReader, nodes: NodeTable, source: Source | None) -> N
         ) from error
 
 
-def find_id_column(reader: EdgeReader, source: Source) -> tuple[str | None, int]:
+def find_id_column(reader: EdgeReader, source: Source, prefer: str | None = None) -> tuple[str | None, int]:
     """Return the column of the nodes that has every end of the edges, and the number of distinct ends."""
     ends = pa.table({"id": reader.find_nodes()})
     reader.tables.connection.register("ends_of_edges", ends)
-    for column, kind in source.columns.items():
+    for column, kind in sorted(source.columns.items(), key=lambda each: each[0] != prefer):
         if kind.endswith("]") or kind.split("(")[0] in ("DOUBLE", "FLOAT", "BOOLEAN", "STRUCT", "MAP", "BLOB"):
             continue
         name = identifier(column)
