@@ -210,9 +210,11 @@ def on_edges(matrix, edges):
 
 
 def unprepared(frame, edges):
-    """Return the graph of the numeric columns without any preparation."""
-    numeric = frame.drop(columns="id").select_dtypes(["number"]).fillna(0)
-    return on_edges(numeric.to_numpy(dtype=np.float64), edges) if numeric.shape[1] else None
+    """Return the graph of the numeric columns without any preparation; None if there are none or some lack values."""
+    numeric = frame.drop(columns="id").select_dtypes(["number"])
+    if not numeric.shape[1] or numeric.isna().any(axis=None):
+        return None
+    return on_edges(numeric.to_numpy(dtype=np.float64), edges)
 
 
 def as_markdown(lines):
