@@ -40,6 +40,10 @@ MAX_AXES = 64
 MAX_DTYPE_CHARS = 20
 
 
+_ALLOWED = "(.012FGIJKLMNSTUVXBC]lhjgqrpt)}N\x80\x85\x86\x87\x88\x89\x8a\x8b\x8c\x8d\x8e\x93\x94\x95c"
+"""Operations of pickles that put constants, lists, tuples and names on the stack, by their code."""
+
+
 class PickleForbiddenError(Exception):
     """A pickle names something that it may not use."""
 
@@ -54,27 +58,85 @@ class Kept:
         self.state: Any = None
         self.items: dict[Hashable, Any] = {}
 
-    def __setstate__(self, state: Any) -> None:
-        self.state = state
-
-    def __setitem__(self, key: Hashable, value: Any) -> None:
-        self.items[key] = value
-
 
 class _Unpickler(pickle._Unpickler):
+    """Python's unpickler without the operations that arrays do not need; keys are text or numbers of 64 bits."""
+
     def find_class(self, module: str, name: str) -> type[Kept]:
         """Return what stands for a name."""
         if (module, name) not in _STAND_INS:
             raise PickleForbiddenError(f"{module}.{name}")
         return _STAND_INS[module, name]
 
-    def persistent_load(self, pid: Any) -> Any:
-        """Refuse references to objects outside the pickle."""
-        raise PickleForbiddenError(f"the object {str(pid)[:20]!r} of another file")
+    def load_setitems(self) -> None:
+        """Set the items since the last mark."""
+        self._set(self.pop_mark())
 
-    def get_extension(self, code: int) -> Any:
-        """Refuse names by number."""
-        raise PickleForbiddenError(f"extension {code}")
+    def load_setitem(self) -> None:
+        """Set one item."""
+        value, key = self.stack.pop(), self.stack.pop()
+        self._set([key, value])
+
+    def load_dict(self) -> None:
+        """Make a dictionary of the items since the last mark."""
+        items = self.pop_mark()
+        self.stack.append({})
+        self._set(items)
+
+    def _set(self, items: list[Any]) -> None:
+        holder = self.stack[-1].items if isinstance(self.stack[-1], Kept) else self.stack[-1]
+        if type(holder) is not dict or len(items) % 2:
+            raise ValueError("keys of something that is no dictionary")
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            is_number = isinstance(key, float) or (isinstance(key, int) and abs(key) < 1 << 63)
+            if not (key is None or is_number or isinstance(key, str | bytes)):
+                raise ValueError("a key that is no text and no number")
+            holder[key] = value
+
+    def load_reduce(self) -> None:
+        """Call what stands for a name."""
+        arguments, called = self.stack.pop(), self.stack.pop()
+        if not isinstance(called, type) or type(arguments) is not tuple:
+            raise ValueError("a call of something that is no name")
+        self.stack.append(called(*arguments))
+
+    def load_build(self) -> None:
+        """Set the state of what stands for an object."""
+        state = self.stack.pop()
+        if not isinstance(self.stack[-1], Kept):
+            raise ValueError("a state of something that has none")
+        self.stack[-1].state = state
+
+    def load_appends(self) -> None:
+        """Append the items since the last mark."""
+        items = self.pop_mark()
+        if type(self.stack[-1]) is not list:
+            raise ValueError("items of something that is no list")
+        self.stack[-1].extend(items)
+
+    def load_append(self) -> None:
+        """Append one item."""
+        item = self.stack.pop()
+        if type(self.stack[-1]) is not list:
+            raise ValueError("an item of something that is no list")
+        self.stack[-1].append(item)
+
+    def refuse(self) -> None:
+        """Refuse an operation that arrays do not need."""
+        raise PickleForbiddenError("an operation")
+
+    dispatch = {
+        **dict.fromkeys(pickle._Unpickler.dispatch, refuse),
+        **{code: pickle._Unpickler.dispatch[code] for code in map(ord, _ALLOWED)},
+        ord("s"): load_setitem,
+        ord("u"): load_setitems,
+        ord("d"): load_dict,
+        ord("R"): load_reduce,
+        0x81: load_reduce,  # NEWOBJ: the class and its arguments, as a call has them
+        ord("b"): load_build,
+        ord("e"): load_appends,
+        ord("a"): load_append,
+    }
 
 
 def unpickled(content: bytes, what: str) -> Any:
