@@ -12,6 +12,7 @@ import featprop as fp
 from featprop.errors import FileError, GraphError, LabelError, ParameterError
 from featprop.matrix import as_dense
 from featprop.sources import GraphDescription
+from featprop.sources import edges as edges_module
 from featprop.sources.converting import convert_tables
 from featprop.sources.inferring import infer_description
 from featprop.sources.reading import describe
@@ -67,7 +68,8 @@ def test_duplicates_are_combined_both_ways(rule: str, expected: float, tmp_path:
     assert [repair.split()[0] for repair in graph.repairs[:2]] == ["1", "1"]
 
 
-def test_sql_and_numpy_normalise_edges_alike() -> None:
+def test_sql_and_numpy_normalise_edges_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edges_module, "BYTES_PER_EDGE", 10**12)
     generator = np.random.default_rng(0)
     ends = generator.integers(0, 40, size=(400, 2))
     values = generator.integers(0, 4, size=400).astype(float)
@@ -240,7 +242,10 @@ def test_data_frames_of_any_library() -> None:
 
 
 @pytest.mark.parametrize("max_memory", [None, 10**9])
-def test_convert_writes_the_graph_that_read_graph_returns(max_memory: int | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", ["memory", "disk"])
+def test_convert_writes_the_graph_that_read_graph_returns(
+    max_memory: int | None, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     generator = np.random.default_rng(0)
     nodes = "id,label,age,city\n" + "".join(
         f"n{i},{'ab'[i % 2] if i % 5 else ''},{generator.normal():.3f},{'pqr'[i % 3]}\n" for i in range(500)
@@ -249,8 +254,11 @@ def test_convert_writes_the_graph_that_read_graph_returns(max_memory: int | None
         f"n{generator.integers(500)},n{generator.integers(500)},{generator.random():.2f}\n" for i in range(2000)
     )
     place = folder(tmp_path, nodes, edges)
+    one = fp.read_graph(place)
+    if where == "disk":
+        monkeypatch.setattr(edges_module, "BYTES_PER_EDGE", 10**12)
     made = convert_tables(describe(place), tmp_path / "out", max_memory=max_memory)
-    one, other = fp.read_graph(place), fp.read_graph(tmp_path / "out")
+    other = fp.read_graph(tmp_path / "out")
     assert (made.nodes, made.edges) == (one.n_nodes, one.n_edges)
     assert one.fingerprint == other.fingerprint
     assert (one.feature_names, one.repairs, one.weight_scale) == (
@@ -265,8 +273,8 @@ def test_convert_writes_the_graph_that_read_graph_returns(max_memory: int | None
 def test_description_survives_its_toml(tmp_path: Path) -> None:
     description = GraphDescription(
         nodes="a b.csv", edges="SELECT 1", features="f.json", folder=tmp_path, attach={"shop": "sqlite:s.db"},
-        id='the "id"',        label="class", ignore=("w_*",), kinds={"post code": "category"}, decimal=",", vocabulary=50, unknown="drop",
-        only="x > 1", edge_types={"a b": 0.5},
+        id='the "id"', label="class", ignore=("w_*",), kinds={"post code": "category"}, decimal=",", vocabulary=50,
+        unknown="drop", only="x > 1", edge_types={"a b": 0.5},
     )  # fmt: skip
     (tmp_path / "graph.toml").write_text(description.to_toml(), encoding="utf-8")
     assert GraphDescription.from_toml(tmp_path / "graph.toml") == description

@@ -34,6 +34,7 @@ from featprop.sources.description import GraphDescription
 from featprop.sources.edges import BATCH_ROWS as ENTRIES_PER_BATCH
 from featprop.sources.edges import EdgeReader
 from featprop.sources.native import (
+    PARTS,
     ArrayWriter,
     divide_weights,
     write_adjacency,
@@ -47,8 +48,6 @@ from featprop.sources.reading import sources_of
 from featprop.sources.structure import structural_features
 from featprop.sources.tables import Source, Tables, identifier, reading
 
-DUCKDB_SHARE = 0.4
-"""Share of the bound on memory for DuckDB; ids, features and the libraries need the rest."""
 BATCH_ROWS = 1 << 16
 
 
@@ -85,10 +84,9 @@ def convert_tables(
     force
         Replace a graph in featprop's format that is there already.
     """
-    limit = None if max_memory is None else int(DUCKDB_SHARE * max_memory)
     with (
         writing_native(Path(out), force=force) as folder,
-        Tables(description.folder, description.attach, limit, scratch or folder.parent) as tables,
+        Tables(description.folder, description.attach, max_memory, scratch or folder.parent) as tables,
     ):
         nodes, edges = sources_of(tables, description)
         if nodes is None or edges is None or description.unknown == "add" or description.features or description.only:
@@ -107,12 +105,7 @@ def _stream(
     found = read_nodes(tables, description, stored, reader, names_only=True)
     n_nodes = len(found.ids)
     join_edges(reader, found, stored)
-    mean = MeanWeight()
-    batches = tracked(reader.entries(), "sorting edges", -(-reader.n_entries // ENTRIES_PER_BATCH))
-    write_adjacency(folder, batches, n_nodes, reader.n_entries, mean)
-    reader.finish(mean)
-    if reader.scale not in (1.0, None):
-        divide_weights(folder, mean)
+    _write_edges(reader, n_nodes, folder)
     kind = write_ids(folder, found.ids)
     labels, classes = encoded(class_names(found), n_nodes)
     if labels is not None:
@@ -131,6 +124,20 @@ def _stream(
         id_name=found.id,
     )
     return Converted(n_nodes, reader.n_entries // 2, width, preprocessor)
+
+
+def _write_edges(reader: EdgeReader, n_nodes: int, folder: Path) -> None:
+    if reader.matrix is not None:
+        for part in PARTS:
+            np.save(folder / f"adjacency.{part}.npy", getattr(reader.matrix, part))
+        reader.matrix = None
+        return
+    mean = MeanWeight()
+    batches = tracked(reader.entries(), "sorting edges", -(-reader.n_entries // ENTRIES_PER_BATCH))
+    write_adjacency(folder, batches, n_nodes, reader.n_entries, mean)
+    reader.finish(mean)
+    if reader.scale not in (1.0, None):
+        divide_weights(folder, mean)
 
 
 def _write_columns(

@@ -15,8 +15,9 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.adjacency import MeanWeight, index_type
+from featprop.adjacency import MERGED, MeanWeight, RawGraph, index_type, symmetric_adjacency
 from featprop.errors import FileError, GraphError, first_five
+from featprop.memory import half_of_free
 from featprop.sources.description import GraphDescription
 from featprop.sources.naming import EDGE_TYPE_NAMES, END_NAMES, WEIGHT_NAMES, find_column
 from featprop.sources.tables import Source, Tables, identifier, quoted, reading
@@ -24,8 +25,13 @@ from featprop.sources.tables import Source, Tables, identifier, quoted, reading
 log = logging.getLogger(__name__)
 
 BATCH_ROWS = 1 << 20
+BYTES_PER_EDGE = 90
+"""Memory that an edge takes while edges are merged in memory."""
+EDGES_SHARE = 0.6
+"""Share of a bound on memory that edges may take."""
+MAX_SPREAD = 16
+"""How many times further apart than their number ids may be for an array to look them up."""
 SHOWN_ENDS = 5
-MERGED = {"max": "merged, keeping the largest weight", "sum": "merged, adding their weights", "count": "counted"}
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 FLOATS = ("FLOAT", "DOUBLE")
 
@@ -89,6 +95,43 @@ def _usual_ends(columns: list[str]) -> tuple[str, str] | None:
     return None
 
 
+@dataclass(frozen=True)
+class PositionLookup:
+    """Positions of integer ids by an array, where these are close enough together."""
+
+    first: int
+    positions: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, ids: pa.Array) -> PositionLookup | None:
+        """Return the lookup, None for text and for ids that are far apart."""
+        if not pa.types.is_integer(ids.type):
+            return None
+        numbers = ids.to_numpy(zero_copy_only=False)
+        first, last = int(numbers.min()), int(numbers.max())
+        if last - first >= MAX_SPREAD * len(numbers) + BATCH_ROWS:
+            return None
+        positions = np.full(last - first + 1, -1, dtype=np.int32)
+        positions[numbers - first] = np.arange(len(numbers), dtype=np.int32)
+        return cls(first, positions)
+
+    def find(self, keys: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the position of each id, -1 for one that is not there."""
+        offsets = keys - self.first
+        is_inside = (keys >= self.first) & (offsets < len(self.positions))
+        return np.where(is_inside, self.positions[np.where(is_inside, offsets, 0)], np.int32(-1))
+
+
+def _positions(column: pa.Array, lookup: PositionLookup | None) -> NDArray[np.int32]:
+    """Return positions of a batch, -1 where an end is unknown."""
+    if lookup is None:
+        return np.asarray(column.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int32)
+    found = lookup.find(column.fill_null(0).to_numpy(zero_copy_only=False))
+    return (
+        np.where(column.is_valid().to_numpy(zero_copy_only=False), found, np.int32(-1)) if column.null_count else found
+    )
+
+
 class EdgeReader:
     """The edges of a graph.
 
@@ -108,6 +151,7 @@ class EdgeReader:
         self.repairs: list[str] = []
         self.scale: float | None = None
         self.n_entries = 0
+        self.matrix: sp.csr_array | None = None
         self._is_weighted = False
 
     def find_nodes(self) -> pa.Array:
@@ -135,23 +179,65 @@ class EdgeReader:
         source, target = (_key_of(self.edges, name, is_number) for name in (columns.source, columns.target))
         weight = self._weight()
         self._is_weighted = weight != "1"
+        plain = f"SELECT {source} AS a, {target} AS b, {weight} AS w FROM {self.edges.relation}"
+        joined = (
+            f"SELECT a.position AS a, b.position AS b, w FROM (SELECT a AS s, b AS t, w FROM ({plain})) "
+            "LEFT JOIN ids AS a ON s = a.key LEFT JOIN ids AS b ON t = b.key"
+        )
+        lookup = PositionLookup.of(ids)
+        if not self._join_in_memory(joined if lookup is None else plain, lookup, ids):
+            self._join_on_disk(joined)
+
+    def _join_in_memory(self, query: str, lookup: PositionLookup | None, ids: pa.Array) -> bool:
+        """Join and merge with NumPy, which is faster; return False if there are too many edges for memory."""
+        room = int(EDGES_SHARE * (self.tables.max_memory or half_of_free())) // BYTES_PER_EDGE
+        parts: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32] | None]] = []
+        rows = strays = bad = 0
         with reading(self.edges.name):
-            connection.execute(
-                f"CREATE OR REPLACE TEMP TABLE ends AS SELECT a.position AS a, b.position AS b, w FROM "
-                f"(SELECT {source} AS s, {target} AS t, {weight} AS w FROM {self.edges.relation}) "
-                f"LEFT JOIN ids AS a ON s = a.key LEFT JOIN ids AS b ON t = b.key"
-            )
-            rows, strays, bad, zeros, loops = connection.execute(
-                "SELECT count(*), count(*) FILTER (a IS NULL OR b IS NULL), "
-                "count(*) FILTER (w IS NULL OR w < 0 OR NOT isfinite(w::FLOAT)), count(*) FILTER (w = 0 AND a <> b), "
-                "count(*) FILTER (a = b) FROM ends"
-            ).fetchall()[0]
+            for batch in self.tables.connection.execute(query).to_arrow_reader(BATCH_ROWS):
+                a, b = (_positions(batch.column(place), lookup) for place in (0, 1))
+                rows += len(a)
+                if rows > room:
+                    return False
+                known = (a >= 0) & (b >= 0)
+                strays += len(a) - int(np.count_nonzero(known))
+                weights = None
+                if self._is_weighted:
+                    weights = batch.column(2).to_numpy(zero_copy_only=False).astype(np.float32)
+                    bad += int(np.count_nonzero(~(np.isfinite(weights) & (weights >= 0))))
+                    weights = weights[known]
+                parts.append((a[known], b[known], weights))
+        self._check(rows, strays, bad)
+        a, b = (np.concatenate([part[place] for part in parts] or [np.empty(0, np.int32)]) for place in (0, 1))
+        weights = np.concatenate([part[2] for part in parts]) if self._is_weighted and parts else None
+        parts.clear()
+        description = self.description
+        raw = RawGraph(a, b, None, weights, scaled=description.weights == "mean", repeated=description.duplicates)
+        self.repairs += _counted((strays, "edges to unknown nodes dropped"))
+        self.matrix, repairs, self.scale = symmetric_adjacency(raw, ids)
+        self.repairs += repairs
+        self.n_entries = self.matrix.nnz
+        return True
+
+    def _check(self, rows: int, strays: int, bad: int) -> None:
         if rows == 0:
             log.info("%s has no edges", self.edges.name)
         if strays and self.description.unknown != "drop":
             raise self._unknown_ends(strays, rows)
         if bad:
             raise self._bad_weights(bad)
+
+    def _join_on_disk(self, query: str) -> None:
+        """Join and merge with tables of DuckDB, which spill when memory is short."""
+        connection = self.tables.connection
+        with reading(self.edges.name):
+            connection.execute(f"CREATE OR REPLACE TEMP TABLE ends AS {query}")
+            rows, strays, bad, zeros, loops = connection.execute(
+                "SELECT count(*), count(*) FILTER (a IS NULL OR b IS NULL), "
+                "count(*) FILTER (w IS NULL OR w < 0 OR NOT isfinite(w::FLOAT)), count(*) FILTER (w = 0 AND a <> b), "
+                "count(*) FILTER (a = b) FROM ends"
+            ).fetchall()[0]
+        self._check(rows, strays, bad)
         kept = rows - strays - zeros - loops
         self.repairs += _counted(
             (strays, "edges to unknown nodes dropped"),
@@ -194,6 +280,8 @@ class EdgeReader:
 
     def adjacency(self, n_nodes: int) -> sp.csr_array:
         """Return the adjacency matrix."""
+        if self.matrix is not None:
+            return self.matrix
         kind = index_type(n_nodes, self.n_entries)
         indices, data = np.empty(self.n_entries, kind), np.empty(self.n_entries, np.float32)
         counts, start, mean = np.zeros(n_nodes + 1, np.int64), 0, MeanWeight()

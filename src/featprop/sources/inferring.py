@@ -48,7 +48,7 @@ def infer_description(description: GraphDescription) -> tuple[GraphDescription, 
                 likely = [name for name, each in zip(columns, distinct, strict=True) if each]
                 if len(likely) != 1:
                     raise FileError(
-                        f"Cannot tell which column of {nodes.name} has the ids: {', '.join(likely) or 'none is distinct'}.",
+                        f"Cannot tell which column of {nodes.name} has the ids: {', '.join(likely) or 'none'}.",
                         hint="Name it with `id`.",
                         path=nodes.name,
                         parameter="id",

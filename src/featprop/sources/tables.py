@@ -39,6 +39,8 @@ TABLE_SUFFIXES = (*DELIMITED, *PARQUET, *JSON, *EXCEL)
 EXTENSIONS = {"sqlite": "sqlite", "postgres": "postgres_scanner", "mysql": "mysql_scanner", "s3": "httpfs"}
 ENTRY_POINTS = {"sqlite": "sqlite_scanner"}
 """What DuckDB calls an extension inside, where that differs from the name of its wheel."""
+DUCKDB_SHARE = 0.4
+"""Share of a bound on memory that DuckDB may use; ids, edges, features and the libraries need the rest."""
 HEAD_BYTES = 1 << 18
 """Bytes at the start of a CSV file that tell its encoding, delimiter and header."""
 MAX_LINE_BYTES = 1 << 21
@@ -80,7 +82,7 @@ class Tables:
         Databases by name: ``"sqlite:shop.db"``, ``"postgres:dbname=shop"``, ``"mysql:…"``, ``"shop.duckdb"``, or an
         ``s3://`` address, which lets queries read from there.
     max_memory
-        Bytes DuckDB may use before it spills to `scratch`.
+        Bytes to use in all; DuckDB spills to `scratch` when it needs more than its share of them.
     scratch
         Folder for what does not fit into memory.
     """
@@ -101,8 +103,9 @@ class Tables:
             "temp_directory": str(self.scratch / "spill"),
         }
         if max_memory is not None:
-            config["memory_limit"] = f"{max_memory}B"
+            config["memory_limit"] = f"{int(DUCKDB_SHARE * max_memory)}B"
         self.connection = duckdb.connect(config=config)
+        self.max_memory = max_memory
         self._views = 0
         try:
             for name, address in (attach or {}).items():

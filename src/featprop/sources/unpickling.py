@@ -15,8 +15,8 @@ from __future__ import annotations
 import io
 import math
 import pickle
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -61,6 +61,9 @@ class Kept:
 
 class _Unpickler(pickle._Unpickler):
     """Python's unpickler without the operations that arrays do not need; keys are text or numbers of 64 bits."""
+
+    stack: list[Any]
+    pop_mark: Callable[[], list[Any]]
 
     def find_class(self, module: str, name: str) -> type[Kept]:
         """Return what stands for a name."""
@@ -125,7 +128,7 @@ class _Unpickler(pickle._Unpickler):
         """Refuse an operation that arrays do not need."""
         raise PickleForbiddenError("an operation")
 
-    dispatch = {
+    dispatch: ClassVar[dict[int, Any]] = {
         **dict.fromkeys(pickle._Unpickler.dispatch, refuse),
         **{code: pickle._Unpickler.dispatch[code] for code in map(ord, _ALLOWED)},
         ord("s"): load_setitem,

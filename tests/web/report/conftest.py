@@ -134,7 +134,7 @@ def written(stand_in: Any, graph: Graph, labels: dict[str, str], tmp_path: Path)
     """A whole report."""
     from featprop.web.report.commands import Files
 
-    files = Files("my graph/", ("picks.csv",), ("audit.csv",), "report.html", ("--column", "amount=number"))
+    files = Files("my graph/", ("picks.csv",), ("audit.csv",), "report.html")
     out = tmp_path / "report.html"
     composition.report(graph, labels, audit={"n3": "ok", "n5": "ok"}, out=out, files=files, title=EVIL[0])
     return out

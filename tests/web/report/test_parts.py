@@ -162,12 +162,11 @@ def test_commands_are_for_these_files(subject: Subject, findings: Findings) -> N
         ("picks.csv", "more.csv"),
         ("audit.csv",),
         "report.html",
-        ("--column", "a=number"),
         model=("--model", "sgc"),
     )
     steps = next_steps(files, findings, n_labels=40, open_nodes=100)
     commands = [command for step in steps for command in step.commands]
-    start = "'my graph/' --column a=number --labels picks.csv --labels more.csv"
+    start = "'my graph/' --labels picks.csv --labels more.csv"
     assert commands[0] == f"featprop report {start} --audit audit.csv --model sgc --out report.html"
     assert f"featprop select {start} --labels audit.csv --budget 20 --out more-2.csv" in commands
     assert f"featprop audit {start} --labels audit.csv --size 6 --out audit-2.csv" in commands
@@ -187,18 +186,18 @@ def test_labels_are_to_be_looked_at_only_where_some_look_wrong(findings: Finding
 
 def test_commands_say_every_option_that_they_know(findings: Findings) -> None:
     files = Files(
-        "g/", ("picks.csv",), ("audit.csv",), "r.html", ("--id", "key", "--raw"), ("--id", "key"),
+        "g/", ("picks.csv",), ("audit.csv",), "r.html",
         ("--on-conflict", "latest"), ("--model", "gcn", "--set", "epochs=9"), ("--device", "cuda"), ("--seed", "3"),
         ("--title", "Mine"),
     )  # fmt: skip
     steps = next_steps(files, findings, n_labels=40, open_nodes=100)
     answers, trained = "--on-conflict latest", "--model gcn --set epochs=9 --device cuda"
-    start, both = "g/ --id key --raw --labels picks.csv", f"--labels audit.csv {answers}"
+    start, both = "g/ --labels picks.csv", f"--labels audit.csv {answers}"
     assert {line for step in steps for line in step.commands} == {
         f"featprop audit {start} {both} --size 6 --seed 3 --out audit-2.csv",
         f"featprop select {start} {both} --budget 20 --seed 3 --out more.csv",
         f"featprop train {start} {answers} {trained} --seed 3 --out model/",
-        "featprop predict g/ --id key --model model/ --device cuda --out predictions.csv",
+        "featprop predict g/ --model model/ --device cuda --out predictions.csv",
         *(
             f"featprop report {start}{sheets} {answers} {trained} --title Mine --seed 3 --out r.html"
             for sheets in (

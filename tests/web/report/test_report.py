@@ -58,7 +58,7 @@ def test_the_same_report_twice_is_the_same_file(written: Path, graph: Graph, lab
     from featprop.web.report.commands import Files
 
     before = written.read_bytes()
-    files = Files("my graph/", ("picks.csv",), ("audit.csv",), "report.html", ("--column", "amount=number"))
+    files = Files("my graph/", ("picks.csv",), ("audit.csv",), "report.html")
     title = "</script><script>document.title='stolen'</script>"
     composition.report(graph, labels, audit={"n3": "ok", "n5": "ok"}, out=written, files=files, title=title)
     assert written.read_bytes() == before
