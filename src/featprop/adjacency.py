@@ -75,26 +75,30 @@ def symmetric_adjacency(raw: RawGraph, ids: NDArray[Any]) -> tuple[sp.csr_array,
     weights = None if raw.weights is None else _checked_weights(raw.weights, a, b, ids)
     is_loop = a == b
     is_zero = np.zeros(len(a), dtype=bool) if weights is None else (weights == 0) & ~is_loop
-    kept = ~(is_loop | is_zero)
-    a, b = a[kept], b[kept]
-    weights = None if weights is None or raw.repeated == "count" else np.tile(weights[kept], 2)
-    keys = np.concatenate([(a * n + b) << 1, ((b * n + a) << 1) | 1])
-    cells, merged, n_directed = _merge(keys, weights, raw.repeated)
+    n_loops, n_zeros = int(np.count_nonzero(is_loop)), int(np.count_nonzero(is_zero))
+    if n_loops or n_zeros:
+        kept = ~(is_loop | is_zero)
+        a, b, weights = a[kept], b[kept], None if weights is None else weights[kept]
+    keys = ((np.minimum(a, b) * n + np.maximum(a, b)) << 1) | (a > b)
+    n_edges = len(keys)
+    del a, b, is_loop, is_zero
+    pairs, merged, n_directed = _merge(keys, None if raw.repeated == "count" else weights, raw.repeated)
     mean = MeanWeight()
-    mean.add(merged)
+    matrix = _mirror(pairs, merged, n)
+    mean.add(matrix.data)
     scale, rescaled = mean.scale() if raw.scaled else (1.0, None)
     if scale not in (1.0, None):
-        merged = mean.divided(merged)
+        matrix.data = mean.divided(matrix.data)
     counts = [
-        (np.count_nonzero(is_loop), "self-loops dropped"),
-        (np.count_nonzero(is_zero), "edges of weight 0 dropped"),
-        (len(a) - n_directed, f"duplicate edges {MERGED[raw.repeated]}"),
-        (len(cells) - n_directed, "edges given in one direction only made undirected"),
+        (n_loops, "self-loops dropped"),
+        (n_zeros, "edges of weight 0 dropped"),
+        (n_edges - n_directed, f"duplicate edges {MERGED[raw.repeated]}"),
+        (2 * len(pairs) - n_directed, "edges given in one direction only made undirected"),
     ]
     repairs = [f"{count:,} {what}" for count, what in counts if count] + ([] if rescaled is None else [rescaled])
     for repair in repairs:
         log.info("%s", repair)
-    return _csr(cells, merged, n), tuple(repairs), scale
+    return matrix, tuple(repairs), scale
 
 
 def index_type(nodes: int, entries: int) -> type[np.int32 | np.int64]:
@@ -125,9 +129,9 @@ def _checked_weights(weights: Any, a: NDArray[np.int64], b: NDArray[np.int64], i
 def _merge(
     keys: NDArray[np.int64], weights: NDArray[np.float32] | None, duplicates: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float32], int]:
-    """Return the distinct cells in order, their weights, and how many directed edges were given.
+    """Return the distinct pairs in order, their weights, and how many directed edges were given.
 
-    A key is the cell, row × nodes + column, times 2, plus 1 for the reverse of an edge that was given.
+    A key is the pair, its lower position × nodes + the higher, times 2, plus 1 for an edge from the higher one.
     """
     if not keys.size:
         return keys, np.empty(0, np.float32), 0
@@ -145,10 +149,9 @@ def _merge(
         else:
             values = np.add.reduceat(weights.astype(np.float64), first).astype(np.float32)
     keys = keys[first]
-    n_directed = len(keys) - int(np.count_nonzero(keys & 1))
-    cells = keys >> 1
-    first = _starts(cells)
-    return cells[first], (np.maximum if duplicates == "max" else np.add).reduceat(values, first), n_directed
+    pairs = keys >> 1
+    first = _starts(pairs)
+    return pairs[first], (np.maximum if duplicates == "max" else np.add).reduceat(values, first), len(keys)
 
 
 def _starts(keys: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -158,12 +161,16 @@ def _starts(keys: NDArray[np.int64]) -> NDArray[np.intp]:
     return np.flatnonzero(is_first)
 
 
-def _csr(cells: NDArray[np.int64], weights: NDArray[np.float32], n: int) -> sp.csr_array:
-    rows, columns = np.divmod(cells, n)
-    kind = index_type(n, len(columns))
-    matrix = sp.csr_array((n, n), dtype=np.float32)
-    matrix.indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(kind)
-    matrix.indices, matrix.data = columns.astype(kind), weights
+def _mirror(pairs: NDArray[np.int64], weights: NDArray[np.float32], n: int) -> sp.csr_array:
+    """Return the symmetric matrix of pairs of positions in order."""
+    kind = index_type(n, 2 * len(pairs))
+    rows, columns = np.divmod(pairs, n)
+    upper = sp.csr_array((n, n), dtype=np.float32)
+    upper.indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(kind)
+    upper.indices, upper.data = columns.astype(kind), weights
+    del rows, columns
+    matrix = sp.csr_array(upper + upper.T.tocsr())
+    matrix.indptr, matrix.indices = matrix.indptr.astype(kind), matrix.indices.astype(kind)
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
 

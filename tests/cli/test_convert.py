@@ -41,7 +41,6 @@ def test_other_graphs_are_converted_whole(tables: Path) -> None:
     assert read_graph("out").ids.tolist() == [1, 2, 3]
     refused = run("convert", "list.txt", "other", "--max-memory", "1GB")
     assert refused.exit_code == 2
-    assert "--max-memory" in refused.output
     assert not Path("other").exists()
 
 

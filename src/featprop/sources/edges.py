@@ -7,8 +7,9 @@ DuckDB does all of it and spills to disk when memory is short, so the same queri
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -61,7 +62,7 @@ class EdgeColumns:
             )
         ends = _usual_ends(columns) if asked.source is None else (asked.source, asked.target)
         if ends is None and len(columns) >= 2 and not any(name.startswith("Unnamed: ") for name in columns[:2]):
-            ends = (columns[0], columns[1]) if len(columns) <= 4 else None
+            ends = (columns[0], columns[1]) if len(columns) == 2 else None
         if ends is None:
             raise FileError(
                 f"{edges.name} has no columns that look like the two ends of an edge: {first_five(columns)}.",
@@ -173,6 +174,21 @@ class EdgeReader:
         ids
             Ids of the nodes: 64-bit integers or text.
         """
+        try:
+            self._join(ids)
+        except GraphError as error:
+            if error.column is None or not self._has_decimal_commas(error.value):
+                raise
+            log.info("Weights of %s have a decimal comma", self.edges.name)
+            self.description, self.repairs = replace(self.description, decimal=","), []
+            self._join(ids)
+
+    def _has_decimal_commas(self, weight: object) -> bool:
+        """Return whether a weight that cannot be read has a comma that can only be a decimal mark."""
+        is_ambiguous = self.description.decimal is not None or not isinstance(weight, str)
+        return not is_ambiguous and re.fullmatch(r"\s*\d+,(\d{1,2}|\d{4,})\s*", str(weight)) is not None
+
+    def _join(self, ids: pa.Array) -> None:
         connection, columns = self.tables.connection, self.columns
         connection.register("ids", pa.table({"key": ids, "position": np.arange(len(ids), dtype=np.int32)}))
         is_number = pa.types.is_integer(ids.type)
@@ -324,11 +340,15 @@ class EdgeReader:
     def _unknown_ends(self, strays: int, rows: int) -> GraphError:
         """Return the error about ends that are not nodes, and how many distinct ones there are."""
         ends = self.find_unknown()
-        shown = ", ".join(repr(end) for end in ends.slice(0, SHOWN_ENDS).to_pylist())
+        first = ends.slice(0, SHOWN_ENDS).to_pylist()
+        shown = ", ".join(map(repr, first))
+        hint = 'Set unknown = "drop" or "add" under [graph] in graph.toml to drop these edges or add the nodes.'
+        if first and all(re.fullmatch(r"\d+\.0+", str(end)) for end in first):
+            hint = f"The ids were saved as decimals: write {str(first[0]).partition('.')[0]} for {first[0]}."
         return GraphError(
             f"{strays:,} of {rows:,} edges of {self.edges.name} have an end that is not a node: {shown}"
             f"{', …' if len(ends) > SHOWN_ENDS else ''}.",
-            hint='Set unknown = "drop" or "add" under [graph] in graph.toml to drop these edges or add the nodes.',
+            hint=hint,
             parameter="unknown",
             value=len(ends),
             path=self.edges.name,

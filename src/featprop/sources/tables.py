@@ -45,6 +45,8 @@ HEAD_BYTES = 1 << 18
 """Bytes at the start of a CSV file that tell its encoding, delimiter and header."""
 MAX_LINE_BYTES = 1 << 21
 DELIMITERS = ",;\t|"
+MAX_TITLE_ROWS = 10
+"""Rows of a sheet among which the header is looked for."""
 SPREADSHEET_BYTES = 1 << 31
 """Most bytes a workbook may unpack to."""
 
@@ -154,8 +156,8 @@ class Tables:
                 _check_workbook(paths[0])
                 load_extension(self.connection, "excel")
                 named = f", sheet = {quoted(sheet)}" if table_suffix(Path(book)) in EXCEL else ""
-                options = f"all_varchar = true, header = true, stop_at_empty = false, empty_as_varchar = true{named}"
-                relation = f"read_xlsx({quoted(str(paths[0]))}, {options})"
+                options = f"all_varchar = true, header = false, stop_at_empty = false, empty_as_varchar = true{named}"
+                relation = self._below_header(f"read_xlsx({quoted(str(paths[0]))}, {options})", spec)
         return self.described(str(spec), relation, typed=suffix not in EXCEL)
 
     def arrow(self, table: pa.Table, name: str, *, typed: bool = True) -> Source:
@@ -170,6 +172,27 @@ class Tables:
         chosen = "*" if columns is None else ", ".join(map(identifier, columns))
         with reading(source.name):
             return self.connection.execute(f"SELECT {chosen} FROM {source.relation}").to_arrow_table()
+
+    def _below_header(self, relation: str, name: str) -> str:
+        """Return the rows of a sheet below its header: the first row with two cells, or the only one."""
+        head = self.connection.execute(f"SELECT * FROM {relation} LIMIT {MAX_TITLE_ROWS}").to_arrow_table()
+        rows = [list(row.values()) for row in head.to_pylist()]
+        place = next(
+            (place for place, row in enumerate(rows) if sum(bool(cell and cell.strip()) for cell in row) > 1), 0
+        )
+        if not rows:
+            raise FileError(f"{name} is empty.", path=name)
+        titles = [str(cell).strip() if cell is not None else "" for cell in rows[place]]
+        found = [title for title in titles if title]
+        if len(set(found)) < len(found):
+            repeated = next(title for title in found if found.count(title) > 1)
+            raise FileError(f"{name} has several columns named {repeated!r}.", path=name, column=repeated)
+        chosen = [
+            f"{identifier(column)} AS {identifier(title)}"
+            for column, title in zip(head.column_names, titles, strict=True)
+            if title
+        ]
+        return f"(SELECT {', '.join(chosen)} FROM {relation} OFFSET {place + 1})"
 
     def _query(self, sql: str, what: str) -> Source:
         with reading(what):
