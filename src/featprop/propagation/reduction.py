@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from featprop.cache import cached_array
 from featprop.compute import LEAF, leaves, let_go, place, sum_in_order
 from featprop.compute.sparse_products import sparse_times
 from featprop.compute.threads import by_rows
@@ -74,7 +75,11 @@ class Reduction:
         width = min(WIDTH, max(NARROWEST, MOST_NUMBERS // n))
         directions = None
         if d > (WIDE if width == WIDTH else width):
-            directions = read_only(main_directions(features * np.float32(scale), min(width, n)))
+            key = f"{_digest(features)}-{min(width, n)}"
+            found = cached_array(
+                "directions", key, lambda: main_directions(features * np.float32(scale), min(width, n))
+            )
+            directions = read_only(found)
         first = _columns(_taken(features, slice(0, min(n, LEAF))), directions, scale)
         near = first.mean(axis=0, dtype=np.float64)
         sums = sum_in_order(place().map(_moments_of, n, features, directions, scale, near)) / n
@@ -103,6 +108,18 @@ class Reduction:
             if array is not None:
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
+
+
+def _digest(features: Features) -> str:
+    """Return the same text for equal features only."""
+    digest = hashlib.blake2b(f"{features.shape}".encode(), digest_size=16)
+    matrix: Any = features
+    parts = [matrix.indptr, matrix.indices, matrix.data] if sp.issparse(matrix) else [matrix]
+    for part in parts:
+        digest.update(f"{part.dtype};".encode())
+        for start in range(0, len(part), LEAF):
+            digest.update(np.ascontiguousarray(part[start : start + LEAF]).data)
+    return digest.hexdigest()
 
 
 def main_directions(features: Features, width: int) -> NDArray[np.float32]:

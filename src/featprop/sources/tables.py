@@ -45,8 +45,6 @@ HEAD_BYTES = 1 << 18
 """Bytes at the start of a CSV file that tell its encoding, delimiter and header."""
 MAX_LINE_BYTES = 1 << 21
 DELIMITERS = ",;\t|"
-MAX_TITLE_ROWS = 10
-"""Rows of a sheet among which the header is looked for."""
 SPREADSHEET_BYTES = 1 << 31
 """Most bytes a workbook may unpack to."""
 
@@ -147,18 +145,10 @@ class Tables:
         suffix = table_suffix(paths[0])
         if suffix in DELIMITED:
             return self._delimited(paths, str(spec))
-        with reading(spec):
-            if suffix in PARQUET:
-                relation = f"read_parquet({_listed(paths)}, union_by_name = true)"
-            elif suffix in JSON:
-                relation = f"read_json({_listed(paths)}, union_by_name = true)"
-            else:
-                _check_workbook(paths[0])
-                load_extension(self.connection, "excel")
-                named = f", sheet = {quoted(sheet)}" if table_suffix(Path(book)) in EXCEL else ""
-                options = f"all_varchar = true, header = false, stop_at_empty = false, empty_as_varchar = true{named}"
-                relation = self._below_header(f"read_xlsx({quoted(str(paths[0]))}, {options})", spec)
-        return self.described(str(spec), relation, typed=suffix not in EXCEL)
+        if suffix in EXCEL:
+            return self._sheet(paths[0], sheet if table_suffix(Path(book)) in EXCEL else None, spec)
+        read = "read_parquet" if suffix in PARQUET else "read_json"
+        return self.described(str(spec), f"{read}({_listed(paths)}, union_by_name = true)")
 
     def arrow(self, table: pa.Table, name: str, *, typed: bool = True) -> Source:
         """Return the table of an Arrow table."""
@@ -172,27 +162,6 @@ class Tables:
         chosen = "*" if columns is None else ", ".join(map(identifier, columns))
         with reading(source.name):
             return self.connection.execute(f"SELECT {chosen} FROM {source.relation}").to_arrow_table()
-
-    def _below_header(self, relation: str, name: str) -> str:
-        """Return the rows of a sheet below its header: the first row with two cells, or the only one."""
-        head = self.connection.execute(f"SELECT * FROM {relation} LIMIT {MAX_TITLE_ROWS}").to_arrow_table()
-        rows = [list(row.values()) for row in head.to_pylist()]
-        place = next(
-            (place for place, row in enumerate(rows) if sum(bool(cell and cell.strip()) for cell in row) > 1), 0
-        )
-        if not rows:
-            raise FileError(f"{name} is empty.", path=name)
-        titles = [str(cell).strip() if cell is not None else "" for cell in rows[place]]
-        found = [title for title in titles if title]
-        if len(set(found)) < len(found):
-            repeated = next(title for title in found if found.count(title) > 1)
-            raise FileError(f"{name} has several columns named {repeated!r}.", path=name, column=repeated)
-        chosen = [
-            f"{identifier(column)} AS {identifier(title)}"
-            for column, title in zip(head.column_names, titles, strict=True)
-            if title
-        ]
-        return f"(SELECT {', '.join(chosen)} FROM {relation} OFFSET {place + 1})"
 
     def _query(self, sql: str, what: str) -> Source:
         with reading(what):
@@ -258,6 +227,20 @@ class Tables:
         if first.kept != first.columns:
             relation = f"(SELECT {', '.join(map(identifier, first.kept))} FROM {relation})"
         return self.described(name, relation, typed=False)
+
+    def _sheet(self, path: Path, sheet: str | None, name: str) -> Source:
+        """Read a sheet: with the types of its cells, or as text if a column has several."""
+        _check_workbook(path)
+        load_extension(self.connection, "excel")
+        options = "header = true, stop_at_empty = false, empty_as_varchar = true"
+        options += f", sheet = {quoted(sheet)}" if sheet is not None else ""
+        relation = f"read_xlsx({quoted(str(path))}, {options}, all_varchar = %s)"
+        with reading(name):
+            try:
+                table = self.connection.execute(f"SELECT * FROM {relation % 'false'}").to_arrow_table()
+            except (duckdb.ConversionException, duckdb.InvalidInputException):
+                table = self.connection.execute(f"SELECT * FROM {relation % 'true'}").to_arrow_table()
+        return self.arrow(table, name, typed=False)
 
     def _in_utf8(self, path: Path) -> tuple[Path, str]:
         """Return the file, or a copy in UTF-8 if it has another encoding, and the text at its start."""
@@ -333,7 +316,7 @@ def load_extension(connection: duckdb.DuckDBPyConnection, name: str, *, install:
 
 
 def read_table(path: Path, sheet: str | None = None) -> pa.Table:
-    """Read one file as a table; all columns of a CSV file or a workbook are text."""
+    """Read one file as a table; all columns of a CSV file are text."""
     with Tables() as tables:
         return tables.fetch(tables.source(str(path) if sheet is None else f"{path}#{sheet}"))
 
