@@ -17,6 +17,7 @@ from featprop.errors import GraphError
 from featprop.graph import Graph
 from featprop.matrix import dense
 from featprop.sources.native import open_native, write_native
+from tests.helpers import raises
 
 Edges = list[tuple[int, int, float]]
 
@@ -61,12 +62,8 @@ def test_every_repair_is_counted_in_the_log(caplog: pytest.LogCaptureFixture) ->
     with caplog.at_level(logging.INFO, "featprop"):
         graph = graph_of(edges, 4)
     assert graph.adjacency.toarray().tolist() == [[0, 1, 0, 0], [1, 0, 4, 0], [0, 4, 0, 0], [0, 0, 0, 0]]
-    assert caplog.messages == [
-        "2 self loops dropped",
-        "1 edges of weight 0 dropped",
-        "2 repeated edges dropped, the largest weight of each counts",
-        "1 edges given in one direction only made to run both ways",
-    ]
+    assert [message.split()[0] for message in caplog.messages] == ["2", "1", "2", "1"]
+    assert graph.repairs == tuple(caplog.messages)
 
 
 def test_a_graph_in_order_leaves_the_log_empty(caplog: pytest.LogCaptureFixture) -> None:
@@ -93,15 +90,11 @@ def test_small_whole_numbers_of_one_place_are_summed_beyond_their_type() -> None
     assert Graph.from_scipy(hundreds, np.eye(2)).adjacency.toarray().tolist() == [[0, 200], [200, 0]]
 
 
-@pytest.mark.parametrize(
-    ("repeated", "weight", "told"), [("max", 9, "the larger weight counts"), ("sum", 10, "weights added")]
-)
-def test_other_weights_the_other_way_round_are_told(repeated: str, weight: int, told: str) -> None:
+@pytest.mark.parametrize(("repeated", "weight"), [("max", 9), ("sum", 10)])
+def test_weights_given_both_ways_are_combined(repeated: str, weight: int) -> None:
     ends = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
-    raw = RawGraph(*ends, np.eye(3), np.array([1.0, 9, 2, 2]), repeated=repeated)
-    graph = Graph.from_raw(raw)
+    graph = Graph.from_raw(RawGraph(*ends, np.eye(3), np.array([1.0, 9, 2, 2]), repeated=repeated))
     assert graph.adjacency[0, 1] == weight
-    assert graph.repairs == (f"1 edges with another weight the other way round made one, {told}",)
 
 
 def test_features_stay_sparse_while_that_is_smaller() -> None:
@@ -213,108 +206,45 @@ def test_isolated_nodes_zero_features_and_components_are_a_graph() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "fields"),
     [
-        (
-            {"adjacency": np.zeros((2, 3))},
-            "adjacency must be square with one row a feature row; found the shapes (2, 3) and (2, 2): "
-            "pass matching ones.",
-        ),
-        (
-            {"adjacency": np.zeros((3, 3))},
-            "adjacency must be square with one row a feature row; found the shapes (3, 3) and (2, 2): "
-            "pass matching ones.",
-        ),
-        (
-            {"adjacency": np.zeros(2)},
-            "adjacency must be square with one row a feature row; found the shapes (2,) and (2, 2): "
-            "pass matching ones.",
-        ),
-        ({"features": [1.0, 2.0]}, "features must have one row a node; found the shape (2,): pass a matrix."),
-        (
-            {"adjacency": np.zeros((0, 0)), "features": np.zeros((0, 2))},
-            "The graph must have at least one node; found none: add a row to the nodes.",
-        ),
-        (
-            {"features": np.zeros((2, 0))},
-            "The graph must have at least one numeric feature; found none: add a numeric column.",
-        ),
-        (
-            {"features": [["a"], ["b"]]},
-            "features must be numbers; found the type <U1: encode them as numbers.",
-        ),
-        (
-            {"features": [[1, 2], [np.nan, 4]]},
-            "Features must be finite numbers below 3.4e38; found nan at node 1, feature number 0 (1 in all): "
-            "fill or drop those values.",
-        ),
-        (
-            {"features": [[1, np.inf], [-np.inf, 4]], "ids": ["p", "q"]},
-            "Features must be finite numbers below 3.4e38; found inf at node 'p', feature number 1 (2 in all): "
-            "fill or drop those values.",
-        ),
-        (
-            {"features": sp.csr_array([[0] * 99 + [1e300], [0] * 100])},
-            "Features must be finite numbers below 3.4e38; found inf at node 0, feature number 99 (1 in all): "
-            "fill or drop those values.",
-        ),
-        ({"ids": ["a"]}, "ids must name each of the 2 nodes once; found the shape (1,): pass n ids."),
-        ({"ids": ["a", "a"]}, "Node ids must be distinct; found 1 ('a') repeated: keep one row a node."),
-        ({"labels": ["a"]}, "labels must have one entry for each of the 2 nodes; found 1: pass n labels."),
-        (
-            {"labels": np.eye(2)},
-            "labels must hold one class a node; found the shape (2, 2): pass one column.",
-        ),
-        ({"labels": np.array(1)}, "labels must hold one class a node; found the shape (): pass one column."),
-        (
-            {"adjacency": [[0, -2], [0, 0]], "ids": ["p", "q"]},
-            "Edge weights must be numbers of at least 0; found -2.0 at the edge from 'p' to 'q' (1 in all): "
-            "drop or mend those edges.",
-        ),
-        (
-            {"adjacency": [[0, np.nan], [np.inf, 0]]},
-            "Edge weights must be numbers of at least 0; found nan at the edge from 0 to 1 (2 in all): "
-            "drop or mend those edges.",
-        ),
-        (
-            {"adjacency": np.array([[0, 1j], [0, 0]])},
-            "Edge weights must be numbers; found the type complex128: write each as a number.",
-        ),
+        ({"adjacency": np.zeros((2, 3))}, {"parameter": "adjacency", "value": (2, 3)}),
+        ({"adjacency": np.zeros((3, 3))}, {"parameter": "adjacency", "value": (3, 3)}),
+        ({"features": [1.0, 2.0]}, {"parameter": "features", "value": (2,)}),
+        ({"adjacency": np.zeros((0, 0)), "features": np.zeros((0, 2))}, {}),
+        ({"features": np.zeros((2, 0))}, {"parameter": "features"}),
+        ({"features": [["a"], ["b"]]}, {"parameter": "features", "value": "<U1"}),
+        ({"features": [[1, 2], [np.nan, 4]]}, {"node": 1}),
+        ({"features": [[1, np.inf], [-np.inf, 4]], "ids": ["p", "q"]}, {"node": "p"}),
+        ({"features": sp.csr_array([[0] * 99 + [1e300], [0] * 100])}, {"node": 0}),
+        ({"ids": ["a"]}, {"parameter": "ids", "value": (1,)}),
+        ({"ids": ["a", "a"]}, {"parameter": "ids", "node": "a"}),
+        ({"labels": ["a"]}, {"parameter": "labels", "value": 1}),
+        ({"labels": np.eye(2)}, {"parameter": "labels", "value": (2, 2)}),
+        ({"labels": np.array(1)}, {"parameter": "labels", "value": ()}),
+        ({"adjacency": [[0, -2], [0, 0]], "ids": ["p", "q"]}, {"value": -2.0, "node": "p"}),
+        ({"adjacency": [[0, np.inf], [np.inf, 0]]}, {"value": np.inf, "node": 0}),
+        ({"adjacency": np.array([[0, 1j], [0, 0]])}, {}),
     ],
 )
-def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(GraphError) as caught:
+def test_bad_arguments(arguments: dict[str, Any], fields: dict[str, Any]) -> None:
+    with raises(GraphError, **fields):
         Graph.from_scipy(**{"adjacency": np.zeros((2, 2)), "features": np.eye(2), **arguments})
-    assert str(caught.value) == message
 
 
-@pytest.mark.parametrize(("end", "found"), [(4, 4), (-1, -1)])
-def test_an_edge_to_nowhere(end: int, found: int) -> None:
-    with pytest.raises(GraphError, match=f"Edges must join positions 0 to 2; found the position {found}: "):
+@pytest.mark.parametrize("end", [4, -1])
+def test_an_edge_to_nowhere(end: int) -> None:
+    with raises(GraphError, value=end):
         graph_of([(0, 1, 1.0), (end, 2, 1.0)], 3)
 
 
 @pytest.mark.parametrize(
-    ("ids", "wanted", "message"),
-    [
-        (
-            ["a", "b"],
-            ["a", "q"],
-            "nodes must be ids of the graph; found 1 ('q') unknown: ids of this graph look like 'a'.",
-        ),
-        ([7, 8], ["7"], "nodes must be ids of the graph; found 1 ('7') unknown: did you mean 7?"),
-        (
-            [7, 8],
-            np.arange(6),
-            "nodes must be ids of the graph; found 6 (0, 1, 2, 3, 4, …) unknown: ids of this graph look like 7.",
-        ),
-    ],
+    ("ids", "wanted", "unknown"), [(["a", "b"], ["a", "q"], "q"), ([7, 8], ["7"], "7"), ([7, 8], np.arange(6), 0)]
 )
-def test_an_unknown_id(ids: list[Hashable], wanted: Any, message: str) -> None:
+def test_an_unknown_id(ids: list[Hashable], wanted: Any, unknown: Hashable) -> None:
     graph = Graph.from_scipy(np.zeros((2, 2)), np.eye(2), ids=ids)
-    with pytest.raises(GraphError) as caught:
+    with raises(GraphError, parameter="nodes", node=unknown):
         graph.positions(wanted)
-    assert str(caught.value) == message
 
 
 NODE_COUNT = 7

@@ -76,7 +76,7 @@ def test_matching_sees_a_difference(small, tmp_path, matching):
         ("test.index", b"7\n", "must hold ind.* files of one data set"),
         ("test.index", b"7\n7\n", "must hold ind.* files of one data set"),
         ("test.index", b"7\n2\n", "must hold ind.* files of one data set"),
-        ("tx", b"\x80\x02cos\nsystem\n(X\x04\x00\x00\x00truetR.", "found a call of os.system"),
+        ("tx", b"\x80\x02cos\nsystem\n(X\x04\x00\x00\x00truetR.", "os.system"),
     ],
 )
 def test_bad_files_are_named(part, content, says, small, tmp_path):

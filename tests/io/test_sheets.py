@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from featprop.errors import FeatpropError, FileError, LabelError
+from featprop.features.missing import is_no_class
 from featprop.graph import Graph
-from featprop.sources import read_graph
 from featprop.io.answers import read_ids
 from featprop.io.formulas import bare
 from featprop.io.label_words import SKIP_WORDS
@@ -24,8 +24,8 @@ from featprop.io.labels import read_labels
 from featprop.io.overwriting import check_may_write
 from featprop.io.prediction_files import write_prediction_table
 from featprop.io.sheets import write_labels, write_pick_table
+from featprop.sources import read_graph
 from featprop.spelling import form_of
-from featprop.features.missing import is_no_class
 
 Contents = Callable[[], dict[str, bytes | None]]
 

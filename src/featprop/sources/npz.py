@@ -166,7 +166,8 @@ def _of_edges(archive: NpzArchive, name: str) -> RawGraph:
     edges = np.asarray(archive.array(name))
     if edges.ndim != 2 or edges.dtype.kind not in "iu" or 2 not in edges.shape:
         raise ValueError(f"{name} of shape {edges.shape} and type {edges.dtype}, not two rows of positions")
-    source, target = edges if edges.shape[0] == 2 else edges.T
+    by_rows = edges.shape[0] == 2 and (name == "edge_index" or edges.shape[1] != 2)
+    source, target = edges if by_rows else edges.T
     features, labels = archive.first(FEATURES), archive.first(LABELS)
     if isinstance(labels, np.ndarray) and labels.ndim == 2 and 1 in labels.shape:
         labels = labels.ravel()
