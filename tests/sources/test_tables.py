@@ -243,15 +243,17 @@ def test_data_frames_of_any_library() -> None:
 
 @pytest.mark.parametrize("max_memory", [None, 10**9])
 @pytest.mark.parametrize("where", ["memory", "disk"])
+@pytest.mark.parametrize("prefix", ["n", ""])
 def test_convert_writes_the_graph_that_read_graph_returns(
-    max_memory: int | None, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    max_memory: int | None, where: str, prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     generator = np.random.default_rng(0)
     nodes = "id,label,age,city\n" + "".join(
-        f"n{i},{'ab'[i % 2] if i % 5 else ''},{generator.normal():.3f},{'pqr'[i % 3]}\n" for i in range(500)
+        f"{prefix}{i},{'ab'[i % 2] if i % 5 else ''},{generator.normal():.3f},{'pqr'[i % 3]}\n" for i in range(500)
     )
     edges = "source,target,weight\n" + "".join(
-        f"n{generator.integers(500)},n{generator.integers(500)},{generator.random():.2f}\n" for i in range(2000)
+        f"{prefix}{generator.integers(500)},{prefix}{generator.integers(500)},{generator.random():.2f}\n"
+        for _ in range(2000)
     )
     place = folder(tmp_path, nodes, edges)
     one = fp.read_graph(place)

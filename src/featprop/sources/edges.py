@@ -21,7 +21,7 @@ from featprop.errors import FileError, GraphError, first_five
 from featprop.memory import half_of_free
 from featprop.sources.description import GraphDescription
 from featprop.sources.naming import EDGE_TYPE_NAMES, END_NAMES, WEIGHT_NAMES, find_column
-from featprop.sources.tables import Source, Tables, identifier, quoted, reading
+from featprop.sources.tables import ARROW_VIEW, Source, Tables, identifier, quoted, reading
 
 log = logging.getLogger(__name__)
 
@@ -202,7 +202,8 @@ class EdgeReader:
         )
         lookup = PositionLookup.of(ids)
         if not self._join_in_memory(joined if lookup is None else plain, lookup, ids):
-            self._join_on_disk(joined)
+            in_files = not self.edges.relation.startswith(ARROW_VIEW)  # another cursor does not see tables in memory
+            self._join_on_disk(self._looked_up(plain, lookup) if lookup is not None and in_files else joined)
 
     def _join_in_memory(self, query: str, lookup: PositionLookup | None, ids: pa.Array) -> bool:
         """Join and merge with NumPy, which is faster; return False if there are too many edges for memory."""
@@ -234,6 +235,19 @@ class EdgeReader:
         self.repairs += repairs
         self.n_entries = self.matrix.nnz
         return True
+
+    def _looked_up(self, query: str, lookup: PositionLookup) -> str:
+        """Register the edges with their ends looked up on the way, and return the query for them."""
+        schema = pa.schema([("a", pa.int32()), ("b", pa.int32()), ("w", pa.float32())])
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for batch in self.tables.connection.cursor().execute(query).to_arrow_reader(BATCH_ROWS):
+                ends = [_positions(batch.column(place), lookup) for place in (0, 1)]
+                arrays = [pa.array(end, pa.int32(), mask=end < 0) for end in ends]
+                yield pa.RecordBatch.from_arrays([*arrays, batch.column(2).cast(pa.float32())], schema=schema)
+
+        self.tables.connection.register("looked_up", pa.RecordBatchReader.from_batches(schema, batches()))
+        return "SELECT a, b, w FROM looked_up"
 
     def _check(self, rows: int, strays: int, bad: int) -> None:
         if rows == 0:

@@ -39,8 +39,9 @@ TABLE_SUFFIXES = (*DELIMITED, *PARQUET, *JSON, *EXCEL)
 EXTENSIONS = {"sqlite": "sqlite", "postgres": "postgres_scanner", "mysql": "mysql_scanner", "s3": "httpfs"}
 ENTRY_POINTS = {"sqlite": "sqlite_scanner"}
 """What DuckDB calls an extension inside, where that differs from the name of its wheel."""
-DUCKDB_SHARE = 0.4
+DUCKDB_SHARE = 0.6
 """Share of a bound on memory that DuckDB may use; ids, edges, features and the libraries need the rest."""
+ARROW_VIEW = "arrow_"
 HEAD_BYTES = 1 << 18
 """Bytes at the start of a CSV file that tell its encoding, delimiter and header."""
 MAX_LINE_BYTES = 1 << 21
@@ -153,7 +154,7 @@ class Tables:
     def arrow(self, table: pa.Table, name: str, *, typed: bool = True) -> Source:
         """Return the table of an Arrow table."""
         self._views += 1
-        view = f"arrow_{self._views}"
+        view = f"{ARROW_VIEW}{self._views}"
         self.connection.register(view, table)
         return self.described(name, view, typed=typed)
 
