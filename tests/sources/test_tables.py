@@ -302,3 +302,13 @@ def test_a_likely_label_column_is_reported(tmp_path: Path, caplog: pytest.LogCap
     with caplog.at_level(logging.WARNING, "featprop.sources"):
         fp.read_graph(folder(tmp_path, "id,class,age\n007,a,1\n8,b,2\n9,a,3\n10,b,4\n"))
     assert "'class'" in caplog.text
+
+
+def test_training_reports_a_column_that_holds_the_labels(caplog: pytest.LogCaptureFixture) -> None:
+    classes = ["a" if i % 2 else "b" for i in range(40)]
+    nodes = pa.table({"id": np.arange(40), "verdict": [f"is {name}" for name in classes], "x": np.arange(40) % 7 * 1.0})
+    edges = pa.table({"source": np.arange(39), "target": np.arange(1, 40)})
+    graph = fp.Graph.from_tables(nodes, edges)
+    with caplog.at_level(logging.WARNING, "featprop"):
+        fp.GraphRidge().fit(graph, list(range(30)), classes[:30])
+    assert "verdict" in caplog.text

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from featprop.errors import LabelError, ModelError, first_five, unknown_choice
-from featprop.features import TablePreprocessor
+from featprop.features import Leak, TablePreprocessor, find_leaks
 from featprop.graph import Graph
 from featprop.html import bars, card
 from featprop.matrix import Features, as_dense
@@ -161,6 +161,8 @@ class NodeClassifier(ABC):
     def _keep_labels(self, graph: Graph, positions: NDArray[np.intp], names: list[Hashable]) -> None:
         self.labelled_ = dict(zip(graph.ids[positions].tolist(), names, strict=True))
         self.labelled_rows_ = _digests(graph, positions)
+        if graph.table is not None:
+            graph.once(("leaks",), lambda: _find_leaks(graph, positions, names))
 
     def given_in(self, graph: Graph) -> dict[Hashable, Hashable]:
         """Return the labels it was trained on that are of nodes of this graph.
@@ -322,6 +324,14 @@ class NodeClassifier(ABC):
             )
             raise ModelError("The model", rule, found, "read the tables with raw, or train a model on this graph")
         return graph.transformed(TablePreprocessor.passthrough(self.feature_names_in_))
+
+
+def _find_leaks(graph: Graph, positions: NDArray[np.intp], names: list[Hashable]) -> list[Leak]:
+    """Report columns that may hold the labels themselves, once per graph."""
+    labels: list[Hashable | None] = [None] * graph.n_nodes
+    for position, name in zip(positions.tolist(), names, strict=True):
+        labels[position] = name
+    return find_leaks(graph.table, labels)
 
 
 def _digests(graph: Graph, positions: NDArray[np.intp]) -> tuple[str, ...]:
