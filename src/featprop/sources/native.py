@@ -46,7 +46,7 @@ from featprop.progress import tracked
 
 DESCRIPTION = "graph.json"
 FORMAT = "featprop graph"
-VERSION = 2
+VERSION = 1
 SOURCE = "source.json"
 """Where a data set is from, next to its graph in the cache."""
 STAMP = "checked.json"
@@ -334,7 +334,7 @@ def _mapped(folder: Path, description: dict[str, Any]) -> Graph:
     nodes, columns = (_count(description, name) for name in ("nodes", "features"))
     is_there = {name: (folder / f"{name}.npy").exists() for name in ("features.data", "labels", "candidates")}
     classes = tuple(from_jsonable(name) for name in description["classes"])
-    names, preprocessor = description["feature_names"], description["preprocessor"]
+    names, preprocessor = description["feature_names"], description.get("preprocessor")
     if len(set(classes)) != len(classes) or (names is not None and len(names) != columns):
         raise ValueError(f"{len(names or ())} names of {columns} features, or repeated classes")
     scale = description["weight_scale"]
@@ -354,7 +354,7 @@ def _mapped(folder: Path, description: dict[str, Any]) -> Graph:
         tuple(str(repair) for repair in description["repairs"]),
         None if scale is None else float(scale),
         _array(folder, "candidates", "?", (nodes,)) if is_there["candidates"] else None,
-        str(description["id_name"]),
+        str(description.get("id_name", "id")),
     )
 
 
