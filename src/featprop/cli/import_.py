@@ -10,20 +10,16 @@ import typer
 from featprop.cli.app import app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import ClassesOption, LogArgument, count_of, split_names
-from featprop.cli.table_options import reads_tables
 from featprop.errors import LabelError, first_five
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
     from featprop.labels import Imported
-    from featprop.tables import TableOptions
 
 
 @app.command("import")
-@reads_tables()
 def import_(
     labels: LogArgument,
-    tables: TableOptions,
     results: Annotated[
         Path,
         typer.Argument(
@@ -53,7 +49,7 @@ def import_(
 
     is_new = not labels.exists()
     with showing_progress():
-        whole = None if graph is None else read(graph, tables)
+        whole = None if graph is None else read(graph)
         with LabelLog(None if is_new else labels, exclusive=not is_new) as log:
             done = import_labels(log, results, whole, split_names(classes) or None, annotator=annotator.strip())
             agreed, apart = alpha(log.holding()), disagreements(log.holding())
