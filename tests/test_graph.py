@@ -100,8 +100,6 @@ def test_directions_with_different_weights_are_merged(repeated: str, weight: int
     ends = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
     graph = Graph.from_raw(RawGraph(*ends, np.eye(3), np.array([1.0, 9, 2, 2]), repeated=repeated))
     assert graph.adjacency[0, 1] == weight
-    assert len(graph.repairs) == 1
-    assert "1 edge " in graph.repairs[0]
 
 
 def test_features_stay_sparse_if_that_is_smaller() -> None:

@@ -19,7 +19,8 @@ log = logging.getLogger(__name__)
 
 CHUNK_WEIGHTS = 1 << 16
 """Weights summed together; the sums of chunks are added one after the other."""
-MERGED = {"max": "merged, keeping the largest weight", "sum": "merged, adding their weights", "count": "counted"}
+MERGED = {"max": "keeping the largest weight", "sum": "adding the weights", "count": "counting them"}
+"""How the weights of duplicate edges are combined, for the log."""
 
 
 @dataclass(frozen=True)
@@ -89,16 +90,31 @@ def symmetric_adjacency(raw: RawGraph, ids: NDArray[Any]) -> tuple[sp.csr_array,
     scale, rescaled = mean.scale() if raw.scaled else (1.0, None)
     if scale not in (1.0, None):
         matrix.data = mean.divided(matrix.data)
-    counts = [
-        (n_loops, "self-loops dropped"),
-        (n_zeros, "edges of weight 0 dropped"),
-        (n_edges - n_directed, f"duplicate edges {MERGED[raw.repeated]}"),
-        (2 * len(pairs) - n_directed, "edges given in one direction only made undirected"),
-    ]
-    repairs = [f"{count:,} {what}" for count, what in counts if count] + ([] if rescaled is None else [rescaled])
+    repairs = describe_repairs(
+        raw.repeated,
+        loops=n_loops,
+        zeros=n_zeros,
+        duplicates=n_edges - n_directed,
+        one_way=2 * len(pairs) - n_directed,
+    )
+    repairs += [] if rescaled is None else [rescaled]
     for repair in repairs:
         log.info("%s", repair)
     return matrix, tuple(repairs), scale
+
+
+def describe_repairs(
+    repeated: str, *, unknown: int = 0, loops: int = 0, zeros: int = 0, duplicates: int = 0, one_way: int = 0
+) -> list[str]:
+    """Describe each repair of an edge list that was needed; the numbers count edges."""
+    counts = [
+        (unknown, "dropped {} edge{} to unknown nodes"),
+        (loops, "dropped {} self-loop{}"),
+        (zeros, "dropped {} edge{} of weight 0"),
+        (duplicates, f"merged {{}} duplicate edge{{}}, {MERGED[repeated]}"),
+        (one_way, "added the reverse of {} edge{} given in one direction only"),
+    ]
+    return [text.format(f"{count:,}", "" if count == 1 else "s") for count, text in counts if count]
 
 
 def index_type(nodes: int, entries: int) -> type[np.int32 | np.int64]:
@@ -109,17 +125,20 @@ def index_type(nodes: int, entries: int) -> type[np.int32 | np.int64]:
 def _checked_weights(weights: Any, a: NDArray[np.int64], b: NDArray[np.int64], ids: Any) -> NDArray[np.float32]:
     values = np.asarray(weights)
     if values.dtype.kind not in "biuf":
-        raise GraphError(f"Edge weights must be numbers, not of type {values.dtype}.")
+        message = f"Edge weights must be numbers, not of type {values.dtype}."
+        raise GraphError(message, parameter="weights", value=str(values.dtype))
     with np.errstate(over="ignore"):
         found = values.astype(np.float32)
     bad = np.flatnonzero(~(np.isfinite(found) & (found >= 0)))
     if bad.size:
         ends = [ids[end[bad[0]]] for end in (a, b)]
         ends = [end.item() if isinstance(end, np.generic) else end for end in ends]
+        more = f" ({bad.size:,} such weights in all)" if bad.size > 1 else ""
         raise GraphError(
-            f"{bad.size:,} edge weights are not numbers from 0 to 3.4e38, such as {values[bad[0]]} of the edge from "
-            f"{ends[0]!r} to {ends[1]!r}.",
+            f"Edge weights must be numbers from 0 to 3.4e38, but the edge from {ends[0]!r} to {ends[1]!r} weighs "
+            f"{values[bad[0]]}{more}.",
             hint="Correct these weights or drop the edges.",
+            parameter="weights",
             value=float(values[bad[0]]),
             node=ends[0],
         )

@@ -14,7 +14,6 @@ from types import SimpleNamespace
 import numpy as np
 import platformdirs
 import pytest
-from featprop.tables import TableOptions
 
 from featprop.cache import cache_folder
 from featprop.datasets import (
@@ -344,8 +343,6 @@ def test_names(no_network):
     with raises(FileError, path="pubmedd") as caught:
         resolve("pubmedd")
     assert "pubmed" in caught.value.hint
-    with raises(ParameterError, parameter="features"):
-        resolve("cora", TableOptions(features=("w_*",)))
     assert load("digits").n_nodes == resolve("digits").n_nodes == 1797
     assert catalogue.is_known("Coauthor CS")
 

@@ -124,7 +124,7 @@ def parquet(place):
     folder = place / "g"
     folder.mkdir()
     for name, frame in zip(("nodes", "edges"), frames(place), strict=True):
-        pq.write_table(pa.Table.from_tables(frame), folder / f"{name}.parquet")
+        pq.write_table(pa.Table.from_pandas(frame), folder / f"{name}.parquet")
     return folder
 
 

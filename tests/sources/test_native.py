@@ -14,6 +14,7 @@ from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
 from featprop.sources import native, read_graph
 from featprop.sources.native import ArrayWriter, check_arrays, open_native, write_native, writing_native
+from tests.helpers import raises
 
 
 def graph_of(**changes):

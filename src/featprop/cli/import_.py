@@ -73,12 +73,13 @@ def import_(
 
 
 def _print_left_out(done: Imported, graph: Graph | None) -> None:
-    from featprop.tables.near import did_you_mean
+    from featprop.ids import closest
 
     if done.unknown_nodes:
-        advice = None if graph is None else did_you_mean(done.unknown_nodes, graph.ids.tolist())
+        near = None if graph is None else closest(done.unknown_nodes[0], graph.ids.tolist())
         strange = first_five([repr(node) for node in done.unknown_nodes])
-        typer.echo(f"Left out, not in the graph: {strange}{f': {advice}' if advice else ''}", err=True)
+        advice = "" if near is None else f". Did you mean {near!r}?"
+        typer.echo(f"Left out, not in the graph: {strange}{advice}", err=True)
     if done.unknown_classes:
         strange = first_five([repr(name) for name in done.unknown_classes])
         typer.echo(f"Left out, not among the classes: {strange}", err=True)

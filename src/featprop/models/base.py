@@ -23,7 +23,7 @@ from featprop.options import check_options, options_of, unknown_option
 from featprop.propagation import Propagation
 
 if TYPE_CHECKING:
-    from featprop.features import Leak, TablePreprocessor
+    from featprop.features import Leak
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class NodeClassifier(ABC):
     class_names_: tuple[Hashable, ...] = ()
     n_features_in_: int = 0
     feature_names_in_: tuple[str, ...] | None = None
-    preprocessor_: TablePreprocessor | None = None
+    preprocessor_: Any = None
     labelled_: Mapping[Hashable, Hashable] = MappingProxyType({})
     labelled_rows_: tuple[str, ...] = ()
     held_out_proba_: NDArray[np.float32] | None = None

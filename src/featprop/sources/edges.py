@@ -16,7 +16,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.adjacency import MERGED, MeanWeight, RawGraph, index_type, symmetric_adjacency
+from featprop.adjacency import MeanWeight, RawGraph, describe_repairs, index_type, symmetric_adjacency
 from featprop.errors import FileError, GraphError, first_five
 from featprop.memory import half_of_free
 from featprop.sources.description import GraphDescription
@@ -230,7 +230,7 @@ class EdgeReader:
         parts.clear()
         description = self.description
         raw = RawGraph(a, b, None, weights, scaled=description.weights == "mean", repeated=description.duplicates)
-        self.repairs += _counted((strays, "edges to unknown nodes dropped"))
+        self.repairs += describe_repairs(description.duplicates, unknown=strays)
         self.matrix, repairs, self.scale = symmetric_adjacency(raw, ids)
         self.repairs += repairs
         self.n_entries = self.matrix.nnz
@@ -269,11 +269,6 @@ class EdgeReader:
             ).fetchall()[0]
         self._check(rows, strays, bad)
         kept = rows - strays - zeros - loops
-        self.repairs += _counted(
-            (strays, "edges to unknown nodes dropped"),
-            (loops, "self-loops dropped"),
-            (zeros, "edges of weight 0 dropped"),
-        )
         combined = {"max": "max(w)", "sum": "sum(w)", "count": "count(*)"}[self.description.duplicates]
         if not self._is_weighted:
             combined = "1" if self.description.duplicates == "max" else "count(*)"
@@ -288,9 +283,13 @@ class EdgeReader:
                 "SELECT count(*), count(*) FILTER (forward AND backward) FROM pairs"
             ).fetchall()[0]
         self.n_entries = 2 * pairs
-        self.repairs += _counted(
-            (kept - pairs - both, f"duplicate edges {MERGED[self.description.duplicates]}"),
-            (pairs - both, "edges given in one direction only made undirected"),
+        self.repairs += describe_repairs(
+            self.description.duplicates,
+            unknown=strays,
+            loops=loops,
+            zeros=zeros,
+            duplicates=kept - pairs - both,
+            one_way=pairs - both,
         )
 
     def entries(self) -> Iterator[Entries]:
@@ -403,10 +402,6 @@ class EdgeReader:
             column=column,
             value=value,
         )
-
-
-def _counted(*counts: tuple[int, str]) -> list[str]:
-    return [f"{count:,} {what}" for count, what in counts if count]
 
 
 def _text_of(edges: Source, column: str) -> str:

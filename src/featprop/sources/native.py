@@ -117,6 +117,7 @@ def writing_native(folder: Path, *, force: bool = False) -> Iterator[Path]:
     check_may_replace(folder, force=force)
     with replacing_folder(folder) as temporary:
         yield temporary
+        check_may_replace(folder, force=force)
         before = time.time_ns() - 2 * CLOCK_TICK_NS
         for name in _file_states(temporary):
             os.utime(temporary / name, ns=(before, before))

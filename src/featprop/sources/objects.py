@@ -205,7 +205,7 @@ def _are_names(values: Sequence[Any]) -> bool:
 def _column(values: Sequence[Any]) -> pa.Array:
     plain = [value.tolist() if isinstance(value, np.ndarray | np.generic) else value for value in values]
     try:
-        return pa.array(plain, from_tables=True)
+        return pa.array(plain, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return pa.array([None if value is None else str(value) for value in plain], pa.string())
 

@@ -259,7 +259,7 @@ def _from_pandas(frame: Any, name: str, id_column: str | None) -> pa.Table:
 
 def _series(series: Any, column: str, name: str) -> pa.Array:
     try:
-        values = pa.Array.from_tables(series)
+        values = pa.Array.from_pandas(series)
         if isinstance(values, pa.ChunkedArray):
             values = values.combine_chunks()
         if not isinstance(values.type, pa.ExtensionType):

@@ -421,8 +421,8 @@ def opened(path: Path) -> Iterator[Any]:
 
 
 def table_suffix(path: Path) -> str:
-    """Return the suffix that tells the kind of a table, that of a compressed file included."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
+    """Return the suffix that tells the kind of a table, also of a backup (``.bak``) or a compressed file."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if not re.fullmatch(r"\.(bak|\d+)", suffix)]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
