@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +137,5 @@ TARGETS: dict[str, Any] = {
     "exchange": exchange_files,
     "npz": arrays,
     "native": converted_graphs,
+    "description": descriptions,
 }
-if find_spec("featprop.sources"):
-    TARGETS["description"] = descriptions
