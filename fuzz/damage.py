@@ -61,19 +61,17 @@ def damaged_bytes(draw: DrawFn, content: bytes) -> bytes:
         size = len(changed)
         at = draw(st.integers(0, min(size, 64)) | st.integers(max(0, size - 64), size) | st.integers(0, size))
         end = min(size, at + draw(st.sampled_from([1, 2, 8, 64, 1024])))
-        way = draw(st.sampled_from(["replace", "insert", "drop", "truncate", "repeat", "overwrite"]))
-        if way == "replace":
-            changed[at : at + 1] = draw(st.binary(min_size=1, max_size=1))
+        way = draw(st.sampled_from(["overwrite", "insert", "drop", "truncate", "repeat"]))
+        if way == "overwrite":
+            changed[at:end] = draw(st.binary(max_size=16))
         elif way == "insert":
             changed[at:at] = draw(st.sampled_from(PIECES))
         elif way == "drop":
             del changed[at:end]
         elif way == "truncate":
             del changed[at:]
-        elif way == "repeat":
-            changed[at:at] = changed[at:end] * draw(st.sampled_from([1, 100]))
         else:
-            changed[at:end] = draw(st.binary(max_size=16))
+            changed[at:at] = changed[at:end] * draw(st.sampled_from([1, 100]))
     return bytes(changed)
 
 

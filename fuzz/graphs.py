@@ -84,7 +84,7 @@ def dialects(draw: DrawFn, seeds: Path) -> Case:
 @st.composite
 def descriptions(draw: DrawFn, seeds: Path) -> Case:  # noqa: ARG001
     """Damage a ``graph.toml``, or give it hostile SQL: nothing is written but what the command writes."""
-    tree = draw(damaged_tree(DESCRIPTION)) if draw(st.booleans()) else dict(DESCRIPTION)
+    tree = draw(damaged_tree(DESCRIPTION)) if draw(st.integers(0, 2)) == 0 else dict(DESCRIPTION)
     if isinstance(tree, dict) and draw(st.booleans()):
         role, query = draw(st.sampled_from(["nodes", "edges", "only"])), draw(st.sampled_from(QUERIES))
         tree |= {"graph": {"only": query}} if role == "only" else {role: query}
@@ -122,7 +122,9 @@ def converted_graphs(draw: DrawFn, seeds: Path) -> Case:
 
 def to_toml(tree: Any) -> str:
     """Write values as TOML; what TOML cannot hold becomes a damaged file."""
-    return "".join(f"{json.dumps(key)} = {_inline(value)}\n" for key, value in tree.items()) if tree else ""
+    if not isinstance(tree, dict):
+        return _inline(tree)
+    return "".join(f"{json.dumps(key)} = {_inline(value)}\n" for key, value in tree.items())
 
 
 def _inline(value: Any) -> str:
