@@ -16,7 +16,7 @@ from featprop.sources import edges as edges_module
 from featprop.sources.converting import convert_tables
 from featprop.sources.inferring import infer_description
 from featprop.sources.reading import describe
-from featprop.sources.tables import read_table
+from featprop.sources.tables import Tables, read_table
 from tests.helpers import raises
 
 NODES = "id,age\n007,1\n8,2\n9,3\n10,5\n"
@@ -311,3 +311,10 @@ def test_training_reports_a_column_that_holds_the_labels(caplog: pytest.LogCaptu
     with caplog.at_level(logging.WARNING, "featprop"):
         fp.GraphRidge().fit(graph, list(range(30)), classes[:30])
     assert "verdict" in caplog.text
+
+
+def test_scratch_of_a_killed_run_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "featprop-scratch-killed" / "spill").mkdir(parents=True)
+    with Tables(scratch=tmp_path) as tables:
+        assert [tables.scratch] == list(tmp_path.iterdir())
+    assert list(tmp_path.iterdir()) == []

@@ -25,6 +25,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from featprop.compute.scratch import scratch_folder
 from featprop.errors import FileError, MissingExtraError, ParameterError, first_five, quote_error
 from featprop.sources.description import is_sql
 from featprop.sources.naming import neo4j_name
@@ -96,7 +97,8 @@ class Tables:
         scratch: Path | None = None,
     ) -> None:
         self.folder = Path() if folder is None else folder
-        self.scratch = Path(tempfile.mkdtemp(prefix="featprop-", dir=scratch))
+        self._opened = contextlib.ExitStack()
+        self.scratch = self._opened.enter_context(scratch_folder(scratch))
         config: dict[str, Any] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
@@ -127,7 +129,7 @@ class Tables:
     def close(self) -> None:
         """Close the connection and remove its files."""
         self.connection.close()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        self._opened.close()
 
     def source(self, spec: str, what: str = "table") -> Source:
         """Return the table of a file, a glob, a sheet of a workbook or a query.
