@@ -76,7 +76,7 @@ def features_by_hand(centred_by_hand: ByHand) -> ByHand:
     return compute
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def dask_client() -> Iterator[Any]:
     """A real cluster of two processes."""
     distributed = pytest.importorskip("distributed")

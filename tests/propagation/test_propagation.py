@@ -53,11 +53,6 @@ def test_a_path_of_three_nodes_by_hand() -> None:
     np.testing.assert_allclose(dense(propagate(graph, 2)), (S @ S)[:, :1], rtol=1e-6)
 
 
-def test_default_is_two_layers() -> None:
-    graph = random_graph(12, 3, 0)
-    assert propagate(graph) is propagate(graph, 2)
-
-
 @pytest.mark.parametrize(("filled", "sparse"), [(9, True), (10, False), (15, False)])
 def test_rows_become_dense_when_half_filled(filled: int, sparse: bool) -> None:
     """Isolated nodes keep their rows, of which `filled` of twenty columns are non-zero."""
@@ -65,16 +60,6 @@ def test_rows_become_dense_when_half_filled(filled: int, sparse: bool) -> None:
     graph = Graph(sp.csr_array((5, 5), dtype=np.float32), sp.csr_array(features), np.arange(5))
     assert sp.issparse(propagate(graph, 1)) == sparse
     np.testing.assert_array_equal(dense(propagate(graph, 1)), features)
-
-
-def test_weights_enter_the_degrees() -> None:
-    graph = Graph.from_scipy(np.array([[0, 3.0], [3.0, 0]]), np.eye(2))
-    np.testing.assert_allclose(normalised_adjacency(graph).toarray(), [[1 / 4, 3 / 4], [3 / 4, 1 / 4]])
-
-
-def test_isolated_nodes_keep_their_features() -> None:
-    graph = Graph.from_scipy(sp.csr_array((3, 3)), np.array([[1.0], [2.0], [0.0]]))
-    np.testing.assert_array_equal(dense(propagate(graph, 5)), [[1.0], [2.0], [0.0]])
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -201,11 +186,6 @@ def test_compared_distances_are_one_minus_the_mean_cosine(features_by_hand: ByHa
     np.testing.assert_allclose(points.distances(slice(None)), expected, atol=1e-4)
 
 
-def test_few_columns_are_all_kept() -> None:
-    graph = random_graph(COMPARED_COLUMNS + 50, 3, seed=2)
-    assert Propagation.of(graph).compared.width == 3 * (3 + 1)
-
-
 def test_many_columns_are_reduced() -> None:
     """Next to an exact singular value decomposition, on features with a few strong directions."""
     generator = np.random.default_rng(2)
@@ -323,13 +303,6 @@ def test_arrays_are_read_only(line: Graph, sparse: bool) -> None:
         for array in (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,):
             with pytest.raises(ValueError, match="read-only"):
                 array[0] = 7
-
-
-def test_only_requested_results_are_kept(line: Graph) -> None:
-    graph = replace(line)
-    propagate(graph, 5)
-    assert {key for key in graph.cache.values if isinstance(key, tuple)} == {("rows", 5)}
-    np.testing.assert_array_equal(dense(propagate(graph, 3)), dense(propagate(replace(line), 3)))
 
 
 @pytest.mark.parametrize(
