@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
-from sklearn.exceptions import NotFittedError
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import PredefinedSplit
 from sklearn.model_selection import cross_validate as sklearn_cross_validate
-from sklearn.utils.validation import check_is_fitted
 
 import featprop as fp
-from featprop.errors import LabelError, ModelError, ParameterError
-from featprop.models import NodeClassifier, available_models, cross_validate, get_model
+from featprop.errors import LabelError, ParameterError
+from featprop.models import NodeClassifier, cross_validate
 from featprop.models.cross_validation import _random_folds
 from featprop.propagation import Propagation
 from tests.helpers import raises
@@ -44,24 +42,6 @@ def signs() -> fp.Graph:
     return fp.Graph.from_scipy(
         sp.csr_array((6, 6)), features, ids=list("abcdef"), labels=["no", "no", "yes", "yes", "yes", None]
     )
-
-
-@pytest.mark.parametrize("name", available_models())
-def test_scikit_learn_conventions(name: str, line: fp.Graph) -> None:
-    model = get_model(name)
-    assert is_classifier(model)
-    assert not is_regressor(model)
-    assert clone(model).get_params() == model.get_params()
-    assert not hasattr(model, "classes_")
-    with pytest.raises(NotFittedError):
-        check_is_fitted(model)
-    assert model.fit(line, ["a", "c"], ["left", "right"]) is model
-    check_is_fitted(model)
-    assert isinstance(model.classes_, np.ndarray)
-    assert model.classes_.tolist() == ["left", "right"]
-    assert model.n_features_in_ == 2
-    assert not clone(model).is_fitted
-    assert model.set_params(**model.get_params()) is model
 
 
 def test_classes_of_integers_are_an_integer_array(line: fp.Graph) -> None:
@@ -124,13 +104,6 @@ def test_score_by_hand(signs: fp.Graph) -> None:
         model.score(signs, {})
     with raises(LabelError, parameter="labels"):
         FirstColumn().fit(signs).score(signs)
-
-
-def test_other_feature_columns_are_refused(signs: fp.Graph) -> None:
-    with raises(ModelError):
-        FirstColumn().predict(signs)
-    with raises(ModelError, value=2):
-        FirstColumn().fit(signs).predict(fp.Graph.from_scipy(np.zeros((2, 2)), np.eye(2)))
 
 
 class NodesAsRows(ClassifierMixin, BaseEstimator):
