@@ -30,14 +30,6 @@ def test_results_round_trip(line: Make, tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "new" / "results").glob("*.jsonl")} == {"cora.jsonl", "graph.jsonl"}
 
 
-def test_documented_fields_are_written(line: Make) -> None:
-    documented = (
-        "dataset strategy budget seed model protocol nodes macro_f1 micro_f1 accuracy seconds_select seconds_train "
-        "peak_memory mean_distance max_distance versions"
-    )
-    assert set(documented.split()) <= set(json.loads(line("random", 10, 0, 0.5, versions={"numpy": "2"}).to_json()))
-
-
 @pytest.mark.parametrize("kept", [1, 40, 200, -1])
 def test_incomplete_line_is_ignored_and_then_removed(line: Make, tmp_path: Path, kept: int) -> None:
     lines = [line("random", budget, 0, 0.5) for budget in (10, 20, 40)]
@@ -156,13 +148,3 @@ def test_next_run_continues_after_a_full_disk(line: Make, tmp_path: Path) -> Non
     with appending(tmp_path) as appender:
         appender.append([second])
     assert read_results(tmp_path) == [first, second]
-
-
-def test_mean_distance_above_the_maximum_is_an_error(line: Make) -> None:
-    with pytest.raises(ValueError):
-        line("random", 10, 0, 0.5, mean_distance=2.0, max_distance=1.0)
-    assert line("random", 10, 0, 0.5, mean_distance=1.0, max_distance=1.0)
-
-
-def test_missing_folder_has_no_results(tmp_path: Path) -> None:
-    assert read_results(tmp_path / "nowhere") == []
