@@ -48,9 +48,9 @@ def random_graph(
     n: int = 30,
     columns: int = 4,
     *,
-    density: float = 0.1,
+    density: float = 0.2,
     filled: float = 1.0,
-    weighted: bool = True,
+    weighted: bool = False,
     seed: int = 0,
     **options: Any,
 ) -> Graph:
@@ -63,10 +63,11 @@ def random_graph(
     return Graph.from_scipy(edges, features, **options)
 
 
-def edgeless(features: Any = None, **options: Any) -> Graph:
+def edgeless(features: Any, **options: Any) -> Graph:
     """Make a graph without edges, where propagation keeps the features: rows, or how many nodes with equal ones."""
-    rows = np.ones((features, 1)) if isinstance(features, int) else np.asarray(features, dtype=float)
-    return Graph.from_scipy(sp.csr_array((len(rows), len(rows))), rows, **options)
+    given = np.ones((features, 1)) if isinstance(features, int) else features
+    rows = given if sp.issparse(given) else np.asarray(given, dtype=float)
+    return Graph.from_scipy(sp.csr_array((rows.shape[0], rows.shape[0])), rows, **options)
 
 
 def named(ids: Sequence[Any], **options: Any) -> Graph:

@@ -44,13 +44,6 @@ def signs() -> fp.Graph:
     )
 
 
-def test_classes_of_integers_are_an_integer_array(line: fp.Graph) -> None:
-    model = fp.GraphRidge().fit(line, {"a": 7, "c": 3})
-    assert model.classes_.dtype == np.int64
-    assert model.classes_.tolist() == [3, 7]
-    assert model.classes_[model.predict_proba(line).argmax(axis=1)].tolist() == model.predict(line).tolist()
-
-
 def test_fit_on_a_mapping_equals_fit_on_nodes_and_labels(line: fp.Graph) -> None:
     expected = fp.GraphRidge().fit(line, ["a", "b", "e"], ["x", "y", "y"]).predict_proba(line)
     labels = {"e": "y", "a": "x", "b": "y"}
@@ -132,17 +125,6 @@ def test_cross_validate_equals_that_of_scikit_learn() -> None:
     np.testing.assert_allclose(found["test_score"], expected["test_score"])
     assert (found["fit_time"] > 0).all()
     assert found["test_score"].mean() > 0.7
-
-
-def test_folds_are_stratified_and_drawn_by_the_seed() -> None:
-    names = ["a"] * 12 + ["b"] * 8 + ["c"]
-    folds = _random_folds(names, 4, 0)
-    for name in "ab":
-        counts = np.bincount(folds[[i for i, each in enumerate(names) if each == name]], minlength=4)
-        assert counts.max() - counts.min() <= 1
-    assert np.bincount(folds).tolist() == [6, 5, 5, 5]
-    np.testing.assert_array_equal(folds, _random_folds(names, 4, 0))
-    assert (folds != _random_folds(names, 4, 1)).any()
 
 
 def test_cross_validate_by_hand(signs: fp.Graph) -> None:

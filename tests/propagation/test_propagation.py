@@ -29,20 +29,10 @@ from featprop.propagation import (
 )
 from featprop.propagation.feature_sets import feature_homophily
 from featprop.propagation.propagation import COMPARED_COLUMNS, FLAT_COLUMNS
+from tests.graphs import edgeless, random_graph
 from tests.helpers import raises
 
 ByHand = Callable[..., np.ndarray]
-
-
-def random_graph(n: int, n_features: int, seed: int, *, sparse: bool = False, weighted: bool = False) -> Graph:
-    generator = np.random.default_rng(seed)
-    adjacency = sp.random_array((n, n), density=0.2, rng=generator, format="csr")
-    if not weighted:
-        adjacency.data[:] = 1.0
-    features = generator.normal(size=(n, n_features))
-    if sparse:
-        features[generator.random(features.shape) < 0.9] = 0.0
-    return Graph.from_scipy(adjacency, features)
 
 
 def test_a_path_of_three_nodes_by_hand() -> None:
@@ -65,7 +55,7 @@ def test_rows_become_dense_when_half_filled(filled: int, sparse: bool) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_equals_gcn_norm_of_pyg(seed: int, weighted: bool) -> None:
-    graph = random_graph(40, 3, seed, weighted=weighted)
+    graph = random_graph(40, 3, seed=seed, weighted=weighted)
     data = graph.to_pyg()
     edge_index, edge_weight = gcn_norm(data.edge_index, data.edge_weight, graph.n_nodes)
     theirs = sp.coo_array((edge_weight.numpy(), tuple(edge_index.numpy())), shape=graph.adjacency.shape)
@@ -86,7 +76,7 @@ def test_equals_sgconv_of_pyg(layers: int) -> None:
 @given(seed=st.integers(0, 10_000), layers=st.integers(0, 3))
 @settings(max_examples=30, deadline=None)
 def test_sparse_equals_dense_in_float32(seed: int, layers: int) -> None:
-    graph = random_graph(20, 30, seed, sparse=True)
+    graph = random_graph(20, 30, seed=seed, filled=0.1)
     assert sp.issparse(graph.features)
     full = Graph(graph.adjacency, dense(graph.features), graph.ids)
     propagated = propagate(graph, layers)
@@ -97,7 +87,7 @@ def test_sparse_equals_dense_in_float32(seed: int, layers: int) -> None:
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=30, deadline=None)
 def test_permuting_the_nodes_permutes_the_rows(seed: int) -> None:
-    graph = random_graph(20, 3, seed)
+    graph = random_graph(20, 3, seed=seed)
     order = np.random.default_rng(seed).permutation(graph.n_nodes)
     permuted = Graph.from_scipy(graph.adjacency[order][:, order], graph.features[order])
     np.testing.assert_allclose(propagate(permuted), propagate(graph)[order], atol=1e-6)
@@ -106,7 +96,7 @@ def test_permuting_the_nodes_permutes_the_rows(seed: int) -> None:
 @pytest.mark.parametrize("layers", [-1, 1.5, "2", None])
 def test_invalid_layers_are_refused(layers: Any) -> None:
     with raises(ParameterError, parameter="layers", value=layers):
-        propagate(random_graph(5, 2, 0), layers)
+        propagate(random_graph(5, 2, seed=0), layers)
 
 
 @given(seed=st.integers(0, 1000), sparse=st.booleans(), name=st.sampled_from(FEATURE_SETS))
@@ -202,7 +192,7 @@ def test_many_columns_are_reduced() -> None:
 
 def test_flat_features_keep_more_columns() -> None:
     generator = np.random.default_rng(0)
-    graph = Graph.from_scipy(sp.csr_array((900, 900)), generator.normal(size=(900, 700)))
+    graph = edgeless(generator.normal(size=(900, 700)))
     assert Propagation.of(graph).compared.width == FLAT_COLUMNS
 
 
@@ -238,7 +228,7 @@ def test_feature_homophily_detects_similar_neighbours() -> None:
     assert found[2] < 0
     assert "own" not in within.compared_shares
     assert between.compared_shares["own"] == pytest.approx(3 / 8)
-    alone = Graph.from_scipy(sp.csr_array((200, 200)), features)
+    alone = edgeless(features)
     assert feature_homophily(alone, Propagation.of(alone).features("own")) == 0
 
 

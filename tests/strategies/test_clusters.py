@@ -12,6 +12,7 @@ from featprop.graph import Graph
 from featprop.propagation import coverage, propagate
 from featprop.strategies import QueryContext, get_strategy
 from featprop.strategies.grain import influence
+from tests.graphs import edgeless
 
 MakeContext = Callable[..., QueryContext]
 
@@ -89,7 +90,7 @@ def test_herding_covers_the_crowd_first(make_context: MakeContext) -> None:
 def test_herding_is_greedy_on_its_objective(labelled: list[int]) -> None:
     generator = np.random.default_rng(4)
     features = generator.normal(size=(15, 3))
-    graph = Graph.from_scipy(sp.csr_array((15, 15)), features)
+    graph = edgeless(features)
     known = np.array(labelled, dtype=np.intp)
     context = QueryContext(graph, known, np.setdiff1d(np.arange(15), known))
     distances = np.linalg.norm(features[:, None] - features[None], axis=2)
@@ -199,7 +200,7 @@ def test_close_to_the_optimum_on_tiny_graphs(seed: int) -> None:
 
 def test_labelled_nodes_count_as_medoids() -> None:
     features = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]])
-    graph = Graph.from_scipy(sp.csr_array((6, 6)), features)
+    graph = edgeless(features)
     context = QueryContext(graph, np.array([0, 4]), np.array([1, 2, 3, 5]))
     picks = get_strategy("featprop").select(context, 1, np.random.default_rng(0))
     assert picks[0] in (2, 3)
