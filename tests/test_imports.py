@@ -23,7 +23,7 @@ LAYERS = [
         "ids",
         "registry",
     ],
-    ["adjacency", "graph", "tables", "interop", "compute", "io", "datasets"],
+    ["adjacency", "graph", "plain", "features", "sources", "compute", "io", "datasets"],
     ["propagation", "clustering"],
     ["strategies", "models"],
     ["labels", "evaluate", "active", "transforms"],

@@ -32,9 +32,9 @@ from featprop.cli import app
 from featprop.datasets import resolve
 from featprop.experiments import runner
 from featprop.experiments.protocol import Protocol
-from featprop.io.native import write_native
 from featprop.labels import LabelLog
 from featprop.models import MODELS
+from featprop.sources.native import write_native
 from featprop.strategies import STRATEGIES
 
 ROOT = Path(__file__).parents[2]
