@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import featprop as fp
-from featprop.clustering import k_medoids
 from featprop.compute import (
     Backend,
     DiskBackend,
@@ -135,15 +134,6 @@ def test_many_rows_are_shifted_into_rows_of_the_backend(size: float, tmp_path: P
     assert is_mapped(points.rows) == (size == 1.0), "rows that must be rescaled are copied to memory"
     assert points.scale == expected.scale
     np.testing.assert_array_equal(points.rows, expected.rows)
-
-
-def test_medoids_of_mapped_rows_equal_those_in_memory(tmp_path: Path) -> None:
-    rows = np.random.default_rng(0).normal(size=(3000, 8)).astype(np.float32)
-    files, whole = (
-        k_medoids(Points.wrap(each, "euclidean"), 12, method="sampled") for each in (mapped(rows, tmp_path), rows)
-    )
-    np.testing.assert_array_equal(files.medoids, whole.medoids)
-    np.testing.assert_array_equal(files.labels, whole.labels)
 
 
 def test_few_rows_stay_in_memory_and_many_go_to_files(tmp_path: Path) -> None:

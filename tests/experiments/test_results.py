@@ -1,6 +1,5 @@
 """Results on disk."""
 
-import datetime as dt
 import json
 import platform
 import resource
@@ -75,13 +74,6 @@ def test_cell_is_identified_by_content(line: Make, tmp_path: Path) -> None:
     with appending(tmp_path) as appender:
         appender.append(results)
     assert read_results(tmp_path) == results
-
-
-def test_node_ids_keep_their_type(line: Make, tmp_path: Path) -> None:
-    result = line("random", 4, 0, 0.5, nodes=((0, 1), 1.5, "1.5", dt.date(2026, 11, 16)))
-    with appending(tmp_path) as appender:
-        appender.append([result])
-    assert read_results(tmp_path)[0].nodes == result.nodes
 
 
 def test_statistics_are_merged(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.numpy import save_file
 from scipy.special import softmax
-from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 
 import featprop as fp
@@ -309,13 +308,6 @@ def test_the_representation_is_the_feature_set_with_the_largest_weight(features_
     np.testing.assert_allclose(model.representation(graph), features_by_hand(graph, most), atol=1e-4)
 
 
-def test_clone() -> None:
-    copy = clone(fitted(class_graph(), alpha=0.5, features="own"))
-    assert copy.get_params() == {"alpha": 0.5, "self_training": 1.0, "features": "own", "structure": False}
-    assert not copy.is_fitted
-    assert repr(copy) == "GraphRidge(alpha=0.5, features='own')"
-
-
 def grown(graph: Graph, new: int, kind: int) -> Graph:
     """The graph with nodes of one class appended, each joined to two old nodes of it."""
     generator = np.random.default_rng(9)
@@ -449,14 +441,3 @@ def test_nodes_without_features_are_ignored() -> None:
     np.testing.assert_allclose(model.predict_proba(graph)[40:], 0.5, atol=0.1)
     turned = GraphRidge().fit(graph, nodes[::-1], labels[::-1])
     assert turned.inverse_temperatures_ == pytest.approx(model.inverse_temperatures_)
-
-
-def test_the_cache_keeps_features_of_few_models() -> None:
-    graph = class_graph()
-    own = fitted(graph)
-    first = own.predict_proba(graph)
-    for seed in range(3):
-        fitted(class_graph(seed=seed + 1)).predict_proba(graph)
-    kept = [key for key in graph.cache.values if key[0] == "features"]
-    assert 0 < len(kept) <= 2 * len(FEATURE_SETS)
-    np.testing.assert_array_equal(own.predict_proba(graph), first)

@@ -148,21 +148,6 @@ def test_space_of_another_graph_does_not_change_ours(line: Graph) -> None:
     assert np.shares_memory(ours.features("own", copy), ours.features("own"))
 
 
-def test_rows_of_the_last_two_spaces_are_kept(line: Graph) -> None:
-    ours = Propagation.of(replace(line))
-    first, second, third = (
-        replace(ours.space, centres={"own": ours.space.centres["own"] + np.float32(by)}) for by in (1, 2, 3)
-    )
-    rows = {name: ours.features("own", each) for name, each in (("first", first), ("second", second))}
-    assert np.shares_memory(ours.features("own", first), rows["first"])
-    assert np.shares_memory(ours.features("own", second), rows["second"])
-    ours.features("own", third)
-    assert np.shares_memory(ours.features("own", second), rows["second"])
-    again = ours.features("own", first)
-    assert not np.shares_memory(again, rows["first"]), "computed again"
-    np.testing.assert_array_equal(again, rows["first"])
-
-
 @pytest.mark.parametrize("columns", [3, 60, 700], ids=["few columns", "more", "wide"])
 def test_compared_distances_are_one_minus_the_mean_cosine(features_by_hand: ByHand, columns: int) -> None:
     graph = random_graph(40, columns, seed=1)

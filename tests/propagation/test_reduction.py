@@ -89,13 +89,6 @@ def test_scale_of_the_features_does_not_matter(columns: int, power: int, sparse:
     np.testing.assert_array_equal(*[Reduction.fit(each).transform(each) for each in pair])
 
 
-@pytest.mark.parametrize("columns", [1, 5, WIDE])
-def test_one_row_is_its_own_mean(columns: int) -> None:
-    reduction = Reduction.fit(np.full((1, columns), 3.0, dtype=np.float32))
-    assert reduction.sizes.tolist() == [0.25, 0.0]
-    assert not reduction.transform(np.full((1, columns), 3.0, dtype=np.float32)).any()
-
-
 @pytest.mark.parametrize("columns", [6, WIDE])
 @pytest.mark.parametrize("constant", [1e3, 1e6, 1e9])
 def test_constant_column_is_ignored(columns: int, constant: float) -> None:
