@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from typer.testing import CliRunner
 from featprop.cli import app
 from featprop.graph import Graph
 from featprop.matrix import dense
+from featprop.models import MODELS
 from featprop.propagation import normalised_adjacency
+from featprop.strategies import STRATEGIES
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background, and so would children
@@ -76,7 +79,7 @@ def features_by_hand(centred_by_hand: ByHand) -> ByHand:
     return compute
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def dask_client() -> Iterator[Any]:
     """A real cluster of two processes."""
     distributed = pytest.importorskip("distributed")
@@ -111,6 +114,26 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run the command line in process, in the temporary folder."""
     monkeypatch.chdir(tmp_path)
     return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def install_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Install a package with entry points, as pip would, for one test."""
+    site = tmp_path / "site"
+    info = site / "some_package-1.0.dist-info"
+    info.mkdir(parents=True)
+    monkeypatch.syspath_prepend(site)
+    for registry in (STRATEGIES, MODELS):
+        monkeypatch.setattr(registry, "classes", dict(registry.classes))
+
+    def write(group: str, code: str, **entries: str) -> None:
+        (site / "some_package.py").write_text(code)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: some-package\nVersion: 1.0\n")
+        lines = [f"{name.replace('_', '-')} = {target}" for name, target in entries.items()]
+        (info / "entry_points.txt").write_text(f"[{group}]\n" + "\n".join(lines) + "\n")
+        monkeypatch.delitem(sys.modules, "some_package", raising=False)
+
+    return write
 
 
 @pytest.fixture

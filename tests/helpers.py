@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -30,3 +31,43 @@ def assert_refused(result: Any, facts: str) -> None:
     assert not [line for line in progress if "rror" in line]
     missing = [fact for fact in facts.split() if not re.search(rf"(?<!\w){re.escape(fact)}(?!\w)", message)]
     assert not missing, f"not in {message!r}: {missing}"
+
+
+VOID = ("br", "hr", "img", "input", "link", "meta")
+LOADED = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
+"""Attributes with a URL that a browser loads without a click, by element."""
+
+
+class HtmlPage(HTMLParser):
+    """A page whose tags match: its tags, ids, the ids it refers to, and the URLs it links to and loads."""
+
+    def __init__(self, text: str, *, check: bool = True) -> None:
+        super().__init__()
+        self.check = check
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.references: list[str] = []
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_startendtag(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        found = {name: value or "" for name, value in attrs}
+        self.ids += [found[name] for name in ("id", "name") if found.get(name) and (name == "id" or tag == "a")]
+        self.links += [found["href"]] if tag == "a" and found.get("href") else []
+        self.loads += [found[LOADED[tag]]] if found.get(LOADED.get(tag, "")) else []
+        for value in (found.get("href", ""), found.get("xlink:href", "")):
+            self.references += [value[1:]] if value.startswith("#") else []
+        for value in found.values():
+            self.references += re.findall(r"url\(#([^)]*)\)", value)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag or not self.check

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import torch
-from torch_geometric.data import Data, HeteroData
+from torch_geometric.data import Data
 
-from featprop.errors import FileError, GraphError
+from featprop.errors import GraphError
 from featprop.graph import Graph, as_graph
 from tests.helpers import raises
 
@@ -35,13 +35,6 @@ def test_every_form_of_one_graph(line: Graph, write_folder: Any) -> None:
         np.testing.assert_array_equal(graph.adjacency.toarray(), line.adjacency.toarray())
     data = as_graph(line.to_pyg())
     np.testing.assert_array_equal(data.adjacency.toarray(), line.adjacency.toarray())
-
-
-def test_a_graph_that_is_read_is_not_kept(write_folder: Any) -> None:
-    folder = write_folder()
-    first, second = as_graph(folder), as_graph(folder)
-    assert first is not second
-    assert first.fingerprint == second.fingerprint
 
 
 def of_package(package: str, name: str) -> Any:
@@ -71,13 +64,3 @@ def test_other_objects_are_refused(source: Any, hint: str) -> None:
         as_graph(source)
     assert hint in caught.value.hint
     assert "dgl" not in sys.modules
-
-
-def test_a_heterogeneous_graph_is_refused() -> None:
-    with pytest.raises(GraphError):
-        as_graph(HeteroData())
-
-
-def test_missing_path() -> None:
-    with pytest.raises(FileError):
-        as_graph("nowhere")

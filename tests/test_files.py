@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from featprop.errors import FileError, ParameterError
-from featprop.files import check_output, replacing_file, unused_name, writing_output
+from featprop.files import check_output, replacing_file, writing_output
 from tests.helpers import raises
 
 FILLED = "id,label\na,ok\nb,\n"
@@ -50,12 +50,6 @@ def test_a_full_or_protected_disk_is_a_file_error(tmp_path: Path, number: int) -
     with raises(FileError, path=tmp_path / "a.txt"), replacing_file(tmp_path / "a.txt"):
         raise OSError(number, os.strerror(number))
     assert names(tmp_path) == []
-
-
-def test_a_parent_that_is_a_file_is_a_file_error(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("")
-    with raises(FileError, path=tmp_path / "a" / "b"), replacing_file(tmp_path / "a" / "b"):
-        pass
 
 
 def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
@@ -158,29 +152,9 @@ def test_a_file_without_labels_is_overwritten_without_a_backup(tmp_path: Path, n
     assert names(tmp_path) == [name]
 
 
-def test_parquet_with_labels_is_backed_up(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"id": ["a", "b"], "label": ["x", None]}), path)
-    with writing_output(path, force=True) as temporary:
-        temporary.write_text("damaged")
-    with writing_output(path, force=True) as temporary:
-        temporary.write_text("new")
-    assert names(tmp_path) == ["a.parquet", "a.parquet.bak", "a.parquet.bak.2"]
-
-
 def test_folders_and_other_suffixes_are_refused(tmp_path: Path) -> None:
     with raises(FileError, path=tmp_path):
         check_output(tmp_path, force=True)
     with raises(ParameterError, parameter="out", choices=(".csv", ".parquet")):
         check_output(tmp_path / "a.txt", force=True, suffixes=(".csv", ".parquet"))
     check_output(tmp_path / "A.CSV", force=False, suffixes=(".csv",))
-
-
-def test_unused_names_count_up(tmp_path: Path) -> None:
-    path = tmp_path / "a.labels"
-    assert unused_name(path, ".rescued").name == "a.labels.rescued"
-    (tmp_path / "a.labels.rescued").touch()
-    assert unused_name(path, ".rescued").name == "a.labels.rescued.2"

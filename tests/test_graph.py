@@ -1,6 +1,5 @@
 """`Graph`: solved by hand, then invariants on random graphs, then bad arguments."""
 
-import dataclasses
 import logging
 import pickle
 import re
@@ -20,6 +19,7 @@ from featprop.errors import GraphError
 from featprop.graph import Graph
 from featprop.matrix import dense
 from featprop.sources.native import open_native, write_native
+from tests.graphs import edgeless
 from tests.helpers import raises
 
 Edges = list[tuple[int, int, float]]
@@ -45,21 +45,6 @@ def test_three_nodes_by_hand() -> None:
     assert repr(graph) == "Graph(3 nodes, 2 edges, 2 features, 2 labels of 2 classes)"
 
 
-def test_arrays_have_one_format(line: Graph) -> None:
-    assert isinstance(line.adjacency, sp.csr_array)
-    assert line.adjacency.dtype == line.features.dtype == np.float32
-    assert line.adjacency.has_sorted_indices
-    assert line.labels is not None
-    assert line.labels.dtype == np.int64
-    assert repr(Graph.from_scipy(line.adjacency, line.features)) == "Graph(5 nodes, 4 edges, 2 features)"
-
-
-def test_a_graph_is_frozen(line: Graph) -> None:
-    for field in dataclasses.fields(Graph):
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            setattr(line, field.name, None)
-
-
 def test_every_repair_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     edges = [(0, 1, 1.0), (1, 0, 1.0), (1, 2, 3.0), (1, 2, 4.0), (1, 2, 2.0), (2, 2, 1.0), (3, 3, 0.0), (0, 3, 0.0)]
     with caplog.at_level(logging.INFO, "featprop"):
@@ -71,16 +56,6 @@ def test_every_repair_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert {record.levelno for record in caplog.records} == {logging.INFO}
 
 
-def test_a_clean_graph_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "featprop"):
-        graph_of([(0, 1, 2.0), (1, 0, 2.0)], 2)
-    assert caplog.messages == []
-
-
-def test_the_larger_of_two_weights_counts() -> None:
-    assert graph_of([(0, 1, 2.0), (1, 0, 5.0)], 2).adjacency.toarray().tolist() == [[0, 5], [5, 0]]
-
-
 @pytest.mark.parametrize("layout", [sp.coo_array, sp.csr_array, sp.csc_array])
 def test_duplicate_entries_are_summed_as_in_scipy(layout: Any) -> None:
     twice = layout(sp.coo_array((np.ones(3), ([0, 0, 1], [1, 1, 2])), shape=(3, 3)))
@@ -90,39 +65,19 @@ def test_duplicate_entries_are_summed_as_in_scipy(layout: Any) -> None:
     assert rows.nnz == 3
 
 
-def test_duplicate_entries_do_not_overflow_a_small_integer_type() -> None:
-    hundreds = sp.coo_array((np.full(2, 100, np.int8), ([0, 0], [1, 1])), shape=(2, 2))
-    assert Graph.from_scipy(hundreds, np.eye(2)).adjacency.toarray().tolist() == [[0, 200], [200, 0]]
-
-
-@pytest.mark.parametrize(("repeated", "weight"), [("max", 9), ("sum", 10)])
-def test_directions_with_different_weights_are_merged(repeated: str, weight: int) -> None:
-    ends = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
-    graph = Graph.from_raw(RawGraph(*ends, np.eye(3), np.array([1.0, 9, 2, 2]), repeated=repeated))
-    assert graph.adjacency[0, 1] == weight
-
-
 def test_features_stay_sparse_if_that_is_smaller() -> None:
     thin = sp.random_array((40, 300), density=0.01, rng=np.random.default_rng(0), format="csc")
     for given_as in (thin, thin.toarray(), sp.csr_matrix(thin), sp.coo_array(thin)):
-        features = Graph.from_scipy(sp.csr_array((40, 40)), given_as).features
+        features = edgeless(given_as).features
         assert isinstance(features, sp.csr_array)
         assert features.dtype == np.float32
         np.testing.assert_array_equal(features.toarray(), thin.toarray().astype(np.float32))
     full = np.random.default_rng(0).normal(size=(40, 5))
     for given_as in (full, sp.csr_array(full), np.asfortranarray(full)):
-        features = Graph.from_scipy(sp.csr_array((40, 40)), given_as).features
+        features = edgeless(given_as).features
         assert isinstance(features, np.ndarray)
         assert features.flags.c_contiguous
         np.testing.assert_array_equal(features, full.astype(np.float32))
-
-
-def test_a_graph_copies_its_arguments() -> None:
-    features, ids = np.array([[1, 2], [3, 0]], dtype=np.float32), np.array([10, 20])
-    graph = Graph.from_scipy(np.zeros((2, 2)), features, ids=ids)
-    features[:], ids[:] = 9, 9
-    assert graph.features.tolist() == [[1, 2], [3, 0]]
-    assert graph.ids.tolist() == [10, 20]
 
 
 def test_a_sparse_matrix_is_not_modified() -> None:
@@ -158,19 +113,6 @@ def test_ids_come_back_unchanged(ids: list[Hashable]) -> None:
     assert graph.positions(graph.ids[[1]]).tolist() == [1]
 
 
-@pytest.mark.parametrize("ids", [np.array(["007", "8"]), np.array([7, 8], np.int32), [np.int64(7), np.int64(8)]])
-def test_numpy_ids_are_found_as_python_objects(ids: Any) -> None:
-    graph = Graph.from_scipy(np.zeros((2, 2)), np.eye(2), ids=ids)
-    plain = [name.item() for name in ids]
-    assert graph.ids.tolist() == plain
-    assert graph.positions(plain).tolist() == graph.positions(ids).tolist() == [0, 1]
-    assert graph.positions([]).tolist() == []
-
-
-def test_nodes_without_ids_are_numbered() -> None:
-    assert Graph.from_scipy(np.zeros((3, 3)), np.eye(3)).ids.tolist() == [0, 1, 2]
-
-
 @pytest.mark.parametrize(
     ("labels", "names", "classes"),
     [
@@ -194,20 +136,6 @@ def test_labels_where_known(labels: Any, names: list[Hashable], classes: tuple[H
     graph = Graph.from_scipy(np.zeros((3, 3)), np.eye(3), labels=labels)
     assert graph.class_names() == names
     assert graph.classes == classes
-
-
-def test_graph_without_labels() -> None:
-    graph = Graph.from_scipy(np.zeros((2, 2)), np.eye(2))
-    assert graph.labels is None
-    assert graph.class_names() == [None, None]
-
-
-def test_isolated_nodes_and_zero_features_are_valid() -> None:
-    graph = graph_of([(0, 1, 1.0), (2, 3, 1.0)], 6)
-    assert graph.adjacency.sum(axis=1).tolist() == [1, 1, 1, 1, 0, 0]
-    zeros = Graph.from_scipy(sp.csr_array((6, 6)), np.zeros((6, 50)))
-    assert (zeros.n_edges, zeros.n_features) == (0, 50)
-    assert dense(zeros.features).sum() == 0
 
 
 @pytest.mark.parametrize(
@@ -248,12 +176,6 @@ def test_isolated_nodes_and_zero_features_are_valid() -> None:
 def test_bad_arguments(arguments: dict[str, Any], fields: dict[str, Any]) -> None:
     with raises(GraphError, **fields):
         Graph.from_scipy(**{"adjacency": np.zeros((2, 2)), "features": np.eye(2), **arguments})
-
-
-def test_not_a_number_is_not_a_feature() -> None:
-    with raises(GraphError, parameter="features", node=1) as caught:
-        Graph.from_scipy(np.zeros((2, 2)), [[1, 2], [np.nan, 4]])
-    assert np.isnan(caught.value.value)
 
 
 @pytest.mark.parametrize("end", [4, -1])
@@ -378,14 +300,6 @@ def test_any_hashable_is_an_id(ids: list[Hashable]) -> None:
     assert graph.positions(ids).tolist() == list(range(len(ids)))
 
 
-@given(edges=EDGES, features=MATRICES)
-def test_round_trip_through_scipy(edges: Edges, features: np.ndarray) -> None:
-    graph = Graph.from_scipy(graph_of(edges, NODE_COUNT).adjacency, features)
-    again = Graph.from_scipy(graph.adjacency, graph.features)
-    np.testing.assert_array_equal(again.adjacency.toarray(), graph.adjacency.toarray())
-    np.testing.assert_array_equal(dense(again.features), dense(graph.features))
-
-
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=20)
 def test_fingerprint_identifies_the_content(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -428,15 +342,9 @@ def test_html_repr_samples_a_large_graph(line: Graph, monkeypatch: pytest.Monkey
     assert line._degrees() == ("3 of the nodes by number of neighbours", [("0", 0), ("1", 2), ("2 to 3", 1)])
 
 
-def test_html_repr_without_edges() -> None:
-    bare = Graph.from_scipy(sp.csr_array((2, 2)), np.ones((2, 1)))
-    assert bare._degrees() == ("nodes by number of neighbours", [("0", 2)])
-    assert "<svg" in bare._repr_html_()
-
-
 def test_numbered_nodes_are_found_without_a_lookup_table() -> None:
-    graph = Graph.from_scipy(sp.csr_array((4, 4)), np.ones((4, 1)))
-    named = Graph.from_scipy(sp.csr_array((4, 4)), np.ones((4, 1)), ids=[3, 2, 1, 0])
+    graph = edgeless(np.ones((4, 1)))
+    named = edgeless(np.ones((4, 1)), ids=[3, 2, 1, 0])
     assert (graph.is_counted, named.is_counted) == (True, False)
     assert graph.positions([2, 2.0, np.int64(0), True]).tolist() == [2, 2, 0, 1]
     assert named.positions([2, 2.0, np.int64(0), True]).tolist() == [1, 1, 3, 2]

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 import featprop
-from featprop.models import MODELS
-from featprop.strategies import STRATEGIES
 
 LAYERS = [
     [
@@ -83,16 +81,3 @@ def test_importing_strategies_loads_few_modules() -> None:
     loaded = modules_after("from featprop.strategies import Random")
     assert "featprop.strategies.random" in loaded
     assert "featprop.strategies.age" not in loaded
-
-
-def test_importing_the_graph_loads_no_other_library_interface() -> None:
-    loaded = modules_after("from featprop import Graph")
-    assert not {"featprop.sources.objects", "featprop.sources.formats"} & loaded
-
-
-def test_built_in_classes_are_listed_under_their_own_name() -> None:
-    for registry in (STRATEGIES, MODELS):
-        for name, address in registry.built_in.items():
-            assert registry.find(name).name == name
-            assert registry.name_of(registry.make(name)) == name
-            assert getattr(sys.modules[registry.group], address.partition(":")[2]) is registry.find(name)

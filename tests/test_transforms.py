@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 import torch_geometric.transforms as T
-from torch_geometric.data import Data, HeteroData
+from torch_geometric.data import Data
 from torch_geometric.utils import erdos_renyi_graph
 
 import featprop as fp
@@ -25,12 +25,6 @@ def test_train_mask_is_the_selection() -> None:
     picks = fp.select(fp.Graph.from_pyg(T.NormalizeFeatures()(data())), budget=7, random_state=1)
     assert marked.train_mask.dtype == torch.bool
     assert marked.train_mask.nonzero().ravel().tolist() == sorted(picks.nodes.tolist())
-
-
-def test_the_input_is_not_modified() -> None:
-    given = data()
-    fp.FeatPropSplit(budget=3)(given)
-    assert "train_mask" not in given
 
 
 def test_repr() -> None:
@@ -81,13 +75,6 @@ def test_validation_and_test_masks(num_val: Any, num_test: Any, counts: tuple[in
             assert not count or not torch.equal(split(2)[name], marked[name])
 
 
-def test_counts_and_shares_equal_those_of_pyg() -> None:
-    ours = fp.FeatPropSplit(7, num_val=0.33, num_test=11)(data())
-    theirs = T.RandomNodeSplit("random", num_val=0.33, num_test=11)(data())
-    assert ours.val_mask.sum() == theirs.val_mask.sum()
-    assert ours.test_mask.sum() == theirs.test_mask.sum()
-
-
 @pytest.mark.parametrize(
     "kept", [torch.arange(50) >= 20, (torch.arange(50) >= 20).byte(), (torch.arange(100) >= 40).reshape(50, 2)]
 )
@@ -112,12 +99,6 @@ def test_the_selection_avoids_the_masks_of_a_public_split() -> None:
     assert not (marked.train_mask & (marked.val_mask | marked.test_mask)).any()
 
 
-def test_redrawn_masks_do_not_limit_the_selection() -> None:
-    picks = fp.select(fp.Graph.from_pyg(data()), budget=30)
-    marked = fp.FeatPropSplit(30, num_val=5, num_test=5)(public())
-    assert marked.train_mask.nonzero().ravel().tolist() == sorted(picks.nodes.tolist())
-
-
 def test_too_few_nodes_outside_the_kept_masks() -> None:
     with raises(ParameterError, parameter="budget", value=31):
         fp.FeatPropSplit(31)(public())
@@ -131,25 +112,10 @@ def test_invalid_mask(mask: torch.Tensor) -> None:
         fp.FeatPropSplit(3)(given)
 
 
-def test_numpy_numbers() -> None:
-    marked = fp.FeatPropSplit(np.int64(7), num_val=np.int64(5), num_test=np.float32(0.5))(data())
-    assert [int(marked[name].sum()) for name in ("train_mask", "val_mask", "test_mask")] == [7, 5, 25]
-
-
 @pytest.mark.parametrize("wrong", [-1, 1.5, "many", True, np.int64(-1)])
 def test_invalid_count(wrong: Any) -> None:
     with raises(ParameterError, parameter="num_val", value=wrong):
         fp.FeatPropSplit(7, num_val=wrong)(data())
-
-
-def test_more_nodes_than_there_are() -> None:
-    with raises(ParameterError, parameter="num_val", value=50):
-        fp.FeatPropSplit(7, num_val=30, num_test=20)(data())
-
-
-def test_heterogeneous_data_is_refused() -> None:
-    with pytest.raises(GraphError):
-        fp.FeatPropSplit(2)(HeteroData())
 
 
 def test_a_single_edge_attribute_is_the_weight() -> None:

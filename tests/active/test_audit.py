@@ -65,24 +65,6 @@ def test_a_second_draw_adds_to_the_audit(graph: fp.Graph) -> None:
     assert list(weights.values()) == [pytest.approx(graph.n_nodes / 40)] * 40
 
 
-def test_as_many_of_each_predicted_class(graph: fp.Graph, names: dict[Any, Any]) -> None:
-    learner = ActiveLearner(graph)
-    learner.tell({node: names[node] for node in learner.ask(40)})
-    sample = learner.audit(30, by_predicted=True)
-    predicted = learner.predict()[sample.positions].tolist()
-    assert {predicted.count(name) for name in set(predicted)} == {3}
-
-
-def test_an_undone_or_corrected_answer_of_the_audit_stays_one(graph: fp.Graph) -> None:
-    learner = ActiveLearner(graph)
-    node, other = learner.audit(2)
-    learner.tell({node: 1, other: 1}, annotator="ada")
-    assert learner.undo(annotator="ada") == other
-    assert (learner.asked, learner.audited) == ([], {node: 1})
-    learner.correct(node, 2, annotator="ada")
-    assert (learner.audited, learner.labels) == ({node: 2}, {})
-
-
 def test_nothing_to_score_and_nothing_to_draw(graph: fp.Graph, names: dict[Any, Any]) -> None:
     learner = ActiveLearner(graph)
     learner.tell({node: names[node] for node in learner.ask(20)})

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featprop.active import ActiveLearner, build_context, choose, select
+from featprop.active import ActiveLearner, select
 from featprop.datasets import digits
 from featprop.errors import FeatpropError, GraphError, LabelError, ParameterError
 from featprop.graph import Graph
@@ -18,15 +18,6 @@ from featprop.models import GCN, GraphRidge
 from featprop.strategies import QueryContext, get_strategy
 from featprop.strategies.featprop import FeatProp
 from tests.helpers import raises
-
-IDS = ["a", "b", "c", "d", "e", "f"]
-
-
-@pytest.fixture
-def islands() -> Graph:
-    """Three pairs of isolated nodes: features are what propagation leaves them."""
-    features = np.array([[0.0], [1.0], [50.0], [51.0], [90.0], [92.0]])
-    return Graph.from_scipy(sp.csr_array((6, 6)), features, ids=IDS, labels=["x", "x", "y", "y", "z", "z"])
 
 
 def test_three_islands_by_hand(islands: Graph) -> None:
@@ -59,23 +50,6 @@ def test_excluded_nodes_are_not_chosen_but_do_not_cover(islands: Graph) -> None:
     assert picks.max_distance == pytest.approx(39.0, abs=1.0)
 
 
-def test_a_strategy_never_sees_the_labels(islands: Graph) -> None:
-    seen = []
-
-    class Spy(FeatProp):
-        def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> np.ndarray:
-            seen.append(context)
-            return super().select(context, budget, generator)
-
-    select(islands, budget=2, strategy=Spy())
-    assert seen[0].graph.labels is None
-    assert seen[0].graph.classes == ()
-    assert seen[0].labels.size == 0
-    assert seen[0].classes == ()
-    parts = {"graph", "labelled", "candidates", "labels", "classes", "outputs"}
-    assert set(vars(seen[0])) == parts
-
-
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=25, deadline=None)
 def test_order_of_the_nodes_does_not_change_the_choice(seed: int) -> None:
@@ -106,13 +80,6 @@ def test_seeds_reproduce_and_every_node_is_represented(seed: int, strategy: str)
     assert picks.mean_distance <= picks.max_distance
 
 
-def test_candidates_restrict_the_choice(islands: Graph) -> None:
-    picks = select(islands, budget=2, candidates=["a", "b", "f"], labelled=["a"])
-    assert set(picks.nodes.tolist()) == {"b", "f"}
-    with raises(ParameterError):
-        select(islands, budget=3, candidates=["a", "b", "f"], labelled=["a"])
-
-
 def test_a_model_that_is_fitted_is_used_as_it_is(islands: Graph) -> None:
     """It is sure of all nodes but d, of which it has seen nothing like."""
     model = GCN(epochs=30).fit(islands, ["a", "f"], ["x", "z"])
@@ -138,18 +105,15 @@ def test_a_strategy_knows_the_classes_by_the_columns_of_the_model(islands: Graph
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        ({}, "strategy age must have labels to train a model on; found none: label a few nodes first"),
-        ({"labelled": ["a"]}, "found labelled nodes without their labels"),
-        (
-            {"labelled": ["a", "b"], "labels": ["x"]},
-            "labels must be as many as the labelled nodes; found 1 labels for 2",
-        ),
-        ({"labelled": ["a", "a"], "labels": ["x", "y"]}, "labelled nodes must be distinct where labels are given"),
+        {},
+        {"labelled": ["a"]},
+        {"labelled": ["a", "b"], "labels": ["x"]},
+        {"labelled": ["a", "a"], "labels": ["x", "y"]},
     ],
 )
-def test_labels_that_do_not_fit(islands: Graph, arguments: dict, message: str) -> None:
+def test_labels_that_do_not_fit(islands: Graph, arguments: dict) -> None:
     with raises(LabelError):
         select(islands, 1, strategy="age", **arguments)
 
@@ -194,22 +158,6 @@ def test_a_strategy_cannot_write_to_what_it_sees(islands: Graph, write: Callable
         select(islands, 1, strategy=Writing(), labelled=["f", "a"], labels=["z", "x"], model=GCN(epochs=2))
 
 
-def test_a_spawned_generator_is_chance_too(islands: Graph) -> None:
-    class Spawning(FeatProp):
-        def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> np.ndarray:
-            return generator.spawn(1)[0].choice(context.candidates, budget, replace=False)
-
-    strategy = Spawning()
-    context = build_context(islands, strategy)
-    assert choose(strategy, context, 2, 0).drew
-
-
-def test_the_whole_graph_can_be_chosen(islands: Graph) -> None:
-    picks = select(islands, budget=6)
-    assert sorted(picks.nodes) == IDS
-    assert picks.mean_distance == picks.max_distance == 0.0
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "parameter"),
     [
@@ -244,30 +192,6 @@ def test_nodes_may_be_given_as_a_mask() -> None:
     assert GraphRidge().fit(graph, mask, ["a", "b", "a"]).labelled_ == {1: "a", 3: "b", 4: "a"}
     named = Graph.from_scipy(np.ones((2, 2)), np.eye(2), ids=[True, False])
     assert named.positions([False, True]).tolist() == [1, 0]
-
-
-def test_labels_may_be_a_mapping(islands: Graph) -> None:
-    labels = dict(zip(IDS, "xyxyxy", strict=True))
-    nodes = IDS[3:0:-1]
-    by_node = GraphRidge().fit(islands, nodes, labels)
-    assert by_node.labelled_ == {node: labels[node] for node in nodes}
-    chosen = select(islands, 2, labelled=nodes, labels=labels, strategy="uncertainty")
-    listed = select(islands, 2, labelled=nodes, labels=[labels[node] for node in nodes], strategy="uncertainty")
-    assert chosen.nodes.tolist() == listed.nodes.tolist()
-
-
-def test_labels_by_node_of_a_mask_and_of_nodes_that_come_once() -> None:
-    graph = Graph.from_scipy(np.ones((6, 6)) - np.eye(6), np.eye(6))
-    labels = dict(enumerate("xyxyzz"))
-    mask = np.array([False, True, False, True, True, False])
-    expected = {1: "y", 3: "y", 4: "z"}
-    assert GraphRidge().fit(graph, mask, labels).labelled_ == expected
-    assert GraphRidge().fit(graph, (node for node in expected), labels).labelled_ == expected
-    assert GraphRidge().fit(graph, (node for node in expected), ["y", "y", "z"]).labelled_ == expected
-    listed = select(graph, 2, labelled=list(expected), labels=["y", "y", "z"], strategy="uncertainty")
-    for nodes in (mask, iter(expected)):
-        chosen = select(graph, 2, labelled=nodes, labels=labels, strategy="uncertainty")
-        assert chosen.nodes.tolist() == listed.nodes.tolist()
 
 
 def test_a_model_may_be_given_by_name() -> None:

@@ -14,8 +14,8 @@ import featprop as fp
 from featprop.active.learner import ActiveLearner
 from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ParameterError
 from featprop.labels import LabelLog
-from featprop.propagation import propagation
 from featprop.strategies import available_strategies
+from tests.graphs import edgeless
 from tests.helpers import raises
 
 N = 24
@@ -71,30 +71,6 @@ def test_the_default_looks_at_its_model_as_soon_as_there_are_two_classes(graph: 
     assert learner.model_name == "ridge"
 
 
-def test_labels_of_unselected_nodes_are_accepted(graph: fp.Graph) -> None:
-    learner = ActiveLearner(graph)
-    learner.tell({"n00": "red", "n01": "red"})
-    learner.tell({"n00": "red"})
-    assert not {"n00", "n01"} & set(learner.ask(20).nodes)
-
-
-def test_numbers_of_numpy_are_plain_inside(tmp_path: Path) -> None:
-    numbered = fp.Graph.from_scipy(sp.csr_array((5, 5)), np.eye(5))
-    with LabelLog(tmp_path / "a.labels") as log:
-        learner = ActiveLearner(numbered, log=log)
-        picks = learner.ask(3).nodes
-        learner.tell({picks[0]: np.int64(7)})
-        learner.correct(picks[0], np.str_("seven"))
-        learner.skip(picks[1])
-    with LabelLog(tmp_path / "a.labels") as log:
-        assert ActiveLearner(numbered, log=log).labels == {int(picks[0]): "seven"}
-
-
-def test_candidates_restrict_a_round(graph: fp.Graph) -> None:
-    picks = ActiveLearner(graph).ask(2, candidates=["n03", "n07", "n20"])
-    assert set(picks.nodes) <= {"n03", "n07", "n20"}
-
-
 def test_a_correction_changes_label_and_model(graph: fp.Graph) -> None:
     learner = ActiveLearner(graph)
     learner.tell({**answer(["n00", "n08", "n16"]), "n01": "blue"})
@@ -127,13 +103,6 @@ def test_the_model_is_trained_when_labels_change_and_not_otherwise(
     assert len(fits) == 2
     learner.retrain()
     assert len(fits) == 3
-
-
-def test_a_strategy_without_a_model_trains_none(graph: fp.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fp.GCN, "fit", None)
-    learner = ActiveLearner(graph, "featprop")
-    learner.tell(answer(["n00", "n08", "n16"]))
-    assert len(learner.ask(2)) == 2
 
 
 @pytest.mark.parametrize("name", available_strategies())
@@ -182,16 +151,6 @@ def test_with_one_class_a_strategy_that_needs_a_model_still_answers(graph: fp.Gr
         learner.predict()
 
 
-def test_with_one_class_a_fresh_model_of_the_kind_given_is_looked_at(graph: fp.Graph) -> None:
-    model = fp.SGC(epochs=10, random_state=3)
-    learner = ActiveLearner(graph, "coreset-greedy", model=model)
-    learner.tell({"n00": "red", "n01": "red"})
-    known = {"labelled": ["n00", "n01"], "labels": ["red", "red"]}
-    expected = fp.select(graph, 3, strategy="coreset-greedy", model=fp.SGC(epochs=10, random_state=3), **known)
-    assert learner.ask(3).nodes.tolist() == expected.nodes.tolist()
-    assert not model.is_fitted
-
-
 @pytest.mark.parametrize(
     ("act", "error", "fields"),
     [
@@ -234,20 +193,6 @@ def test_a_damaged_state_or_another_graph_is_refused(graph: fp.Graph, change: di
     log.save_round([], {**(log.learner_state() or {}), **change}, 2)
     with pytest.raises((FileError, ParameterError)):
         ActiveLearner(graph, log=log)
-
-
-def test_a_log_of_another_graph_is_refused(graph: fp.Graph) -> None:
-    log = LabelLog()
-    log.answer("n77", "red")
-    with raises(GraphError):
-        ActiveLearner(graph, log=log)
-
-
-def test_a_label_that_no_file_can_hold_is_refused_when_it_is_told(graph: fp.Graph) -> None:
-    learner = ActiveLearner(graph)
-    with raises(ParameterError):
-        learner.tell({"n00": "red", "n01": ("a", "tuple", object())})
-    assert learner.labels == {}, "all of them or none"
 
 
 def test_a_round_that_cannot_be_recorded_did_not_happen(
@@ -357,7 +302,7 @@ NAMES = {
 @pytest.mark.parametrize("labels", NAMES.values(), ids=NAMES)
 @pytest.mark.parametrize("ids", NAMES.values(), ids=NAMES)
 def test_ids_and_classes_keep_their_type_through_rounds(ids: list[Any], labels: list[Any], tmp_path: Path) -> None:
-    named = fp.Graph.from_scipy(sp.csr_array((4, 4)), np.eye(4), ids=ids)
+    named = edgeless(np.eye(4), ids=ids)
     log = LabelLog(tmp_path / "a.labels")
     learner = ActiveLearner(named, model=fp.GCN(epochs=2), log=log)
     asked = learner.ask(1).nodes.tolist()
@@ -384,39 +329,6 @@ def test_the_first_nodes_of_a_strategy_with_a_model_come_from_the_default(
     assert len(learner.ask(2)) == 2
 
 
-def test_the_model_given_is_left_alone(graph: fp.Graph) -> None:
-    model = fp.GCN(hidden=4, epochs=3)
-    learner = ActiveLearner(graph, "uncertainty", model=model)
-    learner.tell(answer(["n00", "n08", "n16"]))
-    learner.ask(2)
-    assert learner.model.get_params() == model.get_params()
-    assert not model.is_fitted
-    assert learner.model is not model
-
-
-def test_a_subclass_without_a_name_is_not_saved_as_its_parent(graph: fp.Graph) -> None:
-    class Mine(type(fp.strategies.get_strategy("featprop"))):
-        pass
-
-    log = LabelLog()
-    with raises(ParameterError):
-        ActiveLearner(graph, Mine(), log=log).ask(1)
-    assert log.events() == []
-
-
-def test_three_questions_propagate_once(graph: fp.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
-    original = propagation.normalised_adjacency
-    monkeypatch.setattr(propagation, "normalised_adjacency", lambda graph: made.append(1) or original(graph))
-    fresh = fp.Graph.from_scipy(graph.adjacency, graph.features, ids=graph.ids)
-    learner = ActiveLearner(fresh, "featprop", model=fp.GCN(epochs=2))
-    learner.tell(answer(learner.ask(3).nodes) | answer(["n00", "n08", "n16"]))
-    learner.ask(2)
-    learner.ask(2)
-    learner.predict()
-    assert len(made) == 1
-
-
 def test_a_strategy_without_a_name_cannot_be_saved(graph: fp.Graph) -> None:
     class Mine(fp.strategies.Strategy):
         def select(self, context: Any, budget: int, generator: np.random.Generator) -> Any:
@@ -430,34 +342,13 @@ def test_a_strategy_without_a_name_cannot_be_saved(graph: fp.Graph) -> None:
 
 def test_a_number_that_equals_an_id_is_that_id() -> None:
     """Ids that became floats in a data frame."""
-    numbered = fp.Graph.from_scipy(sp.csr_array((4, 4)), np.eye(4))
+    numbered = edgeless(np.eye(4))
     learner = ActiveLearner(numbered)
     learner.tell({1.0: "a"})
     with raises(LabelError):
         learner.tell({1: "b"})
     learner.correct(1, "b")
     assert [(node, type(node)) for node in learner.labels] == [(1, int)]
-
-
-def test_correction_of_another_annotator_is_a_new_answer(graph: fp.Graph) -> None:
-    learner = ActiveLearner(graph)
-    learner.tell({"n00": "red"}, annotator="ada")
-    learner.correct("n00", "blue")
-    assert learner.labels == {"n00": "blue"}
-    assert len(learner.log.answers()) == 2
-
-
-def test_labels_go_out_into_a_sheet_and_come_back(tmp_path: Path) -> None:
-    classes = [(0, "a"), 1.5, dt.date(2026, 11, 16), "1"]
-    named = fp.Graph.from_scipy(sp.csr_array((4, 4)), np.eye(4), ids=GRID)
-    learner = ActiveLearner(named)
-    learner.tell(dict(zip(GRID, classes, strict=True)))
-    learner.write_labels(tmp_path / "labels.csv")
-    sheet = fp.labels.read(tmp_path / "labels.csv", named, known=classes)
-    assert dict(sheet) == learner.labels
-    assert [type(label) for label in sheet.values()] == [tuple, float, dt.date, str]
-    with raises(FileError):
-        learner.write_labels(tmp_path / "labels.csv")
 
 
 def test_a_series_tells_labels_by_its_index(graph: fp.Graph) -> None:
@@ -471,7 +362,7 @@ def test_a_series_tells_labels_by_its_index(graph: fp.Graph) -> None:
 
 
 def test_a_series_of_numbered_rows_is_not_taken_for_the_first_nodes() -> None:
-    numbered = fp.Graph.from_scipy(sp.csr_array((5, 5)), np.eye(5))
+    numbered = edgeless(np.eye(5))
     learner = ActiveLearner(numbered)
     learner.ask(2, candidates=[3, 4])
     with raises(LabelError):

@@ -7,19 +7,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-import scipy.sparse as sp
 
-from featprop.active import ActiveLearner, select
+from featprop.active import select
 from featprop.errors import FileError, MissingExtraError
 from featprop.graph import Graph
+from tests.graphs import edgeless
 from tests.helpers import raises
-
-
-@pytest.fixture
-def islands() -> Graph:
-    """Three pairs of isolated nodes: features are what propagation leaves them."""
-    features = np.array([[0.0], [1.0], [50.0], [51.0], [90.0], [92.0]])
-    return Graph.from_scipy(sp.csr_array((6, 6)), features, ids=list("abcdef"))
 
 
 def test_picks_as_a_frame_and_as_a_table(islands: Graph) -> None:
@@ -31,21 +24,6 @@ def test_picks_as_a_frame_and_as_a_table(islands: Graph) -> None:
     assert frame["represents"].tolist() == table["represents"].to_pylist() == [2, 2, 2]
     np.testing.assert_array_equal(frame["spread"], picks.spread)
     assert table.schema.field("id").type == pa.string()
-
-
-@pytest.mark.parametrize(
-    ("ids", "kind", "told"),
-    [
-        ([5, 6], pa.int64(), [5, 6]),
-        ([("a", 1), ("b", 2)], pa.string(), ["('a', 1)", "('b', 2)"]),
-        ([1, "b"], pa.string(), ["1", "b"]),
-    ],
-)
-def test_ids_of_other_types_in_a_table(ids: list[object], kind: pa.DataType, told: list[object]) -> None:
-    picks = select(Graph.from_scipy(sp.csr_array((2, 2)), np.eye(2), ids=ids), budget=2)
-    assert picks.to_table().schema.field("id").type == kind
-    assert sorted(picks.to_table()["id"].to_pylist()) == told
-    assert set(picks.to_frame()["id"]) == set(ids)
 
 
 def test_a_frame_needs_pandas_and_a_table_does_not(islands: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +61,7 @@ def test_a_selection_is_told_in_a_line(islands: Graph) -> None:
 
 def test_what_a_notebook_shows_of_a_selection(monkeypatch: pytest.MonkeyPatch) -> None:
     ids = [f"<{number}>" for number in range(12)]
-    graph = Graph.from_scipy(sp.csr_array((12, 12)), np.eye(12), ids=ids)
+    graph = edgeless(np.eye(12), ids=ids)
     picks = select(graph, budget=11, labelled=["<0>"])
     shown = picks._repr_html_()
     assert "<1>" not in shown
@@ -95,12 +73,3 @@ def test_what_a_notebook_shows_of_a_selection(monkeypatch: pytest.MonkeyPatch) -
     unmeasured = select(graph, budget=2)
     assert "not computed yet" in unmeasured._repr_html_()
     assert "_coverage" not in vars(unmeasured)
-
-
-def test_a_frame_of_picks_filled_is_what_a_learner_is_told(islands: Graph) -> None:
-    learner = ActiveLearner(islands)
-    frame = learner.ask(3).to_frame()
-    frame["label"] = ["x", None, "y"]
-    learner.tell(frame.set_index("id")["label"])
-    assert learner.labels == {frame["id"][0]: "x", frame["id"][2]: "y"}
-    assert learner.asked == [frame["id"][1]]

@@ -4,23 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featprop.active import Plan, plan, select
 from featprop.active.plan import plan_of
-from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.propagation import Propagation
-from tests.helpers import raises
+from tests.graphs import edgeless
 
 
 def scattered(seed: int, n: int = 60) -> Graph:
     """Nodes around three centres, without an edge."""
     generator = np.random.default_rng(seed)
     rows = generator.normal(size=(n, 4)) + 5 * np.eye(3, 4)[generator.integers(3, size=n)]
-    return Graph.from_scipy(sp.csr_array((n, n)), rows.astype(np.float32))
+    return edgeless(rows.astype(np.float32))
 
 
 @given(seed=st.integers(0, 1000), before=st.integers(0, 5))
@@ -48,7 +46,7 @@ def test_the_elbow_by_hand() -> None:
 def test_three_groups_have_their_elbow_at_three() -> None:
     rows = np.repeat(np.eye(3, dtype=np.float32), 20, axis=0)
     rows += np.random.default_rng(0).normal(size=rows.shape, scale=0.01).astype(np.float32)
-    graph = Graph.from_scipy(sp.csr_array((60, 60)), rows)
+    graph = edgeless(rows)
     assert plan(graph, 20).elbow == 3
 
 
@@ -62,25 +60,9 @@ def test_more_labels_cover_better_and_the_listed_budgets_hold_the_elbow_and_the_
     assert "mean distance" in found._repr_html_()
 
 
-def test_nodes_that_are_all_alike_need_one_label() -> None:
-    found = plan(Graph.from_scipy(sp.csr_array((6, 6)), np.ones((6, 2), dtype=np.float32)), 4)
-    assert found.gained(2) == 1.0
-    assert "One label covers" in str(found)
-
-
 def test_it_is_of_the_picks_of_select_and_further_where_some_are_labelled() -> None:
     graph = scattered(1)
     found = plan(graph, 8, labelled=[0, 1], random_state=3)
     assert found.picks.nodes.tolist() == select(graph, 8, labelled=[0, 1], random_state=3).nodes.tolist()
     assert "further labels" in str(found)
     assert plan_of(found.picks).elbow == found.elbow
-
-
-def test_one_or_two_labels_are_their_own_elbow() -> None:
-    assert plan(scattered(0), 1).elbow == 1
-    assert plan(scattered(0), 2).elbow == 2
-
-
-def test_a_budget_that_is_too_large_is_refused() -> None:
-    with raises(ParameterError):
-        plan(scattered(0), 61)

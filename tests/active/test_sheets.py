@@ -47,22 +47,6 @@ def test_columns_of_the_nodes(graph: Graph) -> None:
     )
 
 
-def test_a_sheet_is_what_the_selection_says(graph: Graph, tmp_path: Path) -> None:
-    picks = fp.select(graph, 2)
-    write_picks(str(tmp_path / "s.csv"), picks)
-    head, *rows = (tmp_path / "s.csv").read_text().splitlines()
-    assert head == "id,label,rank,represents,spread"
-    for number, row in enumerate(rows):
-        node, label, rank, represents, spread = row.replace('"', "").split(",")
-        assert (int(rank), node, int(represents), label) == (
-            number + 1,
-            picks.nodes[number],
-            picks.represents[number],
-            "",
-        )
-        assert float(spread) == pytest.approx(picks.spread[number], rel=1e-5)
-
-
 def test_the_neighbours_labels_are_counted(graph: Graph) -> None:
     picks = picks_of(graph, 1, 3, 4)
     text = written(picks, labels={"a": "left", "c": "right"})
@@ -72,11 +56,6 @@ def test_the_neighbours_labels_are_counted(graph: Graph) -> None:
         '"d",,2,"1 right"',
         '"e",,3,"1 without a label"',
     ]
-
-
-def test_a_node_without_neighbours() -> None:
-    graph = Graph.from_scipy(np.zeros((2, 2)), np.eye(2))
-    assert written(picks_of(graph, 0), labels={1: "x"}).splitlines()[1] == '0,,1,"none"'
 
 
 def test_predictions_have_columns_in_the_sheet(graph: Graph) -> None:
@@ -107,8 +86,3 @@ def test_a_filled_sheet_is_read_and_kept(graph: Graph, tmp_path: Path) -> None:
 def test_columns_that_cannot_be_shown(graph: Graph, name: str) -> None:
     with raises(ParameterError, parameter="show", value=name, choices=("name", "born", "tags")):
         written(picks_of(graph, 1), show=[name])
-
-
-def test_a_graph_without_a_table(line: Graph) -> None:
-    with raises(ParameterError):
-        written(picks_of(line, 1), show=["name"])

@@ -41,18 +41,6 @@ def test_medoids_move_to_the_middle_of_their_cells() -> None:
     assert moves == 2
 
 
-def test_central_medoids_stay() -> None:
-    cells, moves = alternate_from(LINE, [7, 2])
-    assert cells.medoids.tolist() == [7, 2]
-    assert cells.labels.tolist() == [1] * 5 + [0] * 5
-    assert moves == 0
-
-
-def test_scale_does_not_matter() -> None:
-    cells, moves = alternate_from(LINE / 1024, [4, 9])
-    assert (cells.medoids.tolist(), moves) == ([2, 7], 2)
-
-
 def test_each_medoid_is_its_own_nearest_among_equal_rows() -> None:
     rows = np.array([[0], [0], [0], [5], [6], [7]], dtype=np.float32)
     cells, _ = alternate_from(rows, [2, 1, 4])
@@ -77,14 +65,6 @@ def test_single_candidate_is_nearest_to_the_mean(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(alternating, "MAX_CELL_CANDIDATES", 2)
     cells, _ = alternate_from(rows, [0, 7])
     assert cells.medoids.tolist() == [2, 7]
-
-
-def test_rows_change_cells_as_medoids_move() -> None:
-    """The second medoid moves to the middle of the other rows; the first takes over the rows left behind."""
-    cells, moves = alternate_from(LINE, [0, 1])
-    assert cells.loss == pytest.approx(12)
-    assert sorted(cells.medoids.tolist()) == [2, 7]
-    assert moves >= 2
 
 
 def test_only_candidates_become_medoids() -> None:
@@ -160,18 +140,6 @@ def test_wide_rows_are_made_dense_in_parts(monkeypatch: pytest.MonkeyPatch) -> N
     cells, _ = alternate_from(rows, [0, 1, 2])
     assert cells.medoids.tolist() == whole.medoids.tolist()
     assert cells.loss == pytest.approx(whole.loss)
-
-
-def test_distances_to_cell_means_in_any_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    generator = np.random.default_rng(0)
-    points, labels = Points(generator.normal(size=(45, 3))), generator.integers(0, 2, 45).astype(np.int32)
-    means = generator.normal(size=(2, 3)).astype(np.float32)
-    monkeypatch.setattr(alternating, "split_by_bytes", lambda n, _: split_by_bytes(n, 1, 4))
-    expected = np.square(points.rows - means[labels]).sum(axis=1)
-    for block in (slice(0, 45), slice(0, 10), slice(10, 27), slice(40, 45)):
-        np.testing.assert_allclose(
-            alternating._sq_distances_to_means(block, points, labels, means), expected[block], rtol=1e-5
-        )
 
 
 @given(seed=st.integers(0, 10_000))

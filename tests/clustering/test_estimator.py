@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from featprop.clustering import KMedoids, Points, k_medoids
+from featprop.clustering import KMedoids, Points
 from featprop.errors import ParameterError
 from tests.helpers import raises
 
@@ -29,12 +29,6 @@ def test_fit_predict_transform(sparse: bool) -> None:
     np.testing.assert_array_equal(model.transform(given).argmin(axis=1), model.labels_)
     assert sp.issparse(model.cluster_centers_) == sparse
     assert model.predict(np.hstack([[[19.0, 1]], np.zeros((1, 60))])).tolist() == [model.labels_[3]]
-
-
-def test_estimator_finds_the_medoids_of_the_function() -> None:
-    rows = np.random.default_rng(0).normal(size=(80, 3))
-    model = KMedoids(n_clusters=30, n_init=1, random_state=0).fit(rows)
-    assert model.medoid_indices_.tolist() == k_medoids(rows, 30, n_init=1).medoids.tolist()
 
 
 def test_sample_weight() -> None:

@@ -16,7 +16,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 from threadpoolctl import threadpool_limits
 
-from featprop.clustering import KMedoidsResult, Points, k_medoids, solver, swaps
+from featprop.clustering import KMedoidsResult, Points, k_medoids, solver
 from featprop.clustering.solver import METHODS
 from featprop.clustering.swaps import Search
 from featprop.compute import threads
@@ -121,12 +121,6 @@ def test_candidates_as_positions_or_mask(method: str) -> None:
     assert by_position.medoids.tolist() == by_mask.medoids.tolist()
 
 
-def test_mask_may_include_fixed_medoids() -> None:
-    rows, _ = tiny(1)
-    result = k_medoids(rows, 9, fixed=[3], candidates=np.ones(10, dtype=bool))
-    assert 3 not in result.medoids
-
-
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=20)
 def test_weights_equal_repeated_rows(seed: int) -> None:
@@ -138,11 +132,6 @@ def test_weights_equal_repeated_rows(seed: int) -> None:
     plain = k_medoids(rows[repeated], 3, candidates=first_copy, n_init=1)
     assert set(weighted.medoids.tolist()) == set(repeated[plain.medoids].tolist())
     assert weighted.loss == pytest.approx(plain.loss, rel=1e-5)
-
-
-def test_row_of_weight_zero_is_ignored() -> None:
-    rows = np.array([[0.0], [1.0], [2.0], [1000.0]])
-    assert k_medoids(rows, 1, sample_weight=[1, 1, 1, 0]).medoids.tolist() == [1]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -231,7 +220,7 @@ def test_cosine_depends_on_the_angle_only() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_weighted_equal_rows_terminate(method: str, seed: int) -> None:
     weights = np.random.default_rng(seed).random(60)
     result = k_medoids(np.repeat(np.eye(3), 20, axis=0), 3, sample_weight=weights, method=method)
@@ -285,16 +274,6 @@ def test_tiny_memory_limit_still_works(method: str, max_memory: int, count: int)
     assert result.loss <= 1.1 * k_medoids(rows, count).loss
 
 
-def test_kernels_are_compiled_once_for_kept_and_new_distances() -> None:
-    """The exact method uses read-only distances, the streamed method writable ones."""
-    rows, _ = tiny(0, n=200)
-    for method in ("exact", "streamed"):
-        k_medoids(rows, 5, method=method)
-    compiled = {name: kernel.signatures for name, kernel in vars(swaps).items() if hasattr(kernel, "signatures")}
-    assert len(compiled["_gains"]) == 1
-    assert all(len(signatures) <= 1 for signatures in compiled.values())
-
-
 def test_duplicate_sparse_entries_are_summed() -> None:
     rows, _ = tiny(0, n=30)
     halves = sp.coo_array(np.hstack([rows, rows]) / 2)
@@ -315,9 +294,9 @@ def test_one_medoid_is_found_without_the_matrix(method: str, seed: int) -> None:
 @pytest.mark.parametrize("sparse", [False, True])
 def test_ranking_in_a_projection_finds_equally_good_medoids(sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Noise in 400 columns, with a different amount in each row, that the projection to 64 omits."""
-    blobs, group = make_blobs(1500, n_features=400, centers=12, cluster_std=1.0, random_state=0)
+    blobs, group = make_blobs(700, n_features=400, centers=12, cluster_std=1.0, random_state=0)
     noise = blobs - np.stack([blobs[group == each].mean(axis=0) for each in range(12)])[group]
-    rows = (blobs + noise * np.random.default_rng(0).uniform(-0.8, 2, size=(1500, 1))).astype(np.float32)
+    rows = (blobs + noise * np.random.default_rng(0).uniform(-0.8, 2, size=(700, 1))).astype(np.float32)
     points = spread(rows, 9000) if sparse else Points(rows)
     problems = []
     seen = solver._project_problem

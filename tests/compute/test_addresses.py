@@ -13,7 +13,7 @@ import pytest
 
 import featprop as fp
 from featprop.cache import cache_folder
-from featprop.compute.addresses import address_of, is_address, local_copy
+from featprop.compute.addresses import is_address, local_copy
 from featprop.compute.mapped_arrays import locate_array
 from featprop.errors import FileError
 from tests.helpers import raises
@@ -91,10 +91,6 @@ def test_leftovers_of_a_killed_download_are_removed(folder: Path) -> None:
         (above / "featprop-scratch-killed" / "features.npy").write_bytes(b"half")
         copy = local_copy(folder.as_uri())
         assert list(above.iterdir()) == [copy]
-
-
-def test_files_outside_a_copy_have_no_address(folder: Path) -> None:
-    assert address_of(folder / "features.npy") is None
 
 
 @pytest.mark.parametrize("path", ["s3://bucket/graph", "gs://a/b", "https://host/x", "s3:/bucket/graph", "memory://x"])

@@ -19,14 +19,14 @@ from tests.helpers import raises
 
 pytest.importorskip("distributed")
 
-NODES = 300_000
+NODES = 140_000
 """Several chunks."""
 
 
 @pytest.fixture(scope="module")
 def graph_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("graphs") / "graph"
-    fp.datasets.make(folder, nodes=NODES, edges=600_000, features=4, classes=3)
+    fp.datasets.make(folder, nodes=NODES, edges=280_000, features=4, classes=3)
     return folder
 
 
@@ -83,8 +83,8 @@ def test_killed_worker_does_not_change_the_result(
 
 def test_graph_in_memory_is_sent_to_the_workers(dask_client: object, tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
-    ends, features = generator.integers(0, 5000, size=(2, 20_000)), generator.normal(size=(5000, 30))
-    adjacency = sp.coo_array((generator.random(20_000) + 0.5, tuple(ends)), shape=(5000, 5000))
+    ends, features = generator.integers(0, 2000, size=(2, 8000)), generator.normal(size=(2000, 12))
+    adjacency = sp.coo_array((generator.random(8000) + 0.5, tuple(ends)), shape=(2000, 2000))
     here = fp.select(Graph.from_scipy(adjacency, features), 12)
     there = fp.select(Graph.from_scipy(adjacency, features), 12, client=dask_client, scratch=tmp_path)  # type: ignore[arg-type]
     assert list(here) == list(there)

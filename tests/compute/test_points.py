@@ -59,22 +59,6 @@ def test_gathering_in_pieces_gives_the_same_distances(kind: str, metric: str, mo
     np.testing.assert_allclose(points.distances_between(some, others), whole, atol=1e-3)
 
 
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_input_rows_are_not_modified(kind: str, metric: str) -> None:
-    rows = rows_of(kind, 0)
-    before = rows.copy()
-    Points(rows, metric).distances(np.arange(3))
-    assert (abs(rows - before)).max() == 0
-
-
-def test_slices_and_positions_select_the_same_points() -> None:
-    points = Points(rows_of("dense", 0))
-    np.testing.assert_array_equal(points.distances(slice(5, 9)), points.distances(np.arange(5, 9)))
-    with pytest.raises(TypeError):
-        Points(rows_of("mostly empty", 0)).exact_distances(Points(np.ones((2, 400))), np.zeros(40, dtype=np.intp))
-
-
 def test_only_well_filled_sparse_rows_are_made_dense() -> None:
     assert not sp.issparse(Points(rows_of("sparse", 0)).rows)
     assert sp.issparse(Points(rows_of("mostly empty", 0)).rows)
@@ -100,19 +84,9 @@ def test_projection_keeps_large_distances() -> None:
     np.testing.assert_allclose(narrow.distances(everyone), points.distances(everyone), rtol=0.02, atol=0.3)
 
 
-def test_narrow_rows_are_not_projected() -> None:
-    points = Points(np.ones((3, 4), dtype=np.float32))
-    assert project(points, 10, np.random.default_rng(0)) is points
-
-
 def test_cosine_of_zero_rows_is_refused() -> None:
     with raises(ParameterError, parameter="rows", value=1):
         Points(np.array([[1.0, 0.0], [0.0, 0.0]], dtype=np.float32), "cosine")
-
-
-def test_unknown_metric_is_refused() -> None:
-    with raises(ParameterError, parameter="metric", value="manhattan", choices=("cosine", "euclidean")):
-        Points(np.eye(2, dtype=np.float32), "manhattan")
 
 
 @pytest.mark.parametrize("kind", ["dense", "mostly empty"])
@@ -127,13 +101,6 @@ def test_arrays_of_points_are_read_only(kind: str) -> None:
     ):
         with pytest.raises(ValueError, match="read-only"):
             kept[0] = 7
-
-
-def test_kept_distances_belong_to_their_candidates() -> None:
-    points, candidates = Points(rows_of("dense", 0)), np.array([1, 2, 3])
-    points.distance_matrix(candidates)
-    candidates[:] = 7, 8, 9
-    np.testing.assert_array_equal(points.distance_matrix(candidates), points.distances(np.array([7, 8, 9])))
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -1,7 +1,5 @@
 """Distances through the operator equal those between the computed rows of S^K X."""
 
-import pickle
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -185,11 +183,3 @@ def test_operator_is_used_within_its_limits(
     }.items():
         monkeypatch.setattr(propagation, name, usual)
     assert isinstance(Propagation.of(words(0)).points(2), PropagatedPoints) == without
-
-
-def test_points_can_be_pickled() -> None:
-    graph = words(0)
-    whole = Propagation.of(graph)
-    points = PropagatedPoints(whole.adjacency, whole.rows(0), 2, False, dict)
-    again = pickle.loads(pickle.dumps(points))
-    np.testing.assert_array_equal(again.distances(np.arange(5)), points.distances(np.arange(5)))

@@ -20,10 +20,6 @@ def test_sparse_product_equals_scipy(dtype: type, count: int, monkeypatch: pytes
     np.testing.assert_array_equal(found, matrix @ np.ascontiguousarray(dense))
 
 
-def test_empty_rows_give_zeros() -> None:
-    assert not multiply_sparse(sp.csr_array((3, 4), dtype=np.float32), np.ones((4, 2), dtype=np.float32)).any()
-
-
 def test_rows_are_normalized_in_place_and_zeros_stay() -> None:
     rows = np.array([[3, 4], [0, 0], [-0.5, 0], [1e-30, 0]], dtype=np.float32)
     assert normalize_rows(rows) is rows

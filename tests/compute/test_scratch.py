@@ -84,7 +84,7 @@ MANY = """
 import sys
 from pathlib import Path
 from featprop.compute.scratch import scratch_folder
-for number in range(300):
+for number in range(100):
     with scratch_folder(Path(sys.argv[1])) as folder:
         (folder / "rows.bin").write_bytes(b"1")
         assert (folder / "rows.bin").read_bytes() == b"1"
@@ -93,7 +93,7 @@ for number in range(300):
 
 def test_simultaneous_runs_keep_their_folders(tmp_path: Path) -> None:
     all_of_them = [
-        subprocess.Popen([sys.executable, "-c", MANY, str(tmp_path)], stderr=subprocess.PIPE) for _ in range(4)
+        subprocess.Popen([sys.executable, "-c", MANY, str(tmp_path)], stderr=subprocess.PIPE) for _ in range(3)
     ]
     for process in all_of_them:
         _, told = process.communicate(timeout=300)

@@ -6,17 +6,17 @@ they are read. Data sets by name are small stand-ins, so nothing needs the netwo
 
 import functools
 import importlib.util
-import os
+import io
 import re
+import runpy
 import shlex
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -24,9 +24,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typer
 
 import featprop as fp
 from featprop.active.sheets import write_audit
+from featprop.cli import app
+from featprop.datasets import resolve
+from featprop.experiments import runner
+from featprop.experiments.protocol import Protocol
 from featprop.labels import LabelLog
 from featprop.models import MODELS
 from featprop.sources.native import write_native
@@ -218,7 +223,7 @@ class Reader:
             if word == "--labels" and words[at + 1].endswith(".csv"):
                 accounts().fill(Path(words[at + 1]))
         if words[0] == "label":
-            return self._label(words, where)
+            return self._label(words)
         if "--seeds" in words:
             words[words.index("--seeds") + 1] = "1"
         kept = words[words.index("--out") + 1] if words[:2] == ["experiments", "run"] else None
@@ -230,27 +235,18 @@ class Reader:
             shutil.copytree(kept, self.shelf / kept, dirs_exist_ok=True)
         return str(result.output)
 
-    def _label(self, words: list[str], where: str) -> str:
-        """Start the labelling page and stop it once it is up."""
-        command = [sys.executable, "-m", "featprop", *words, "--no-browser", "--port", "0"]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        try:
-            assert server.stdout is not None
-            assert any(line.startswith("http://") for line in server.stdout), (where, server.communicate())
-            server.send_signal(signal.SIGINT)
-            server.communicate(timeout=300)
-            assert server.returncode == 0, where
-        finally:
-            server.kill()
-            server.communicate()
+    def _label(self, words: list[str]) -> str:
+        """Check the arguments of the labelling page, which other tests start."""
+        typer.main.get_command(app).commands["label"].make_context("label", words[1:])  # type: ignore[attr-defined]
         return ""
 
     def _python(self, words: list[str], where: str) -> str:
-        command = [sys.executable, str(ROOT / words[0]), *words[1:]]
-        single = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-        done = subprocess.run(command, env={**os.environ, **single}, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, (where, done.stderr)
-        return done.stdout
+        """Run a script in this process."""
+        self.monkeypatch.setattr(sys, "argv", [str(ROOT / words[0]), *words[1:]])
+        self.monkeypatch.syspath_prepend(ROOT / "examples")
+        with redirect_stdout(io.StringIO()) as printed:
+            runpy.run_path(str(ROOT / words[0]), run_name="__main__")
+        return printed.getvalue()
 
     def _make(self, words: list[str], where: str) -> str:
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -278,6 +274,12 @@ class Reader:
         return done.stdout
 
 
+def run_trials_here(work: Any, jobs: int, threads: int = 1) -> Iterator[Any]:
+    """Run trials in this process."""
+    for trial, known in work:
+        yield from Protocol(resolve(trial.dataset)).run(trial, known)
+
+
 @pytest.fixture
 def reader(run: Callable[..., Any], shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     """A reader with an empty home folder and no network."""
@@ -286,6 +288,7 @@ def reader(run: Callable[..., Any], shelf: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("FEATPROP_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FEATPROP_DATA", raising=False)
+    monkeypatch.setattr(runner, "run_trials", run_trials_here)
     for registry in (STRATEGIES, MODELS):
         monkeypatch.setattr(registry, "classes", dict(registry.classes))
     return Reader(run, shelf, tmp_path, monkeypatch)

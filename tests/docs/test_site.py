@@ -1,6 +1,5 @@
 """The site builds without warnings or network access, and all its links work."""
 
-import html.parser
 import importlib.util
 import inspect
 import os
@@ -15,32 +14,14 @@ import numpy as np
 import pytest
 
 import featprop
+from tests.helpers import HtmlPage
 
 ROOT = Path(__file__).parents[2]
-LOADED = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
-"""What a browser loads without a click, by element and attribute."""
 COLOUR = r"#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})\b"
 
 
-class Page(html.parser.HTMLParser):
-    """The ids, links and resources of a page."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.path, self.ids, self.links, self.loads = path, set[str](), list[str](), list[str]()
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        found = dict(attributes)
-        self.ids |= {value for name in ("id", "name") if (value := found.get(name))}
-        if tag == "a" and (target := found.get("href")):
-            self.links.append(target)
-        if target := found.get(LOADED.get(tag, "")):
-            self.loads.append(target)
-
-
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, HtmlPage]:
     """Build the site as ``make docs`` does, without network access, and return its pages."""
     folder = tmp_path_factory.mktemp("site")
     nowhere = {f"{kind}_proxy": "http://127.0.0.1:9" for kind in ("http", "https", "HTTP", "HTTPS")}
@@ -55,16 +36,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return {path: Page(path) for path in sorted(folder.rglob("*.html"))}
+    return {path: HtmlPage(path.read_text(encoding="utf-8"), check=False) for path in sorted(folder.rglob("*.html"))}
 
 
-def test_site_has_every_page(site: dict[Path, Page]) -> None:
+def test_site_has_every_page(site: dict[Path, HtmlPage]) -> None:
     names = {path.name for path in site}
     assert {f"{page.stem}.html" for page in (ROOT / "docs").rglob("*.md")} <= names
     assert len(names) > 30
 
 
-def test_site_includes_the_top_level_pages(site: dict[Path, Page]) -> None:
+def test_site_includes_the_top_level_pages(site: dict[Path, HtmlPage]) -> None:
     titles = {path.name: re.findall(r"<h1>([^<]+)", path.read_text(encoding="utf-8")) for path in site}
     pages = {page.name: page.read_text(encoding="utf-8").partition("\n")[0] for page in ROOT.glob("*.md")}
     assert {"# Contributing", "# Security", "# Changes"} == set(pages.values()) - {pages["README.md"]}
@@ -74,7 +55,7 @@ def test_site_includes_the_top_level_pages(site: dict[Path, Page]) -> None:
     assert datasets.links.count("security.html") == 2, "in the navigation and in the text"
 
 
-def test_links_and_anchors_exist(site: dict[Path, Page]) -> None:
+def test_links_and_anchors_exist(site: dict[Path, HtmlPage]) -> None:
     followed = 0
     for path, page in site.items():
         for link in page.links:
@@ -89,7 +70,7 @@ def test_links_and_anchors_exist(site: dict[Path, Page]) -> None:
     assert followed > 1000
 
 
-def test_site_loads_no_external_resources(site: dict[Path, Page]) -> None:
+def test_site_loads_no_external_resources(site: dict[Path, HtmlPage]) -> None:
     for path, page in site.items():
         for target in page.loads:
             parts = urlsplit(target)
@@ -102,8 +83,8 @@ def test_site_loads_no_external_resources(site: dict[Path, Page]) -> None:
         assert "@import" not in text, style
 
 
-def test_reference_has_every_public_name(site: dict[Path, Page]) -> None:
-    found: set[str] = set().union(*(page.ids for path, page in site.items() if path.parent.name == "reference"))
+def test_reference_has_every_public_name(site: dict[Path, HtmlPage]) -> None:
+    found: set[str] = set().union(*(set(page.ids) for path, page in site.items() if path.parent.name == "reference"))
     public = {f"featprop.{name}" for name in featprop.__all__ if not inspect.ismodule(getattr(featprop, name))}
     assert public <= found
     reference = next(path for path in site if path.name == "reference.html")
@@ -111,9 +92,9 @@ def test_reference_has_every_public_name(site: dict[Path, Page]) -> None:
     assert public <= listed
 
 
-def test_reference_has_every_command(site: dict[Path, Page], run: Any) -> None:
+def test_reference_has_every_command(site: dict[Path, HtmlPage], run: Any) -> None:
     page = next(path for path in site if path.name == "commands.html")
-    ids = site[page].ids
+    ids = set(site[page].ids)
     assert {"featprop-select", "featprop-experiments-run", "featprop-datasets-make", "your-tables"} <= ids
     text = page.read_text(encoding="utf-8")
     for option in ("--compute", "--use-audit", "--classes", "--weights", "--plan"):

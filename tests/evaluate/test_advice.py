@@ -44,13 +44,6 @@ def test_stability_compares_models_of_the_first_labels(groups: Groups) -> None:
     assert f"{found.steps[-1].kappa:.2f}" in str(found)
 
 
-def test_kappa_of_equal_predictions_is_one(groups: Groups) -> None:
-    graph, truth = groups(0.05)
-    found = prediction_stability(graph, fitted(graph, truth, 120))
-    assert found is not None
-    assert (found.last_half.changed, found.last_half.kappa) == (0.0, 1.0)
-
-
 def test_no_stability_for_two_labels_or_one_class_in_the_first_half(groups: Groups) -> None:
     graph, truth = groups(0.5)
     of = {name: [node for node in range(300) if truth[node] == name] for name in ("class 0", "class 1")}
@@ -64,16 +57,6 @@ def test_no_stability_for_two_labels_or_one_class_in_the_first_half(groups: Grou
     assert Finding.STABILITY not in advice.reasons
 
 
-def test_labels_sorted_by_class_are_shuffled(groups: Groups) -> None:
-    graph, truth = groups(0.8)
-    nodes = sorted(range(60), key=lambda node: truth[node])
-    found = prediction_stability(graph, fp.GraphRidge().fit(graph, nodes, [truth[node] for node in nodes]))
-    unsorted = prediction_stability(graph, fitted(graph, truth, 60))
-    assert found is not None
-    assert unsorted is not None
-    assert abs(found.last_half.changed - unsorted.last_half.changed) < 0.1
-
-
 def test_forecast_by_hand() -> None:
     found = forecast(Stability((), StabilityStep(30, 60, 0.1, 0.9)))
     now = Interval(0.8, 0.75, 0.85)
@@ -83,18 +66,6 @@ def test_forecast_by_hand() -> None:
     assert found.accuracy(now).value == pytest.approx(0.815)
     assert found.accuracy(now).high == pytest.approx(0.815 + np.hypot(0.05, off))
     assert all(fact in str(found) for fact in ("120", "+1.5", "−1.7", "+4.7"))
-
-
-def test_forecast_accuracy_is_at_most_one() -> None:
-    found = forecast(Stability((), StabilityStep(30, 60, 0.5, 0.5))).accuracy(Interval(0.99, 0.9, 1.0))
-    assert (found.value, found.high) == (1.0, 1.0)
-
-
-def test_forecast_interval_contains_the_current_one() -> None:
-    now = Interval(0.97, 0.86, 0.99)
-    found = forecast(Stability((), StabilityStep(30, 60, 0.01, 0.99))).accuracy(now)
-    assert found.low < now.low
-    assert now.high < found.high <= 1.0
 
 
 def test_constant_predictions_never_stop_and_are_not_called_good(groups: Groups) -> None:
@@ -145,16 +116,6 @@ def test_classes_with_a_single_label_are_named(groups: Groups) -> None:
     nodes = [*[node for node in range(100) if truth[node] != "class 2"][:45], truth.index("class 2")]
     found = advise(graph, fp.GraphRidge().fit(graph, nodes, [truth[node] for node in nodes]))
     assert "class 2" in found.reasons[Finding.SINGLE_LABELS]
-
-
-def test_audit_replaces_the_estimate_in_advice(groups: Groups) -> None:
-    graph, truth = groups(0.5)
-    model = fitted(graph, truth, 60)
-    audited = Interval(0.5, 0.4, 0.6)
-    found = advise(graph, model, audited=audited)
-    assert found.audited == audited
-    assert str(audited) in str(found)
-    assert str(found.curve.now.accuracy) not in str(found)
 
 
 def test_learning_curve_ends_with_the_current_estimate(groups: Groups) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from featprop.datasets import digits
-from featprop.errors import ModelError, ParameterError
+from featprop.errors import ParameterError
 from featprop.evaluate import draw_audit
 from featprop.evaluate.audit import allocate
 from featprop.graph import Graph
@@ -63,8 +63,3 @@ def test_allocation_is_even(counts: list[int], size: int, shares: list[int]) -> 
 def test_impossible_sizes_are_refused(line: Graph, size: int, exclude: str, parameter: str) -> None:
     with raises(ParameterError, parameter=parameter, value=size if parameter == "size" else None):
         draw_audit(line, size, exclude=list(exclude))
-
-
-def test_unfitted_model_is_refused(line: Graph) -> None:
-    with raises(ModelError, parameter="model"):
-        draw_audit(line, 2, model=GraphRidge())

@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from featprop.datasets import digits
-from featprop.errors import GraphError, LabelError
+from featprop.errors import LabelError
 from featprop.evaluate import Interval, draw_audit, score_audit, wilson_interval
 from featprop.evaluate.audit_scoring import AuditScore, score_predictions
 from featprop.evaluate.macro_f1 import macro_f1_from_confusion, macro_f1_interval
 from featprop.graph import Graph
 from featprop.models import GraphRidge
+from tests.graphs import edgeless
 from tests.helpers import raises
 
 
@@ -32,18 +32,6 @@ def test_score_by_hand(line: Graph) -> None:
     assert str(score.macro_f1) in score._repr_html_()
 
 
-def test_weights_do_not_matter_if_every_node_is_audited(line: Graph) -> None:
-    audit = {"b": "x", "c": "x", "d": "y", "e": "y"}
-    drawn = {"b": 1.0, "c": 3.0, "d": 2.0, "e": 2.0}
-    assert scored(line, list("xxyyy"), ["a"], audit, drawn) == scored(line, list("xxyyy"), ["a"], audit)
-
-
-def test_class_scores_are_exact_if_every_node_is_audited() -> None:
-    graph = Graph.from_scipy(np.zeros((20, 20)), np.ones((20, 1)))
-    (a, _) = scored(graph, ["a"] * 12 + ["b"] * 8, [], dict(enumerate(["a"] * 9 + ["b"] * 11))).classes
-    assert (a.recall, a.precision) == (Interval(8 / 11, 8 / 11, 8 / 11), Interval(1.0, 1.0, 1.0))
-
-
 def test_sampling_weights_count(line: Graph) -> None:
     audit = {"b": "x", "c": "x"}
     equal = scored(line, list("xxyyy"), ["a"], audit, {"b": 2.0, "c": 2.0})
@@ -53,7 +41,7 @@ def test_sampling_weights_count(line: Graph) -> None:
 
 
 def test_number_of_nodes_that_halves_the_interval() -> None:
-    graph = Graph.from_scipy(sp.csr_array((1000, 1000)), np.ones((1000, 1), dtype=np.float32))
+    graph = edgeless(np.ones((1000, 1), dtype=np.float32))
     audit = {node: "x" if node % 4 else "y" for node in range(40)}
     score = scored(graph, ["x"] * 1000, [], audit)
 
@@ -104,7 +92,7 @@ def worlds(n: int) -> list[np.ndarray]:
     return made
 
 
-@pytest.mark.parametrize("size", [30, 60, 100, 200])
+@pytest.mark.parametrize("size", [30, 200])
 @pytest.mark.parametrize("n", [2, 7])
 def test_interval_coverage(size: int, n: int) -> None:
     """Audits are drawn 150 times: 90 % held would be 135 ± 7 of them, 85 % are asked for but for that chance."""
@@ -163,9 +151,3 @@ def test_invalid_audits_are_refused(line: Graph, audit: dict[str, str], weights:
     model = GraphRidge().fit(line, ["a", "c"], ["left", "right"])
     with raises(LabelError, **fields):
         score_audit(line, model, audit, weights)
-
-
-def test_unknown_audit_node_is_refused(line: Graph) -> None:
-    model = GraphRidge().fit(line, ["a", "c"], ["left", "right"])
-    with pytest.raises(GraphError):
-        score_audit(line, model, {"z": "left"})

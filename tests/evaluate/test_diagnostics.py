@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import featprop as fp
-from featprop.errors import ModelError, ParameterError
+from featprop.errors import ParameterError
 from featprop.evaluate import Flag, diagnose
 from featprop.evaluate.cross_validation import held_out_probabilities
 from featprop.evaluate.diagnostics import contradiction, neighbour_shares, uncertainty, unlabelled_components
 from featprop.graph import Graph
 from featprop.models import NodeClassifier
 from featprop.propagation import Propagation
+from tests.graphs import edgeless
 from tests.helpers import raises
 
 BLOB = 20
@@ -108,12 +109,6 @@ def test_unlabelled_group_is_found_as_a_novel_class() -> None:
     assert graph.ids[group.positions].tolist() == list(group.nodes)
 
 
-def test_labelled_group_is_not_a_novel_class() -> None:
-    graph = blobs()
-    labels = three_each(0, 1, 2)
-    assert diagnose(graph, fitted(graph, labels)).novel_classes == ()
-
-
 def test_diagnostics_for_labels_of_one_class() -> None:
     graph = blobs()
     found = diagnose(graph, fitted(graph, {0: "a", 7: "a", 13: "a"}))
@@ -166,14 +161,6 @@ def test_model_without_cross_validation_is_fitted_ten_times() -> None:
     assert (rows.argmax(axis=1) == [node // BLOB for node in labels]).all()
 
 
-def test_few_labels_are_left_out_one_by_one() -> None:
-    graph = blobs(2)
-    model = fitted(graph, {0: "a", 1: "a", BLOB: "b"}, NearestMean())
-    rows = held_out_probabilities(graph, model)
-    assert rows[2].tolist() == [1, 0]
-    assert len(diagnose(graph, model).wrong_labels) == 3
-
-
 def test_held_out_probabilities_of_the_model_are_used_and_saved(tmp_path: Path) -> None:
     graph = blobs()
     model = fp.GraphRidge().fit(graph, list(three_each(0, 1, 2)), list(three_each(0, 1, 2).values()))
@@ -188,26 +175,11 @@ def test_held_out_probabilities_of_the_model_are_used_and_saved(tmp_path: Path) 
 
 def test_diagnostics_without_edges() -> None:
     features = blobs().features
-    graph = Graph.from_scipy(sp.csr_array((60, 60)), features)
+    graph = edgeless(features)
     found = diagnose(graph, fitted(graph, three_each(0, 1)), limit=100)
     assert found.contradicted == ()
     assert len(found.unlabelled_components) == 54
     assert [set(group.nodes) for group in found.novel_classes] == [set(range(40, 60))]
-
-
-def test_nodes_without_features_are_not_a_novel_class() -> None:
-    features = np.array(blobs().features)
-    features[40:] = 0
-    graph = Graph.from_scipy(sp.csr_array((60, 60)), features)
-    assert not any(
-        node >= 40 for group in diagnose(graph, fitted(graph, three_each(0, 1))).novel_classes for node in group.nodes
-    )
-
-
-def test_identical_nodes_are_neither_far_nor_novel() -> None:
-    graph = Graph.from_scipy(sp.csr_array((6, 6)), np.ones((6, 2)))
-    found = diagnose(graph, fitted(graph, {0: "a", 1: "b"}))
-    assert (found.far_from_labels, found.novel_classes) == ((), ())
 
 
 def test_fully_labelled_graph_has_only_wrong_labels() -> None:
@@ -233,20 +205,6 @@ def test_limit_shortens_all_lists_but_labels() -> None:
     assert len(few.wrong_labels) == 9
 
 
-def test_other_graph_has_only_prediction_lists() -> None:
-    model = fitted(blobs(), three_each(0, 1, 2))
-    other = blobs(seed=5, order=np.arange(60) + 0)
-    renamed = Graph.from_scipy(other.adjacency, other.features, ids=[f"n{i}" for i in range(60)])
-    found = diagnose(renamed, model)
-    assert len(found.least_certain) == 20
-    assert (found.far_from_labels, found.unlabelled_components, found.novel_classes, found.wrong_labels) == (
-        (),
-        (),
-        (),
-        (),
-    )
-
-
 def test_subgraph_has_its_part_of_the_labels() -> None:
     model = fitted(blobs(), three_each(0, 1, 2), NearestMean())
     part = blobs(order=np.arange(BLOB, 60))
@@ -258,11 +216,6 @@ def test_limit_below_one_is_refused(limit: int) -> None:
     graph = blobs()
     with raises(ParameterError, parameter="limit", value=limit):
         diagnose(graph, fitted(graph, three_each(0, 1)), limit=limit)
-
-
-def test_unfitted_model_is_refused() -> None:
-    with pytest.raises(ModelError):
-        diagnose(blobs(), fp.GraphRidge())
 
 
 @given(seed=st.integers(0, 10_000))
@@ -292,11 +245,3 @@ def test_text_has_the_first_entry_of_every_list() -> None:
     assert "20 least_certain" in repr(found)
     assert found.wrong_labels[0].reason in found._repr_html_()
     assert str(Flag("x", 0, 0.5, "reason")) == "'x': reason"
-
-
-def test_learner_gives_the_same_diagnostics() -> None:
-    graph = blobs()
-    learner = fp.ActiveLearner(graph)
-    learner.tell(three_each(0, 1) | {5: "b"})
-    assert learner.diagnose(limit=3).wrong_labels[0].node == 5
-    assert repr(learner.diagnose(limit=3)) == repr(fp.evaluate.diagnose(graph, learner.model, limit=3))

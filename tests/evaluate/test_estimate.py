@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import featprop as fp
 from featprop.errors import LabelError, ParameterError
@@ -12,6 +11,7 @@ from featprop.evaluate import estimate
 from featprop.evaluate.cross_validation import cross_validate
 from featprop.evaluate.estimate import _accuracy_and_f1
 from featprop.graph import Graph
+from tests.graphs import edgeless
 from tests.helpers import raises
 
 Groups = Callable[..., tuple[Graph, list[str]]]
@@ -82,7 +82,7 @@ def test_uninformative_features_do_not_give_a_high_estimate() -> None:
     values, truths = [], []
     for seed in range(4):
         generator = np.random.default_rng(seed)
-        graph = Graph.from_scipy(sp.csr_array((400, 400)), generator.normal(size=(400, 16)).astype(np.float32))
+        graph = edgeless(generator.normal(size=(400, 16)).astype(np.float32))
         truth = [f"class {code}" for code in generator.integers(2, size=400)]
         model = fitted(graph, truth, list(range(160)))
         values.append(estimate(graph, model).accuracy.value)
@@ -94,33 +94,9 @@ def test_sample_of_many_nodes_ignores_their_order() -> None:
     n = 12_000
     codes = np.arange(n) % 2
     rows = np.eye(2)[codes] + 0.6 * np.random.default_rng(0).normal(size=(n, 2))
-    graph = Graph.from_scipy(sp.csr_array((n, n)), rows.astype(np.float32))
+    graph = edgeless(rows.astype(np.float32))
     found = estimate(graph, fitted(graph, [str(code) for code in codes], list(range(60))))
     assert found.macro_f1.value == pytest.approx(found.accuracy.value, abs=0.02)
-
-
-def test_order_of_labels_does_not_matter(groups: Groups) -> None:
-    graph, truth = groups(1.0)
-    nodes = list(range(50))
-    turned = np.random.default_rng(0).permutation(nodes).tolist()
-    one, other = (estimate(graph, fitted(graph, truth, each)) for each in (nodes, turned))
-    assert one.accuracy.value == pytest.approx(other.accuracy.value, abs=1e-4)
-
-
-def test_second_fit_discards_held_out_probabilities(groups: Groups) -> None:
-    graph, truth = groups(0.5)
-    model = fitted(graph, truth, list(range(30)))
-    assert model.held_out_proba_ is not None
-    ones = [node for node in range(60) if truth[node] == "class 1"][:2]
-    assert model.fit(graph, ones, ["class 1"] * 2, cold_start=True).held_out_proba_ is None
-
-
-def test_better_features_give_a_higher_estimate(groups: Groups) -> None:
-    values = []
-    for noise in (0.3, 1.2, 2.5):
-        graph, truth = groups(noise)
-        values.append(estimate(graph, fitted(graph, truth, list(range(60)))).accuracy.value)
-    assert values == sorted(values, reverse=True)
 
 
 def test_labels_of_the_graph_and_order_of_nodes_do_not_matter(groups: Groups) -> None:
@@ -141,15 +117,6 @@ def test_gcn_is_cross_validated(groups: Groups) -> None:
     found = estimate(graph, model)
     assert 0.5 < found.accuracy.value <= 1
     assert found.cv_accuracy == cross_validate(graph, model).right.mean()
-
-
-def test_text_has_accuracy_and_number_of_labels(groups: Groups) -> None:
-    graph, truth = groups(0.5)
-    few, enough = (estimate(graph, fitted(graph, truth, list(range(count)))) for count in (20, 50))
-    assert all(fact in str(few) for fact in (str(few.accuracy), "20 labels", "audit"))
-    assert all(fact in str(enough) for fact in (str(enough.accuracy), "50 labels"))
-    assert "audit" not in str(enough)
-    assert str(enough.macro_f1) in enough._repr_html_()
 
 
 def test_too_few_labels_one_class_and_fully_labelled_graphs_are_refused(groups: Groups) -> None:

@@ -13,7 +13,6 @@ from featprop.errors import GraphError, LabelError, ParameterError
 from featprop.experiments import protocol, training
 from featprop.experiments.protocol import Protocol, draw_initial_pool
 from featprop.experiments.results import Result
-from featprop.experiments.scoring import score
 from featprop.experiments.settings import Spec
 from featprop.experiments.trials import Trial
 from featprop.graph import Graph
@@ -32,13 +31,6 @@ class First(Strategy):
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> Any:
         seen.append(context)
         return context.candidates[:budget]
-
-
-class TheSame(Strategy):
-    """Select one node repeatedly, as a faulty plug-in might."""
-
-    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> Any:
-        return np.repeat(context.candidates[:1], budget)
 
 
 class Watching(First):
@@ -88,7 +80,6 @@ def strategies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(STRATEGIES, "classes", dict(STRATEGIES.classes))
     register_strategy("first")(First)
     register_strategy("watching")(Watching)
-    register_strategy("the-same")(TheSame)
     register_strategy("using")(Using)
     register_strategy("using-first")(UsingFirst)
     seen.clear()
@@ -97,7 +88,7 @@ def strategies(monkeypatch: pytest.MonkeyPatch) -> None:
 def trial(graph: Graph, strategy: str, *models: str, **others: Any) -> Trial:
     given: dict[str, Any] = {"budgets": (6, 8), "seeds": (0, 1), **others}
     options = given.pop("options", {})
-    specs = tuple(Spec(model, {} if model == "ridge" else {"epochs": 40}) for model in models or ("gcn",))
+    specs = tuple(Spec(model, {} if model == "ridge" else {"epochs": 20}) for model in models or ("gcn",))
     return Trial("rings", graph.fingerprint, Spec(strategy, options), specs, **given)
 
 
@@ -116,19 +107,6 @@ def test_strategy_without_a_model_selects_independently_at_each_budget(rings: Gr
         assert 11 not in context.candidates, "a node without a known class is not a candidate"
 
 
-def test_known_results_are_not_computed_again(rings: Graph) -> None:
-    what = trial(rings, "first", "ridge")
-    lines = all_lines(rings, what)
-    seen.clear()
-    assert list(Protocol(rings).run(what, lines)) == []
-    assert not seen
-
-
-def test_form_of_the_data_is_recorded(rings: Graph) -> None:
-    assert Protocol(rings, "planetoid").versions == Protocol(rings).versions | {"data": "planetoid"}
-    assert "data" not in Protocol(rings).versions
-
-
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that advances 1.00006 seconds per selection and 10.00012 per training of all seeds."""
@@ -145,12 +123,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     monkeypatch.setattr(protocol, "choose", slowed(protocol.choose, 1.00006))
     monkeypatch.setattr(training, "fit_seeds", slowed(training.fit_seeds, 10.00012))
-
-
-@pytest.mark.usefixtures("clock")
-def test_training_time_is_shared_by_the_seeds(rings: Graph) -> None:
-    for line in all_lines(rings, trial(rings, "first", "ridge")):
-        assert (line.seconds_select, line.seconds_train) == (1.0001, 5.0001)
 
 
 @pytest.mark.usefixtures("clock")
@@ -174,7 +146,7 @@ def test_strategy_that_needs_a_model_continues_from_the_previous_pool(rings: Gra
     names = rings.class_names()
     for context in seen:
         nodes = context.labelled
-        alone = GCN(random_state=3, epochs=40).fit(rings, rings.ids[nodes], [names[node] for node in nodes])
+        alone = GCN(random_state=3, epochs=20).fit(rings, rings.ids[nodes], [names[node] for node in nodes])
         assert context.classes == alone.class_names_
         assert [context.classes[code] for code in context.labels] == [names[node] for node in nodes]
         for output, expected in [
@@ -198,19 +170,10 @@ def test_strategy_that_uses_a_model_follows_its_steps(rings: Graph, model: str) 
     for context in seen[1:]:
         nodes = context.labelled
         assert rings.ids[nodes].tolist() == list(larger[: len(nodes)])
-        kind = GraphRidge() if model == "ridge" else GCN(random_state=3, epochs=40)
+        kind = GraphRidge() if model == "ridge" else GCN(random_state=3, epochs=20)
         alone = kind.fit(rings, rings.ids[nodes], [names[node] for node in nodes])
         assert context.outputs.keys() == {"logits"}
         np.testing.assert_allclose(context.outputs["logits"], alone.decision_function(rings), atol=2e-3)
-
-
-@pytest.mark.parametrize("model", ["ridge", "gcn"])
-def test_no_model_while_all_labels_have_one_class(rings: Graph, model: str) -> None:
-    all_lines(rings, trial(rings, "using-first", model, budgets=(9,), seeds=(0,)))
-    assert [len(context.labelled) for context in seen] == list(range(9))
-    assert [bool(context.outputs) for context in seen] == [False] * 7 + [True] * 2, (
-        "the seventh label has the other class"
-    )
 
 
 def test_default_selects_as_repeated_calls_of_select(rings: Graph) -> None:
@@ -229,7 +192,7 @@ def test_default_selects_as_repeated_calls_of_select(rings: Graph) -> None:
         assert list(line.nodes) == labelled
 
 
-@pytest.mark.parametrize("cut", [1, 2, 6, 8, 10, 11, 18])
+@pytest.mark.parametrize("cut", [2, 8, 11])
 def test_resuming_within_a_budget_uses_the_same_models(rings: Graph, cut: int) -> None:
     """Models of several seeds are trained as one batch, which rounds differently than separate training."""
     what = trial(rings, "using", "gcn", budgets=(6, 10), seeds=range(5))
@@ -248,7 +211,7 @@ def test_scores_are_those_of_a_new_model(rings: Graph, name: str, kind: Any) -> 
     names = rings.class_names()
     Z = dense(propagate(rings, 2)).astype(np.float64)
     for line in all_lines(rings, trial(rings, "random", name)):
-        model = kind(random_state=line.seed, epochs=40).fit(
+        model = kind(random_state=line.seed, epochs=20).fit(
             rings, line.nodes, [names[int(node[1:])] for node in line.nodes]
         )
         places = [int(node[1:]) for node in line.nodes]
@@ -274,27 +237,17 @@ def test_models_share_the_selection_of_a_strategy_without_a_model(rings: Graph) 
     assert [line.seconds_select for line in again] == [line.seconds_select for line in lines if line.model == "sgc"]
 
 
-RESUMED = ["watching", "using", "random", "featprop", "featprop-diffused", "uncertainty", "anrmab"]
+RESUMED = ["watching", "random", "featprop-diffused", "anrmab"]
 
 
 @pytest.mark.parametrize("strategy", RESUMED)
 @pytest.mark.parametrize("model", ["gcn", "ridge"])
-@pytest.mark.parametrize("cut", range(0, 12, 3))
+@pytest.mark.parametrize("cut", [3, 6])
 def test_resuming_gives_the_same_results(rings: Graph, strategy: str, model: str, cut: int) -> None:
     what = trial(rings, strategy, model, budgets=(6, 7, 8))
     whole = all_lines(rings, what)
     rest = all_lines(rings, what, whole[:cut])
     assert [essence(line) for line in [*whole[:cut], *rest]] == [essence(line) for line in whole]
-
-
-def test_selection_with_other_options_is_not_reused(rings: Graph) -> None:
-    options = {"layers": 0}
-    done = all_lines(rings, trial(rings, "featprop-kcenter", "gcn", options=options))
-    seen_first = all_lines(rings, trial(rings, "featprop-kcenter", "sgc"), done)
-    assert [line.nodes for line in seen_first] == [
-        line.nodes for line in all_lines(rings, trial(rings, "featprop-kcenter", "sgc"))
-    ]
-    assert {line.nodes for line in seen_first} != {line.nodes for line in done}
 
 
 def test_other_schedules_are_other_cells(rings: Graph) -> None:
@@ -308,11 +261,6 @@ def test_other_schedules_are_other_cells(rings: Graph) -> None:
     ]
     more = all_lines(rings, trial(rings, "watching", budgets=(6, 8, 9)), done)
     assert {line.budget for line in more} == {9}, "more budgets at the end keep the schedule"
-
-
-def test_repeated_picks_are_refused(rings: Graph) -> None:
-    with pytest.raises(ParameterError):
-        all_lines(rings, trial(rings, "the-same", budgets=(8,)))
 
 
 def test_changed_graph_is_refused(rings: Graph) -> None:
@@ -329,16 +277,6 @@ def test_pool_with_one_class(rings: Graph) -> None:
     lines = all_lines(rings, trial(rings, "first", budgets=(6,)))
     paper = next(line for line in lines if line.protocol == "paper")
     assert paper.accuracy == pytest.approx(6 / 11), "it predicts the only class it has seen"
-
-
-def test_protocols_score_different_nodes() -> None:
-    truth, predicted = np.array([0, 0, 1, 1, -1]), np.array([0, 1, 1, 1, 0])
-    pool = np.array([0])
-    paper = score(truth, predicted, pool, "paper")
-    assert (paper.macro_f1, paper.micro_f1) == pytest.approx(((2 / 3 + 0.8) / 2, 0.75))
-    others = score(truth, predicted, pool, "unlabelled")
-    assert (others.macro_f1, others.accuracy) == pytest.approx((0.4, 2 / 3))
-    assert truth.tolist() == [0, 0, 1, 1, -1]
 
 
 def test_graph_without_enough_labels_is_refused(rings: Graph) -> None:

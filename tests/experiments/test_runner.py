@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 import pytest
 
-from featprop.errors import FileError, ParameterError
+from featprop.errors import FileError
 from featprop.experiments import runner
 from featprop.experiments.protocol import Protocol
 from featprop.experiments.results import Result, appending, read_results
@@ -51,13 +51,6 @@ def test_known_cells_are_skipped(graph_folder: Path, tmp_path: Path) -> None:
     assert (outcome.done, outcome.skipped) == (4 + 12, 8)
     assert (out / "blobs.jsonl").read_bytes().startswith(before)
     assert len(read_results(out)) == 24
-
-
-@pytest.mark.usefixtures("in_process")
-def test_one_failure_does_not_stop_the_others(graph_folder: Path, tmp_path: Path) -> None:
-    outcome = runner.run([settings_for(graph_folder, "degree", "random")], tmp_path)
-    assert [failure.reason for failure in outcome.failures] == ["out of luck"]
-    assert {line.strategy for line in read_results(tmp_path)} == {"random"}
 
 
 @pytest.mark.usefixtures("in_process")
@@ -129,23 +122,9 @@ def test_results_of_another_folder_are_reused(graph_folder: Path, tmp_path: Path
     assert pools[0] == pools[1], "selections are reused"
 
 
-@pytest.mark.parametrize("parameter", ["jobs", "threads"])
-def test_jobs_and_threads_are_positive(parameter: str, tmp_path: Path) -> None:
-    with raises(ParameterError, parameter=parameter, value=0):
-        runner.run([], tmp_path, **{parameter: 0})
-
-
 def trial_on(graph: Path, budgets: tuple[int, ...] = (8,), epochs: int = 5) -> Trial:
     fingerprint = read_graph(graph).fingerprint if graph.exists() else ""
     return Trial(str(graph), fingerprint, Spec("random"), (Spec("gcn", {"epochs": epochs}),), budgets, (0,))
-
-
-def test_workers_continue_after_a_failed_trial(graph_folder: Path, tmp_path: Path) -> None:
-    work = [(trial_on(tmp_path / "nowhere"), []), (trial_on(graph_folder), [])]
-    failure, results = run_trials(work, jobs=1)
-    assert isinstance(failure, Failure)
-    assert "nowhere" in failure.reason
-    assert [result.protocol for result in results] == ["paper", "unlabelled"]  # type: ignore[union-attr]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

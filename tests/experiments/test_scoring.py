@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
@@ -11,6 +11,7 @@ from featprop.graph import UNKNOWN
 
 
 @given(seed=st.integers(0, 10_000), classes=st.integers(1, 6), n=st.integers(4, 40))
+@settings(max_examples=20)
 def test_equals_scikit_learn(seed: int, classes: int, n: int) -> None:
     generator = np.random.default_rng(seed)
     truth, predicted = generator.integers(0, classes, n), generator.integers(0, classes + 2, n)
@@ -24,13 +25,6 @@ def test_equals_scikit_learn(seed: int, classes: int, n: int) -> None:
         assert found.accuracy == pytest.approx(accuracy_score(right, answer))
 
 
-def test_nodes_without_a_class_are_not_scored() -> None:
-    truth, predicted = np.array([0, 1, UNKNOWN, 1]), np.array([0, 1, 0, 0])
-    found = score(truth, predicted, np.array([0]), "paper")
-    assert found.accuracy == pytest.approx(2 / 3)
-    assert found.macro_f1 == pytest.approx(2 / 3)
-
-
 def test_calibration_error_of_six_nodes() -> None:
     truth = np.array([0, 0, 1, 1, UNKNOWN, 0])
     predicted = np.array([0, 1, 1, 1, 0, 1])
@@ -41,13 +35,6 @@ def test_calibration_error_of_six_nodes() -> None:
     assert found == pytest.approx(gaps / 5, abs=1e-6)
     without = calibration_error(truth, predicted, confidence, np.array([5]), "unlabelled")
     assert without == pytest.approx((gaps - 1.0) / 4, abs=1e-6)
-
-
-def test_confidence_of_one_is_in_the_last_bin() -> None:
-    truth, predicted = np.array([0, 0]), np.array([0, 1])
-    confidence = np.array([0.95, 1.0], dtype=np.float32)
-    found = calibration_error(truth, predicted, confidence, np.array([], dtype=int), "paper")
-    assert found == pytest.approx(abs(1 - 1.95) / 2, abs=1e-6), "one of two is right, of 1.95 expected"
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 60))
@@ -64,9 +51,3 @@ def test_calibration_error_equals_a_loop_over_bins(seed: int, n: int) -> None:
             expected += inside.mean() * abs(gap)
     found = calibration_error(truth, predicted, confidence, np.array([], dtype=int), "paper")
     assert found == pytest.approx(expected, abs=1e-6)
-
-
-def test_calibration_error_is_zero_without_scored_nodes() -> None:
-    unknown = np.array([UNKNOWN, UNKNOWN])
-    sure = np.ones(2, dtype=np.float32)
-    assert calibration_error(unknown, np.zeros(2, dtype=int), sure, np.array([0]), "unlabelled") == 0.0

@@ -2,6 +2,7 @@
 
 import csv
 import math
+import re
 from collections.abc import Callable
 from io import StringIO
 
@@ -10,15 +11,11 @@ import pytest
 
 from featprop.errors import FileError
 from featprop.experiments.demo import summarize_worth
-from featprop.experiments.figures import error_against_loss
-from featprop.experiments.paper import dataset_title, printed_score, strategy_title
 from featprop.experiments.report import replace_tables, summarize_findings
 from featprop.experiments.results import Result
 from featprop.experiments.summary import Results, Runs, paired_test
 from featprop.experiments.tables import (
-    Entry,
     Table,
-    budget_table,
     correlation,
     correlation_table,
     datasets_table,
@@ -59,36 +56,6 @@ def test_score_is_the_mean_over_budgets_with_its_spread_over_seeds(results: Resu
     assert "10, 20" in table.note
 
 
-def test_budget_of_few_strategies_is_ignored(results: Results, line: Make) -> None:
-    more = Results([*results.lines, *(line("featprop", 40, seed, 0.9) for seed in range(3))])
-    assert texts(score_table(more, "macro_f1", "gcn", "paper")) == texts(
-        score_table(results, "macro_f1", "gcn", "paper")
-    )
-    other = [line(name, 10, 0, 0.5, dataset="pubmed") for name in ("random", "featprop")]
-    table = score_table(Results([*more.lines, *other]), "macro_f1", "gcn", "paper")
-    assert table is not None
-    assert "10, 20 (Cora); 10 (PubMed)" in table.note
-
-
-def test_difference_to_the_paper_needs_its_budgets(line: Make) -> None:
-    same = Results([line(name, budget, 0, 0.72) for name in ("featprop", "random") for budget in (10, 20, 40, 80, 160)])
-    assert "-2.89" in summarize_findings(same)[1]
-
-
-def test_headline_counts_comparisons(line: Make) -> None:
-    elsewhere = [line("featprop", 10, 0, 0.9, model="sgc")]
-    alone = [line("featprop", 10, 0, 0.9, dataset="citeseer")]
-    both = [*alone, line("random", 10, 0, 0.5, dataset="citeseer")]
-    assert "every data set" in summarize_findings(Results([*elsewhere, *both]))[0]
-    assert "1 strategy on 1 data set" in summarize_findings(Results(alone))[0]
-    assert "1 strategy on 1 data set" in summarize_findings(Results(both[1:]))[0]
-
-
-def test_latex_is_escaped() -> None:
-    table = Table("t", "a_b", "", (("", 1),), ("c",), ((Entry("<0.001 {x} ~$^"),),))
-    assert r"$<$0.001 \{x\} \textasciitilde{}\$\textasciicircum{} \\" in table.latex()
-
-
 def test_table_formats(results: Results) -> None:
     table = score_table(results, "macro_f1", "gcn", "paper")
     assert table is not None
@@ -114,14 +81,6 @@ def test_columns_of_the_paper_only_where_it_prints_numbers(line: Make) -> None:
     table = score_table(both, "macro_f1", "gcn", "unlabelled")
     assert table is not None
     assert [title for title, _ in table.groups] == ["", "CoraFull", "coauthor-cs"], "it replaces nothing"
-
-
-def test_options_are_in_the_note(line: Make) -> None:
-    table = score_table(
-        Results([line("coreset-mip", 10, 0, 0.5, options={"time_limit": 20})]), "macro_f1", "gcn", "paper"
-    )
-    assert table is not None
-    assert "time_limit = 20" in table.note
 
 
 def runs(*values: float) -> Runs:
@@ -200,18 +159,6 @@ def test_correlation_within_budgets_skips_constant_and_small_ones(line: Make) ->
         assert correlation(Results([each for each in lines if each.budget == budget]).table) is None
 
 
-def test_every_selection_is_a_point_of_distance_and_error(line: Make) -> None:
-    pairs = [(0.1, 1.0), (0.2, 3.0), (0.4, 2.0)]
-    lines = [
-        line("random", 10, seed, 0.5, accuracy=1 - error, mean_distance=distance, max_distance=4.0)
-        for seed, (error, distance) in enumerate(pairs)
-    ]
-    drawn = error_against_loss(Results(lines), "gcn", "paper")
-    assert drawn is not None
-    (dots,) = drawn.figure.axes[0].collections
-    np.testing.assert_allclose(dots.get_offsets(), [(distance, 100 * error) for error, distance in pairs])
-
-
 def test_findings_follow_the_numbers(results: Results, line: Make) -> None:
     headline, sentence = summarize_findings(results)
     assert "every data set" in headline
@@ -224,56 +171,20 @@ def test_findings_follow_the_numbers(results: Results, line: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "random", "paper", "headline", "standing"),
+    ("ours", "paper", "headline", "ahead"),
     [
-        (
-            [80, 94, 96, 98],
-            [56, 78, 86, 93],
-            [79, 95, 95, 98],
-            "20 labels chosen by featprop do the work of 80 chosen at random",
-            ("at every budget", "at 2 of 4 budgets (10, 40 labels)"),
-        ),
-        (
-            [60, 79, 87, 94],
-            [56, 78, 86, 93],
-            [50, 60, 70, 80],
-            "10 labels chosen by featprop teach more than 10 chosen at random",
-            ("at every budget", "at every budget"),
-        ),
-        (
-            [50, 77, 87, 92],
-            [56, 78, 86, 93],
-            [60, 80, 90, 95],
-            "40 labels chosen by featprop teach more than 40 chosen at random",
-            ("at 1 of 4 budgets (40 labels)", "at no budget"),
-        ),
-        (
-            [50, 70, 80, 93],
-            [56, 78, 86, 93],
-            [50, 70, 80, 92],
-            "featprop is not ahead of random selection in this run",
-            ("at no budget", "at 1 of 4 budgets (80 labels)"),
-        ),
-        (
-            [50],
-            [40],
-            [45],
-            "10 labels chosen by featprop teach more than 10 chosen at random",
-            ("at every budget", "at every budget"),
-        ),
+        ([80, 94, 96, 98], [79, 95, 95, 98], [20, 80], [2, 4, 10, 40]),
+        ([60, 79, 87, 94], [50, 60, 70, 80], [10, 10], []),
+        ([50, 77, 87, 92], [60, 80, 90, 95], [40, 40], [1, 4, 40]),
+        ([50, 70, 80, 93], [50, 70, 80, 92], [], [1, 4, 80]),
     ],
 )
-def test_worth_of_labels(
-    ours: list[float], random: list[float], paper: list[float], headline: str, standing: tuple[str, str]
-) -> None:
-    budgets = (10, 20, 40, 80)[: len(ours)]
-    each = (np.repeat(np.array(values, float)[:, None], 2, axis=1) for values in (ours, random, paper))
-    found = summarize_worth(*(Runs(budgets, (0, 1), percent) for percent in each))
-    assert found[0] == headline
-    assert found[-1] == (
-        f"At equal budgets our default is ahead of random selection {standing[0]}, "
-        f"and of the paper's FeatProp and GCN {standing[1]}."
-    )
+def test_worth_of_labels(ours: list[float], paper: list[float], headline: list[int], ahead: list[int]) -> None:
+    """Random labels reach 56, 78, 86 and 93 percent: 20 chosen labels of 94 are worth 80 random ones."""
+    each = (np.repeat(np.array(values, float)[:, None], 2, axis=1) for values in (ours, [56, 78, 86, 93], paper))
+    found = summarize_worth(*(Runs((10, 20, 40, 80), (0, 1), percent) for percent in each))
+    assert [int(number) for number in re.findall(r"\d+", found[0])] == headline
+    assert [int(number) for number in re.findall(r"\d+", found[-1])] == ahead, "budgets at which the default leads"
 
 
 def test_spread_of_a_budget() -> None:
@@ -285,29 +196,6 @@ def test_spread_of_a_budget() -> None:
     assert (several.text(0), several.text(1)) == ("25.0 ± 12.9", "50.0 ± 0.0")
     assert runs(10).curve().deviation.tolist() == [0]
     assert runs(10).text(0) == "10.0"
-
-
-def test_table_by_budget() -> None:
-    scores = {"accuracy": {"mine": runs(90, 94), "yours": runs(70, 80)}, "macro_f1": {"mine": runs(50, 50)}}
-    table = budget_table(scores, "Side by side", "unlabelled")
-    assert table.groups == [("", 1), ("Accuracy", 2), ("Macro-F1", 1)]
-    assert table.columns == ["labels", "mine", "yours", "mine"]
-    assert texts(table) == [["10", "92.0 ± 2.8", "75.0 ± 7.1", "50.0 ± 0.0"]]
-
-
-def test_numbers_of_the_paper() -> None:
-    assert printed_score("macro_f1", "gcn", "paper", "featprop", "cora") == (74.89, 2.63)
-    assert printed_score("micro_f1", "gcn", "paper", "anrmab", "corafull") == (23.14, 1.79)
-    assert printed_score("macro_f1", "gcn", "paper", "coreset-mip", "pubmed") is None
-    assert printed_score("macro_f1", "sgc", "paper", "featprop", "cora") is None
-    assert printed_score("macro_f1", "gcn", "unlabelled", "featprop", "cora") is None
-    assert printed_score("accuracy", "gcn", "paper", "featprop", "cora") is None
-    assert printed_score("macro_f1", "gcn", "paper", "featprop", "coauthor-cs") is None
-    assert (strategy_title("featprop-cosine"), strategy_title("herding")) == ("FeatProp (cosine)", "herding")
-    assert strategy_title("featprop-diffused") == "featprop-diffused (ours)", "not the paper's"
-    assert (dataset_title("pubmed"), dataset_title("dblp")) == ("PubMed", "dblp")
-    assert dataset_title("coauthor-cs", ["cora", "coauthor-cs"]) == "coauthor-cs (in place of CoraFull)"
-    assert dataset_title("coauthor-cs", ["corafull", "coauthor-cs"]) == "coauthor-cs"
 
 
 def test_marked_tables_of_a_page_are_replaced(results: Results) -> None:

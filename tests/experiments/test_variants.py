@@ -12,7 +12,6 @@ from featprop.experiments.figures import (
     error_against_loss,
     later_curves,
     learning_curves,
-    model_comparison,
     style_of,
 )
 from featprop.experiments.report import build_drawings, build_tables, summarize_findings
@@ -59,20 +58,6 @@ def test_options_of_a_strategy_are_rows(line: Make) -> None:
     paper = {row[0].text: row[3].text for row in table.rows}
     assert paper["FeatProp"] == "74.89 ± 2.63"
     assert paper["FeatProp (layers = 1)"] == "–", "the paper prints the default options"
-
-
-def test_every_variant_is_spelled_out_without_the_default(line: Make) -> None:
-    results = Results([line("featprop", 10, 0, 0.5 + n / 10, options={"layers": n}) for n in (1, 2)])
-    assert rows(results) == {"FeatProp (layers = 1)": "60.00", "FeatProp (layers = 2)": "70.00"}
-
-
-def test_only_variant_keeps_the_plain_name(line: Make) -> None:
-    results = Results([line("anrmab", 10, seed, 0.5, options={"rounds": 5}) for seed in (0, 1)])
-    assert list(results.strategies) == ["anrmab"]
-    table = score_table(results, "macro_f1", "gcn", "paper")
-    assert table is not None
-    assert table.rows[0][0].text == "ANRMAB"
-    assert "rounds = 5" in table.note
 
 
 def test_settings_of_a_model_are_separate_tables(line: Make) -> None:
@@ -134,26 +119,6 @@ def test_schedules_are_rows(line: Make) -> None:
     assert sum(line.strategy == "age" for line in results.lines) == 4
 
 
-def test_one_schedule_per_graph_is_no_variant(line: Make) -> None:
-    ways: dict[str, Any] = {"cora": (10, 20), "pubmed": (10, 40)}
-    results = Results(
-        [
-            line("age", budget, 0, 0.5, dataset=name, schedule=way[: place + 1])
-            for name, way in ways.items()
-            for place, budget in enumerate(way)
-        ]
-    )
-    assert list(results.strategies) == ["age"]
-
-
-def test_first_of_two_equal_results_counts(line: Make) -> None:
-    results = Results([line("random", 10, 0, 0.5), line("random", 10, 0, 0.9, graph="abcdef")])
-    assert rows(results) == {"Random": "50.00"}
-    table = time_table(results, "gcn")
-    assert table is not None
-    assert table.rows[0][1].text == "1.0 s"
-
-
 @pytest.mark.parametrize(("model", "title"), [("gcn", "a GCN"), ("sgc", "an SGC"), ("ridge", "ridge")])
 def test_tables_and_figures_of_any_model(line: Make, model: str, title: str) -> None:
     generator = np.random.default_rng(0)
@@ -175,14 +140,6 @@ def test_tables_and_figures_of_any_model(line: Make, model: str, title: str) -> 
     ]
     assert all(each is not None and title in each.title for each in made)
     assert any(f"Macro-F1 of {title}: " in sentence for sentence in summarize_findings(results))
-
-
-def test_models_are_compared(line: Make) -> None:
-    results = Results([line("featprop", 10, 0, 0.5, model=model) for model in ("ridge", "gcn", "sgc")])
-    drawing = model_comparison(results, "macro_f1", "paper")
-    assert drawing is not None
-    assert drawing.name == "ridge-against-sgc-against-gcn-macro-f1-paper"
-    assert drawing.title == "ridge against SGC against GCN with FeatProp: Macro-F1"
 
 
 def test_variants_and_unknown_strategies_have_distinct_styles(line: Make) -> None:
@@ -213,16 +170,14 @@ def test_all_tables_and_figures_of_variants(line: Make) -> None:
                 options=options,
                 settings=settings,
                 graph=graph,
-                protocol=protocol,
                 model=model,
             )
-            for name in ("featprop", "random", "mine")
+            for name in ("featprop", "mine")
             for budget in (10, 20)
             for seed in (0, 1)
             for options in ({}, {"layers": 1})
             for settings in ({}, {"hidden": 32})
             for graph in ("abcdef1", "123456f")
-            for protocol in ("paper", "unlabelled")
             for model in ("gcn", "ridge")
         ]
     )
@@ -230,7 +185,7 @@ def test_all_tables_and_figures_of_variants(line: Make) -> None:
     for made in (drawings, tables):
         names = [each.name for each in made]
         assert len(set(names)) == len(names)
-    assert len(tables) == 2 * 4 * 2 + 4 + 4
+    assert len(tables) == 2 * 4 + 4 + 4
     assert {"curves-macro-f1-gcn[hidden=32]-paper", "error-against-loss-ridge-paper"} <= {
         each.name for each in drawings
     }

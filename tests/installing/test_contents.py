@@ -1,9 +1,6 @@
 """The wheel holds the package and nothing else; the sdist holds what it takes to build and test it."""
 
-import os
-import shutil
 import subprocess
-import sys
 import tarfile
 import tomllib
 import zipfile
@@ -30,18 +27,6 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     metadata = {f"{described}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt")}
     with zipfile.ZipFile(wheel) as archive:
         assert set(archive.namelist()) == expected | metadata | {f"{described}/licenses/LICENSE"}
-
-
-def test_what_make_dist_has_built_is_what_is_tried(wheel: Path, tmp_path: Path) -> None:
-    assert "FEATPROP_DIST=dist $(BIN)/python -m pytest" in (ROOT / "Makefile").read_text(encoding="utf-8")
-    with zipfile.ZipFile(shutil.copy(wheel, tmp_path), "a") as archive:
-        archive.writestr("featprop/stray.py", "")
-    one = f"{__file__}::test_the_wheel_holds_the_package_and_nothing_else"
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", one]
-    given = {**os.environ, "FEATPROP_DIST": str(tmp_path)}
-    done = subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "stray.py" in done.stdout
 
 
 def test_nothing_but_code_and_what_pages_are_made_of_is_in_the_package() -> None:

@@ -1,7 +1,6 @@
 """Without an extra, what needs it says so in one sentence, whichever of its packages is missing."""
 
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
@@ -77,17 +76,3 @@ def test_report_of_experiments_names_missing_packages(
     told = told_without([package], "from featprop.cli import app; app(['experiments', 'report', 'results'])")
     assert package in told
     assert "pip install 'featprop[demo]'" in told
-
-
-def test_a_graph_at_an_address_asks_for_the_extra_that_reads_it(
-    told_without: Callable[[list[str], str], str],
-) -> None:
-    told = told_without(["fsspec"], AT_AN_ADDRESS)
-    assert "fsspec" in told
-    assert "pip install 'featprop[cluster]'" in told
-
-
-def test_the_import_loads_nothing_and_warns_of_nothing() -> None:
-    code = "import sys, featprop; print(*sorted({'numpy', 'torch', 'scipy', 'pyarrow', 'numba'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")

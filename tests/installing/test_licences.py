@@ -6,7 +6,7 @@ NumPy and SciPy bring come under the exceptions of these licences.
 
 import re
 from collections.abc import Callable
-from importlib.metadata import Distribution, PathDistribution
+from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
@@ -57,19 +57,6 @@ def test_every_package_that_is_installed_is_permissively_licensed(brought: Broug
     assert unexpected == {}
     for name in WEAK.keys() & packages.keys():
         assert MOZILLA.search(stated(packages[name])), f"{name} has another licence now"
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "License-Expression: MPL-2.0",
-        "Classifier: License :: OSI Approved :: Mozilla Public License 2.0 (MPL 2.0)",
-        "License: MPL-2.0 AND MIT",
-    ],
-)
-def test_a_licence_is_found_wherever_it_is_stated(said: str, tmp_path: Path) -> None:
-    (tmp_path / "METADATA").write_text(f"Metadata-Version: 2.4\nName: somebody\n{said}\n", encoding="utf-8")
-    assert MOZILLA.search(stated(PathDistribution(tmp_path)))
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def answer(process: subprocess.Popen[str], times: int = 1) -> list[str]:
     return said
 
 
-@pytest.mark.parametrize("accident", ["delete", "delete all", "replace", "move away"])
+@pytest.mark.parametrize("accident", ["delete all", "replace", "move away"])
 def test_a_log_that_disappears_under_a_running_process(tmp_path: Path, accident: str) -> None:
     path = tmp_path / "a.labels"
     with LabelLog(tmp_path / "other.labels") as other:
@@ -58,7 +58,7 @@ def test_a_log_that_disappears_under_a_running_process(tmp_path: Path, accident:
         elif accident == "move away":
             path.rename(tmp_path / "b.labels")
         else:
-            for name in ["", "-wal", "-shm"] if accident == "delete all" else [""]:
+            for name in ["", "-wal", "-shm"]:
                 path.with_name(f"a.labels{name}").unlink()
         assert answer(process, 20) == ["refused"] * 20
     finally:
@@ -151,28 +151,28 @@ PROCESS = """
 import sys
 from featprop.labels import LabelLog
 with LabelLog(sys.argv[1]) as log:
-    for number in range(50):
+    for number in range(20):
         for _ in range(2):
             log.answer(f"{sys.argv[2]}-{number}", "ok", key=f"{sys.argv[2]}-{number}")
 """
 
 
 def test_threads_and_processes_write_to_one_log(tmp_path: Path) -> None:
-    """16 threads and 8 processes, every annotation sent twice: none is lost, none doubled."""
+    """Six threads and two processes, every annotation sent twice: none is lost, none doubled."""
     path = tmp_path / "a.labels"
     with LabelLog(path) as log:
 
         def write(name: int) -> None:
-            for number in range(50):
+            for number in range(20):
                 for _ in range(2):
                     log.answer(f"t{name}-{number}", "ok", key=f"t{name}-{number}")
 
         line = [sys.executable, "-c", PROCESS, str(path)]
-        processes = [subprocess.Popen([*line, f"p{number}"]) for number in range(8)]
-        threads = [threading.Thread(target=write, args=(number,)) for number in range(16)]
+        processes = [subprocess.Popen([*line, f"p{number}"]) for number in range(2)]
+        threads = [threading.Thread(target=write, args=(number,)) for number in range(6)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert [process.wait() for process in processes] == [0] * 8
-        assert len(log.labels()) == len(log.events()) == 24 * 50
+        assert [process.wait() for process in processes] == [0] * 2
+        assert len(log.labels()) == len(log.events()) == 8 * 20

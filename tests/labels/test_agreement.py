@@ -114,10 +114,6 @@ def test_most_votes_count_and_ties_go_to_the_latest_answer() -> None:
     assert log.consensus().ties == frozenset()
 
 
-def test_whoever_skips_last_gives_the_reason() -> None:
-    assert log_of(ada={1: None}, grace={1: None}).skips() == {1: "grace cannot tell"}
-
-
 def test_one_and_one_point_nought_are_two_classes() -> None:
     log = log_of(ada={"a": 1}, grace={"a": 1.0}, edsger={"a": 1})
     assert repr(log.labels()["a"]) == "1"

@@ -174,15 +174,6 @@ def test_json_min_and_csv(tmp_path: Path) -> None:
     assert [(act.node, act.annotator) for act in other.events()] == [("a", "user 1")], "not the number of the task"
 
 
-def test_choices_that_are_no_json_are_a_label_as_they_stand(tmp_path: Path) -> None:
-    labels = {"a": '{"choices":', "b": f'{{"choices":{"[" * 100_000}'}
-    rows = [{"node_id": node, "id": 7, "node_label": label, "annotation_id": 3} for node, label in labels.items()]
-    log, found = taken(rows, tmp_path)
-    assert log.labels() == {"a": labels["a"]}
-    assert found.taken == 1
-    assert "characters" in found.unclear[0], "the other is too long for one"
-
-
 def test_what_is_not_there_or_not_clear_is_named(tmp_path: Path, line: Graph) -> None:
     results = [
         task("a", annotation("left", id=1)),

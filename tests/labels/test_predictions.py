@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-import scipy.sparse as sp
 
 import featprop as fp
 from featprop.errors import FileError, LabelError, ParameterError
@@ -16,6 +15,7 @@ from featprop.graph import Graph
 from featprop.labels.predictions import write_predictions
 from featprop.models import NodeClassifier
 from featprop.propagation import Propagation, coverage
+from tests.graphs import edge_graph
 from tests.helpers import raises
 
 
@@ -35,11 +35,9 @@ class Stubborn(NodeClassifier):
 
 
 def graph_of(firsts: list[int]) -> Graph:
-    """Nodes in a line, but for the last, which has no edges."""
+    """Make a line of nodes with these first features; the last node has no edges."""
     n = len(firsts)
-    features = np.column_stack([firsts, np.arange(1, n + 1)])
-    ends = np.arange(n - 2)
-    return Graph.from_scipy(sp.coo_array((np.ones(n - 2), (ends, ends + 1)), shape=(n, n)), features)
+    return edge_graph(n, [(i, i + 1) for i in range(n - 2)], np.column_stack([firsts, np.arange(1, n + 1)]))
 
 
 def rows_of(model: NodeClassifier, graph: Graph) -> list[dict[str, str]]:
@@ -90,21 +88,6 @@ def test_one_class_for_nearly_all_is_logged(caplog: pytest.LogCaptureFixture) ->
     (record,) = caplog.records
     assert (record.name, record.levelname) == ("featprop.labels.predictions", "WARNING")
     assert all(fact in record.getMessage() for fact in ("95%", "'a'", "50%"))
-
-
-@pytest.mark.parametrize(
-    ("firsts", "labels"),
-    [
-        ([0] * 19 + [1], {**dict.fromkeys(range(19), "a"), 19: "b"}),
-        ([0] * 18 + [1, 1], {0: "a", 19: "b"}),
-    ],
-    ids=["the labels say so", "not nearly all"],
-)
-def test_plausible_predictions_log_nothing(
-    firsts: list[int], labels: dict[Hashable, Hashable], caplog: pytest.LogCaptureFixture
-) -> None:
-    rows_of(fitted(graph_of(firsts), labels), graph_of(firsts))
-    assert caplog.text == ""
 
 
 def test_a_model_that_contradicts_its_labels_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
-from sklearn.exceptions import NotFittedError
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import PredefinedSplit
 from sklearn.model_selection import cross_validate as sklearn_cross_validate
-from sklearn.utils.validation import check_is_fitted
 
 import featprop as fp
-from featprop.errors import LabelError, ModelError, ParameterError
-from featprop.models import NodeClassifier, available_models, cross_validate, get_model
+from featprop.errors import LabelError, ParameterError
+from featprop.models import NodeClassifier, cross_validate
 from featprop.models.cross_validation import _random_folds
 from featprop.propagation import Propagation
 from tests.helpers import raises
@@ -44,31 +42,6 @@ def signs() -> fp.Graph:
     return fp.Graph.from_scipy(
         sp.csr_array((6, 6)), features, ids=list("abcdef"), labels=["no", "no", "yes", "yes", "yes", None]
     )
-
-
-@pytest.mark.parametrize("name", available_models())
-def test_scikit_learn_conventions(name: str, line: fp.Graph) -> None:
-    model = get_model(name)
-    assert is_classifier(model)
-    assert not is_regressor(model)
-    assert clone(model).get_params() == model.get_params()
-    assert not hasattr(model, "classes_")
-    with pytest.raises(NotFittedError):
-        check_is_fitted(model)
-    assert model.fit(line, ["a", "c"], ["left", "right"]) is model
-    check_is_fitted(model)
-    assert isinstance(model.classes_, np.ndarray)
-    assert model.classes_.tolist() == ["left", "right"]
-    assert model.n_features_in_ == 2
-    assert not clone(model).is_fitted
-    assert model.set_params(**model.get_params()) is model
-
-
-def test_classes_of_integers_are_an_integer_array(line: fp.Graph) -> None:
-    model = fp.GraphRidge().fit(line, {"a": 7, "c": 3})
-    assert model.classes_.dtype == np.int64
-    assert model.classes_.tolist() == [3, 7]
-    assert model.classes_[model.predict_proba(line).argmax(axis=1)].tolist() == model.predict(line).tolist()
 
 
 def test_fit_on_a_mapping_equals_fit_on_nodes_and_labels(line: fp.Graph) -> None:
@@ -126,13 +99,6 @@ def test_score_by_hand(signs: fp.Graph) -> None:
         FirstColumn().fit(signs).score(signs)
 
 
-def test_other_feature_columns_are_refused(signs: fp.Graph) -> None:
-    with raises(ModelError):
-        FirstColumn().predict(signs)
-    with raises(ModelError, value=2):
-        FirstColumn().fit(signs).predict(fp.Graph.from_scipy(np.zeros((2, 2)), np.eye(2)))
-
-
 class NodesAsRows(ClassifierMixin, BaseEstimator):
     """A scikit-learn classifier whose rows are the ids of nodes."""
 
@@ -159,17 +125,6 @@ def test_cross_validate_equals_that_of_scikit_learn() -> None:
     np.testing.assert_allclose(found["test_score"], expected["test_score"])
     assert (found["fit_time"] > 0).all()
     assert found["test_score"].mean() > 0.7
-
-
-def test_folds_are_stratified_and_drawn_by_the_seed() -> None:
-    names = ["a"] * 12 + ["b"] * 8 + ["c"]
-    folds = _random_folds(names, 4, 0)
-    for name in "ab":
-        counts = np.bincount(folds[[i for i, each in enumerate(names) if each == name]], minlength=4)
-        assert counts.max() - counts.min() <= 1
-    assert np.bincount(folds).tolist() == [6, 5, 5, 5]
-    np.testing.assert_array_equal(folds, _random_folds(names, 4, 0))
-    assert (folds != _random_folds(names, 4, 1)).any()
 
 
 def test_cross_validate_by_hand(signs: fp.Graph) -> None:

@@ -1,4 +1,4 @@
-"""Temperature, label smoothing and model weights: solved by hand, and what must hold for any scores."""
+"""Temperature, label smoothing, model weights and folds: solved by hand, and what must hold for any scores."""
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from featprop.models.calibration import (
     label_smoothing,
     model_weights,
 )
+from featprop.models.folds import MAX_FOLDS, stratified_folds
 
 TWO = np.array([[1.0, 0.0]] * 4)
 """Four labels with the same scores: one apart."""
@@ -115,3 +116,19 @@ def test_noisy_evidence_is_trusted_less() -> None:
     noisy = np.array([[0.0, -9.0], [-3.0, 0.0], [-3.0, 0.0]])
     steady = np.array([[0.0, -1.0]] * 3)
     assert 0.5 < model_weights(noisy, EVEN[:2])[0] < 0.8 < model_weights(steady, EVEN[:2])[0]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.integers(0, 1000))
+def test_folds_are_stratified_and_independent_of_the_order(drawn: list[int], seed: int) -> None:
+    codes = np.array(drawn)
+    nodes = [f"node {place}" for place in range(len(codes))]
+    folds = stratified_folds(nodes, codes)
+    n_folds = min(MAX_FOLDS, len(codes))
+    sizes = np.bincount(folds, minlength=n_folds)
+    assert len(sizes) == n_folds
+    assert sizes.max() - sizes.min() <= 1
+    for code in set(drawn):
+        spread = np.bincount(folds[codes == code], minlength=n_folds)
+        assert spread.max() - spread.min() <= 1
+    order = np.random.default_rng(seed).permutation(len(codes))
+    np.testing.assert_array_equal(stratified_folds([nodes[place] for place in order], codes[order]), folds[order])

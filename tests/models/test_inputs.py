@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from torch_geometric.data import HeteroData
 
 import featprop as fp
-from featprop.errors import GraphError, LabelError
+from featprop.errors import LabelError
 from featprop.labels import LabelLog
 from featprop.propagation import propagate
 from tests.helpers import raises
@@ -54,13 +53,6 @@ def test_pyg_data(line: fp.Graph) -> None:
     expected = fp.GraphRidge().fit(line, ["a", "c"], ["left", "right"]).predict(line)
     assert model.predict(data).tolist() == expected.tolist()
     assert fp.ActiveLearner(data).ask(2).nodes.tolist() == fp.select(data, 2).nodes.tolist()
-
-
-@pytest.mark.parametrize("call", [fp.GraphRidge().fit, fp.GraphRidge().predict, fp.select, fp.ActiveLearner])
-def test_a_heterogeneous_graph_is_refused(call: Any) -> None:
-    more = {"fit": (["a"], ["x"]), "select": (2,)}.get(call.__name__, ())
-    with pytest.raises(GraphError):
-        call(HeteroData(), *more)
 
 
 @pytest.mark.parametrize(
@@ -108,12 +100,6 @@ def test_a_missing_label_is_named(line: fp.Graph, missing: Any) -> None:
     for labels in (pd.Series(["x", missing, "y"], dtype=object), ["x", missing, "y"]):
         with raises(LabelError, parameter="labels", node="b"):
             fp.GraphRidge().fit(line, ["a", "b", "c"], labels)
-
-
-def test_a_data_frame_is_not_a_column(line: fp.Graph) -> None:
-    frame = pd.DataFrame({"id": ["a", "c"], "label": ["x", "y"]})
-    with pytest.raises(GraphError):
-        fp.GraphRidge().fit(line, frame, frame["label"])
 
 
 def test_html_repr(line: fp.Graph, tmp_path: Any) -> None:

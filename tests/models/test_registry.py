@@ -2,11 +2,12 @@
 
 import csv
 import json
-import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from safetensors import safe_open
 
 import featprop as fp
 from featprop.errors import ModelError, ParameterError
-from featprop.experiments.results import read_results
+from featprop.experiments.protocol import Protocol
+from featprop.experiments.settings import Spec
+from featprop.experiments.trials import Trial
 from featprop.models import MODELS
 from tests.helpers import raises
 
@@ -51,85 +54,32 @@ class NearestMean(NodeClassifier):
     def load_state_dict(self, state):
         self.means = state["means"]
 '''
-IN_TURN = """
-import json, sys
-from typer.testing import CliRunner
-from featprop.cli import app
-if __name__ == "__main__":
-    results = [CliRunner().invoke(app, words) for words in json.loads(sys.argv[1])]
-    print(json.dumps([[result.exit_code, result.stdout, result.stderr] for result in results]))
-"""
-Told = tuple[int, str, str]
-Commands = Callable[..., list[Told]]
 
 
-@pytest.fixture
-def commands(tmp_path: Path) -> Commands:
-    """Return a function that runs commands in a process with a plug-in package and returns what each prints."""
-    site = tmp_path / "site"
-    info = site / "some_package-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "some_package.py").write_text(THIRD)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: some-package\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[featprop.models]\nnearest-mean = some_package:NearestMean\n")
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])]),
-    }
-
-    (tmp_path / "in_turn.py").write_text(IN_TURN)
-
-    def run(*commands: list[object]) -> list[Told]:
-        given = json.dumps([[str(word) for word in words] for words in commands])
-        line = [sys.executable, "in_turn.py", given]
-        done = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return [tuple(each) for each in json.loads(done.stdout)]
-
-    return run
-
-
-def test_model_of_another_package_works_in_every_command(
-    commands: Commands, graph_folder: Path, tmp_path: Path
+def test_model_of_another_package_works_in_commands_and_experiments(
+    install_plugin: Callable[..., None], run: Callable[..., Any], graph_folder: Path, tmp_path: Path
 ) -> None:
-    words = ["--dataset", graph_folder, "--strategy", "uncertainty", "--strategy", "random", "--budgets", "8,12"]
-    models = ["--model", "nearest-mean", "--model", "nearest-mean[layers=0]", "--model", "sgc"]
-    listed, described, *worked = commands(
-        ["models"],
-        ["models", "nearest-mean"],
-        ["train", graph_folder, "--model", "nearest-mean", "--set", "layers=1", "--out", "model.safetensors"],
-        ["predict", graph_folder, "--model", "model.safetensors"],
-        ["experiments", "run", *words, *models, "--seeds", 2, "--epochs", 20, "--out", "results"],
-        ["experiments", "report", "results", "--out", "report"],
-    )
-    assert "nearest-mean  The class whose labelled nodes have the nearest mean" in listed[1]
-    assert "layers  2        a whole number at least 0" in described[1]
-    assert [code for code, *_ in worked] == [0] * 4, worked
-
-    with safe_open(tmp_path / "model.safetensors", framework="np") as file:
+    install_plugin("featprop.models", THIRD, nearest_mean="some_package:NearestMean")
+    listed, described = run("models"), run("models", "nearest-mean")
+    assert "nearest-mean" in listed.stdout
+    assert re.search(r"layers +2 ", described.stdout)
+    model = tmp_path / "model.safetensors"
+    assert run("train", graph_folder, "--model", "nearest-mean", "--set", "layers=1", "--out", model).exit_code == 0
+    assert run("predict", graph_folder, "--model", model).exit_code == 0
+    with safe_open(model, framework="np") as file:
         saved = json.loads(file.metadata()["featprop"])
     assert (saved["model"], saved["settings"]) == ("nearest-mean", {"layers": 1})
     with (tmp_path / "predictions.csv").open(encoding="utf-8", newline="") as file:
         right = [row["label"] == "abc"[int(row["id"]) % 3] for row in csv.DictReader(file)]
     assert np.mean(right) > 0.8
-
-    results = read_results(tmp_path / "results")
-    kinds = {(result.model, json.dumps(result.settings)) for result in results}
-    assert kinds == {("nearest-mean", "{}"), ("nearest-mean", '{"layers": 0}'), ("sgc", '{"epochs": 20}')}
-    assert len(results) == 2 * 3 * 2 * 2 * 2
-    by_model = {model: [r.macro_f1 for r in results if r.model == model] for model in ("nearest-mean", "sgc")}
-    assert not set(by_model["nearest-mean"]) <= set(by_model["sgc"]), "it is not trained as something else"
-    assert list((tmp_path / "report" / "tables").glob("macro-f1-nearest-mean*.md"))
-
-
-def test_unknown_model_lists_the_choices(commands: Commands) -> None:
-    unknown = [
-        ["train", "graph", "--model", "nearest-men"],
-        ["experiments", "run", "--dataset", "digits", "--model", "x"],
-    ]
-    for code, _, complaint in commands(*unknown):
-        assert code == 2
-        assert "'nearest-mean'" in complaint or "gcn, nearest-mean, ridge, sgc" in complaint
+    graph = fp.read_graph(graph_folder)
+    specs = (Spec("nearest-mean"), Spec("nearest-mean", {"layers": 0}), Spec("ridge"))
+    trial = Trial("blobs", graph.fingerprint, Spec("random"), specs, (8,), (0, 1))
+    results = [result for lines in Protocol(graph).run(trial) for result in lines]
+    assert len({(result.model, str(result.settings), result.macro_f1) for result in results if result.seed == 0}) >= 5
+    unknown = run("train", graph_folder, "--model", "nearest-men")
+    assert unknown.exit_code == 2
+    assert "'nearest-mean'" in unknown.stderr
 
 
 def test_set_params_and_repr() -> None:
@@ -148,19 +98,6 @@ def test_listing_models_does_not_import_torch() -> None:
     code = "import sys, featprop as fp; fp.models.available_models(); fp.GCN(hidden=3); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
-
-
-def test_failed_fit_leaves_the_model_unchanged(line: fp.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = fp.GCN(epochs=2).fit(line, ["a", "c"], ["left", "right"])
-    before = model.predict_proba(line)
-    fresh = fp.GCN(epochs=2)
-    monkeypatch.setattr(fp.GCN, "learn", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    for each in (model, fresh):
-        with pytest.raises(KeyboardInterrupt):
-            each.fit(line, ["a", "b", "c"], ["x", "y", "z"])
-    assert model.class_names_ == ("left", "right")
-    np.testing.assert_array_equal(model.predict_proba(line), before)
-    assert not fresh.is_fitted
 
 
 def test_diverging_training_is_an_error(line: fp.Graph) -> None:

@@ -1,6 +1,5 @@
 """GraphRidge against scikit-learn on the same rows, and on graphs of all shapes."""
 
-import inspect
 import json
 import subprocess
 import sys
@@ -17,11 +16,10 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.numpy import save_file
 from scipy.special import softmax
-from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 
 import featprop as fp
-from featprop.errors import ModelError, ParameterError
+from featprop.errors import ModelError
 from featprop.graph import Graph
 from featprop.matrix import dense
 from featprop.models import GraphRidge, load_model, save_model
@@ -30,30 +28,16 @@ from featprop.models.folds import stratified_folds
 from featprop.models.ridge import PRIOR
 from featprop.propagation import FEATURE_SETS
 from featprop.propagation.reduction import MAX_COLUMNS
+from tests.graphs import class_graph, labels_at
 from tests.helpers import raises
 
 ByHand = Callable[..., np.ndarray]
 Damage = Callable[[dict[str, np.ndarray]], object]
 
 
-def made(
-    n: int = 90, classes: int = 3, alike: float = 0.2, others: float = 0.01, told: float = 1.0, seed: int = 0
-) -> Graph:
-    """A graph with edges of those probabilities within and between classes, whose features tell the class that well."""
-    generator = np.random.default_rng(seed)
-    kinds = np.arange(n) % classes
-    joined = generator.random((n, n)) < np.where(kinds[:, None] == kinds, alike, others)
-    features = generator.normal(size=(n, 6)) + told * np.eye(classes, 6)[kinds]
-    return Graph.from_scipy(np.triu(joined, 1), features, labels=np.array(list("abcdef"))[kinds])
-
-
-def labels_of(graph: Graph, nodes: np.ndarray) -> list[Any]:
-    return np.array(graph.class_names(), dtype=object)[nodes].tolist()
-
-
 def fitted(graph: Graph, n_labels: int = 12, **options: Any) -> GraphRidge:
     nodes = np.arange(n_labels)
-    return GraphRidge(**options).fit(graph, graph.ids[nodes], labels_of(graph, nodes))
+    return GraphRidge(**options).fit(graph, graph.ids[nodes], labels_at(graph, nodes))
 
 
 def accuracy(model: GraphRidge, graph: Graph) -> float:
@@ -118,7 +102,7 @@ def held_out_by_hand(graph: Graph, rows: np.ndarray, n_labels: int, self_trainin
 def test_one_feature_set_is_kernel_ridge_calibrated_on_held_out_labels(
     features_by_hand: ByHand, name: Any, self_training: float, n_labels: int
 ) -> None:
-    graph = made(seed=n_labels)
+    graph = class_graph(seed=n_labels)
     model = fitted(graph, n_labels, features=name, self_training=self_training)
     rows, targets = features_by_hand(graph, name), graph.labels[:n_labels]
     solve, _ = solve_by_hand(rows[:n_labels], targets, rows[rows.any(axis=1)], self_training)
@@ -137,7 +121,7 @@ def test_one_feature_set_is_kernel_ridge_calibrated_on_held_out_labels(
 
 @pytest.mark.parametrize("alike", [0.03, 0.2])
 def test_feature_sets_are_averaged_by_their_held_out_log_scores(features_by_hand: ByHand, alike: float) -> None:
-    graph, n_labels = made(alike=alike, told=1.0), 10
+    graph, n_labels = class_graph(within=alike), 10
     model = fitted(graph, n_labels)
     targets, logs, singles = graph.labels[:n_labels], [], []
     for name in FEATURE_SETS:
@@ -152,83 +136,64 @@ def test_feature_sets_are_averaged_by_their_held_out_log_scores(features_by_hand
     np.testing.assert_allclose(model.predict_proba(graph), mixed, atol=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_smoothed_features_win_if_neighbours_are_alike(seed: int) -> None:
-    model = fitted(made(told=0.8, seed=seed), 30)
+    model = fitted(class_graph(signal=0.8, seed=seed), 30)
     assert model.weights_.get("own", 0) < 0.1
-    assert str(model.evidence()).startswith("Neighbours are informative")
+    assert f"{1 - model.weights_.get('own', 0):.2f}" in str(model.evidence())
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_own_features_win_if_neighbours_differ(seed: int) -> None:
-    graph = made(alike=0.0, others=0.1, told=3.0, seed=seed)
+    graph = class_graph(within=0.0, between=0.1, signal=3.0, seed=seed)
     model = fitted(graph, 30)
     assert model.weights_["own"] > 0.8
-    assert str(model.evidence()).startswith("Neighbours carry little signal")
+    assert f"{model.weights_['own']:.2f}" in str(model.evidence())
     assert accuracy(model, graph) > 0.9
 
 
 def test_evidence_needs_enough_labels() -> None:
-    graph = made()
+    graph = class_graph()
     assert fitted(graph, 14).evidence() is None
     assert fitted(graph, 15).evidence() is not None
     assert fitted(graph, 30, features="own").evidence() is None
 
 
-def test_weights_sum_to_one_and_small_ones_are_dropped() -> None:
-    for seed in range(5):
-        weights = fitted(made(seed=seed), 20).weights_
-        assert sum(weights.values()) == pytest.approx(1)
-        assert min(weights.values()) >= 0.01
-
-
-def test_parameters() -> None:
-    assert list(inspect.signature(GraphRidge).parameters) == ["alpha", "self_training", "features", "structure"]
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_structure_wins_if_features_are_noise(seed: int, tmp_path: Path) -> None:
-    graph = made(n=240, told=0.0, alike=0.1, others=0.005, seed=seed)
+    graph = class_graph(n=240, signal=0.0, within=0.1, between=0.005, seed=seed)
     graph = replace(graph, features=graph.features[:, :1])
     model, plain = fitted(graph, 30, structure=True), fitted(graph, 30)
     assert model.weights_["structure"] > 0.8
-    assert "edges alone" in str(model.evidence())
+    assert f"{model.weights_['structure']:.2f}" in str(model.evidence())
     assert accuracy(model, graph) > 0.9 > accuracy(plain, graph) + 0.2
     save_model(model, tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict_proba(graph), model.predict_proba(graph))
 
 
 def test_structure_loses_if_edges_are_random() -> None:
-    graph = made(alike=0.05, others=0.05, told=3.0)
+    graph = class_graph(within=0.05, between=0.05, signal=3.0)
     model = fitted(graph, 30, structure=True)
     assert model.weights_.get("structure", 0) < 0.1
     assert accuracy(model, graph) > 0.9
 
 
-def test_structure_of_a_grown_graph() -> None:
-    graph = made(others=0.0, told=0.0)
-    model = fitted(graph, 12, features="structure")
-    larger = grown(graph, 20, 1)
-    assert np.mean(model.predict(larger)[:90] == model.predict(graph)) > 0.95
-    assert np.mean(model.predict(larger)[90:] == "b") > 0.9
-
-
 def test_one_label_per_class_leaves_the_prior_weights() -> None:
-    graph = made()
+    graph = class_graph()
     assert fitted(graph, 3).weights_ == pytest.approx({name: PRIOR[name] for name in FEATURE_SETS})
     assert accuracy(fitted(graph, 3), graph) > 0.6
 
 
 def test_a_class_with_one_label_is_predicted() -> None:
-    graph = made(n=120, told=2.5)
+    graph = class_graph(n=120, signal=2.5)
     nodes = np.array([2, *np.flatnonzero(graph.labels != 2)[:20]])
-    model = GraphRidge().fit(graph, nodes, labels_of(graph, nodes))
+    model = GraphRidge().fit(graph, nodes, labels_at(graph, nodes))
     third = np.flatnonzero(graph.labels == 2)
     assert np.mean(model.predict(graph)[third] == "c") > 0.8
 
 
 def test_more_labels_raise_accuracy_and_confidence() -> None:
-    graphs = [made(n=400, alike=0.02, told=0.8, seed=seed) for seed in range(5)]
+    graphs = [class_graph(n=400, within=0.02, signal=0.8, seed=seed) for seed in range(5)]
     few, many = ([fitted(graph, n_labels) for graph in graphs] for n_labels in (6, 120))
     right = [[accuracy(model, graph) for model, graph in zip(models, graphs, strict=True)] for models in (few, many)]
     assert np.mean(right[0]) < np.mean(right[1]) - 0.1
@@ -239,31 +204,25 @@ def test_more_labels_raise_accuracy_and_confidence() -> None:
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=20)
 def test_node_order_does_not_matter(seed: int) -> None:
-    graph = made(n=50, seed=seed)
+    graph = class_graph(n=50, seed=seed)
     order = np.random.default_rng(seed).permutation(50)
     permuted = Graph.from_scipy(graph.adjacency[order][:, order], graph.features[order], ids=graph.ids[order])
     nodes = np.arange(12)
-    model, other = (GraphRidge().fit(each, nodes, labels_of(graph, nodes)) for each in (graph, permuted))
+    model, other = (GraphRidge().fit(each, nodes, labels_at(graph, nodes)) for each in (graph, permuted))
     np.testing.assert_allclose(other.predict_proba(permuted), model.predict_proba(graph)[order], atol=1e-4)
     np.testing.assert_array_equal(other.predict(permuted), model.predict(graph)[order])
 
 
-def test_fit_is_deterministic() -> None:
-    answers = [fitted(made()).predict_proba(made()) for _ in range(3)]
-    np.testing.assert_array_equal(answers[0], answers[1])
-    np.testing.assert_array_equal(answers[0], answers[2])
-
-
 def test_label_order_does_not_matter() -> None:
-    graph, nodes = made(), np.array([7, 3, 11, 0, 5, 1, 2, 4])
-    model, turned = (GraphRidge().fit(graph, part, labels_of(graph, part)) for part in (nodes, np.sort(nodes)))
+    graph, nodes = class_graph(), np.array([7, 3, 11, 0, 5, 1, 2, 4])
+    model, turned = (GraphRidge().fit(graph, part, labels_at(graph, part)) for part in (nodes, np.sort(nodes)))
     np.testing.assert_allclose(model.predict_proba(graph), turned.predict_proba(graph), atol=1e-5)
 
 
 @pytest.mark.parametrize("columns", [40, MAX_COLUMNS + 88])
 def test_sparse_and_dense_features_agree(columns: int) -> None:
     generator = np.random.default_rng(0)
-    graph = made()
+    graph = class_graph()
     words = (generator.random((90, columns)) < 0.04 + 0.2 * (np.arange(columns) % 30 == graph.labels[:, None])) * 1.0
     sparse = Graph.from_scipy(graph.adjacency, sp.csr_array(words), labels=graph.class_names())
     assert sp.issparse(sparse.features)
@@ -272,31 +231,11 @@ def test_sparse_and_dense_features_agree(columns: int) -> None:
     assert accuracy(fitted(sparse), sparse) > 0.8
 
 
-def test_reduction_of_wide_features_is_exact_for_few_nodes(features_by_hand: ByHand) -> None:
-    """Wide features of 90 nodes have 90 directions, and all are kept."""
-    graph = made()
-    mixing = np.random.default_rng(0).normal(size=(6, MAX_COLUMNS + 88))
-    noise = 0.3 * np.random.default_rng(1).normal(size=(90, MAX_COLUMNS + 88))
-    wide = Graph.from_scipy(graph.adjacency, graph.features @ mixing + noise, labels=graph.class_names())
-    rows = fp.propagation.Propagation.of(wide).features("diffused").astype(float)
-    expected = features_by_hand(wide, "diffused")
-    np.testing.assert_allclose(rows @ rows.T, expected @ expected.T, atol=1e-3)
-
-
 @pytest.mark.parametrize("power", [-100, -20, 20, 100])
 def test_feature_scale_does_not_matter(power: int) -> None:
-    graph = made()
+    graph = class_graph()
     scaled = replace(graph, features=graph.features * np.float32(2.0**power))
     np.testing.assert_array_equal(fitted(scaled).predict_proba(scaled), fitted(graph).predict_proba(graph))
-
-
-@pytest.mark.parametrize("offset", [10.0, 1000.0])
-def test_a_large_constant_offset_hides_nothing(offset: float) -> None:
-    graph = made(told=2.0)
-    moved = np.array(graph.features)
-    moved[:, 0] += offset
-    other = replace(graph, features=moved)
-    np.testing.assert_allclose(fitted(other).predict_proba(other), fitted(graph).predict_proba(graph), atol=2e-3)
 
 
 def empty(n: int) -> sp.csr_array:
@@ -327,10 +266,9 @@ ODD = {
 
 
 @pytest.mark.parametrize("kind", ODD)
-@pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("n_labels", [3, 30], ids=["few", "all"])
-def test_degenerate_graphs_get_finite_probabilities(kind: str, classes: int, n_labels: int) -> None:
-    graph = Graph.from_scipy(*ODD[kind])
+def test_degenerate_graphs_get_finite_probabilities(kind: str, n_labels: int) -> None:
+    graph, classes = Graph.from_scipy(*ODD[kind]), 3
     model = GraphRidge().fit(graph, range(n_labels), [f"class {i % classes}" for i in range(n_labels)])
     probabilities = model.predict_proba(graph)
     assert probabilities.shape == (30, classes)
@@ -363,50 +301,11 @@ def test_an_isolated_node_without_features_gets_the_constant_prediction() -> Non
     np.testing.assert_allclose(model.predict_proba(graph)[29], expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("penalty", [1e-6, 1e6])
-@pytest.mark.parametrize("unlabelled", [0, 1000])
-@pytest.mark.parametrize("kind", ["equal nodes", "constant features", "no edges"])
-def test_extreme_parameters_work(penalty: float, unlabelled: float, kind: str) -> None:
-    graph = Graph.from_scipy(*ODD[kind])
-    model = GraphRidge(alpha=penalty, self_training=unlabelled).fit(graph, range(30), ["a", "b", "b"] * 10)
-    assert np.isfinite(model.predict_proba(graph)).all()
-
-
-@pytest.mark.parametrize(
-    ("parameter", "value"), [("alpha", 0), ("alpha", "1"), ("self_training", -1), ("features", "three-hops")]
-)
-def test_invalid_parameters(parameter: str, value: Any, line: Graph) -> None:
-    with raises(ParameterError, parameter=parameter, value=value):
-        GraphRidge(**{parameter: value}).fit(line, ["a", "c"], ["left", "right"])
-
-
 def test_the_representation_is_the_feature_set_with_the_largest_weight(features_by_hand: ByHand) -> None:
-    graph = made()
+    graph = class_graph()
     model = fitted(graph)
     most = max(model.weights_, key=lambda name: model.weights_[name])
     np.testing.assert_allclose(model.representation(graph), features_by_hand(graph, most), atol=1e-4)
-
-
-def test_two_classes(line: Graph) -> None:
-    model = GraphRidge().fit(line, ["a", "c"], ["left", "right"])
-    assert model.predict(line)[[0, 2]].tolist() == ["left", "right"]
-    np.testing.assert_allclose(np.exp(model.decision_function(line)).sum(axis=1), 1, atol=1e-5)
-
-
-def test_cold_start_predicts_one_class_and_can_be_saved(line: Graph, tmp_path: Path) -> None:
-    model = GraphRidge().fit(line, ["a", "c"], ["left", "left"], cold_start=True)
-    save_model(model, tmp_path / "model")
-    for each in (model, load_model(tmp_path / "model")):
-        assert each.predict(line).tolist() == ["left"] * 5
-        assert each.predict_proba(line).tolist() == [[1.0]] * 5
-        assert each.representation(line).shape == (5, 3)
-
-
-def test_clone() -> None:
-    copy = clone(fitted(made(), alpha=0.5, features="own"))
-    assert copy.get_params() == {"alpha": 0.5, "self_training": 1.0, "features": "own", "structure": False}
-    assert not copy.is_fitted
-    assert repr(copy) == "GraphRidge(alpha=0.5, features='own')"
 
 
 def grown(graph: Graph, new: int, kind: int) -> Graph:
@@ -423,7 +322,7 @@ def grown(graph: Graph, new: int, kind: int) -> Graph:
 
 
 def test_prediction_on_a_grown_graph() -> None:
-    graph = made(others=0.0, told=2.0)
+    graph = class_graph(between=0.0, signal=2.0)
     model = fitted(graph)
     larger = grown(graph, 20, 1)
     before, after = model.predict_proba(graph), model.predict_proba(larger)
@@ -433,17 +332,6 @@ def test_prediction_on_a_grown_graph() -> None:
     assert np.mean(model.predict(larger)[90:] == "b") > 0.9
     again = model.predict_proba(graph)
     np.testing.assert_array_equal(again, before, err_msg="the old graph is as it was")
-
-
-def test_wide_features_of_a_grown_graph() -> None:
-    graph = made(others=0.0, told=2.0)
-    mixing = np.random.default_rng(0).normal(size=(6, MAX_COLUMNS + 88)).astype(np.float32)
-    larger = grown(graph, 20, 1)
-    old, new = (replace(each, features=np.asarray(each.features @ mixing)) for each in (graph, larger))
-    model = fitted(old)
-    far = np.flatnonzero(graph.labels != 1)
-    np.testing.assert_allclose(model.predict_proba(new)[far], model.predict_proba(old)[far], atol=1e-4)
-    assert np.mean(model.predict(new)[90:] == "b") > 0.9
 
 
 WITHOUT_TORCH = """
@@ -468,7 +356,7 @@ print(json.dumps([picks, more, fp.load_model("model").predict_proba(graph).tolis
 def test_select_load_and_predict_need_no_torch(graph_folder: Path, tmp_path: Path) -> None:
     graph = fp.read_graph(graph_folder)
     picks = fp.select(graph, 12).nodes
-    labels = labels_of(graph, picks)
+    labels = labels_at(graph, picks)
     model = fp.models.get_model("ridge").fit(graph, picks, labels)
     save_model(model, tmp_path / "model")
     more = fp.select(graph, 6, labelled=picks, labels=labels).nodes
@@ -485,43 +373,32 @@ def changed(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Damage:
 
 
 @pytest.mark.parametrize(
-    ("damage", "found"),
+    "damage",
     [
-        (lambda saved: saved.pop("own.coefficients"), "coefficients"),
-        (lambda saved: saved.pop("centre"), "centre"),
-        (lambda saved: saved.pop("label_smoothing"), "label_smoothing"),
-        (lambda saved: saved.pop("own.weight"), "out of bounds"),
-        (changed("own.coefficients", lambda rows: rows[1:]), "coefficients"),
-        (changed("own.coefficients", lambda rows: rows[:, :2]), "coefficients"),
-        (changed("own.coefficients", lambda rows: rows * np.nan), "coefficients"),
-        (changed("own.coefficients", lambda rows: rows.astype(np.int8)), "coefficients"),
-        (changed("own.coefficients", lambda rows: rows * 0 + 1e38), "coefficients out of bounds"),
-        (changed("own.centre", lambda centre: centre[1:]), "centre"),
-        (changed("own.weight", lambda pair: pair * [-1, 1]), "out of bounds"),
-        (changed("own.weight", lambda pair: pair * [1, -1]), "out of bounds"),
-        (changed("own.weight", lambda pair: pair * [1e6, 1]), "out of bounds"),
-        (changed("own.weight", lambda _: np.ones(3)), "weight"),
-        (changed("own.weight", lambda pair: pair / 0.0), "weight"),
-        (changed("label_smoothing", lambda value: value + 2), "out of bounds"),
-        (changed("sizes", lambda sizes: -sizes), "out of bounds"),
-        (changed("held_out_proba", lambda rows: rows[1:]), "held_out_proba"),
-        (lambda saved: saved.update(directions=np.ones((6, 2), np.float32)), "directions"),
+        changed("own.coefficients", lambda rows: rows[:, :2]),
+        changed("own.coefficients", lambda rows: rows * 0 + 1e38),
+        changed("own.weight", lambda pair: pair * [-1, 1]),
+        changed("own.weight", lambda pair: pair * [1, -1]),
+        changed("own.weight", lambda pair: pair * [1e6, 1]),
+        changed("label_smoothing", lambda value: value + 2),
+        changed("sizes", lambda sizes: -sizes),
+        changed("held_out_proba", lambda rows: rows[1:]),
+        lambda saved: saved.update(directions=np.ones((6, 2), np.float32)),
     ],
 )
-def test_a_damaged_model_is_refused(damage: Damage, found: str, tmp_path: Path) -> None:
-    save_model(fitted(made(), features="own"), tmp_path / "model")
+def test_numbers_out_of_bounds_are_refused(damage: Damage, tmp_path: Path) -> None:
+    save_model(fitted(class_graph(), features="own"), tmp_path / "model")
     with safe_open(tmp_path / "model", framework="np") as file:
         saved = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         metadata = file.metadata()
-    with np.errstate(all="ignore"):
-        damage(saved)
+    damage(saved)
     save_file(saved, tmp_path / "model", metadata)
-    with pytest.raises(ModelError, match=found):
+    with raises(ModelError, path=tmp_path / "model"):
         load_model(tmp_path / "model")
 
 
 def test_wide_model_round_trip(tmp_path: Path) -> None:
-    graph = made()
+    graph = class_graph()
     mixing = np.random.default_rng(0).normal(size=(6, MAX_COLUMNS + 88)).astype(np.float32)
     wide = replace(graph, features=np.asarray(graph.features @ mixing))
     model = fitted(wide)
@@ -545,7 +422,7 @@ def test_classes_along_a_line_are_separated(columns: int) -> None:
 
 
 def test_an_outlier_does_not_affect_other_nodes() -> None:
-    graph = made(told=2.0)
+    graph = class_graph(signal=2.0)
     model = fitted(graph)
     features = np.concatenate([graph.features, np.full((1, 6), 1e8, dtype=np.float32)])
     adjacency = sp.block_diag([graph.adjacency, sp.csr_array((1, 1))], format="csr")
@@ -564,14 +441,3 @@ def test_nodes_without_features_are_ignored() -> None:
     np.testing.assert_allclose(model.predict_proba(graph)[40:], 0.5, atol=0.1)
     turned = GraphRidge().fit(graph, nodes[::-1], labels[::-1])
     assert turned.inverse_temperatures_ == pytest.approx(model.inverse_temperatures_)
-
-
-def test_the_cache_keeps_features_of_few_models() -> None:
-    graph = made()
-    own = fitted(graph)
-    first = own.predict_proba(graph)
-    for seed in range(3):
-        fitted(made(seed=seed + 1)).predict_proba(graph)
-    kept = [key for key in graph.cache.values if key[0] == "features"]
-    assert 0 < len(kept) <= 2 * len(FEATURE_SETS)
-    np.testing.assert_array_equal(own.predict_proba(graph), first)

@@ -2,23 +2,17 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featprop.graph import Graph
 from featprop.propagation import Propagation, coverage, propagate
 from featprop.propagation.coverage import coverage_curve
-
-
-def alone(rows: np.ndarray) -> Graph:
-    """Make a graph without edges, where propagation does not change the features."""
-    return Graph.from_scipy(sp.csr_array((len(rows), len(rows))), rows)
+from tests.graphs import edgeless, random_graph
 
 
 def test_four_points_on_a_line_by_hand() -> None:
     line = np.array([[0.0], [1.0], [5.0], [9.0]], dtype=np.float32)
-    covered = coverage(alone(line), np.array([0, 2]))
+    covered = coverage(edgeless(line), np.array([0, 2]))
     np.testing.assert_array_equal(covered.nearest, [0, 0, 1, 1])
     np.testing.assert_allclose(covered.distances, [0, 1, 0, 4])
     assert covered.mean_distance == pytest.approx(5 / 4)
@@ -26,7 +20,7 @@ def test_four_points_on_a_line_by_hand() -> None:
 
 
 def test_chosen_node_is_nearest_to_itself() -> None:
-    covered = coverage(alone(np.ones((4, 2), dtype=np.float32)), np.array([3, 1]))
+    covered = coverage(edgeless(np.ones((4, 2), dtype=np.float32)), np.array([3, 1]))
     assert covered.nearest[[3, 1]].tolist() == [0, 1]
     assert covered.max_distance == 0.0
 
@@ -37,7 +31,7 @@ def test_mean_is_below_maximum_and_more_nodes_cover_better(seed: int) -> None:
     generator = np.random.default_rng(seed)
     rows = generator.normal(size=(30, 4)).astype(np.float32)
     chosen = generator.permutation(30)[:6]
-    graph = alone(rows)
+    graph = edgeless(rows)
     few, many = coverage(graph, chosen[:3]), coverage(graph, chosen)
     assert few.mean_distance <= few.max_distance
     assert many.mean_distance <= few.mean_distance
@@ -45,8 +39,7 @@ def test_mean_is_below_maximum_and_more_nodes_cover_better(seed: int) -> None:
 
 
 def test_coverage_is_measured_on_propagated_rows() -> None:
-    generator = np.random.default_rng(0)
-    graph = Graph.from_scipy(sp.random_array((30, 30), density=0.1, rng=generator), generator.normal(size=(30, 4)))
+    graph = random_graph(30, 4, density=0.1, weighted=True)
     chosen = np.array([2, 11, 25])
     for layers, covered in ((2, coverage(graph, chosen)), (1, coverage(graph, chosen, 1))):
         rows = np.asarray(propagate(graph, layers)).astype(float)
@@ -56,7 +49,7 @@ def test_coverage_is_measured_on_propagated_rows() -> None:
 
 def test_curve_is_the_mean_distance_of_each_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
-    graph, chosen = alone(rows), np.array([7, 3, 40, 11])
+    graph, chosen = edgeless(rows), np.array([7, 3, 40, 11])
     points = Propagation.of(graph).points(2)
     expected = [coverage(graph, chosen[: size + 1]).mean_distance for size in range(4)]
     np.testing.assert_allclose(coverage_curve(points, chosen), expected, rtol=1e-5)

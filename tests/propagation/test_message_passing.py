@@ -5,8 +5,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from featprop.compute import MemoryBackend, use_backend
 from featprop.graph import Graph
@@ -81,15 +79,6 @@ def test_smoothed_rows_follow_the_formulas(centred_by_hand: ByHand, weighted: bo
             (alone,) = smooth_rows(edges, own, (name,)).values()
             np.testing.assert_array_equal(alone, together[name])
     np.testing.assert_array_equal(own, before)
-
-
-@given(seed=st.integers(0, 10_000), weighted=st.booleans())
-@settings(max_examples=20)
-def test_propagated_rows_of_random_graphs(seed: int, weighted: bool) -> None:
-    graph = graph_of(weighted, seed, n=25)
-    S = normalised_adjacency(graph).toarray().astype(float)
-    rows = np.asarray(graph.features)
-    np.testing.assert_allclose(propagate_rows(Edges.of(graph), rows, 2), S @ S @ rows, atol=1e-5)
 
 
 def test_only_rows_that_cancel_become_zero() -> None:

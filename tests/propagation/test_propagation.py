@@ -29,20 +29,10 @@ from featprop.propagation import (
 )
 from featprop.propagation.feature_sets import feature_homophily
 from featprop.propagation.propagation import COMPARED_COLUMNS, FLAT_COLUMNS
+from tests.graphs import edgeless, random_graph
 from tests.helpers import raises
 
 ByHand = Callable[..., np.ndarray]
-
-
-def random_graph(n: int, n_features: int, seed: int, *, sparse: bool = False, weighted: bool = False) -> Graph:
-    generator = np.random.default_rng(seed)
-    adjacency = sp.random_array((n, n), density=0.2, rng=generator, format="csr")
-    if not weighted:
-        adjacency.data[:] = 1.0
-    features = generator.normal(size=(n, n_features))
-    if sparse:
-        features[generator.random(features.shape) < 0.9] = 0.0
-    return Graph.from_scipy(adjacency, features)
 
 
 def test_a_path_of_three_nodes_by_hand() -> None:
@@ -51,11 +41,6 @@ def test_a_path_of_three_nodes_by_hand() -> None:
     np.testing.assert_allclose(normalised_adjacency(graph).toarray(), S, rtol=1e-6)
     np.testing.assert_allclose(dense(propagate(graph, 1)), S[:, :1], rtol=1e-6)
     np.testing.assert_allclose(dense(propagate(graph, 2)), (S @ S)[:, :1], rtol=1e-6)
-
-
-def test_default_is_two_layers() -> None:
-    graph = random_graph(12, 3, 0)
-    assert propagate(graph) is propagate(graph, 2)
 
 
 @pytest.mark.parametrize(("filled", "sparse"), [(9, True), (10, False), (15, False)])
@@ -67,20 +52,10 @@ def test_rows_become_dense_when_half_filled(filled: int, sparse: bool) -> None:
     np.testing.assert_array_equal(dense(propagate(graph, 1)), features)
 
 
-def test_weights_enter_the_degrees() -> None:
-    graph = Graph.from_scipy(np.array([[0, 3.0], [3.0, 0]]), np.eye(2))
-    np.testing.assert_allclose(normalised_adjacency(graph).toarray(), [[1 / 4, 3 / 4], [3 / 4, 1 / 4]])
-
-
-def test_isolated_nodes_keep_their_features() -> None:
-    graph = Graph.from_scipy(sp.csr_array((3, 3)), np.array([[1.0], [2.0], [0.0]]))
-    np.testing.assert_array_equal(dense(propagate(graph, 5)), [[1.0], [2.0], [0.0]])
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_equals_gcn_norm_of_pyg(seed: int, weighted: bool) -> None:
-    graph = random_graph(40, 3, seed, weighted=weighted)
+    graph = random_graph(40, 3, seed=seed, weighted=weighted)
     data = graph.to_pyg()
     edge_index, edge_weight = gcn_norm(data.edge_index, data.edge_weight, graph.n_nodes)
     theirs = sp.coo_array((edge_weight.numpy(), tuple(edge_index.numpy())), shape=graph.adjacency.shape)
@@ -101,7 +76,7 @@ def test_equals_sgconv_of_pyg(layers: int) -> None:
 @given(seed=st.integers(0, 10_000), layers=st.integers(0, 3))
 @settings(max_examples=30, deadline=None)
 def test_sparse_equals_dense_in_float32(seed: int, layers: int) -> None:
-    graph = random_graph(20, 30, seed, sparse=True)
+    graph = random_graph(20, 30, seed=seed, filled=0.1)
     assert sp.issparse(graph.features)
     full = Graph(graph.adjacency, dense(graph.features), graph.ids)
     propagated = propagate(graph, layers)
@@ -112,7 +87,7 @@ def test_sparse_equals_dense_in_float32(seed: int, layers: int) -> None:
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=30, deadline=None)
 def test_permuting_the_nodes_permutes_the_rows(seed: int) -> None:
-    graph = random_graph(20, 3, seed)
+    graph = random_graph(20, 3, seed=seed)
     order = np.random.default_rng(seed).permutation(graph.n_nodes)
     permuted = Graph.from_scipy(graph.adjacency[order][:, order], graph.features[order])
     np.testing.assert_allclose(propagate(permuted), propagate(graph)[order], atol=1e-6)
@@ -121,7 +96,7 @@ def test_permuting_the_nodes_permutes_the_rows(seed: int) -> None:
 @pytest.mark.parametrize("layers", [-1, 1.5, "2", None])
 def test_invalid_layers_are_refused(layers: Any) -> None:
     with raises(ParameterError, parameter="layers", value=layers):
-        propagate(random_graph(5, 2, 0), layers)
+        propagate(random_graph(5, 2, seed=0), layers)
 
 
 @given(seed=st.integers(0, 1000), sparse=st.booleans(), name=st.sampled_from(FEATURE_SETS))
@@ -173,21 +148,6 @@ def test_space_of_another_graph_does_not_change_ours(line: Graph) -> None:
     assert np.shares_memory(ours.features("own", copy), ours.features("own"))
 
 
-def test_rows_of_the_last_two_spaces_are_kept(line: Graph) -> None:
-    ours = Propagation.of(replace(line))
-    first, second, third = (
-        replace(ours.space, centres={"own": ours.space.centres["own"] + np.float32(by)}) for by in (1, 2, 3)
-    )
-    rows = {name: ours.features("own", each) for name, each in (("first", first), ("second", second))}
-    assert np.shares_memory(ours.features("own", first), rows["first"])
-    assert np.shares_memory(ours.features("own", second), rows["second"])
-    ours.features("own", third)
-    assert np.shares_memory(ours.features("own", second), rows["second"])
-    again = ours.features("own", first)
-    assert not np.shares_memory(again, rows["first"]), "computed again"
-    np.testing.assert_array_equal(again, rows["first"])
-
-
 @pytest.mark.parametrize("columns", [3, 60, 700], ids=["few columns", "more", "wide"])
 def test_compared_distances_are_one_minus_the_mean_cosine(features_by_hand: ByHand, columns: int) -> None:
     graph = random_graph(40, columns, seed=1)
@@ -199,11 +159,6 @@ def test_compared_distances_are_one_minus_the_mean_cosine(features_by_hand: ByHa
     rows = {name: features_by_hand(graph, name) for name in shares}
     expected = 1 - sum(share * rows[name] @ rows[name].T for name, share in shares.items())
     np.testing.assert_allclose(points.distances(slice(None)), expected, atol=1e-4)
-
-
-def test_few_columns_are_all_kept() -> None:
-    graph = random_graph(COMPARED_COLUMNS + 50, 3, seed=2)
-    assert Propagation.of(graph).compared.width == 3 * (3 + 1)
 
 
 def test_many_columns_are_reduced() -> None:
@@ -222,7 +177,7 @@ def test_many_columns_are_reduced() -> None:
 
 def test_flat_features_keep_more_columns() -> None:
     generator = np.random.default_rng(0)
-    graph = Graph.from_scipy(sp.csr_array((900, 900)), generator.normal(size=(900, 700)))
+    graph = edgeless(generator.normal(size=(900, 700)))
     assert Propagation.of(graph).compared.width == FLAT_COLUMNS
 
 
@@ -258,7 +213,7 @@ def test_feature_homophily_detects_similar_neighbours() -> None:
     assert found[2] < 0
     assert "own" not in within.compared_shares
     assert between.compared_shares["own"] == pytest.approx(3 / 8)
-    alone = Graph.from_scipy(sp.csr_array((200, 200)), features)
+    alone = edgeless(features)
     assert feature_homophily(alone, Propagation.of(alone).features("own")) == 0
 
 
@@ -323,13 +278,6 @@ def test_arrays_are_read_only(line: Graph, sparse: bool) -> None:
         for array in (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,):
             with pytest.raises(ValueError, match="read-only"):
                 array[0] = 7
-
-
-def test_only_requested_results_are_kept(line: Graph) -> None:
-    graph = replace(line)
-    propagate(graph, 5)
-    assert {key for key in graph.cache.values if isinstance(key, tuple)} == {("rows", 5)}
-    np.testing.assert_array_equal(dense(propagate(graph, 3)), dense(propagate(replace(line), 3)))
 
 
 @pytest.mark.parametrize(

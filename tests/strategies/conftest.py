@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from featprop.graph import Graph
 from featprop.strategies import QueryContext
+from tests.graphs import edge_graph
 
 MakeContext = Callable[..., QueryContext]
 
@@ -25,9 +24,7 @@ def make_context() -> MakeContext:
         labels: list[int] | None = None,
         **outputs: Any,
     ) -> QueryContext:
-        ends = np.array(edges or [], dtype=int).reshape(-1, 2)
-        adjacency = sp.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
-        graph = Graph.from_scipy(adjacency, np.ones((n, 1)) if features is None else np.asarray(features, float))
+        graph = edge_graph(n, edges or [], features)
         known = np.array(labelled or [], dtype=np.intp)
         rows = {name: np.asarray(values, dtype=np.float32) for name, values in outputs.items()}
         codes = np.array(labels or [], dtype=np.int64)

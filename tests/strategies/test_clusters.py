@@ -12,6 +12,7 @@ from featprop.graph import Graph
 from featprop.propagation import coverage, propagate
 from featprop.strategies import QueryContext, get_strategy
 from featprop.strategies.grain import influence
+from tests.graphs import edgeless
 
 MakeContext = Callable[..., QueryContext]
 
@@ -89,7 +90,7 @@ def test_herding_covers_the_crowd_first(make_context: MakeContext) -> None:
 def test_herding_is_greedy_on_its_objective(labelled: list[int]) -> None:
     generator = np.random.default_rng(4)
     features = generator.normal(size=(15, 3))
-    graph = Graph.from_scipy(sp.csr_array((15, 15)), features)
+    graph = edgeless(features)
     known = np.array(labelled, dtype=np.intp)
     context = QueryContext(graph, known, np.setdiff1d(np.arange(15), known))
     distances = np.linalg.norm(features[:, None] - features[None], axis=2)
@@ -171,3 +172,35 @@ def test_graphpart_far_avoids_selected_nodes(make_context: MakeContext) -> None:
     context = make_context(4, features=features, labelled=[3])
     assert chosen("graphpart", context, 1, parts=1, layers=0) == [1]
     assert chosen("graphpart-far", context, 1, parts=1, layers=0) == [0]
+
+
+def test_two_stars_give_their_centres() -> None:
+    """Leaves of a star with equal features are nearest to one another through the centre."""
+    ends = [(0, leaf) for leaf in range(1, 6)] + [(6, leaf) for leaf in range(7, 12)]
+    adjacency = np.zeros((12, 12))
+    for a, b in ends:
+        adjacency[a, b] = 1
+    features = np.repeat([[1.0, 0.0], [0.0, 1.0]], 6, axis=0)
+    graph = Graph.from_scipy(adjacency, features)
+    picks = get_strategy("featprop").select(
+        QueryContext(graph, np.array([], np.intp), np.arange(12)), 2, np.random.default_rng(0)
+    )
+    assert {int(pick) // 6 for pick in picks} == {0, 1}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_close_to_the_optimum_on_tiny_graphs(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    graph = Graph.from_scipy(sp.random_array((9, 9), density=0.3, rng=generator), generator.normal(size=(9, 2)))
+    context = QueryContext(graph, np.array([], np.intp), np.arange(9))
+    picks = get_strategy("featprop").select(context, 3, generator)
+    best = min(coverage(graph, np.array(choice)).mean_distance for choice in combinations(range(9), 3))
+    assert coverage(graph, picks).mean_distance <= 1.15 * best
+
+
+def test_labelled_nodes_count_as_medoids() -> None:
+    features = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]])
+    graph = edgeless(features)
+    context = QueryContext(graph, np.array([0, 4]), np.array([1, 2, 3, 5]))
+    picks = get_strategy("featprop").select(context, 1, np.random.default_rng(0))
+    assert picks[0] in (2, 3)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.active import build_context, select
-from featprop.errors import ParameterError
+from featprop.active import select
 from featprop.graph import Graph
 from featprop.matrix import Features
 from featprop.models import GCN
+from featprop.propagation import Propagation
 from featprop.strategies import (
     OUTPUTS,
     QueryContext,
@@ -24,9 +24,9 @@ from featprop.strategies import (
     register_strategy,
     strategy_class,
 )
-from tests.helpers import raises
+from tests.graphs import edgeless
 
-SEEDS = [0, 1, 2]
+SEEDS = [0, 1]
 N = 30
 LABELLED = np.array([0, 5, 11])
 LABELS = ("one", "two", "one")
@@ -125,7 +125,7 @@ def test_same_seed_same_choice(strategy: Strategy) -> None:
 def test_seed_matters_only_to_random_strategies(strategy: Strategy) -> None:
     chosen = {
         tuple(get_strategy(strategy.name).select(tie_free(strategy)[0], 6, np.random.default_rng(seed)).tolist())
-        for seed in range(6)
+        for seed in range(4)
     }
     if strategy.name in DRAWN:
         assert len(chosen) > 1
@@ -168,7 +168,7 @@ def tie_free(strategy: Strategy, order: np.ndarray | None = None) -> tuple[Query
 
 
 @pytest.mark.parametrize("name", sorted(set(available_strategies()) - DRAWN - SEEDED))
-@pytest.mark.parametrize("shuffle", range(4))
+@pytest.mark.parametrize("shuffle", range(2))
 def test_node_order_does_not_change_the_choice(name: str, shuffle: int) -> None:
     strategy = get_strategy(name)
     plain, _ = tie_free(strategy)
@@ -230,14 +230,6 @@ def test_every_strategy_describes_itself(strategy: Strategy) -> None:
     assert ("model" in strategy.cost) == strategy.looks_at_model() == bool(strategy.needs | strategy.uses)
 
 
-@pytest.mark.parametrize("name", [name for name in available_strategies() if not strategy_class(name).needs])
-@pytest.mark.parametrize("labels", [None, ["one"] * 3], ids=["no labels", "one class"])
-def test_optional_outputs_come_with_two_classes(name: str, labels: list[str] | None) -> None:
-    graph, strategy = graph_of("ordinary"), get_strategy(name)
-    assert not build_context(graph, strategy, LABELLED.tolist(), labels).outputs
-    assert build_context(graph, strategy, LABELLED.tolist(), LABELS).outputs.keys() == strategy.uses
-
-
 @pytest.mark.parametrize("labelled", [0, 5, 10])
 def test_steps_rise_to_the_budget(strategy: Strategy, labelled: int) -> None:
     for budget in (11, 12, 80):
@@ -254,15 +246,32 @@ def test_state_round_trip(strategy: Strategy) -> None:
     assert other.state_dict() == strategy.state_dict()
 
 
-def test_unknown_name_lists_the_choices() -> None:
-    with raises(
-        ParameterError, parameter="strategy", value="featprob", choices=tuple(available_strategies())
-    ) as caught:
-        get_strategy("featprob")
-    assert "'featprop'" in caught.value.hint
-
-
 def test_a_name_is_registered_once() -> None:
-    with pytest.raises(ValueError, match="featprop"):
+    with pytest.raises(ValueError):
         register_strategy("featprop")(get_strategy("random").__class__)
     assert strategy_class("featprop").__name__ == "FeatProp"
+
+
+def test_a_context_is_frozen_and_has_no_labels(line: Graph) -> None:
+    context = QueryContext(line.without_labels(), np.array([0]), np.array([1, 2, 3, 4]))
+    assert context.graph.labels is None
+    with pytest.raises(AttributeError):
+        context.graph = line  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        context.outputs["hidden"] = np.ones(1)  # type: ignore[index]
+
+
+def test_contexts_of_one_graph_share_points(line: Graph) -> None:
+    first = QueryContext(line.without_labels(), np.array([0]), np.array([1, 2, 3, 4]))
+    second = QueryContext(line.without_labels(), np.array([0, 1]), np.array([2, 3, 4]))
+    assert first.points(2) is second.points(2) is Propagation.of(line).points(2)
+
+
+def test_candidates_are_drawn_uniformly() -> None:
+    graph = edgeless(np.eye(10))
+    context = QueryContext(graph, np.array([0]), np.arange(1, 10))
+    generator, strategy = np.random.default_rng(0), get_strategy("random")
+    drawn = np.concatenate([strategy.select(context, 3, generator) for _ in range(3000)])
+    counts = np.bincount(drawn, minlength=10)
+    assert counts[0] == 0
+    np.testing.assert_allclose(counts[1:], 1000, atol=120)

@@ -4,28 +4,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import featprop as fp
 from featprop.active import build_context
 from featprop.clustering import k_medoids
-from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.models import GraphRidge
 from featprop.propagation import Propagation
-from featprop.strategies import QueryContext, get_strategy
+from featprop.strategies import get_strategy
 from featprop.strategies.featprop_diffused import FeatPropDiffused, uncertainty_weights
-from tests.helpers import raises
+from tests.graphs import class_graph
 
 
-def blobs(n: int = 80, seed: int = 0) -> Graph:
-    generator = np.random.default_rng(seed)
-    kinds = np.arange(n) % 4
-    joined = generator.random((n, n)) < np.where(kinds[:, None] == kinds, 0.15, 0.02)
-    features = generator.normal(size=(n, 5)) + 1.5 * np.eye(4, 5)[kinds]
-    return Graph.from_scipy(np.triu(joined, 1), features, labels=np.array(list("abcd"))[kinds])
+def blobs(seed: int = 0) -> Graph:
+    return class_graph(80, 4, columns=5, within=0.15, between=0.02, signal=1.5, seed=seed)
 
 
 def medoids(graph: Graph, budget: int, labelled: Any = (), weights: Any = None, seed: Any = 0) -> list[int]:
@@ -68,20 +62,6 @@ def test_uncertain_nodes_weigh_more_with_two_classes() -> None:
     scores = GraphRidge().fit(graph, labelled, labels).predict_proba(graph)
     assert picks == medoids(graph, 5, labelled, uncertainty_weights(scores, 6), seed=[1, 11])
     assert picks != medoids(graph, 5, labelled, seed=[1, 11])
-
-
-def test_picks_go_where_the_model_is_uncertain() -> None:
-    """Two groups of nodes alike in number and spread; the model is sure of the first."""
-    generator = np.random.default_rng(0)
-    features = generator.normal(size=(40, 3)) + 5 * np.eye(2, 3)[np.arange(40) // 20]
-    graph = Graph.from_scipy(sp.csr_array((40, 40)), features)
-    scores = np.zeros((40, 2), np.float32)
-    scores[:20, 0] = 1
-    context = QueryContext(
-        graph, np.array([0, 20]), np.setdiff1d(np.arange(40), [0, 20]), outputs={"probabilities": scores}
-    )
-    picks = FeatPropDiffused().select(context, 4, np.random.default_rng(0))
-    assert (picks >= 20).sum() >= 3
 
 
 def test_weights_by_hand() -> None:
@@ -131,14 +111,6 @@ def test_a_constant_model_gives_equal_weights(value: float) -> None:
     assert weights[0] > 0
 
 
-def test_labelled_nodes_are_never_selected() -> None:
-    graph = blobs(40)
-    labelled = list(range(0, 40, 3))
-    labels = [graph.class_names()[node] for node in labelled]
-    picks = fp.select(graph, 26, labelled=labelled, labels=labels).positions
-    assert sorted([*picks, *labelled]) == list(range(40))
-
-
 def test_the_model_is_trained_only_if_needed() -> None:
     graph = blobs()
     strategy = get_strategy("featprop-diffused")
@@ -171,28 +143,8 @@ def test_steps_rise_to_the_budget(labelled: int, more: int, first: int, step: fl
     assert (np.diff([labelled, *steps]) >= 1).all()
 
 
-@pytest.mark.parametrize(("option", "value"), [("first", 0), ("first", 2.5), ("step", 0), ("step", float("inf"))])
-def test_options_out_of_range(option: str, value: float) -> None:
-    with raises(ParameterError, parameter=option, value=value):
-        get_strategy("featprop-diffused", **{option: value})
-
-
-def test_unknown_option() -> None:
-    with raises(ParameterError, parameter="layers", choices=("first", "step")):
-        get_strategy("featprop-diffused", layers=3)
-
-
-def test_weights_stay_positive_if_few_nodes_are_certain() -> None:
-    scores = np.zeros((100, 3), dtype=np.float32)
-    scores[:5, 0] = 8
-    for n_labels in (6, 30):
-        weights = uncertainty_weights(scores, n_labels)
-        assert (weights > 0).all()
-        assert weights[0] < weights[-1]
-
-
 def test_a_model_of_one_class_is_ignored() -> None:
-    graph = fp.datasets.digits()
+    graph = blobs()
     nodes = graph.ids[[0, 20]].tolist()
     model = fp.GraphRidge().fit(graph, nodes[:1], ["a"], cold_start=True)
     with_model = fp.select(graph, 3, labelled=nodes, labels=["a", "b"], model=model)
@@ -200,7 +152,7 @@ def test_a_model_of_one_class_is_ignored() -> None:
 
 
 def test_a_fitted_model_counts_without_labels() -> None:
-    graph = fp.datasets.digits()
+    graph = blobs()
     classes = graph.class_names()
     nodes = graph.ids[:12].tolist()
     model = fp.GraphRidge().fit(graph, nodes, classes[:12])

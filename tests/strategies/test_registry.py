@@ -1,6 +1,7 @@
 """Names, options and strategies of other packages."""
 
 import logging
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from featprop.errors import ParameterError
 from featprop.options import options_of, parse_options, settings_of
-from featprop.strategies import STRATEGIES, AtLeast, Strategy, available_strategies, get_strategy
+from featprop.strategies import STRATEGIES, AtLeast, Strategy, available_strategies, get_strategy, strategy_class
 from tests.helpers import raises
 
 PLUG_IN = """
@@ -29,28 +30,10 @@ def helper(): ...
 Installed = Callable[..., None]
 
 
-@pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
-    """Install a package with entry points, as pip would, for one test."""
-    monkeypatch.setattr(STRATEGIES, "classes", dict(STRATEGIES.classes))
-    monkeypatch.syspath_prepend(tmp_path)
-
-    def write(code: str, **entries: str) -> None:
-        (tmp_path / "some_package.py").write_text(code)
-        info = tmp_path / "some_package-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: some-package\nVersion: 1.0\n")
-        lines = [f"{name.replace('_', '-')} = {target}" for name, target in entries.items()]
-        (info / "entry_points.txt").write_text("[featprop.strategies]\n" + "\n".join(lines) + "\n")
-        monkeypatch.delitem(sys.modules, "some_package", raising=False)
-
-    return write
-
-
 def test_strategy_of_another_package_is_loaded_on_first_use(
-    install: Installed, run: Callable[..., Any], write_folder: Callable[..., Path]
+    install_plugin: Installed, run: Callable[..., Any], write_folder: Callable[..., Path]
 ) -> None:
-    install(PLUG_IN, last_first="some_package:Last")
+    install_plugin("featprop.strategies", PLUG_IN, last_first="some_package:Last")
     assert "last-first" in available_strategies()
     assert "some_package" not in sys.modules
     assert get_strategy("last-first").name == "last-first"
@@ -70,9 +53,9 @@ def test_strategy_of_another_package_is_loaded_on_first_use(
     ],
 )
 def test_broken_plug_in_is_named_and_harms_no_other(
-    install: Installed, run: Callable[..., Any], target: str, reason: str
+    install_plugin: Installed, run: Callable[..., Any], target: str, reason: str
 ) -> None:
-    install(PLUG_IN, broken=target)
+    install_plugin("featprop.strategies", PLUG_IN, broken=target)
     with raises(ParameterError, parameter="strategy", value="broken") as caught:
         get_strategy("broken")
     assert "some-package" in str(caught.value)
@@ -83,8 +66,8 @@ def test_broken_plug_in_is_named_and_harms_no_other(
     assert get_strategy("featprop")
 
 
-def test_plug_ins_cannot_take_a_built_in_name(install: Installed, caplog: pytest.LogCaptureFixture) -> None:
-    install(PLUG_IN, random="some_package:Last")
+def test_plug_ins_cannot_take_a_built_in_name(install_plugin: Installed, caplog: pytest.LogCaptureFixture) -> None:
+    install_plugin("featprop.strategies", PLUG_IN, random="some_package:Last")
     with caplog.at_level(logging.WARNING):
         assert type(get_strategy("random")).__module__ == "featprop.strategies.random"
         assert available_strategies().count("random") == 1
@@ -163,11 +146,6 @@ def test_choices_of_invalid_settings() -> None:
         parse_options(Made, ["count=2", "count=3"])
 
 
-def test_options_of_a_class_without_any() -> None:
-    with raises(ParameterError, parameter="layers", choices=()):
-        get_strategy("random", layers=2)
-
-
 def test_options_are_checked_in_python_too() -> None:
     for value in (-1, True, 1001, "2", None):
         with raises(ParameterError, parameter="layers", value=value):
@@ -185,3 +163,21 @@ def test_settings_recreate_the_strategy(name: str) -> None:
     assert settings_of(get_strategy(name, **options)) == options
     for option in options_of(type(strategy)).values():
         option.check(option.default, type(strategy))
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "strategies.md").read_text(encoding="utf-8")
+
+
+def cells() -> dict[str, list[str]]:
+    rows = [line.split("|")[1:-1] for line in PAGE.splitlines() if line.startswith("| `")]
+    return {row[0].strip(" `"): [cell.strip() for cell in row[1:]] for row in rows if len(row) == 4}
+
+
+def test_the_table_lists_every_strategy_with_needs_and_options() -> None:
+    table = cells()
+    assert sorted(table) == available_strategies()
+    for name, (_, needs, options) in table.items():
+        kind = strategy_class(name)
+        used = "model, once there are labels" if kind.uses else ""
+        assert needs == ("model" if kind.needs else used), name
+        assert re.findall(r"`(\w+)`", options) == list(options_of(kind)), name

@@ -35,8 +35,8 @@ def test_degree_sums_the_weights_as_the_paper_does() -> None:
 
 def test_ties_are_broken_evenly_by_the_seed(make_context: MakeContext) -> None:
     ring = make_context(6, [(i, (i + 1) % 6) for i in range(6)])
-    first = [int(get_strategy("degree").select(ring, 1, np.random.default_rng(seed))[0]) for seed in range(600)]
-    np.testing.assert_allclose(np.bincount(first, minlength=6), 100, atol=40)
+    first = [int(get_strategy("degree").select(ring, 1, np.random.default_rng(seed))[0]) for seed in range(300)]
+    np.testing.assert_allclose(np.bincount(first, minlength=6), 50, atol=28)
 
 
 def test_scores_that_differ_by_rounding_are_ties() -> None:
@@ -94,15 +94,6 @@ def test_uncertainty_by_hand(make_context: MakeContext, measure: str, order: lis
     assert picks.tolist() == order
 
 
-def test_least_confidence_and_entropy_differ(make_context: MakeContext) -> None:
-    context = make_context(2, probabilities=[[0.45, 0.54, 0.01], [0.56, 0.22, 0.22]])
-    first = {
-        measure: int(get_strategy("uncertainty", measure=measure).select(context, 1, np.random.default_rng(0))[0])
-        for measure in ("entropy", "margin", "least-confidence")
-    }
-    assert first == {"entropy": 1, "margin": 0, "least-confidence": 0}
-
-
 def test_entropy_by_hand() -> None:
     found = entropy(np.array([[1, 0], [0.5, 0.5], [0.25, 0.75]], dtype=np.float32))
     np.testing.assert_allclose(found, [0, np.log(2), 0.25 * np.log(4) + 0.75 * np.log(4 / 3)], atol=1e-7)
@@ -134,7 +125,7 @@ def test_centrality_rules_age_at_first_and_less_later(make_context: MakeContext)
     many = replace(hub, labelled=np.zeros(400, dtype=np.intp))
 
     def share_of_the_hub(context: QueryContext) -> float:
-        scores = [AGE(clusters=1).scores(context, np.random.default_rng(seed)) for seed in range(200)]
+        scores = [AGE(clusters=1).scores(context, np.random.default_rng(seed)) for seed in range(60)]
         return float(np.mean([score.argmax() == 0 for score in scores]))
 
     assert share_of_the_hub(hub) > 0.95

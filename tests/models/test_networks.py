@@ -1,52 +1,27 @@
-"""The GCN: its receptive field against the whole graph and against PyG, and what it learns."""
-
-from typing import Any
+"""GCN and SGC against PyG, and the receptive field of the GCN against the whole graph."""
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch_geometric.nn import GCNConv
+from torch_geometric.nn import GCNConv, SGConv
 
-from featprop.errors import ModelError, ParameterError
 from featprop.graph import Graph
-from featprop.models import GCN, SGC, GraphRidge, NodeClassifier
+from featprop.models import GCN, SGC
 from featprop.models.networks import Inputs, TwoLayers
-from featprop.propagation import Propagation, normalised_adjacency
-from tests.helpers import raises
+from featprop.propagation import Propagation, normalised_adjacency, propagate
+from tests.graphs import class_graph, random_graph
 
 CPU = torch.device("cpu")
 
 
-def two_groups(n: int = 40, *, sparse: bool = False, seed: int = 0) -> Graph:
-    """Two groups of nodes, joined within, with features that lean one way or the other."""
-    generator = np.random.default_rng(seed)
-    group = np.arange(n) % 2
-    same = group[:, None] == group[None, :]
-    adjacency = (generator.random((n, n)) < np.where(same, 0.3, 0.02)).astype(float)
-    features = generator.normal(size=(n, 6)) + 2.0 * group[:, None]
-    if sparse:
-        features = sp.csr_array(np.hstack([np.where(features > 2.5, features, 0), np.zeros((n, 20))]))
-    return Graph.from_scipy(adjacency, features, labels=np.array(["left", "right"])[group])
+def two_groups(sparse: bool = False, seed: int = 0) -> Graph:
+    return class_graph(40, 2, within=0.3, between=0.02, signal=2.0, sparse=sparse, seed=seed)
 
 
 def inputs_of(model: GCN, graph: Graph, nodes: np.ndarray | None = None) -> Inputs:
     return Inputs.of(model.matrices(Propagation.of(graph), nodes), CPU)
-
-
-@pytest.mark.parametrize("model", [GCN(random_state=3), SGC(random_state=3), GraphRidge()])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_two_groups_are_separated(model: NodeClassifier, sparse: bool) -> None:
-    graph = two_groups(sparse=sparse)
-    model.fit(graph, [0, 1, 2, 3], ["left", "right", "left", "right"])
-    truth = np.array(graph.class_names())
-    assert (model.predict(graph) == truth).mean() > 0.85
-    probabilities = model.predict_proba(graph)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-5)
-    assert model.class_names_ == ("left", "right")
-    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(graph))
 
 
 @given(seed=st.integers(0, 1000), sparse=st.booleans())
@@ -112,64 +87,6 @@ def test_dropout_applies_only_to_the_hidden_layer_in_training() -> None:
     assert torch.equal(network(field), network(field))
 
 
-def test_seed_determines_the_model_without_the_global_generator() -> None:
-    graph = two_groups()
-    before = torch.random.get_rng_state()
-    first = GCN(random_state=1).fit(graph, [0, 1, 2, 3], [0, 1, 0, 1]).predict_proba(graph)
-    again = GCN(random_state=1).fit(graph, [0, 1, 2, 3], [0, 1, 0, 1]).predict_proba(graph)
-    other = GCN(random_state=2).fit(graph, [0, 1, 2, 3], [0, 1, 0, 1]).predict_proba(graph)
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first, other)
-    assert torch.equal(before, torch.random.get_rng_state())
-
-
-def test_class_names_may_be_anything_hashable() -> None:
-    graph = two_groups()
-    names = [("left", 1), None, ("left", 1), "right"]
-    names[1] = "right"
-    predicted = GCN(epochs=5).fit(graph, [0, 1, 2, 3], names).predict(graph)
-    assert set(predicted) <= {("left", 1), "right"}
-    integers = GCN(epochs=5).fit(graph, [0, 1], np.array([4, 7])).predict(graph)
-    assert integers.dtype.kind == "i"
-
-
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [
-        ("hidden", 0),
-        ("dropout", 1.0),
-        ("epochs", 0),
-        ("learning_rate", 0.0),
-        ("weight_decay", -1.0),
-        ("learning_rate", float("inf")),
-        ("random_state", -1),
-        ("random_state", 2**64),
-        ("device", "abacus"),
-    ],
-)
-def test_invalid_parameters(parameter: str, value: Any) -> None:
-    with raises(ParameterError, parameter=parameter, value=value):
-        GCN(**{parameter: value}).fit(two_groups(), [0, 1], ["left", "right"])
-
-
-def test_largest_seed() -> None:
-    assert GCN(random_state=2**64 - 1, epochs=1).fit(two_groups(), [0, 1], ["left", "right"]).is_fitted
-
-
-def test_unfitted_model_does_not_predict() -> None:
-    with pytest.raises(ModelError):
-        GCN().predict(two_groups())
-    with pytest.raises(ModelError):
-        GCN().state_dict()
-
-
-def test_graph_with_another_number_of_features_is_refused() -> None:
-    model = GCN(epochs=2).fit(two_groups(), [0, 1], ["left", "right"])
-    narrow = Graph.from_scipy(sp.csr_array((3, 3)), np.ones((3, 2)))
-    with raises(ModelError, value=2):
-        model.predict(narrow)
-
-
 def test_the_representation_is_the_hidden_layer(line: Graph) -> None:
     model = GCN(hidden=3, epochs=5).fit(line, ["a", "c"], ["left", "right"])
     weights = model.state_dict()
@@ -188,3 +105,19 @@ def test_cold_start_keeps_random_weights_and_predicts_the_class(line: Graph) -> 
     assert model.representation(line).any()
     assert model.predict_proba(line).tolist() == [[1.0]] * 5
     assert set(model.outputs(line, ["hidden", "logits"])) == {"hidden", "logits"}
+
+
+def test_equals_sgconv_with_the_same_weights() -> None:
+    graph = random_graph(30, 4, density=0.2, weighted=False)
+    model = SGC(layers=3, epochs=20).fit(graph, [0, 1, 2], ["a", "b", "c"])
+    convolution = SGConv(4, 3, K=3)
+    convolution.lin.load_state_dict({name: torch.from_numpy(value) for name, value in model.state_dict().items()})
+    data = graph.to_pyg()
+    with torch.no_grad():
+        theirs = convolution(data.x, data.edge_index).numpy()
+    np.testing.assert_allclose(model.decision_function(graph), theirs, atol=1e-5)
+
+
+def test_representation_is_the_input_of_the_layer(line: Graph) -> None:
+    model = SGC(layers=1, epochs=2).fit(line, ["a", "c"], ["left", "right"])
+    np.testing.assert_allclose(model.representation(line), propagate(line, 1))
