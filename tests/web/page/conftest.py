@@ -15,9 +15,10 @@ import uvicorn
 
 from featprop.graph import Graph
 from featprop.labels import LabelLog
-from featprop.web.page.security import Guard, Hosts, Tokens
+from featprop.web.page.security import Guard, Tokens, allowed_hosts
 from featprop.web.page.server import build_application
 from featprop.web.page.session import Session
+from featprop.web.page.trainer import Setup, compute_ranking
 
 PORT = 8765
 CLASSES = ("ok", "review", "fraud")
@@ -43,6 +44,12 @@ def payments(count: int = 60, **columns: list[Any]) -> Graph:
     ids = nodes["id"]
     edges = {"source": [ids[one] for one, _ in ends], "target": [ids[other] for _, other in ends]}
     return Graph.from_pandas(pa.table(nodes), pa.table(edges))
+
+
+def learn(session: Session) -> None:
+    """Train here instead of in another process."""
+    setup = Setup(session.graph, "featprop-diffused", "ridge", 0)
+    session._take(compute_ranking(setup, session._snapshot()))
 
 
 class Caller:
@@ -80,6 +87,7 @@ class Page:
         may_add = options.pop("may_add", None)
         self.log = LabelLog(path)
         self.session = Session(graph, self.log, **{"classes": CLASSES, **options})
+        learn(self.session)
         self.tokens = Tokens(self.session.annotators)
         self.images, self.may_add = images, may_add
         self.app = self.at("127.0.0.1", PORT)
@@ -87,7 +95,7 @@ class Page:
     def at(self, host: str, port: int) -> Guard:
         """The application for a server at this address."""
         return build_application(
-            self.session, self.tokens, hosts=Hosts.of(host), port=port, images=self.images, may_add=self.may_add
+            self.session, self.tokens, hosts=allowed_hosts(host), port=port, images=self.images, may_add=self.may_add
         )
 
     def stranger(self, headers: dict[str, str] | None = None) -> Caller:
@@ -114,7 +122,7 @@ MakePage = Callable[..., Page]
 
 @pytest.fixture
 def make_page(tmp_path: Path) -> Iterator[MakePage]:
-    """Make the page on a graph (payments by default); the model is not started."""
+    """Make the page on a graph (payments by default) with a first ranking; no training runs."""
     made: list[Page] = []
 
     def make(graph: Graph | None = None, path: Path | None = None, **options: Any) -> Page:

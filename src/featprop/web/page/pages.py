@@ -20,18 +20,16 @@ from featprop.ids import name_to_text
 from featprop.web.common.chart import Point, line_chart
 from featprop.web.common.class_marks import class_css
 from featprop.web.common.templates import render_template
-from featprop.web.page.actions import Action, annotator_of
+from featprop.web.page.actions import Action, annotator_of, check_owner
 from featprop.web.page.addresses import decode_name, find_node, node_address, resolve_node
-from featprop.web.page.auditing import MIN_AUDIT_LABELS
+from featprop.web.page.classes import Classes, class_keys
 from featprop.web.page.downloads import DOWNLOADS
-from featprop.web.page.schemas import MAX_CLASS_CHARS, MAX_NOTE_CHARS, MAX_REASON_CHARS
-from featprop.web.page.session import Session
+from featprop.web.page.schemas import MAX_CLASS_CHARS, MAX_DESCRIPTION_CHARS, MAX_NOTE_CHARS, MAX_REASON_CHARS
+from featprop.web.page.session import MIN_AUDIT_LABELS, Session
 from featprop.web.page.trainer import MIN_LABELS_FOR_ADVICE
 from featprop.web.page.views import NodeViews
 
 SKIP_REASONS = ("unsure", "bad data", "no class fits", "conflict")
-DIGITS = "1234567890"
-"""Keys of the first ten classes."""
 TITLES = {
     "question": "Label",
     "history": "Your answers",
@@ -39,8 +37,11 @@ TITLES = {
     "disagreements": "Disagreements",
     "predictions": "Predictions",
     "downloads": "Downloads",
+    "classes": "Classes",
     "help": "Help",
 }
+FOR_OWNER = frozenset({"downloads", "classes", "disagreements"})
+"""Pages of the person who started the server."""
 PLACES = {name: "/" if name == "question" else f"/{name}" for name in TITLES}
 MAX_HISTORY = 200
 """Answers listed on the history page."""
@@ -51,11 +52,16 @@ JSON_FIELDS = frozenset({"node", "label"})
 def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], may_add: Collection[str]) -> APIRouter:
     """Return the routes of the pages and their forms."""
     routes = APIRouter(include_in_schema=False)
+    guide = render_guide(session.guide)
 
     def page(request: Request, name: str, **values: Any) -> HTMLResponse:
         annotator = annotator_of(request)
         common = {
-            "places": {place: (PLACES[place], title) for place, title in TITLES.items()},
+            "places": {
+                place: (PLACES[place], title)
+                for place, title in TITLES.items()
+                if annotator == session.owner or place not in FOR_OWNER
+            },
             "name": name,
             "annotator": annotator,
             "several": session.is_shared,
@@ -66,21 +72,28 @@ def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], 
             "node_title": views.title,
             "may_add": annotator in may_add,
             "is_blind": session.blind,
-            "can_train": len(set(session.labels().values())) > 1,
-            "limits": {"reason": MAX_REASON_CHARS, "note": MAX_NOTE_CHARS, "name": MAX_CLASS_CHARS},
+            "can_train": session.can_train,
+            "is_owner": annotator == session.owner,
+            "guide": guide,
+            "limits": {
+                "reason": MAX_REASON_CHARS,
+                "note": MAX_NOTE_CHARS,
+                "name": MAX_CLASS_CHARS,
+                "description": MAX_DESCRIPTION_CHARS,
+            },
         }
         return HTMLResponse(render_template(f"web/page/templates/{name}.html.j2", **common, **values))
 
     @routes.get("/")
-    def question(request: Request, suggestion: bool = False) -> HTMLResponse:
-        asked = session.next(annotator_of(request))
+    def question(request: Request, suggestion: bool = False, ahead: bool = False) -> HTMLResponse:
+        asked = (*session.questions(annotator_of(request)), None, None)[ahead]
         shown = suggestion or not session.blind
         view = None if asked is None else views.view(asked.node, annotator_of(request), suggestion=shown)
         before = session.history(annotator_of(request), 1)
         return page(
             request,
             "question",
-            progress=session.progress(),
+            progress=session.progress() if asked is None else session.status(),
             asked=asked,
             view=view,
             shown=shown,
@@ -90,7 +103,7 @@ def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], 
 
     @routes.get("/status")
     def status(request: Request) -> HTMLResponse:
-        return page(request, "status", progress=session.progress())
+        return page(request, "status", progress=session.status())
 
     @routes.get("/nodes/{name:path}")
     def node(request: Request, name: str, suggestion: bool = False) -> HTMLResponse:
@@ -104,7 +117,7 @@ def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], 
 
     @routes.get("/progress")
     def progress(request: Request) -> HTMLResponse:
-        found = session.progress()
+        found = session.progress(annotator_of(request))
         return page(
             request,
             "progress",
@@ -117,6 +130,7 @@ def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], 
 
     @routes.get("/disagreements")
     def disagreements(request: Request) -> HTMLResponse:
+        check_owner(session, annotator_of(request))
         return page(
             request,
             "disagreements",
@@ -133,7 +147,13 @@ def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], 
 
     @routes.get("/downloads")
     def downloads(request: Request) -> HTMLResponse:
+        check_owner(session, annotator_of(request))
         return page(request, "downloads", kinds=DOWNLOADS)
+
+    @routes.get("/classes")
+    def classes(request: Request) -> HTMLResponse:
+        check_owner(session, annotator_of(request))
+        return page(request, "classes", counts=[count for _, count in session.progress().classes])
 
     @routes.get("/help")
     def help_page(request: Request) -> HTMLResponse:
@@ -146,19 +166,27 @@ def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], 
     return routes
 
 
-def class_buttons(classes: Sequence[Hashable]) -> list[dict[str, str]]:
-    """Return name, form value, key and colour of each class. Classes that are digits are their own keys."""
-    names = [str(name) for name in classes]
-    keys = names if all(len(name) == 1 and name in DIGITS for name in names) else DIGITS
+def class_buttons(classes: Classes) -> list[dict[str, str]]:
+    """Return name, form value, key, colour and description of each class."""
     return [
         {
-            "name": str(name),
-            "text": name_to_text(name),
-            "key": keys[place] if place < len(keys) else "",
+            "name": str(each.name),
+            "text": name_to_text(each.name),
+            "key": key,
             "style": class_css(place),
+            "description": each.description,
         }
-        for place, name in enumerate(classes)
+        for place, (each, key) in enumerate(zip(classes.entries, class_keys(classes.entries), strict=True))
     ]
+
+
+def render_guide(text: str) -> Markup:
+    """Return the instructions for annotators as HTML; HTML inside the Markdown is shown as text."""
+    if not text.strip():
+        return Markup()
+    from markdown_it import MarkdownIt
+
+    return Markup(MarkdownIt("js-default").disable("image").render(text))
 
 
 def coverage_chart(coverage: Sequence[tuple[int, float]]) -> Markup | None:
