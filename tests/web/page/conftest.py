@@ -5,18 +5,19 @@ import random
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pyarrow as pa
 import pytest
-import uvicorn
 
 from featprop.graph import Graph
-from featprop.labels import LabelLog
+from featprop.labels import Annotation, LabelLog
+from featprop.web.page.ranking import Ranking
 from featprop.web.page.security import Guard, Tokens, allowed_hosts
-from featprop.web.page.server import build_application
+from featprop.web.page.server import build_application, make_server
 from featprop.web.page.session import Session
 from featprop.web.page.trainer import Setup, compute_ranking
 
@@ -46,10 +47,25 @@ def payments(count: int = 60, **columns: list[Any]) -> Graph:
     return Graph.from_pandas(pa.table(nodes), pa.table(edges))
 
 
+FIRST: dict[tuple[int, int], tuple[Graph, Ranking]] = {}
+
+
 def learn(session: Session) -> None:
-    """Train here instead of in another process."""
-    setup = Setup(session.graph, "featprop-diffused", "ridge", 0)
-    session._take(compute_ranking(setup, session._snapshot()))
+    """Train here instead of in another process; a first ranking is computed once for a graph."""
+    snapshot = session._snapshot()
+    key = (id(session.graph), snapshot.wanted)
+    if snapshot.labels or snapshot.excluded or key not in FIRST:
+        ranking = compute_ranking(Setup(session.graph, "featprop-diffused", "ridge", 0), snapshot)
+        session._take(ranking)
+        if not snapshot.labels and not snapshot.excluded:
+            FIRST[key] = session.graph, ranking
+    else:
+        session._take(FIRST[key][1])
+
+
+@cache
+def default_graph() -> Graph:
+    return payments()
 
 
 class Caller:
@@ -98,6 +114,10 @@ class Page:
             self.session, self.tokens, hosts=allowed_hosts(host), port=port, images=self.images, may_add=self.may_add
         )
 
+    def events(self) -> list[Annotation]:
+        """All events except the names of the classes."""
+        return [act for act in self.log.events() if act.kind != "class"]
+
     def stranger(self, headers: dict[str, str] | None = None) -> Caller:
         """A client that sends only these headers."""
         return Caller(self.app, headers)
@@ -126,7 +146,9 @@ def make_page(tmp_path: Path) -> Iterator[MakePage]:
     made: list[Page] = []
 
     def make(graph: Graph | None = None, path: Path | None = None, **options: Any) -> Page:
-        page = Page(graph if graph is not None else payments(), path or tmp_path / f"{len(made)}.labels", **options)
+        page = Page(
+            graph if graph is not None else default_graph(), path or tmp_path / f"{len(made)}.labels", **options
+        )
         made.append(page)
         return page
 
@@ -156,8 +178,7 @@ class Live:
         self.listener.listen(64)
         self.port = self.listener.getsockname()[1]
         self.root = f"http://{host}:{self.port}"
-        config = uvicorn.Config(page.at(host, self.port), log_level="error", access_log=False, lifespan="off")  # type: ignore[arg-type]
-        self.server = uvicorn.Server(config)
+        self.server = make_server(page.at(host, self.port))
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
         self.thread.start()
 

@@ -28,7 +28,7 @@ def test_label_form_redirects_to_the_next_question(page: Any) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     again = browser.post("/labels", data={**fields, "label": '"ok"'})
     assert again.status_code == 303
-    assert [act.kind for act in page.log.events()] == ["label"]
+    assert [act.kind for act in page.events()] == ["label"]
     assert form_of(browser.get("/").text, "/labels")["node"] != fields["node"]
 
 
@@ -40,7 +40,7 @@ def test_every_action_has_a_form(page: Any) -> None:
     browser.post("/skips", data={**form_of(text, "/skips"), "reason": "unsure"})
     browser.post("/labels", data={**form_of(browser.get("/").text, "/labels"), "label": '"mule"'})
     browser.post("/undo", data=form_of(browser.get("/").text, "/undo"))
-    kinds = [(act.kind, act.text) for act in page.log.events() if act.kind != "class"]
+    kinds = [(act.kind, act.text) for act in page.events() if act.kind != "class"]
     assert kinds == [("note", "odd"), ("skip", "unsure"), ("label", ""), ("undo", "")]
     assert browser.post("/notes", data={**form_of(browser.get("/").text, "/notes"), "text": "  "}).status_code == 422
 

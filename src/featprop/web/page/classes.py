@@ -13,7 +13,7 @@ from featprop.tables.naming import name_of
 MAX_CLASSES = 1000
 DIGITS = "1234567890"
 """Keys of the first ten classes."""
-LOOK_ALIKES = str.maketrans("аеіјорсухһԁԛԝαεικορτυνχІ", "aeijopcyxhdqwaeikoptuvxi")
+LOOK_ALIKES = str.maketrans("аеіјкорсухһԁԛԝαεικορτυνχ", "aeijkopcyxhdqwaeikoptuvx")
 """Cyrillic and Greek letters that look like Latin ones."""
 
 

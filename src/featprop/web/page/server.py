@@ -88,10 +88,12 @@ def build_application(
 
 
 def serve(app: Guard, listener: socket.socket) -> None:
-    """Serve requests at a listening socket until the process receives a signal to stop.
+    """Serve requests at a listening socket until the process receives a signal to stop."""
+    make_server(app).run(sockets=[listener])
 
-    Requests are not logged, because the address of the first one contains the token.
-    """
+
+def make_server(app: Guard) -> uvicorn.Server:
+    """Return a server; it logs no requests, because the address of the first one contains the token."""
     config = uvicorn.Config(
         cast("Any", app),
         access_log=False,
@@ -105,7 +107,7 @@ def serve(app: Guard, listener: socket.socket) -> None:
         lifespan="off",
         ws="none",
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    return uvicorn.Server(config)
 
 
 def _on_error(request: Request, error: Exception) -> Response:

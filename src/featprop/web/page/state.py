@@ -166,13 +166,14 @@ class State:
         counted = None if decision is None or decision.label is None else name_to_text(decision.label)
         is_settled = any(each.kind is Kind.VERDICT for each in held)
         self._ask(
-            "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, EXISTS (SELECT 1 FROM audited WHERE position = ?1))",
+            "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?)",
             position,
             counted,
             len(held) - is_settled,
             len(labels),
             decision is not None and decision.is_tie,
             is_settled,
+            self.is_audit(position),
         )
         self._share(position)
 
@@ -308,12 +309,16 @@ class State:
 
     def answered(self) -> list[Hashable]:
         """Return the nodes with a current answer, and the audit nodes."""
-        rows = self._ask("SELECT position FROM nodes WHERE answers > 0 OR is_settled UNION SELECT position FROM audited")
+        rows = self._ask(
+            "SELECT position FROM nodes WHERE answers > 0 OR is_settled UNION SELECT position FROM audited"
+        )
         return [self.id_of(position) for (position,) in rows]
 
     def is_answered(self, position: int) -> bool:
         """Return whether a node has a current answer or belongs to the audit."""
-        asked = "SELECT 1 FROM nodes WHERE position = ?1 AND answers > 0 UNION SELECT 1 FROM audited WHERE position = ?1"
+        asked = (
+            "SELECT 1 FROM nodes WHERE position = ?1 AND answers > 0 UNION SELECT 1 FROM audited WHERE position = ?1"
+        )
         return bool(self._ask(asked, position))
 
     def is_audit(self, position: int) -> bool:
