@@ -270,7 +270,7 @@ def test_half_open_connections_do_not_lock_people_out(graph_folder: Path, tmp_pa
     try:
         address = httpx.URL(server.address())
         for _ in range(400):
-            opened.append(socket.create_connection((address.host, address.port or 80)))
+            opened.append(socket.create_connection((address.host, address.port or 80), timeout=30))
             with contextlib.suppress(OSError):
                 opened[-1].sendall(b"GET / HT")
         begun = time.monotonic()

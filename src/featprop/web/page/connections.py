@@ -43,7 +43,9 @@ class TimedProtocol(H11Protocol):
         super().connection_made(transport)
         self._expect_request()
         if len(self.connections) > max_connections():
-            next(iter(self._waiting)).transport.abort()
+            oldest = next(iter(self._waiting))
+            oldest._stop_waiting()
+            oldest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the time limit."""
