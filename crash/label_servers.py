@@ -30,10 +30,10 @@ LONGEST = 1.0
 class Server:
     """A real server on a graph, and the address of each person."""
 
-    def __init__(self, graph, log, people):
+    def __init__(self, graph, log, people, *options):
         names = [part for name in people for part in ("--annotator", name)]
         command = [sys.executable, "-m", "featprop", "label", str(graph), "--no-browser", "--port", "0"]
-        command += ["--classes", ",".join(CLASSES), "--labels", str(log), *names]
+        command += ["--classes", ",".join(CLASSES), "--labels", str(log), *names, *options]
         self.people = people
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.addresses = {}
@@ -58,6 +58,7 @@ class Client:
     def __init__(self, address):
         self.token = urllib.parse.parse_qs(address.query)["token"][0]
         self.connection = http.client.HTTPConnection(address.hostname, address.port, timeout=60)
+        self.asked = None
 
     def ask(self, method, path, body=None):
         """Send a request and return what came back; a refusal is an error."""
@@ -70,18 +71,18 @@ class Client:
         return json.loads(text) if path.startswith("/api/") else text
 
     def answer(self, key, turn, *, with_page=False):
-        """Ask for a node, label it and fetch the page; return how long each took, or None if nothing is left."""
-        start = time.perf_counter()
-        node = self.ask("GET", "/api/next")["node"]
-        if node is None:
+        """Label the node asked for; return how long the reply with the next node and then its page took, or None."""
+        self.asked = self.asked or self.ask("GET", "/api/next")
+        if self.asked["node"] is None:
             return None
-        asked = time.perf_counter()
-        self.ask("POST", "/api/labels", {"node": node, "label": CLASSES[turn % len(CLASSES)], "key": key})
+        begun = time.perf_counter()
+        body = {"node": self.asked["node"], "label": CLASSES[turn % len(CLASSES)], "key": key}
+        self.asked = self.ask("POST", "/api/labels", body)["next"]
         answered = time.perf_counter()
         if not with_page:
-            return answered - asked, answered - start
-        self.ask("GET", "/")
-        return answered - asked, answered - start, time.perf_counter() - answered
+            return (answered - begun,)
+        self.ask("GET", "/?ahead=true")
+        return answered - begun, time.perf_counter() - answered
 
 
 class People:
