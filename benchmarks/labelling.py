@@ -4,9 +4,10 @@
 
 Uses real servers (`featprop label`) and real requests. *One person* labels node after node on a graph of the size of
 Cora and on one of 100,000 nodes, with the page fetched in advance (GET /?ahead=true). *Many*: every client has its
-address and labels as fast as it can. *Text*: on graphs with a text column, the time from the start to the first question
-compared with `featprop select`, how many of 60 questions are random nodes, and the accuracy of a model of these 60 labels
-compared with one of the 60 labels that `featprop select` asks for. `make crash` kills servers under load.
+address and labels as fast as it can. *Text*: on graphs with a text column, the time from the start to the first
+question compared with `featprop select`, how many of 60 questions are random nodes, and the accuracy of a model of
+these 60 labels compared with one of the 60 labels that `featprop select` asks for. `make crash` kills servers under
+load.
 """
 
 import argparse

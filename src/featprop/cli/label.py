@@ -24,12 +24,10 @@ from featprop import interrupts
 from featprop.cli.app import GraphArgument, app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import split_names
-from featprop.cli.table_options import reads_tables
 from featprop.errors import FileError, MissingExtraError, ParameterError, quote_error
 
 if TYPE_CHECKING:
     from featprop.labels.log import ClassEntry
-    from featprop.tables import TableOptions
 
 __all__ = ["label"]
 
@@ -43,10 +41,8 @@ TAKEN_KEYS = tuple("sunmcg/?")
 
 
 @app.command()
-@reads_tables()
 def label(
     graph: GraphArgument,
-    tables: TableOptions,
     budget: Annotated[
         int | None,
         typer.Option(
@@ -151,7 +147,7 @@ def label(
         with showing_progress():
             log = opened.enter_context(LabelLog(place.resolve(), exclusive=True))
             worker = opened.enter_context(contextlib.closing(Worker()))
-            whole = read(graph, tables)
+            whole = read(graph)
             if budget is not None and budget > whole.n_nodes:
                 typer.echo(f"--budget {budget:,} is more than the graph has nodes: {whole.n_nodes:,}.", err=True)
             desk = Session(
@@ -189,7 +185,7 @@ def label(
                 with _opened(addresses[0]) if len(people) == 1 and not no_browser else contextlib.nullcontext():
                     serve(page, listener)
     typer.echo(f"Ended. The answers are in {place}.", err=True)
-    training = ["train", f"{graph}", *tables.to_arguments(), "--labels"]
+    training = ["train", f"{graph}", "--labels"]
     for words, what in ((training, "learns from them"), (["export"], "takes them out")):
         typer.echo(f"{shlex.join(['featprop', *words, f'{place}'])} {what}.", err=True)
 
