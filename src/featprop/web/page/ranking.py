@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -25,6 +25,8 @@ class Ranking:
     mean_distance: float  # mean distance of a node to the nearest labelled one; NaN without labels
     classes: tuple[Hashable, ...] = ()  # classes of the model; empty before there are labels of two classes
     probabilities: NDArray[np.float32] | None = None  # class probabilities, one row per node; None without a model
+    labelled: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # nodes with a label
+    held_out: NDArray[np.float32] | None = None  # class probabilities of those without their label, if known
 
     @cached_property
     def best(self) -> NDArray[np.intp] | None:

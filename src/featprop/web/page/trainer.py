@@ -254,10 +254,13 @@ def compute_ranking(graph: Graph, strategy: str, model: str, seed: int, snapshot
     distances = coverage(graph, positions).mean_distance if nodes else float("nan")
     probabilities = None if fitted is None else fitted.predict_proba(graph)
     classes = () if fitted is None else fitted.class_names_
+    held_out = None if fitted is None else fitted.held_out_proba_
     if left == 0:
         empty = np.empty(0, dtype=np.intp)
         nearest = np.full(graph.n_nodes, -1, dtype=np.intp)
-        return Ranking(empty, empty.astype(np.int64), nearest, len(nodes), distances, classes, probabilities)
+        return Ranking(
+            empty, empty.astype(np.int64), nearest, len(nodes), distances, classes, probabilities, positions, held_out
+        )
     picks = select(
         graph,
         min(snapshot.wanted, left),
@@ -268,4 +271,6 @@ def compute_ranking(graph: Graph, strategy: str, model: str, seed: int, snapshot
         model=fitted if looks else None,
         random_state=seed,
     )
-    return Ranking(picks.positions, picks.represents, picks.nearest, len(nodes), distances, classes, probabilities)
+    return Ranking(
+        picks.positions, picks.represents, picks.nearest, len(nodes), distances, classes, probabilities, positions, held_out
+    )
