@@ -127,7 +127,8 @@ def find_neighbourhood(
     predicted = np.where(labelled == UNKNOWN, predicted, UNKNOWN)
     is_represented = np.isin(nodes, np.fromiter(represented, np.int64, len(represented)))
     chance = np.random.default_rng([seed, position]).random(len(nodes))
-    order = np.lexsort((chance, -weights, ~is_represented, labelled == UNKNOWN))[:limit]
+    chosen = np.lexsort((chance, -weights, ~is_represented, labelled == UNKNOWN))[:limit]
+    order = chosen[np.lexsort((-weights[chosen], labelled[chosen] == UNKNOWN))]
     marks, scale = abbreviate_classes(classes), graph.weight_scale or 1.0
 
     def neighbour(place: int) -> Neighbour:
@@ -232,7 +233,7 @@ def draw_neighbourhood(
     marks = [_draw_neighbour(spot, radius, pictures(spot.neighbour.position)) for spot in spots]
     shape = "neighbour-unknown" if neighbourhood.mark == "?" else "neighbour-labelled"
     centre = Markup(
-        '<g class="neighbour-centre {} {}"><circle class="neighbour-shape" cx="{2}" cy="{2}" r="22"/>'
+        '<g class="neighbour-centre {0} {1}"><circle class="neighbour-shape" cx="{2}" cy="{2}" r="22"/>'
         '<text class="neighbour-mark" x="{2}" y="{3}">{4}</text></g>'
     ).format(neighbourhood.style, shape, middle, middle + 6, neighbourhood.mark)
     label = f"Drawing of {neighbourhood.title} and {len(spots):,} of its {neighbourhood.total:,} neighbours"
