@@ -1,10 +1,10 @@
 import re
 
 import pytest
+from featprop.web.common.class_marks import _contrast, abbreviate_classes, class_css, drawing_stylesheet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featprop.web.common.class_marks import _contrast, abbreviate_classes, class_css, drawing_stylesheet
 from featprop.web.common.palette import DIGITS
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)

@@ -5,11 +5,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from featprop.web.common.features import Picture
-from featprop.web.common.neighbourhood import Count, Neighbour, Neighbourhood
 from featprop.web.common.neighbourhood_drawing import (
     SIZE,
     LegendLine,
@@ -18,6 +13,11 @@ from featprop.web.common.neighbourhood_drawing import (
     draw_neighbourhood,
     neighbour_rows,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
+from featprop.web.common.features import Picture
+from featprop.web.common.neighbourhood import Count, Neighbour, Neighbourhood
 
 SVG = "{http://www.w3.org/2000/svg}"
 CLASSES = ["good", "bad"]

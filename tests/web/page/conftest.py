@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pyarrow as pa
 import pytest
 import uvicorn
 
 from featprop.graph import Graph
 from featprop.labels import LabelLog
+from featprop.web.page.ranking import Ranking
 from featprop.web.page.security import Guard, Hosts, Tokens
 from featprop.web.page.server import build_application
 from featprop.web.page.session import Session
@@ -87,7 +89,13 @@ class Page:
     def at(self, host: str, port: int) -> Guard:
         """The application for a server at this address."""
         return build_application(
-            self.session, self.tokens, hosts=Hosts.of(host), port=port, images=self.images, may_add=self.may_add
+            self.session,
+            self.tokens,
+            hosts=Hosts.of(host),
+            port=port,
+            images=self.images,
+            may_add=self.may_add,
+            next_command="featprop train g --labels g.labels",
         )
 
     def stranger(self, headers: dict[str, str] | None = None) -> Caller:
@@ -135,6 +143,21 @@ def page(make_page: MakePage) -> Page:
 @pytest.fixture
 def payments_of() -> Callable[..., Graph]:
     return payments
+
+
+def give_ranking(page: Any, **shares: list[float]) -> None:
+    """Give the session a model that is sure of ok, except for these nodes."""
+    graph, labels = page.session.graph, page.session.labels()
+    probabilities = np.tile(np.array([0.8, 0.1, 0.1], dtype=np.float32), (graph.n_nodes, 1))
+    for node, row in shares.items():
+        probabilities[graph.positions([node])] = row
+    labelled = graph.positions(labels)
+    page.session._take(
+        Ranking(
+            np.arange(20), np.full(20, 3), np.arange(graph.n_nodes) % 20, len(labels), 1.0, ("ok", "review", "fraud"),
+            probabilities, labelled, probabilities[labelled],
+        )
+    )  # fmt: skip
 
 
 class Live:

@@ -158,7 +158,7 @@ def test_node_has_fields_neighbours_and_notes(page: Any) -> None:
     amount = next(field for field in found["fields"] if field["name"] == "amount")
     assert amount["kind"] == "number"
     assert 0 <= amount["place"] <= 1
-    near = {row["name"]: (row["label"], row["how"]) for row in found["neighbours"]["shown"] if row["ring"] == 1}
+    near = {row["name"]: (row["label"], row["how"]) for row in found["neighbours"]["shown"]}
     assert near["Account 4"] == ("ok", "labelled")
     assert found["neighbours"]["total"] == len(near)
     assert found["answer"] is None
@@ -187,7 +187,7 @@ def test_blind_session_hides_predictions(make_page: MakePage) -> None:
     assert len(listed["contradicted"]) <= 3
     assert 'data-prediction="hidden"' in page.script().get("/").text
     assert 'data-prediction="shown"' in page.script().get("/?suggestion=true").text
-    assert "/predictions?suggestion=true" in page.script().get("/predictions").text
+    assert "/review?suggestion=true" in page.script().get("/review").text
 
 
 @pytest.mark.parametrize(

@@ -253,9 +253,7 @@ def _place(neighbourhood: Neighbourhood) -> list[_Spot]:
         angle = 2 * math.pi * place / len(ordered) - math.pi / 2
         stagger = STAGGER * (-1 if place % 2 else 1) if len(ordered) > MAX_UNCROWDED else 0
         distance = RING_RADIUS + stagger
-        spots.append(
-            _Spot(neighbour, SIZE / 2 + distance * math.cos(angle), SIZE / 2 + distance * math.sin(angle))
-        )
+        spots.append(_Spot(neighbour, SIZE / 2 + distance * math.cos(angle), SIZE / 2 + distance * math.sin(angle)))
     return spots
 
 
@@ -277,7 +275,9 @@ def _draw_neighbour(spot: _Spot, radius: float, picture: Picture | None) -> Mark
     text = Markup('<text class="neighbour-mark" x="{:.1f}" y="{:.1f}">{}</text>').format(
         spot.x, spot.y + 4, neighbour.mark
     )
-    return Markup('<a class="{} neighbour-{}" href="{}" data-node="{}" tabindex="-1"><title>{}</title>{}{}{}</a>').format(
+    return Markup(
+        '<a class="{} neighbour-{}" href="{}" data-node="{}" tabindex="-1"><title>{}</title>{}{}{}</a>'
+    ).format(
         neighbour.style,
         neighbour.how or "unknown",
         neighbour.address,

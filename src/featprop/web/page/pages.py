@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 import secrets
-from urllib.parse import quote
 from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
@@ -30,8 +30,8 @@ from featprop.web.page.downloads import DOWNLOADS
 from featprop.web.page.review import LISTS, add_review
 from featprop.web.page.schemas import MAX_CLASS_CHARS, MAX_NOTE_CHARS, MAX_REASON_CHARS
 from featprop.web.page.session import Session
-from featprop.web.page.types import Progress
 from featprop.web.page.trainer import MIN_LABELS_FOR_ADVICE
+from featprop.web.page.types import Progress
 from featprop.web.page.views import CHIPS, NodeViews, View, arrange_choices
 
 SKIP_REASONS = ("unsure", "bad data", "no class fits", "conflict")
@@ -157,9 +157,7 @@ def build_pages(
             estimate=Headline.of(found),
             chart=coverage_chart(found.coverage),
             learning=None if found.advice is None else learning_chart(found.advice.curve),
-            class_rows=[
-                (str(label), count, class_css(place)) for place, (label, count) in enumerate(found.classes)
-            ],
+            class_rows=[(str(label), count, class_css(place)) for place, (label, count) in enumerate(found.classes)],
             min_labels=MIN_LABELS,
             min_advice=MIN_LABELS_FOR_ADVICE,
             min_audit=MIN_AUDIT_LABELS,

@@ -67,7 +67,7 @@ class ReviewList:
     about: str
     reason: str
     done: str
-    nodes: list[Hashable]
+    nodes: dict[Hashable, Prediction | None]  # and their predictions, if they may be shown
 
 
 @dataclass(frozen=True)
@@ -91,18 +91,18 @@ class Review:
     def lists(self, annotator: str, *, predictions: bool = True) -> list[ReviewList]:
         """Return the lists of an annotator, without those about predictions if they are hidden."""
         session = self.session
-        found = {"disagreements": [each.node for each in session.disagreements(annotator)]} if session.is_shared else {}
+        found: dict[str, dict[Hashable, Prediction | None]] = {}
         if predictions:
-            found = {
-                "least-certain": [node for node, _ in session.least_certain(MAX_NODES)],
-                "contradicted": [node for node, _ in session.contradicted(MAX_NODES)],
-                "looks-wrong": list(self.suspects(annotator)),
-                **found,
-            }
+            found["least-certain"] = dict(session.least_certain(MAX_NODES))
+            found["contradicted"] = dict(session.contradicted(MAX_NODES))
+            found["looks-wrong"] = dict(self.suspects(annotator))
+        if session.is_shared:
+            apart = [each.node for each in session.disagreements(annotator)]
+            found["disagreements"] = {node: session.prediction(node) if predictions else None for node in apart}
         with self.lock:
             passed = {key: set(self.passed.get((annotator, key), ())) for key in found}
         return [
-            ReviewList(key, *LISTS[key], [node for node in nodes if node not in passed[key]])
+            ReviewList(key, *LISTS[key], {node: each for node, each in nodes.items() if node not in passed[key]})
             for key, nodes in found.items()
         ]
 
@@ -175,7 +175,6 @@ def add_review(
             lists=review.lists(annotator_of(request), predictions=not is_hidden),
             hidden=is_hidden,
             listed=LISTED_NODES,
-            predicted=session.prediction,
             thumb=thumb,
             settled=session.settled(),
         )
@@ -188,7 +187,7 @@ def add_review(
         if after is not None:
             review.pass_over(annotator, key, find_node(session.graph, after))
         lists = review.lists(annotator, predictions=not is_hidden)
-        chosen = next((each for each in lists if each.key == key), ReviewList(key, *LISTS[key], []))
+        chosen = next((each for each in lists if each.key == key), ReviewList(key, *LISTS[key], {}))
         here = find_node(session.graph, node) if node is not None else next(iter(chosen.nodes), None)
         view = None if here is None else view_of(here, annotator, key, shown=not is_hidden)
         is_verdict = here is not None and (key == "disagreements" or _is_of_others(session, annotator, here))

@@ -272,5 +272,13 @@ def compute_ranking(graph: Graph, strategy: str, model: str, seed: int, snapshot
         random_state=seed,
     )
     return Ranking(
-        picks.positions, picks.represents, picks.nearest, len(nodes), distances, classes, probabilities, positions, held_out
+        picks.positions,
+        picks.represents,
+        picks.nearest,
+        len(nodes),
+        distances,
+        classes,
+        probabilities,
+        positions,
+        held_out,
     )

@@ -53,7 +53,7 @@ function describe(step, reply) {
     return `"${reply.class}" already exists.`;
   }
   const changed = reply.before !== null && reply.before !== undefined && step.name && String(reply.before) !== step.name;
-  return changed ? `${step.text} Changed from ${reply.before} to ${step.name}.` : step.text;
+  return changed ? `${step.text} (changed from ${reply.before})` : step.text;
 }
 
 async function attempt(count) {
@@ -124,9 +124,9 @@ async function refresh(address) {
 // Forms become requests
 
 const MESSAGES = {
-  labels: (form, button) => `${find("#title").textContent} → ${button?.dataset.name}.`,
-  adjudications: (form, button) => `${find("#title").textContent} settled as ${button?.dataset.name}.`,
-  skips: () => `Skipped ${find("#title").textContent}.`,
+  labels: (form, button) => `${find("#title").textContent} → ${button?.dataset.name}`,
+  adjudications: (form, button) => `${find("#title").textContent} settled as ${button?.dataset.name}`,
+  skips: () => `Skipped ${find("#title").textContent}`,
   undo: () => "Undone.",
   notes: () => "Note saved.",
   classes: (form) => `Added "${form.elements.name.value}".`,

@@ -11,7 +11,7 @@ const TOAST_MS = 3000;
 let toastTimer = 0;
 
 function announce(text, { next = "", canUndo = false } = {}) {
-  find("#live").textContent = next ? `${text} Next: ${next}` : text;
+  find("#live").textContent = next ? `${text}. Next: ${next}` : text;
   const toast = find("#toast");
   toast.replaceChildren(text);
   const undo = find("#undo:enabled");
