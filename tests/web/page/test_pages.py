@@ -72,7 +72,11 @@ def test_disagreements_are_settled_and_reopened(make_page: Callable[..., Any]) -
     page.session.label("grace", "n1", "fraud", "2")
     browser = page.browser("ada")
     text = browser.get("/review/disagreements").text
-    assert re.findall(r"(\w+): <strong>(\w+)</strong>", text) == [("ada", "ok"), ("grace", "fraud")]
+    assert re.findall(r"(\w+): <strong>(\w+)</strong>", text) == [
+        ("ada", "ok"),
+        ("grace", "fraud"),
+        ("unlabelled", "5"),
+    ]
     answer = browser.post("/adjudications", data={**form_of(text, "/adjudications"), "label": '"fraud"'})
     assert answer.headers["location"] == "/review/disagreements?after=%22n1%22"
     assert 'class="finished"' in browser.get(answer.headers["location"]).text

@@ -212,9 +212,7 @@ class _Spot:
     y: float
 
 
-def draw_neighbourhood(
-    neighbourhood: Neighbourhood, pictures: Callable[[int], Picture | None] = lambda position: None
-) -> Markup:
+def draw_neighbourhood(neighbourhood: Neighbourhood, pictures: Callable[[int], Picture | None] = {}.get) -> Markup:
     """Return the node in the middle of a ring of its neighbours, sorted by class, as an SVG element."""
     middle, spots = SIZE / 2, _place(neighbourhood)
     heaviest = max((each.weight for each in neighbourhood.shown), default=1.0) or 1.0

@@ -130,8 +130,9 @@ class Review:
         """Return the answers to a node that an annotator may see."""
         answers: dict[str, Hashable] = {}
         if key == "disagreements":
-            same = [each.answers for each in self.session.disagreements(annotator) if each.node == node]
-            answers = same[0] if same else {"Settled": act.label for act in self.session.settled() if act.node == node}
+            verdicts = [act.label for act in self.session.settled() if act.node == node]
+            open_votes = [each.answers for each in self.session.disagreements(annotator) if each.node == node]
+            answers = {"Settled": verdicts[-1]} if verdicts else open_votes[0] if open_votes else {}
         elif key == "looks-wrong" and node in self.session.labels():
             answers = {"Label": self.session.labels()[node]}
         names = [str(name) for name in self.session.classes]
