@@ -198,10 +198,10 @@ def test_images_on_a_card(folder: Path) -> None:
     graph = graph_of({"photo": names, "w": [1, 2, 3]})
     shown = [fields(build_card(graph, node, folder))["photo"] for node in range(3)]
     assert shown[0] == Field("photo", "image", names[0], href="/images/sub%20dir/b%26c.JPG")
-    assert (shown[1].kind, shown[1].text, shown[1].href) == ("text", names[1], None)
+    assert (shown[1].kind, shown[1].text, shown[1].href) == ("code", names[1], None)
     assert shown[2] == Field("photo", "link", names[2], href=names[2])
     assert build_card(graph, 0, folder).fields[0].name == "photo"
-    assert fields(build_card(graph, 0))["photo"] == Field("photo", "text", names[0])
+    assert fields(build_card(graph, 0))["photo"] == Field("photo", "code", names[0])
     assert find_image(folder / "gone", "a.png") is None
 
 

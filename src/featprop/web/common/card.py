@@ -192,7 +192,7 @@ def _image_field(name: str, value: str, images: Path) -> Field:
     """Return the field of an image, or the text of the table if there is no such file."""
     file = find_image(images, value)
     if file is None:
-        return Field(name, "text", clean_text(value, MAX_VALUE_CHARS), "not in the image folder")
+        return Field(name, "code", clean_text(value, MAX_VALUE_CHARS), "not in the image folder")
     inside = file.relative_to(images.resolve())
     return Field(name, "image", clean_text(value, MAX_VALUE_CHARS), href=IMAGES_URL + quote(inside.as_posix()))
 

@@ -35,8 +35,8 @@ def node_records(context: ReportContext, map_: NodeMap, lists: list[ReviewList])
     """Return the data of the nodes on the map, ready for JSON.
 
     Each node is a list: x, y, class, confidence in percent, distance to the nearest label and its index, label, audit
-    label, bit mask of its lists, title, id, fields (name, text, note, …), neighbours on the map, other neighbours (title,
-    class, …), number of neighbours, classes of the neighbours, most probable classes in percent, pixels.
+    label, bit mask of its lists, title, id, fields (name, text, note, …), neighbours on the map, other neighbours
+    (title, class, …), number of neighbours, classes of the neighbours, most probable classes in percent, pixels.
     """
     texts = _Texts()
     shown = map_.shown.tolist()
