@@ -212,7 +212,7 @@ class _Spot:
     y: float
 
 
-def draw_neighbourhood(neighbourhood: Neighbourhood, pictures: Callable[[int], Picture | None] = {}.get) -> Markup:
+def draw_neighbourhood(neighbourhood: Neighbourhood, pictures: Callable[[int], Picture | None] | None = None) -> Markup:
     """Return the node in the middle of a ring of its neighbours, sorted by class, as an SVG element."""
     middle, spots = SIZE / 2, _place(neighbourhood)
     heaviest = max((each.weight for each in neighbourhood.shown), default=1.0) or 1.0
@@ -228,7 +228,7 @@ def draw_neighbourhood(neighbourhood: Neighbourhood, pictures: Callable[[int], P
     by_position = {spot.neighbour.position: spot for spot in spots}
     pairs = neighbourhood.links if len(neighbourhood.links) <= MAX_LINKS else ()
     bows = [_draw_link(by_position[one], by_position[other]) for one, other in pairs]
-    marks = [_draw_neighbour(spot, radius, pictures(spot.neighbour.position)) for spot in spots]
+    marks = [_draw_neighbour(spot, radius, pictures and pictures(spot.neighbour.position)) for spot in spots]
     shape = "neighbour-unknown" if neighbourhood.mark == "?" else "neighbour-labelled"
     centre = Markup(
         '<g class="neighbour-centre {0} {1}"><circle class="neighbour-shape" cx="{2}" cy="{2}" r="22"/>'
