@@ -79,7 +79,7 @@ class Checked(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.fetched += [value or "" for name, value in attrs if name in ("src", "href") and tag != "use"]
-        if tag not in ("meta", "br", "img"):
+        if tag not in ("meta", "br", "img", "input"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

@@ -168,7 +168,10 @@ def label(
         if len(desk.classes) == 1:
             typer.echo(f"There is one class only, {desk.classes[0]}: the model learns from two on.", err=True)
         bound, tokens = listener.getsockname()[1], Tokens(people)
-        page = build_application(desk, tokens, hosts=allowed_hosts(host), port=bound, images=images, may_add=adding)
+        training = shlex.join(["featprop", "train", f"{graph}", "--labels", f"{place}"])
+        page = build_application(
+            desk, tokens, hosts=allowed_hosts(host), port=bound, images=images, may_add=adding, next_command=training
+        )
         addresses = [f"http://{_reachable(host)}:{bound}/?token={tokens.of(name)}" for name in people]
         with contextlib.closing(desk):
             if desk.audit:
@@ -185,9 +188,8 @@ def label(
                 with _opened(addresses[0]) if len(people) == 1 and not no_browser else contextlib.nullcontext():
                     serve(page, listener)
     typer.echo(f"Ended. The answers are in {place}.", err=True)
-    training = ["train", f"{graph}", "--labels"]
-    for words, what in ((training, "learns from them"), (["export"], "takes them out")):
-        typer.echo(f"{shlex.join(['featprop', *words, f'{place}'])} {what}.", err=True)
+    typer.echo(f"{training} learns from them.", err=True)
+    typer.echo(f"{shlex.join(['featprop', 'export', f'{place}'])} takes them out.", err=True)
 
 
 def _people(annotator: list[str] | None) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -111,7 +112,13 @@ class Page:
     def at(self, host: str, port: int) -> Guard:
         """The application for a server at this address."""
         return build_application(
-            self.session, self.tokens, hosts=allowed_hosts(host), port=port, images=self.images, may_add=self.may_add
+            self.session,
+            self.tokens,
+            hosts=allowed_hosts(host),
+            port=port,
+            images=self.images,
+            may_add=self.may_add,
+            next_command="featprop train g --labels g.labels",
         )
 
     def events(self) -> list[Annotation]:
@@ -165,6 +172,21 @@ def page(make_page: MakePage) -> Page:
 @pytest.fixture
 def payments_of() -> Callable[..., Graph]:
     return payments
+
+
+def give_ranking(page: Any, **shares: list[float]) -> None:
+    """Give the session a model that is sure of ok, except for these nodes."""
+    graph, labels = page.session.graph, page.session.labels()
+    probabilities = np.tile(np.array([0.8, 0.1, 0.1], dtype=np.float32), (graph.n_nodes, 1))
+    for node, row in shares.items():
+        probabilities[graph.positions([node])] = row
+    labelled = graph.positions(labels)
+    page.session._take(
+        Ranking(
+            np.arange(20), np.full(20, 3), np.arange(graph.n_nodes) % 20, len(labels), 1.0, ("ok", "review", "fraud"),
+            probabilities, labelled, probabilities[labelled],
+        )
+    )  # fmt: skip
 
 
 class Live:

@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from featprop.graph import Graph
+from tests.web.page.conftest import give_ranking
 
 EVIL = "<script>document.title='stolen'</script><img src=x onerror=\"document.title='stolen'\">"
 MakeLive = Callable[..., Any]
@@ -195,8 +196,8 @@ def test_existing_class_is_announced(make_live: MakeLive, visit: Visit) -> None:
     tab.click("#add summary")
     tab.fill("#class", "OK")
     tab.click("#add button")
-    tab.wait_for_selector("#live.shown:has-text('ok')")
-    assert tab.locator("#live").evaluate("element => element.getBoundingClientRect().height") > 10
+    tab.wait_for_selector("#toast:has-text('ok')")
+    assert "ok" in tab.locator("#live").inner_text()
 
 
 def test_modified_and_repeated_keys_do_nothing(make_live: MakeLive, visit: Visit) -> None:
@@ -317,12 +318,12 @@ def test_scripts_in_the_data_do_not_run(make_live: MakeLive, visit: Visit, payme
     tab.keyboard.type(EVIL)
     tab.keyboard.press("Control+Enter")
     tab.wait_for_selector(".note")
-    for path in ("/", "/history", "/progress", "/disagreements"):
+    for path in ("/", "/history", "/progress", "/review/disagreements"):
         tab.goto(live.root + path)
         assert "stolen" not in re.sub(r"'stolen'", "", tab.title()), path
         assert tab.locator("main script, main img").count() == 0
     tab.goto(live.root)
-    tab.locator(".neighbourhood a").first.click()
+    tab.locator(".chips a").first.click()
     assert tab.locator("main script, main img").count() == 0
 
 
@@ -400,7 +401,7 @@ def test_everything_works_without_javascript(make_live: MakeLive, visit: Visit) 
     tab.click("#choices button >> nth=3")
     tab.click('nav a[href="/history"]')
     tab.select_option("select >> nth=0", label="ok")
-    tab.click("tbody button >> nth=0")
+    tab.click(".answers button >> nth=0")
     kinds = [(act.kind, act.label or act.text) for act in live.page.events() if act.kind != "class"]
     assert kinds == [
         ("label", "review"),
@@ -439,12 +440,12 @@ def test_phone_has_one_column_and_large_targets(make_live: MakeLive, visit: Visi
         box = tab.locator("#choices button").nth(place).bounding_box()
         assert box["height"] >= 44
         assert box["width"] >= 44
-    for name in ("/history", "/progress", "/predictions", "/downloads", "/help", "/nodes/%22n1%22"):
+    for name in ("/history", "/progress", "/review", "/downloads", "/help", "/nodes/%22n1%22"):
         tab.goto(live.root + name)
         assert tab.evaluate("() => document.documentElement.scrollWidth") <= 360, name
     tab.goto(live.root)
     tab.tap("#choices button >> nth=3")
-    tab.wait_for_selector(".last a")
+    tab.wait_for_selector("#toast:not([hidden])")
     assert acts(live) == [("label", "class number 3")]
 
 
@@ -468,17 +469,17 @@ def test_search_among_more_than_ten_classes(make_live: MakeLive, visit: Visit) -
     tab.keyboard.press("/")
     tab.keyboard.type("smp")
     assert "small shop" in tab.locator("#found").inner_text()
-    assert tab.locator("#choices button:visible").count() == 1
+    assert tab.locator("#found-classes button:visible").count() == 1
     press(tab, "Enter")
     assert tab.evaluate("() => document.activeElement.id") == "title"
     press(tab, "1")
     tab.keyboard.press("/")
     tab.keyboard.type("zz")
     tab.keyboard.press("Enter")
-    assert tab.locator("#choices button:visible").count() == 0
+    assert tab.locator("#found-classes button:visible").count() == 0
     tab.keyboard.press("Escape")
-    press(tab, "0")
-    assert acts(live) == [("label", "small shop"), ("label", "shop"), ("label", "port")]
+    press(tab, "5")
+    assert acts(live) == [("label", "small shop"), ("label", "shop"), ("label", "museum")]
 
 
 def test_new_class_has_a_button_at_once(make_live: MakeLive, visit: Visit) -> None:
@@ -596,14 +597,108 @@ def test_neighbours_link_to_their_pages(make_live: MakeLive, visit: Visit) -> No
     live = make_live()
     tab = visit(live)
     before = title(tab)
-    tab.locator(".neighbourhood a").first.click()
+    tab.locator(".chips a").first.click()
     tab.wait_for_url("**/nodes/**")
-    assert title(tab) != before
+    other = title(tab)
+    assert other != before
+    tab.keyboard.press("2")
+    tab.wait_for_selector("#answer:has-text('review')")
+    assert title(tab) == other
     tab.click(".back a")
     assert title(tab) == before
-    tab.click(".twin summary")
-    tab.locator(".twin a").first.click()
+    assert acts(live) == [("label", "review")]
+
+
+def test_drawing_is_one_tab_stop_with_arrow_keys(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    tab.click("#drawing summary")
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("ArrowRight")
+    node = tab.evaluate("() => document.activeElement.dataset.node")
+    assert node == tab.locator(".neighbourhood a").nth(1).get_attribute("data-node")
+    tab.locator(f'.chip[data-node="{node}"]').hover()
+    assert tab.locator(".neighbourhood a.lit").get_attribute("data-node") == node
+    tab.locator(f'.neighbourhood a[data-node="{node}"]').focus()
+    tab.keyboard.press("Enter")
     tab.wait_for_url("**/nodes/**")
+    tab.goto(live.root)
+    assert tab.locator("#drawing").get_attribute("open") is not None, "stays open"
+
+
+def test_answers_come_before_the_neighbours_in_the_tab_order(make_live: MakeLive, visit: Visit) -> None:
+    tab = visit(make_live())
+    stops = []
+    for _ in range(20):
+        tab.keyboard.press("Tab")
+        stops.append(tab.evaluate("() => document.activeElement.closest('.choices, .chips, nav')?.className"))
+    assert stops.index("choices") < stops.index("chips")
+
+
+def test_toast_undoes_the_answer(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    first = title(tab)
+    press(tab, "1")
+    toast, bar = tab.locator("#toast").bounding_box(), tab.locator(".answer").bounding_box()
+    assert toast["x"] < 100
+    assert toast["y"] + toast["height"] <= bar["y"]
+    before = tab.locator("#question").get_attribute("data-node")
+    tab.click("#toast button")
+    next_question(tab, before)
+    assert title(tab) == first
+    assert [kind for kind, _ in acts(live)] == ["label", "undo"]
+
+
+def test_review_stream_by_keyboard(make_live: MakeLive, visit: Visit) -> None:
+    """Enter accepts the model, a digit overrides it, an arrow passes a node, and undo returns to it."""
+    live = make_live(annotators=("ada", "grace"))
+    for place in range(4):
+        live.page.session.label("ada", f"n{place}", "ok", f"a{place}")
+        live.page.session.label("grace", f"n{place}", "fraud", f"g{place}")
+    give_ranking(live.page)
+    tab = visit(live, "ada")
+    tab.goto(f"{live.root}/review/disagreements")
+    assert [vote.inner_text() for vote in tab.locator(".votes .name").all()] == ["ada: ok", "grace: fraud"]
+    press(tab, "Enter")
+    press(tab, "3")
+    settled = {act.node: act.label for act in live.page.session.settled()}
+    assert settled == {"n0": "ok", "n1": "fraud"}
+    tab.keyboard.press("ArrowRight")
+    tab.wait_for_function("() => document.querySelector('#title').textContent === 'Account 3'")
+    press(tab, "u")
+    assert title(tab) == "Account 1"
+    assert [act.node for act in live.page.session.settled()] == ["n0"]
+    press(tab, "2")
+    assert title(tab) == "Account 3"
+    tab.keyboard.press("1")
+    tab.wait_for_selector("#question .finished")
+    tab.goto(f"{live.root}/review/least-certain")
+    assert tab.locator(".choices .accepted").get_attribute("data-name") == "ok"
+
+
+def test_command_can_be_copied_when_finished(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live(budget=1)
+    tab = visit(live, permissions=["clipboard-read", "clipboard-write"])
+    tab.keyboard.press("1")
+    tab.click("#finished .copy")
+    assert tab.evaluate("() => navigator.clipboard.readText()").startswith("featprop train")
+
+
+def test_phone_has_menus(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    assert tab.locator("nav a").first.is_hidden()
+    tab.tap("header .menu")
+    tab.tap('nav a[href="/history"]')
+    tab.wait_for_url("**/history")
+    tab.goto(live.root)
+    tab.tap(".answer .menu")
+    tab.tap("#skip summary")
+    tab.tap("#skip button >> nth=0")
+    tab.wait_for_selector("#toast:not([hidden])")
+    assert [kind for kind, _ in acts(live)] == ["skip"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -611,7 +706,8 @@ def test_text_contrast(make_live: MakeLive, visit: Visit, scheme: str) -> None:
     live = make_live(annotators=("ada", "grace"))
     live.page.session.label("ada", "n1", "ok", "1")
     tab = visit(live, "ada", color_scheme=scheme, reduced_motion="reduce")
-    for path in ("/", "/history", "/progress", "/help", "/downloads"):
+    give_ranking(live.page)
+    for path in ("/", "/history", "/progress", "/review", "/review/least-certain", "/help", "/downloads"):
         tab.goto(live.root + path)
         assert tab.evaluate(LOW_CONTRAST) == [], (scheme, path)
 

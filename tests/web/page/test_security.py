@@ -289,7 +289,7 @@ def test_pages_are_not_cached(page: Any) -> None:
 
 def test_no_page_has_inline_scripts_or_styles(page: Any) -> None:
     browser = page.browser()
-    for path in ("/", "/history", "/progress", "/predictions", "/downloads", "/help", "/nodes/%22n1%22", "/nowhere"):
+    for path in ("/", "/history", "/progress", "/review", "/downloads", "/help", "/nodes/%22n1%22", "/nowhere"):
         text = browser.get(path).text
         assert not re.search(r"<script(?![^>]* src=\"/static/)|<style|\sstyle=|\son[a-z]+=|javascript:", text), path
         assert not re.search(r'(src|href)="(https?:)?//', text), path

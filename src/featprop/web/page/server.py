@@ -18,8 +18,8 @@ from starlette.staticfiles import StaticFiles
 
 import featprop
 from featprop.errors import FeatpropError, FileError, ParameterError
-from featprop.web.common.class_marks import drawing_stylesheet
 from featprop.web.common.image_files import MEDIA_TYPES, find_image
+from featprop.web.common.palette import class_stylesheet
 from featprop.web.page.actions import build_actions
 from featprop.web.page.api import build_api
 from featprop.web.page.connections import BACKLOG, IDLE_TIMEOUT_S, TimedProtocol
@@ -48,6 +48,7 @@ def build_application(
     port: int,
     images: Path | None = None,
     may_add: Collection[str] | None = None,
+    next_command: str = "",
 ) -> Guard:
     """Return the labelling page as an ASGI application."""
     adders = {session.owner, *(session.annotators if may_add is None else may_add)} if session.open_classes else set()
@@ -63,7 +64,7 @@ def build_application(
     views = NodeViews(session, images)
     actions = build_actions(session, adders)
     app.include_router(build_api(session, views, actions))
-    app.include_router(build_pages(session, views, actions, adders))
+    app.include_router(build_pages(session, views, actions, adders, next_command))
 
     @app.get("/images/{path:path}", include_in_schema=False)
     def image(path: str) -> FileResponse:
@@ -75,7 +76,7 @@ def build_application(
 
     @app.get("/static/colours.css", include_in_schema=False)
     def colours() -> Response:
-        return Response(drawing_stylesheet(), media_type="text/css", headers={"Cache-Control": "no-cache"})
+        return Response(class_stylesheet(), media_type="text/css", headers={"Cache-Control": "no-cache"})
 
     app.mount("/static", StaticFiles(directory=STATIC))
     app.add_exception_handler(FeatpropError, _on_error)

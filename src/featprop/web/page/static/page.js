@@ -15,36 +15,11 @@ let waiting = false; // whether the question on the screen is answered and the n
 let queued = []; // keys pressed meanwhile
 let refused = ""; // why the server refused an action
 
-const find = (selector) => document.querySelector(selector);
-const question = () => find("#question");
 const isTyping = (target) => target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null;
 const hasKeys = () => localStorage.getItem(KEYS) !== "off";
 
 function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-let messageTimer = 0;
-
-function announce(text) {
-  const live = find("#live");
-  live.textContent = text;
-  live.classList.add("shown");
-  clearTimeout(messageTimer);
-  messageTimer = setTimeout(() => live.classList.remove("shown"), 4000);
-}
-
-function showError(text, retry) {
-  const bar = find("#trouble");
-  bar.hidden = !text;
-  bar.textContent = text || "";
-  if (text && retry) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "Retry now";
-    button.addEventListener("click", retry);
-    bar.append(button);
-  }
 }
 
 // Sending an action
@@ -92,7 +67,7 @@ function describe(step, reply) {
     return `"${reply.class}" already exists.`;
   }
   const changed = reply.before !== null && reply.before !== undefined && step.name && String(reply.before) !== step.name;
-  return changed ? `${step.text} Changed from ${reply.before} to ${step.name}.` : step.text;
+  return changed ? `${step.text} (changed from ${reply.before})` : step.text;
 }
 
 async function attempt(count) {
@@ -153,11 +128,11 @@ async function finish(step, reply, isSaved) {
   const here = question()?.dataset.node;
   const isNext = here && reply.next && JSON.stringify(reply.next.node) === JSON.stringify(JSON.parse(here));
   if (waiting || !isNext) {
-    await refresh();
+    await refresh(isSaved ? following(step, reply) : location.pathname + location.search);
     wait(false);
   }
   if (isSaved) {
-    announce(`${describe(step, reply)} Next: ${find("#title").textContent}`);
+    announce(describe(step, reply), { next: find("#title").textContent, canUndo: step.canUndo });
   }
   if (refused) {
     showError(refused);
@@ -176,10 +151,10 @@ function parse(text) {
   return new DOMParser().parseFromString(text, "text/html");
 }
 
-async function refresh() {
-  const answer = await fetch("/", { signal: AbortSignal.timeout(20_000) }).catch(() => null);
+async function refresh(address) {
+  const answer = await fetch(address, { signal: AbortSignal.timeout(20_000) }).catch(() => null);
   if (!answer || !answer.ok) {
-    showError("Answer saved, but the next question could not be loaded.", () => location.assign("/"));
+    showError("Answer saved, but the next question could not be loaded.", () => location.assign(address));
     return;
   }
   show(parse(await answer.text()));
@@ -214,6 +189,7 @@ function show(page) {
   }
   document.title = page.title;
   showKeys();
+  dress();
   window.scrollTo(0, 0);
   find("#title").focus({ preventScroll: true });
 }
@@ -221,12 +197,14 @@ function show(page) {
 // Forms become requests
 
 const MESSAGES = {
-  labels: (form, button) => `Saved: ${find("#title").textContent} → ${button?.dataset.name}.`,
-  skips: () => `Skipped: ${find("#title").textContent}.`,
+  labels: (form, button) => `${find("#title").textContent} → ${button?.dataset.name}`,
+  adjudications: (form, button) => `${find("#title").textContent} settled as ${button?.dataset.name}`,
+  skips: () => `Skipped ${find("#title").textContent}`,
   undo: () => "Undone.",
   notes: () => "Note saved.",
   classes: (form) => `Added "${form.elements.name.value}".`,
 };
+const CAN_UNDO = ["labels", "adjudications", "skips"];
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -239,24 +217,28 @@ document.addEventListener("submit", (event) => {
   if ("key" in fields) {
     fields.key = newKey();
   }
-  if (kind === "labels" && !("label" in fields)) {
+  delete fields.back;
+  const isLabel = kind === "labels" || kind === "adjudications";
+  if (isLabel && !("label" in fields)) {
     return;
   }
   if (!waiting) {
     event.submitter?.classList.add("chosen");
   }
   const step = { path: `/api/${kind}`, body: toBody(fields), text: MESSAGES[kind](form, event.submitter) };
-  step.name = kind === "labels" ? event.submitter?.dataset.name : undefined;
+  step.name = isLabel ? event.submitter?.dataset.name : undefined;
+  step.canUndo = CAN_UNDO.includes(kind);
   send([...unsavedNote(kind), step]);
 });
 
 // Send an unsaved note together with the answer
 function unsavedNote(kind) {
   const text = find("#text");
-  if (!text?.value.trim() || (kind !== "labels" && kind !== "skips")) {
+  if (!text?.value.trim() || !CAN_UNDO.includes(kind)) {
     return [];
   }
   const fields = { ...Object.fromEntries(new FormData(text.form)), key: newKey() };
+  delete fields.back;
   return [{ path: "/api/notes", body: toBody(fields), text: "Note saved." }];
 }
 
@@ -265,19 +247,6 @@ function unsavedNote(kind) {
 function press(element) {
   element?.click();
   return Boolean(element);
-}
-
-function unfold(id) {
-  const details = find(id);
-  if (!details) {
-    return false;
-  }
-  for (const other of document.querySelectorAll(".pop[open]")) {
-    other.open = false;
-  }
-  details.open = true;
-  details.querySelector("textarea, button, input:not([type=hidden])").focus({ preventScroll: true });
-  return true;
 }
 
 function digitOf(event) {
@@ -307,9 +276,14 @@ function onKey(event) {
       return unfold("#note");
     case "m":
       return press(find("#show-suggestion"));
+    case "c":
+      return unfold("#add");
     case "/":
-      find("#find")?.focus({ preventScroll: true });
-      return Boolean(find("#find"));
+      return unfold("#all");
+    case "Enter":
+      return event.target.closest("a, button, summary") ? false : press(find("#choices .accepted"));
+    case "ArrowRight":
+      return event.target.closest(".neighbourhood") ? false : press(find("#next"));
     case "?":
       help();
       return true;
@@ -323,9 +297,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.key === "Escape") {
-    for (const details of document.querySelectorAll(".pop[open]")) {
-      details.open = false;
-    }
+    closePanels();
     if (document.activeElement?.id === "find") {
       document.activeElement.value = "";
       narrow();
@@ -368,80 +340,7 @@ document.addEventListener("click", (event) => {
     showKeys();
     announce(event.target.textContent);
   }
-  for (const details of document.querySelectorAll(".pop[open]")) {
-    if (!details.contains(event.target)) {
-      details.open = false;
-    }
-  }
-});
-
-async function help() {
-  let dialog = find("dialog");
-  if (!dialog) {
-    const answer = await fetch("/help");
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    dialog = document.createElement("dialog");
-    dialog.setAttribute("aria-label", "Help");
-    const close = document.createElement("button");
-    close.type = "button";
-    close.textContent = "Close";
-    close.addEventListener("click", () => dialog.close());
-    close.autofocus = true;
-    dialog.append(close, page.getElementById("help"));
-    document.body.append(dialog);
-  }
-  if (!dialog.open) {
-    dialog.showModal();
-  }
-}
-
-// More than ten classes: search for one by letters in order
-
-function matches(name, wanted) {
-  let from = 0;
-  for (const letter of wanted) {
-    from = name.indexOf(letter, from) + 1;
-    if (from === 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
-function narrow() {
-  const wanted = find("#find").value.trim().toLowerCase();
-  const buttons = [...document.querySelectorAll("#choices button")];
-  const left = [];
-  for (const button of buttons) {
-    const name = button.dataset.name.toLowerCase();
-    button.hidden = !matches(name, wanted);
-    button.classList.remove("first");
-    if (!button.hidden) {
-      left.push([name.startsWith(wanted) ? 0 : name.includes(wanted) ? 1 : 2, left.length, button]);
-    }
-  }
-  left.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
-  const first = wanted && left.length ? left[0][2] : null;
-  first?.classList.add("first");
-  find("#found").textContent = wanted ? (first ? `${left.length} ${left.length === 1 ? "match" : "matches"}, Enter picks ${first.dataset.name}` : "No matches.") : "";
-  return first;
-}
-
-document.addEventListener("input", (event) => {
-  if (event.target.id === "find") {
-    narrow();
-  }
-});
-
-document.addEventListener("keydown", (event) => {
-  if (event.target.id !== "find" || event.key !== "Enter" || event.isComposing) {
-    return;
-  }
-  event.preventDefault();
-  const first = event.repeat ? null : narrow();
-  if (first) {
-    first.click();
-  }
+  closePanels(event.target);
 });
 
 // Keep the question reserved and the status up to date
@@ -458,7 +357,7 @@ async function heartbeat() {
     announce("You've had this node open for a while, so someone else may get it too. Your answer still counts.");
   }
   const answer = await fetch("/status").catch(() => null);
-  if (answer?.ok && pending.length === 0) {
+  if (answer?.ok && pending.length === 0 && find(".status")) {
     find("#status").replaceWith(parse(await answer.text()).getElementById("status"));
   }
 }
