@@ -23,28 +23,29 @@ from featprop.ids import name_to_text
 from featprop.web.common.chart import Point, interval_bar, learning_chart, line_chart
 from featprop.web.common.palette import class_css
 from featprop.web.common.templates import render_template
-from featprop.web.page.actions import Action, annotator_of
+from featprop.web.page.actions import Action, annotator_of, check_owner
 from featprop.web.page.addresses import decode_name, find_node, node_address, resolve_node
-from featprop.web.page.auditing import MIN_AUDIT_LABELS
+from featprop.web.page.classes import Classes, class_keys
 from featprop.web.page.downloads import DOWNLOADS
 from featprop.web.page.review import LISTS, add_review
-from featprop.web.page.schemas import MAX_CLASS_CHARS, MAX_NOTE_CHARS, MAX_REASON_CHARS
-from featprop.web.page.session import Session
+from featprop.web.page.schemas import MAX_CLASS_CHARS, MAX_DESCRIPTION_CHARS, MAX_NOTE_CHARS, MAX_REASON_CHARS
+from featprop.web.page.session import MIN_AUDIT_LABELS, Session
 from featprop.web.page.trainer import MIN_LABELS_FOR_ADVICE
 from featprop.web.page.types import Progress
 from featprop.web.page.views import CHIPS, NodeViews, View, arrange_choices
 
 SKIP_REASONS = ("unsure", "bad data", "no class fits", "conflict")
-DIGITS = "1234567890"
-"""Keys of the first ten classes."""
 TITLES = {
     "question": "Label",
     "history": "Your answers",
     "progress": "Progress",
     "review": "Review",
     "downloads": "Downloads",
+    "classes": "Classes",
     "help": "Help",
 }
+FOR_OWNER = frozenset({"downloads", "classes"})
+"""Pages of the person who started the server."""
 PLACES = {name: "/" if name == "question" else f"/{name}" for name in TITLES}
 PLACES |= {f"review/{key}": f"/review/{key}" for key in LISTS}
 MAX_HISTORY = 200
@@ -78,11 +79,16 @@ def build_pages(
 ) -> APIRouter:
     """Return the routes of the pages and their forms; `next_command` is what to run when all nodes are labelled."""
     routes = APIRouter(include_in_schema=False)
+    guide = render_guide(session.guide)
 
     def page(request: Request, name: str, template: str | None = None, **values: Any) -> HTMLResponse:
         annotator = annotator_of(request)
         common = {
-            "places": {place: (PLACES[place], title) for place, title in TITLES.items()},
+            "places": {
+                place: (PLACES[place], title)
+                for place, title in TITLES.items()
+                if annotator == session.owner or place not in FOR_OWNER
+            },
             "name": name,
             "graph_name": "" if session.log.path is None else session.log.path.stem,
             "annotator": annotator,
@@ -95,8 +101,15 @@ def build_pages(
             "node_title": views.title,
             "may_add": annotator in may_add,
             "is_blind": session.blind,
-            "can_train": len(set(session.labels().values())) > 1,
-            "limits": {"reason": MAX_REASON_CHARS, "note": MAX_NOTE_CHARS, "name": MAX_CLASS_CHARS},
+            "can_train": session.can_train,
+            "is_owner": annotator == session.owner,
+            "guide": guide,
+            "limits": {
+                "reason": MAX_REASON_CHARS,
+                "note": MAX_NOTE_CHARS,
+                "name": MAX_CLASS_CHARS,
+                "description": MAX_DESCRIPTION_CHARS,
+            },
         }
         return HTMLResponse(render_template(f"web/page/templates/{template or name}.html.j2", **common, **values))
 
@@ -118,9 +131,10 @@ def build_pages(
         return page(request, name, "question", view=view, **{**common, **values})
 
     @routes.get("/")
-    def question(request: Request, suggestion: bool = False) -> HTMLResponse:
-        asked = session.next(annotator_of(request))
-        shown, found = suggestion or not session.blind, session.progress()
+    def question(request: Request, suggestion: bool = False, ahead: bool = False) -> HTMLResponse:
+        asked = (*session.questions(annotator_of(request)), None, None)[ahead]
+        shown = suggestion or not session.blind
+        progress = None if asked is not None else session.progress()
         view = None if asked is None else views.view(asked.node, annotator_of(request), suggestion=shown)
         return card_page(
             request,
@@ -128,14 +142,14 @@ def build_pages(
             view,
             shown=shown,
             asked=asked,
-            progress=found,
-            estimate=None if asked is not None else Headline.of(found),
+            progress=progress or session.status(),
+            estimate=None if progress is None else Headline.of(progress),
             next_command=next_command,
         )
 
     @routes.get("/status")
     def status(request: Request) -> HTMLResponse:
-        return page(request, "status", progress=session.progress())
+        return page(request, "status", progress=session.status())
 
     @routes.get("/nodes/{name:path}")
     def node(request: Request, name: str, suggestion: bool = False) -> HTMLResponse:
@@ -149,7 +163,7 @@ def build_pages(
 
     @routes.get("/progress")
     def progress(request: Request) -> HTMLResponse:
-        found = session.progress()
+        found = session.progress(annotator_of(request))
         return page(
             request,
             "progress",
@@ -167,7 +181,13 @@ def build_pages(
 
     @routes.get("/downloads")
     def downloads(request: Request) -> HTMLResponse:
+        check_owner(session, annotator_of(request))
         return page(request, "downloads", kinds=DOWNLOADS)
+
+    @routes.get("/classes")
+    def classes(request: Request) -> HTMLResponse:
+        check_owner(session, annotator_of(request))
+        return page(request, "classes", counts=[count for _, count in session.progress().classes])
 
     @routes.get("/help")
     def help_page(request: Request) -> HTMLResponse:
@@ -180,19 +200,27 @@ def build_pages(
     return routes
 
 
-def class_buttons(classes: Sequence[Hashable]) -> list[dict[str, str]]:
-    """Return name, form value, key and colour of each class. Classes that are digits are their own keys."""
-    names = [str(name) for name in classes]
-    keys = names if all(len(name) == 1 and name in DIGITS for name in names) else DIGITS
+def class_buttons(classes: Classes) -> list[dict[str, str]]:
+    """Return name, form value, key, colour and description of each class."""
     return [
         {
-            "name": str(name),
-            "text": name_to_text(name),
-            "key": keys[place] if place < len(keys) else "",
+            "name": str(each.name),
+            "text": name_to_text(each.name),
+            "key": key,
             "style": class_css(place),
+            "description": each.description,
         }
-        for place, name in enumerate(classes)
+        for place, (each, key) in enumerate(zip(classes.entries, class_keys(classes.entries), strict=True))
     ]
+
+
+def render_guide(text: str) -> Markup:
+    """Return the instructions for annotators as HTML; HTML inside the Markdown is shown as text."""
+    if not text.strip():
+        return Markup()
+    from markdown_it import MarkdownIt
+
+    return Markup(MarkdownIt("js-default").disable("image").render(text))
 
 
 def coverage_chart(coverage: Sequence[tuple[int, float]]) -> Markup | None:

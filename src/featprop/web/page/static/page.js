@@ -1,14 +1,19 @@
-// Keyboard shortcuts and background requests. One key labels a node, saves the answer and shows the next question. The tab
-// keeps an answer until the server confirms that it is on disk, and sends it again with the same key after a reload or
-// a failure.
+// Keyboard shortcuts and background requests. One key labels a node, saves the answer and shows the next question, which
+// is here already. Up to three key presses wait for their question. The tab keeps an answer until the server confirms
+// that it is on disk, and sends it again with the same key after a reload or a failure.
 "use strict";
 
 const PENDING = "featprop-pending";
 const KEYS = "featprop-keys";
 const RETRY_DELAYS_S = [1, 2, 4, 8, 15];
 const HEARTBEAT_MS = 60_000;
+const MAX_QUEUED = 3;
 
-let pending = null;
+let pending = []; // actions that the server has not confirmed, oldest first
+let ahead = null; // the page of the next question, if it is here already
+let waiting = false; // whether the question on the screen is answered and the next one is not here yet
+let queued = []; // keys pressed meanwhile
+let refused = ""; // why the server refused an action
 
 const isTyping = (target) => target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null;
 const hasKeys = () => localStorage.getItem(KEYS) !== "off";
@@ -27,24 +32,33 @@ function toBody(fields) {
 }
 
 function send(steps) {
-  if (pending) {
+  if (waiting || pending.length >= MAX_QUEUED) {
     announce("Still saving the last answer.");
     return;
   }
-  pending = { steps, annotator: document.body.dataset.annotator };
+  pending.push({ steps, annotator: document.body.dataset.annotator });
   keep();
-  document.body.classList.add("busy");
-  attempt(0);
+  const isAnswer = ["/api/labels", "/api/skips"].includes(steps.at(-1).path);
+  if (isAnswer && ahead && location.pathname === "/") {
+    show(ahead);
+    find("#undo")?.removeAttribute("disabled");
+  } else {
+    wait(true);
+  }
+  ahead = null;
+  if (pending.length === 1) {
+    attempt(0);
+  }
+}
+
+function wait(isWaiting) {
+  waiting = isWaiting;
+  document.body.classList.toggle("busy", waiting || pending.length > 0);
 }
 
 function keep() {
   sessionStorage.setItem(PENDING, JSON.stringify(pending));
-}
-
-function forget() {
-  pending = null;
-  sessionStorage.removeItem(PENDING);
-  document.body.classList.remove("busy");
+  wait(waiting);
 }
 
 // Text of a saved action, which also tells if it replaced an earlier answer
@@ -58,7 +72,7 @@ function describe(step, reply) {
 
 async function attempt(count) {
   let sentence;
-  const step = pending.steps[0];
+  const step = pending[0].steps[0];
   try {
     const answer = await fetch(step.path, {
       method: "POST",
@@ -69,39 +83,72 @@ async function attempt(count) {
     const reply = await answer.json().catch(() => ({}));
     if (answer.ok) {
       showError("");
-      if (pending.steps.length > 1) {
-        pending.steps.shift();
-        keep();
-        attempt(0);
-        return;
-      }
-      await refresh(following(step, reply));
-      forget();
-      announce(describe(step, reply), { next: find("#title").textContent, canUndo: step.canUndo });
+      finish(step, reply, answer.ok);
       return;
     }
     sentence = reply.error || `The server returned status ${answer.status}.`;
     if (answer.status === 401) {
+      wait(true);
       showError("Not saved: the server was restarted. Open your new link in this tab to send the answer.");
       return;
     }
     if (answer.status < 500) {
-      forget();
-      showError(`Not saved. ${sentence}`);
-      find("#question")?.querySelector(".chosen")?.classList.remove("chosen");
+      refused = `Not saved. ${sentence}`;
+      pending[0].steps.length = 1;
+      wait(true);
+      finish(step, reply, answer.ok);
       return;
     }
   } catch {
     sentence = "The server is not responding.";
   }
-  const wait = RETRY_DELAYS_S[Math.min(count, RETRY_DELAYS_S.length - 1)];
+  queued = [];
+  wait(true);
+  const delay = RETRY_DELAYS_S[Math.min(count, RETRY_DELAYS_S.length - 1)];
   let timer = 0;
   const retry = () => {
     clearTimeout(timer);
     attempt(count + 1);
   };
-  timer = setTimeout(retry, 1000 * wait);
-  showError(`Not saved yet, retrying in ${wait} s. ${sentence}`, retry);
+  timer = setTimeout(retry, 1000 * delay);
+  showError(`Not saved yet, retrying in ${delay} s. ${sentence}`, retry);
+}
+
+// Go on after the server has confirmed or refused the oldest action
+async function finish(step, reply, isSaved) {
+  pending[0].steps.shift();
+  if (pending[0].steps.length === 0) {
+    pending.shift();
+  }
+  keep();
+  if (pending.length > 0) {
+    attempt(0);
+    return;
+  }
+  const here = question()?.dataset.node;
+  const isNext = here && reply.next && JSON.stringify(reply.next.node) === JSON.stringify(JSON.parse(here));
+  if (waiting || !isNext) {
+    await refresh(following(step, reply, isSaved));
+    wait(false);
+  }
+  if (isSaved) {
+    announce(describe(step, reply), { next: find("#title").textContent, canUndo: step.canUndo });
+  }
+  if (refused) {
+    showError(refused);
+    refused = "";
+    queued = [];
+  }
+  while (queued.length > 0 && !waiting) {
+    onKey(queued.shift());
+  }
+  if (pending.length === 0) {
+    prefetch();
+  }
+}
+
+function parse(text) {
+  return new DOMParser().parseFromString(text, "text/html");
 }
 
 async function refresh(address) {
@@ -110,7 +157,33 @@ async function refresh(address) {
     showError("Answer saved, but the next question could not be loaded.", () => location.assign(address));
     return;
   }
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  show(parse(await answer.text()));
+}
+
+// Fetch the page of the question after this one, and what it knows about the last answer
+async function prefetch() {
+  const here = question()?.dataset.node;
+  if (!here || location.pathname !== "/" || location.search) {
+    return;
+  }
+  const answer = await fetch("/?ahead=true").catch(() => null);
+  if (!answer?.ok) {
+    return;
+  }
+  const page = parse(await answer.text());
+  if (pending.length > 0 || waiting || question()?.dataset.node !== here) {
+    return;
+  }
+  for (const part of ["#status", ".last"]) {
+    const known = page.querySelector(part);
+    if (known && find(part)) {
+      find(part).replaceWith(known.cloneNode(true));
+    }
+  }
+  ahead = page.getElementById("question").dataset.node ? page : null;
+}
+
+function show(page) {
   for (const id of ["status", "question"]) {
     find(`#${id}`).replaceWith(page.getElementById(id));
   }
@@ -149,7 +222,7 @@ document.addEventListener("submit", (event) => {
   if (isLabel && !("label" in fields)) {
     return;
   }
-  if (!pending) {
+  if (!waiting) {
     event.submitter?.classList.add("chosen");
   }
   const step = { path: `/api/${kind}`, body: toBody(fields), text: MESSAGES[kind](form, event.submitter) };
@@ -190,6 +263,10 @@ function onKey(event) {
     const reasons = find("#skip[open]");
     return press((reasons || find("#choices"))?.querySelector(`button[data-key="${digit}"]`));
   }
+  const own = [...document.querySelectorAll("#choices button[data-key]")].find((button) => button.dataset.key === event.key);
+  if (own) {
+    return press(own);
+  }
   switch (event.key) {
     case "s":
       return unfold("#skip");
@@ -207,6 +284,7 @@ function onKey(event) {
       return event.target.closest("a, button, summary") ? false : press(find("#choices .accepted"));
     case "ArrowRight":
       return event.target.closest(".neighbourhood") ? false : press(find("#next"));
+    case "g":
     case "?":
       help();
       return true;
@@ -233,6 +311,13 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !hasKeys() || find("dialog[open]")) {
+    return;
+  }
+  if (waiting) {
+    if (find("#trouble").hidden && queued.length < MAX_QUEUED) {
+      queued.push({ key: event.key, code: event.code, shiftKey: event.shiftKey, target: document.body });
+    }
+    event.preventDefault();
     return;
   }
   if (onKey(event)) {
@@ -263,7 +348,7 @@ document.addEventListener("click", (event) => {
 
 async function heartbeat() {
   const node = question()?.dataset.node;
-  if (!node || document.hidden || pending) {
+  if (!node || document.hidden || pending.length > 0) {
     return;
   }
   const body = toBody({ node });
@@ -273,24 +358,26 @@ async function heartbeat() {
     announce("You've had this node open for a while, so someone else may get it too. Your answer still counts.");
   }
   const answer = await fetch("/status").catch(() => null);
-  if (answer?.ok && !pending && find(".status")) {
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    find("#status").replaceWith(page.getElementById("status"));
+  if (answer?.ok && pending.length === 0 && find(".status")) {
+    find("#status").replaceWith(parse(await answer.text()).getElementById("status"));
   }
 }
 
 window.addEventListener("beforeunload", (event) => {
-  if (pending) {
+  if (pending.length > 0) {
     event.preventDefault();
   }
 });
 
 if (question()) {
   setInterval(heartbeat, HEARTBEAT_MS);
-  const kept = JSON.parse(sessionStorage.getItem(PENDING) || "null");
-  if (kept && kept.annotator === document.body.dataset.annotator) {
-    pending = kept;
+  const kept = JSON.parse(sessionStorage.getItem(PENDING) || "[]");
+  pending = kept.filter((each) => each.annotator === document.body.dataset.annotator);
+  if (pending.length > 0) {
+    wait(true);
     attempt(0);
+  } else {
+    prefetch();
   }
 }
 showKeys();
