@@ -183,10 +183,18 @@ def give_ranking(page: Any, **shares: list[float]) -> None:
     labelled = graph.positions(labels)
     page.session._take(
         Ranking(
-            np.arange(20), np.full(20, 3), np.arange(graph.n_nodes) % 20, len(labels), 1.0, ("ok", "review", "fraud"),
-            probabilities, labelled, probabilities[labelled],
+            nodes=np.arange(20),
+            represents=np.full(20, 3),
+            nearest=np.arange(graph.n_nodes) % 20,
+            spares=np.arange(20, graph.n_nodes),
+            n_labels=len(labels),
+            mean_distance=1.0,
+            classes=("ok", "review", "fraud"),
+            probabilities=probabilities,
+            labelled=labelled,
+            held_out=probabilities[labelled],
         )
-    )  # fmt: skip
+    )
 
 
 class Live:

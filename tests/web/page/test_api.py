@@ -143,7 +143,7 @@ def test_only_the_owner_manages_classes_and_downloads(make_page: MakePage) -> No
     assert page.log.labels() == {"n1": "fine"}
     assert ada.post("/api/classes/remove", {"label": "fine"}).status_code == 409
     assert "Nothing suspicious." in page.browser("ada").get("/classes").text
-    for path in ("/api/export", "/downloads", "/classes", "/api/disagreements"):
+    for path in ("/api/export", "/downloads", "/classes", "/review/disagreements"):
         assert grace.get(path).status_code == 403
         assert ada.get(path).status_code == 200
         assert f'href="{path}"' not in grace.get("/").text

@@ -131,7 +131,10 @@ def build_actions(session: Session, may_add: Collection[str]) -> dict[str, Actio
         "undo": Action(UndoRequest, "Undo your last answer and get its node again. Null if there is none.", undo),
         "notes": Action(NoteRequest, f"Add a note to a node. {same}", note),
         "adjudications": Action(
-            AdjudicationRequest, f"Settle the label of a node people disagree on. {owner} {same}", adjudicate, "review"
+            AdjudicationRequest,
+            f"Settle the label of a node people disagree on. {owner} {same}",
+            adjudicate,
+            "review",
         ),
         "classes": Action(ClassRequest, "Add a class, if you may; `new` is false if it already exists.", add_class),
         "classes/rename": Action(

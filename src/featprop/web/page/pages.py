@@ -133,10 +133,8 @@ def build_pages(
     @routes.get("/")
     def question(request: Request, suggestion: bool = False, ahead: bool = False) -> HTMLResponse:
         asked = (*session.questions(annotator_of(request)), None, None)[ahead]
-        shown, found = (
-            suggestion or not session.blind,
-            session.progress(annotator_of(request)) if asked is None else None,
-        )
+        shown = suggestion or not session.blind
+        progress = None if asked is not None else session.progress()
         view = None if asked is None else views.view(asked.node, annotator_of(request), suggestion=shown)
         return card_page(
             request,
@@ -144,8 +142,8 @@ def build_pages(
             view,
             shown=shown,
             asked=asked,
-            progress=session.status() if found is None else found,
-            estimate=None if found is None else Headline.of(found),
+            progress=progress or session.status(),
+            estimate=None if progress is None else Headline.of(progress),
             next_command=next_command,
         )
 

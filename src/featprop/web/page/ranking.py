@@ -21,13 +21,13 @@ class Ranking:
     nodes: NDArray[np.intp]  # nodes to ask for, most useful first
     represents: NDArray[np.int64]  # number of nodes that each of them represents
     nearest: NDArray[np.intp]  # for each node of the graph, the index of the nearest of them; -1 for labelled nodes
+    spares: NDArray[np.intp]  # all other nodes to ask for, used if the ranking runs out before the next one
     n_labels: int  # number of labels
     mean_distance: float  # mean distance of a node to the nearest labelled one; NaN without labels
     classes: tuple[Hashable, ...] = ()  # classes of the model; empty before there are labels of two classes
     probabilities: NDArray[np.float32] | None = None  # class probabilities, one row per node; None without a model
     labelled: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # nodes with a label
     held_out: NDArray[np.float32] | None = None  # class probabilities of those without their label, if known
-    spares: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # all other nodes to ask for
 
     @property
     def n_ranked(self) -> int:

@@ -20,7 +20,7 @@ from featprop.errors import unknown_choice
 from featprop.ids import name_to_text
 from featprop.web.common.card import node_picture
 from featprop.web.common.palette import abbreviate_classes, class_css
-from featprop.web.page.actions import annotator_of
+from featprop.web.page.actions import annotator_of, check_owner
 from featprop.web.page.addresses import find_node
 from featprop.web.page.responses import Refusal
 from featprop.web.page.session import Session
@@ -96,7 +96,7 @@ class Review:
             found["least-certain"] = dict(session.least_certain(MAX_NODES))
             found["contradicted"] = dict(session.contradicted(MAX_NODES))
             found["looks-wrong"] = dict(self.suspects(annotator))
-        if session.is_shared:
+        if session.is_shared and annotator == session.owner:
             apart = [each.node for each in session.disagreements(annotator)]
             found["disagreements"] = {node: session.prediction(node) if predictions else None for node in apart}
         with self.lock:
@@ -112,7 +112,10 @@ class Review:
             self.passed.setdefault((annotator, key), {})[node] = None
 
     def suspects(self, annotator: str) -> dict[Hashable, Prediction]:
-        """Return the labels for which the model predicts another class without them, most suspicious first."""
+        """Return the labels for which the model predicts another class without them, most suspicious first.
+
+        The owner sees all labels, other annotators those they gave.
+        """
         ranking, labels = self.session.ranking, self.session.labels()
         if ranking is None or ranking.held_out is None:
             return {}
@@ -121,7 +124,8 @@ class Review:
         for position, row in zip(ranking.labelled.tolist(), ranking.held_out.tolist(), strict=True):
             node = self.session.graph.ids[[position]].tolist()[0]
             best, code = int(np.argmax(row)), codes.get(labels.get(node))
-            if code is not None and best != code and visible[position] >= 0:
+            is_shown = annotator == self.session.owner or self.session.answer(annotator, node) is not None
+            if code is not None and best != code and visible[position] >= 0 and is_shown:
                 probabilities = dict(zip(ranking.classes, row, strict=True))
                 found.append((row[code], node, Prediction(ranking.classes[best], row[best], probabilities)))
         return {node: prediction for _, node, prediction in sorted(found, key=lambda each: each[0])[:MAX_NODES]}
@@ -177,7 +181,7 @@ def add_review(
             hidden=is_hidden,
             listed=LISTED_NODES,
             thumb=thumb,
-            settled=session.settled(),
+            settled=session.settled() if annotator_of(request) == session.owner else [],
         )
 
     @routes.get("/review/{key}")
@@ -185,6 +189,8 @@ def add_review(
         if key not in LISTS:
             raise Refusal(404, unknown_choice("list", key, LISTS))
         annotator, is_hidden = annotator_of(request), session.blind and key == "disagreements"
+        if key == "disagreements":
+            check_owner(session, annotator)
         if after is not None:
             review.pass_over(annotator, key, find_node(session.graph, after))
         lists = review.lists(annotator, predictions=not is_hidden)

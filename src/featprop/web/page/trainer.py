@@ -312,7 +312,7 @@ def compute_ranking(setup: Setup, snapshot: Snapshot) -> Ranking:
     if wanted == 0:
         empty = np.empty(0, dtype=np.intp)
         nearest = np.full(graph.n_nodes, -1, dtype=np.intp)
-        return Ranking(empty, empty.astype(np.int64), nearest, len(nodes), distance, *model)
+        return Ranking(empty, empty.astype(np.int64), nearest, empty, len(nodes), distance, *model)
     picks = select(
         graph,
         wanted,
@@ -323,7 +323,8 @@ def compute_ranking(setup: Setup, snapshot: Snapshot) -> Ranking:
         model=fitted if looks else None,
         random_state=setup.seed,
     )
-    ranking = Ranking(picks.positions, picks.represents, picks.nearest, len(nodes), distance, *model)
+    found = (picks.positions, picks.represents, picks.nearest, picks.positions[:0])
+    ranking = Ranking(*found, len(nodes), distance, *model)
     is_open[picks.positions] = False
     if fitted is None:
         return replace(ranking, spares=_similar(graph, picks.nearest, np.flatnonzero(is_open)))

@@ -128,7 +128,7 @@ async function finish(step, reply, isSaved) {
   const here = question()?.dataset.node;
   const isNext = here && reply.next && JSON.stringify(reply.next.node) === JSON.stringify(JSON.parse(here));
   if (waiting || !isNext) {
-    await refresh(isSaved ? following(step, reply) : location.pathname + location.search);
+    await refresh(following(step, reply, isSaved));
     wait(false);
   }
   if (isSaved) {
@@ -284,6 +284,7 @@ function onKey(event) {
       return event.target.closest("a, button, summary") ? false : press(find("#choices .accepted"));
     case "ArrowRight":
       return event.target.closest(".neighbourhood") ? false : press(find("#next"));
+    case "g":
     case "?":
       help();
       return true;

@@ -46,13 +46,13 @@ function showError(text, retry) {
 }
 
 // The page that follows an action: the next question, the next node of a list, or this node again
-function following(step, reply) {
+function following(step, reply, isSaved) {
   const parts = new URL(location.href);
   if (!parts.pathname.startsWith("/review/")) {
     return parts.pathname;
   }
-  const isAnswer = ["/api/labels", "/api/adjudications", "/api/skips"].includes(step.path);
-  const node = step.path === "/api/undo" && reply.node !== null ? JSON.stringify(reply.node) : question().dataset.node;
+  const isAnswer = isSaved && ["/api/labels", "/api/adjudications", "/api/skips"].includes(step.path);
+  const node = step.path === "/api/undo" && isSaved && reply.node !== null ? JSON.stringify(reply.node) : question().dataset.node;
   return `${parts.pathname}?${isAnswer ? "after" : "node"}=${encodeURIComponent(node)}`;
 }
 
