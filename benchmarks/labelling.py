@@ -49,6 +49,8 @@ def under_load(graph, people, seconds, *, with_page=False):
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "load.labels"
         server, times, done = Server(graph, log, people).ready(), [], []
+        cpu = psutil.Process(server.process.pid).cpu_times()
+        started = cpu.user + cpu.system
         threads = [
             threading.Thread(target=label_for, args=(address, seconds, times, done, with_page))
             for address in server.addresses.values()
@@ -57,6 +59,8 @@ def under_load(graph, people, seconds, *, with_page=False):
             thread.start()
         for thread in threads:
             thread.join()
+        cpu = psutil.Process(server.process.pid).cpu_times()
+        print(f"CPU of the server: {1000 * (cpu.user + cpu.system - started) / max(1, len(times)):.1f} ms per answer")
         server.end()
         with LabelLog(log) as kept:
             acts = [act for act in kept.events() if act.kind == "label"]
