@@ -12,8 +12,7 @@ from featprop.datasets import digits
 from featprop.graph import Graph
 from featprop.sources import read_graph
 from featprop.sources.native import write_native
-from featprop.web.common.card import Card, Field, build_card, node_picture, node_title
-from featprop.web.common.image_files import find_image
+from featprop.web.common.card import Card, Field, build_card, find_image, node_picture, node_title
 
 N = 100
 

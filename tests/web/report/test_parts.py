@@ -14,9 +14,8 @@ from featprop.graph import UNKNOWN, Graph
 from featprop.models import GraphRidge
 from featprop.web.report.commands import Files, next_steps
 from featprop.web.report.context import ReportContext
-from featprop.web.report.findings import Findings, headline, lead, majority_warning
+from featprop.web.report.findings import Findings, build_lists, headline, lead, majority_warning
 from featprop.web.report.graph_stats import describe_graph
-from featprop.web.report.lists import build_lists
 from featprop.web.report.map import MARKS, class_mark, draw_map, sample_nodes
 from featprop.web.report.page import summarize_classes
 from featprop.web.report.records import embed_json, node_records

@@ -33,10 +33,19 @@ from featprop.web.common.formatting import (
     format_range,
     format_value,
 )
-from featprop.web.common.image_files import MEDIA_TYPES, find_image
 
 IMAGES_URL = "/images/"
 """Where the labelling page serves the image folder."""
+MEDIA_TYPES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".bmp": "image/bmp",
+    ".avif": "image/avif",
+}
+"""Media type of each file extension. SVG is not allowed, because an SVG file can run scripts."""
 MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_VALUE_CHARS = 5000, 120, 500
 MAX_FIELDS = 100
 MAX_NUMBERS, MAX_WORDS = 8, 60
@@ -194,6 +203,19 @@ def _image_field(name: str, value: str, images: Path) -> Field:
         return Field(name, "code", clean_text(value, MAX_VALUE_CHARS), "not in the image folder")
     inside = file.relative_to(images.resolve())
     return Field(name, "image", clean_text(value, MAX_VALUE_CHARS), href=IMAGES_URL + quote(inside.as_posix()))
+
+
+def find_image(images: Path, name: str) -> Path | None:
+    """Return the path of an image, or None if it is missing or outside the folder (by ``..`` or a link)."""
+    try:
+        root = images.resolve(strict=True)
+        for start in (root, root.parent):
+            found = (start / name).resolve()
+            if found.is_relative_to(root) and found.suffix.lower() in MEDIA_TYPES and found.is_file():
+                return found
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return None
 
 
 def _is_link(text: str) -> bool:

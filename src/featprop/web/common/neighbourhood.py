@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
 from featprop.graph import UNKNOWN, Graph
@@ -194,13 +194,13 @@ def draw_class_bar(neighbourhood: Neighbourhood) -> Markup:
         for count, how in ((each.labelled, "labelled"), (each.predicted, "predicted")):
             if count:
                 x, width = (100 * part / neighbourhood.total for part in (start, count))
-                form = '<rect class="{} neighbour-{}" x="{:.2f}" width="{:.2f}" height="8"/>'
-                parts.append(Markup(form).format(each.style, how, x, width))
+                parts.append(f'<rect class="{each.style} neighbour-{how}" x="{x:.2f}" width="{width:.2f}" height="8"/>')
                 start += count
     text = ", ".join(f"{each.name} {each.count:,}" for each in neighbourhood.counts)
     return Markup(
-        '<svg class="class-bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'
-    ).format(f"Classes of all neighbours: {text}", Markup("").join(parts))
+        '<svg class="class-bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" '
+        f'aria-label="Classes of all neighbours: {escape(text)}">{"".join(parts)}</svg>'
+    )
 
 
 @dataclass(frozen=True)
@@ -223,22 +223,26 @@ def draw_neighbourhood(neighbourhood: Neighbourhood, pictures: Callable[[int], P
         width = 1.6
         if neighbourhood.is_weighted:
             width = MIN_STROKE + (MAX_STROKE - MIN_STROKE) * spot.neighbour.weight / heaviest
-        form = '<line class="neighbour-edge" x1="{0}" y1="{0}" x2="{1:.1f}" y2="{2:.1f}" stroke-width="{3:.1f}"/>'
-        lines.append(Markup(form).format(middle, spot.x, spot.y, width))
+        lines.append(
+            f'<line class="neighbour-edge" x1="{middle}" y1="{middle}" x2="{spot.x:.1f}" y2="{spot.y:.1f}" '
+            f'stroke-width="{width:.1f}"/>'
+        )
     by_position = {spot.neighbour.position: spot for spot in spots}
     pairs = neighbourhood.links if len(neighbourhood.links) <= MAX_LINKS else ()
     bows = [_draw_link(by_position[one], by_position[other]) for one, other in pairs]
     marks = [_draw_neighbour(spot, radius, pictures and pictures(spot.neighbour.position)) for spot in spots]
-    shape = "neighbour-unknown" if neighbourhood.mark == "?" else "neighbour-labelled"
-    centre = Markup(
-        '<g class="neighbour-centre {0} {1}"><circle class="neighbour-shape" cx="{2}" cy="{2}" r="22"/>'
-        '<text class="neighbour-mark" x="{2}" y="{3}">{4}</text></g>'
-    ).format(neighbourhood.style, shape, middle, middle + 6, neighbourhood.mark)
+    state = "neighbour-unknown" if neighbourhood.mark == "?" else "neighbour-labelled"
+    centre = (
+        f'<g class="neighbour-centre {neighbourhood.style} {state}">'
+        f'<circle class="neighbour-shape" cx="{middle}" cy="{middle}" r="22"/>'
+        f'<text class="neighbour-mark" x="{middle}" y="{middle + 6}">{escape(neighbourhood.mark)}</text></g>'
+    )
     label = f"Drawing of {neighbourhood.title} and {len(spots):,} of its {neighbourhood.total:,} neighbours"
     return Markup(
-        '<svg class="neighbourhood" viewBox="0 0 {0} {0}" role="group" tabindex="0" aria-label="{1}" '
-        'aria-description="Arrow keys move between the neighbours, Enter opens one.">{2}</svg>'
-    ).format(SIZE, label, Markup("").join([*bows, *lines, *marks, centre]))
+        f'<svg class="neighbourhood" viewBox="0 0 {SIZE} {SIZE}" role="group" tabindex="0" '
+        f'aria-label="{escape(label)}" aria-description="Arrow keys move between the neighbours, Enter opens one.">'
+        f"{''.join([*bows, *lines, *marks, centre])}</svg>"
+    )
 
 
 def _place(neighbourhood: Neighbourhood) -> list[_Spot]:
@@ -255,47 +259,37 @@ def _place(neighbourhood: Neighbourhood) -> list[_Spot]:
     return spots
 
 
-def _draw_link(one: _Spot, other: _Spot) -> Markup:
+def _draw_link(one: _Spot, other: _Spot) -> str:
     """Join two neighbours by a line that bends towards the centre."""
     x, y = (0.7 * (a + b) / 2 + 0.3 * SIZE / 2 for a, b in ((one.x, other.x), (one.y, other.y)))
-    return Markup('<path class="neighbour-link" d="M{:.1f} {:.1f}Q{:.1f} {:.1f} {:.1f} {:.1f}"/>').format(
-        one.x, one.y, x, y, other.x, other.y
-    )
+    path = f"M{one.x:.1f} {one.y:.1f}Q{x:.1f} {y:.1f} {other.x:.1f} {other.y:.1f}"
+    return f'<path class="neighbour-link" d="{path}"/>'
 
 
-def _draw_neighbour(spot: _Spot, radius: float, picture: Picture | None) -> Markup:
+def _draw_neighbour(spot: _Spot, radius: float, picture: Picture | None) -> str:
     """Return a link with a shape, the abbreviation of the class or a picture, and a tooltip."""
     neighbour = spot.neighbour
     is_square = neighbour.how == "labelled" or picture is not None
     title = f"{neighbour.name}; {f'{neighbour.how} {neighbour.label}' if neighbour.how else 'unlabelled'}"
     title += "; represented by this node" if neighbour.represented else ""
-    around = _draw_shape(spot, radius + 4, "neighbour-represented", is_square) if neighbour.represented else Markup("")
-    text = Markup('<text class="neighbour-mark" x="{:.1f}" y="{:.1f}">{}</text>').format(
-        spot.x, spot.y + 4, neighbour.mark
-    )
-    return Markup(
-        '<a class="{} neighbour-{}" href="{}" data-node="{}" tabindex="-1"><title>{}</title>{}{}{}</a>'
-    ).format(
-        neighbour.style,
-        neighbour.how or "unknown",
-        neighbour.address,
-        neighbour.position,
-        title,
-        around,
-        _draw_shape(spot, radius, "neighbour-shape", is_square),
-        text if picture is None else _draw_picture(spot, radius, picture),
+    parts = [_draw_shape(spot, radius + 4, "neighbour-represented", is_square)] if neighbour.represented else []
+    parts.append(_draw_shape(spot, radius, "neighbour-shape", is_square))
+    if picture is None:
+        mark = escape(neighbour.mark)
+        parts.append(f'<text class="neighbour-mark" x="{spot.x:.1f}" y="{spot.y + 4:.1f}">{mark}</text>')
+    else:
+        side = 1.8 * radius - 4
+        corner = f'x="{spot.x - side / 2:.1f}" y="{spot.y - side / 2:.1f}"'
+        parts.append(picture.svg(f'{corner} width="{side:.1f}" height="{side:.1f}"'))
+    return (
+        f'<a class="{neighbour.style} neighbour-{neighbour.how or "unknown"}" href="{escape(neighbour.address)}" '
+        f'data-node="{neighbour.position}" tabindex="-1"><title>{escape(title)}</title>{"".join(parts)}</a>'
     )
 
 
-def _draw_shape(spot: _Spot, radius: float, name: str, is_square: bool) -> Markup:
+def _draw_shape(spot: _Spot, radius: float, name: str, is_square: bool) -> str:
     if is_square:
         side = 1.8 * radius
-        form = '<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="3"/>'
-        return Markup(form).format(name, spot.x - side / 2, spot.y - side / 2, side, side)
-    return Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{:.1f}"/>').format(name, spot.x, spot.y, radius)
-
-
-def _draw_picture(spot: _Spot, radius: float, picture: Picture) -> Markup:
-    side = 1.8 * radius - 4
-    place = f'x="{spot.x - side / 2:.1f}" y="{spot.y - side / 2:.1f}" width="{side:.1f}" height="{side:.1f}"'
-    return Markup(picture.svg(place))
+        corner = f'x="{spot.x - side / 2:.1f}" y="{spot.y - side / 2:.1f}"'
+        return f'<rect class="{name}" {corner} width="{side:.1f}" height="{side:.1f}" rx="3"/>'
+    return f'<circle class="{name}" cx="{spot.x:.1f}" cy="{spot.y:.1f}" r="{radius:.1f}"/>'

@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 
 import featprop
 from featprop.errors import FeatpropError, FileError, ParameterError
-from featprop.web.common.image_files import MEDIA_TYPES, find_image
+from featprop.web.common.card import MEDIA_TYPES, find_image
 from featprop.web.common.palette import class_stylesheet
 from featprop.web.page.actions import build_actions
 from featprop.web.page.api import build_api

@@ -23,10 +23,8 @@ from featprop.web.common.palette import LINE, RANDOM, css_variables, ramp
 from featprop.web.common.templates import render_template
 from featprop.web.report.commands import Files, next_steps
 from featprop.web.report.context import ReportContext
-from featprop.web.report.files import COMMAND
-from featprop.web.report.findings import Findings, headline, lead
+from featprop.web.report.findings import Findings, ReviewList, build_lists, headline, lead
 from featprop.web.report.graph_stats import describe_graph
-from featprop.web.report.lists import ReviewList, build_lists
 from featprop.web.report.map import NodeMap, class_mark, draw_map, sample_nodes
 from featprop.web.report.records import embed_json, node_records
 
@@ -94,7 +92,7 @@ def render_page(context: ReportContext, findings: Findings, files: Files | None,
     open_nodes = int(np.count_nonzero((context.labelled == UNKNOWN) & (context.audited == UNKNOWN)))
     return render_template(
         "web/report/report.html.j2",
-        command=COMMAND,
+        command="featprop report",
         title=clean_line(title, MAX_TITLE_CHARS),
         headline=headline(context, findings),
         lead=lead(context, findings),

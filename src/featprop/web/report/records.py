@@ -17,7 +17,7 @@ from featprop.progress import tracked
 from featprop.web.common.card import build_card, node_picture
 from featprop.web.common.formatting import clean_line, clean_text
 from featprop.web.report.context import ReportContext
-from featprop.web.report.lists import ReviewList
+from featprop.web.report.findings import ReviewList
 from featprop.web.report.map import NodeMap
 
 MAX_BYTES = 3_000_000

@@ -139,12 +139,24 @@ async function finish(step, reply, isSaved) {
     refused = "";
     queued = [];
   }
-  while (queued.length > 0 && !waiting) {
-    onKey(queued.shift());
-  }
+  pressQueued();
   if (pending.length === 0) {
     prefetch();
   }
+}
+
+function pressQueued() {
+  while (queued.length > 0 && !waiting) {
+    onKey(queued.shift());
+  }
+}
+
+// The next node of a review list, without loading the whole page
+async function showNext(address) {
+  wait(true);
+  await refresh(address);
+  wait(false);
+  pressQueued();
 }
 
 function parse(text) {
@@ -340,6 +352,10 @@ document.addEventListener("click", (event) => {
     localStorage.setItem(KEYS, hasKeys() ? "off" : "on");
     showKeys();
     announce(event.target.textContent);
+  }
+  if (event.target.closest("#next") && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault();
+    showNext(event.target.closest("#next").href);
   }
   closePanels(event.target);
 });
