@@ -43,7 +43,8 @@ TABLES = (
         is_settled INTEGER, is_audit INTEGER)""",
     "audited (position INTEGER PRIMARY KEY, place INTEGER)",
     "classes (place INTEGER PRIMARY KEY, label TEXT UNIQUE, key TEXT, description TEXT)",
-    "ranking (place INTEGER PRIMARY KEY, position INTEGER UNIQUE, why TEXT, represents INTEGER, has_model INTEGER)",
+    """ranking (place INTEGER PRIMARY KEY, position INTEGER UNIQUE, why TEXT, represents INTEGER, has_model INTEGER,
+        is_answered INTEGER DEFAULT 0)""",
     "shares (position INTEGER PRIMARY KEY, people INTEGER)",
     """leases (annotator TEXT, position INTEGER, place INTEGER, until REAL, why TEXT, rank INTEGER, represents INTEGER,
         has_model INTEGER, PRIMARY KEY (annotator, position))""",
@@ -56,6 +57,7 @@ INDEXES = (
     "apart ON nodes (position) WHERE labels > 1 AND NOT is_settled",
     "labelled ON nodes (is_audit, label) WHERE label IS NOT NULL",
     "leases_of_position ON leases (position)",
+    "unanswered ON ranking (place) WHERE NOT is_answered",
 )
 SOURCES = {
     Why.AUDIT: "SELECT position, place, 'audit' AS why, 0 AS rank, NULL AS represents, 0 AS has_model FROM audited",
@@ -64,7 +66,7 @@ SOURCES = {
     Why.COMPARED: """SELECT position, 0 AS place, 'compared' AS why, 0 AS rank, NULL AS represents, 0 AS has_model
         FROM shares JOIN nodes USING (position) WHERE answers > 0 AND answers < people AND NOT is_audit""",
     Why.RANKED: """SELECT position, place, why, CASE why WHEN 'ranked' THEN place + 1 ELSE 0 END AS rank, represents,
-        has_model FROM ranking""",
+        has_model FROM ranking WHERE NOT is_answered""",
 }
 """Where questions come from."""
 FIRST_FREE = """
@@ -176,6 +178,9 @@ class State:
             self.is_audit(position),
         )
         self._share(position)
+        if held:
+            shared = "SELECT position FROM shares"
+            self._ask(f"UPDATE ranking SET is_answered = 1 WHERE position = ? AND position NOT IN ({shared})", position)
 
     # Questions
 
@@ -279,7 +284,7 @@ class State:
         ((start,),) = self._ask("SELECT coalesce(max(place) + 1, 0) FROM ranking")
         rows = self.ranking.rows(start, start + count)
         for row in rows:
-            self._ask("INSERT INTO ranking VALUES (?, ?, ?, ?, ?)", *row)
+            self._ask("INSERT INTO ranking VALUES (?, ?, ?, ?, ?, 0)", *row)
             self._share(row[1])
         return bool(rows)
 
