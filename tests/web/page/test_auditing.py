@@ -147,7 +147,7 @@ def test_predictions_of_audit_nodes_are_hidden(make_page: Make, asks: str) -> No
     text = browser.get(asks).text
     assert 'data-why="audit"' in text
     assert 'data-prediction="audit"' in text
-    assert "predicted" not in text
+    assert "predicted</span>" not in text
     assert "suggestion=true" not in text
     asked = caller.get("/api/next").json()
     assert (asked["audit"], asked["prediction"], asked["rank"]) == (True, None, 0)
