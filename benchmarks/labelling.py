@@ -1,23 +1,31 @@
 """Put the labelling page under load, and measure response times and lost answers.
 
-    python benchmarks/labelling.py [--clients 64] [--seconds 60] [--nodes 2708 100000]
+    python benchmarks/labelling.py [--clients 64] [--seconds 60] [--nodes 2708 100000] [--text 22470] [--pause 1]
 
 Uses real servers (`featprop label`) and real requests. *One person* labels node after node on a graph of the size of
-Cora and on one of 100,000 nodes, with the page that follows (GET /). *Many*: every client has its address and labels as
-fast as it can. `make crash` kills servers under load.
+Cora and on one of 100,000 nodes, with the page fetched in advance (GET /?ahead=true). *Many*: every client has its
+address and labels as fast as it can. *Text*: on graphs with a text column, the time from the start to the first
+question compared with `featprop select`, how many of 60 questions are random nodes, and the accuracy of a model of
+these 60 labels compared with one of the 60 labels that `featprop select` asks for. `make crash` kills servers under
+load.
 """
 
 import argparse
+import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 import uuid
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import psutil
 
+from featprop import GraphRidge, read_graph
 from featprop.labels import LabelLog
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -25,26 +33,11 @@ sys.path.append(str(Path(__file__).parents[1]))
 from crash.label_servers import CLASSES, Client, Server
 
 
-def answer(client, key, turn, with_page):
-    """Ask for a node, label it and fetch the page; return how long each took, or None if nothing is left."""
-    start = time.perf_counter()
-    node = client.ask("GET", "/api/next")["node"]
-    if node is None:
-        return None
-    asked = time.perf_counter()
-    client.ask("POST", "/api/labels", {"node": node, "label": CLASSES[turn % len(CLASSES)], "key": key})
-    answered = time.perf_counter()
-    if not with_page:
-        return answered - asked, answered - start
-    client.ask("GET", "/")
-    return answered - asked, answered - start, time.perf_counter() - answered
-
-
 def label_for(address, seconds, times, done, with_page):
     client, end, turn = Client(address), time.monotonic() + seconds, 0
     while time.monotonic() < end:
         key = uuid.uuid4().hex
-        taken = answer(client, key, turn, with_page)
+        taken = client.answer(key, turn, with_page=with_page)
         if taken is None:
             return
         times.append(taken)
@@ -56,6 +49,8 @@ def under_load(graph, people, seconds, *, with_page=False):
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "load.labels"
         server, times, done = Server(graph, log, people).ready(), [], []
+        cpu = psutil.Process(server.process.pid).cpu_times()
+        started = cpu.user + cpu.system
         threads = [
             threading.Thread(target=label_for, args=(address, seconds, times, done, with_page))
             for address in server.addresses.values()
@@ -64,6 +59,8 @@ def under_load(graph, people, seconds, *, with_page=False):
             thread.start()
         for thread in threads:
             thread.join()
+        cpu = psutil.Process(server.process.pid).cpu_times()
+        print(f"CPU of the server: {1000 * (cpu.user + cpu.system - started) / max(1, len(times)):.1f} ms per answer")
         server.end()
         with LabelLog(log) as kept:
             acts = [act for act in kept.events() if act.kind == "label"]
@@ -74,7 +71,8 @@ def under_load(graph, people, seconds, *, with_page=False):
 
 def print_times(name, times, lost, doubled):
     parts = []
-    for what, order in zip(("an answer", "with the next question", "the page"), map(sorted, zip(*times, strict=True))):  # noqa: B905
+    names = ("answer and next question", "the page in advance")
+    for what, order in zip(names, map(sorted, zip(*times, strict=True))):  # noqa: B905
         worst = order[int(0.95 * (len(order) - 1))]
         parts.append(f"{what} {1000 * statistics.median(order):.0f} ms in the median, {1000 * worst:.0f} ms for 95 %")
     print(f"{name}: {len(times):,} answers, {'; '.join(parts)}; {lost} lost, {doubled} doubled", flush=True)
@@ -95,18 +93,96 @@ def made(folder, nodes):
     return place
 
 
+def made_of_text(folder, nodes):
+    """Return the folder of a graph whose nodes have a text, and the class of each node."""
+    rng = np.random.default_rng(0)
+    place = Path(folder) / f"text-{nodes}"
+    place.mkdir()
+    classes = rng.integers(5, size=nodes)
+    common, own = (
+        rng.integers(3000, size=(nodes, 12)),
+        3000 + 60 * classes[:, None] + rng.integers(120, size=(nodes, 3)),
+    )
+    lines = [
+        f"{node}," + " ".join(f"word{word}" for word in row)
+        for node, row in enumerate(np.hstack([common, own]).tolist())
+    ]
+    (place / "nodes.csv").write_text("id,description\n" + "\n".join(lines) + "\n")
+    of_class = [np.flatnonzero(classes == code) for code in range(5)]
+    source, ends = rng.integers(nodes, size=4 * nodes), rng.integers(nodes, size=4 * nodes)
+    near = rng.random(len(ends)) < 0.6
+    ends[near] = [rng.choice(of_class[classes[node]]) for node in source[near]]
+    (place / "edges.csv").write_text(
+        "source,target\n" + "".join(f"{a},{b}\n" for a, b in zip(source, ends, strict=True))
+    )
+    return place, [CLASSES[code] for code in classes]
+
+
+def cpu_of(process):
+    """Return the CPU seconds of a process and its children so far."""
+    whole = [process, *process.children(recursive=True)]
+    return sum(part.cpu_times().user + part.cpu_times().system for part in whole)
+
+
+def accuracy(graph, labels, classes):
+    model = GraphRidge().fit(graph, list(labels), list(labels.values()))
+    found = model.predict(graph)
+    return np.mean([one == other for one, other in zip(found, classes, strict=True)])
+
+
+def with_text(folder, nodes, pause, budget=60):
+    place, classes = made_of_text(folder, nodes)
+    sheet, log = Path(folder) / f"{nodes}.csv", Path(folder) / f"{nodes}.labels"
+    before, begun = os.times(), time.perf_counter()
+    command = [sys.executable, "-m", "featprop", "select", str(place), "--budget", str(budget), "--out", str(sheet)]
+    subprocess.run(command, check=True, capture_output=True)
+    selecting, after = time.perf_counter() - begun, os.times()
+    selecting_cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    begun = time.perf_counter()
+    server = Server(place, log, ["ada"], "--budget", str(budget)).ready()
+    client = Client(server.addresses["ada"])
+    asked = client.ask("GET", "/api/next")
+    first, first_cpu = time.perf_counter() - begun, cpu_of(psutil.Process(server.process.pid))
+    print(
+        f"{nodes:,} nodes with text: first question after {first:.1f} s ({first_cpu:.1f} s of CPU), "
+        f"`featprop select` {selecting:.1f} s ({selecting_cpu:.1f} s): "
+        f"ratio {first / selecting:.2f} ({first_cpu / selecting_cpu:.2f} of CPU)",
+        flush=True,
+    )
+    reasons = Counter()
+    while asked["node"] is not None:
+        reasons[asked["why"]] += 1
+        body = {"node": asked["node"], "label": classes[asked["node"]], "key": uuid.uuid4().hex}
+        asked = client.ask("POST", "/api/labels", body)["next"]
+        time.sleep(pause)
+    server.end()
+    graph = read_graph(place)
+    picked = [int(line.split(",")[0]) for line in sheet.read_text().splitlines()[1:]]
+    with LabelLog(log) as kept:
+        by_page = accuracy(graph, kept.labels(), classes)
+    by_sheet = accuracy(graph, {node: classes[node] for node in picked}, classes)
+    print(f"{nodes:,} nodes with text: questions {dict(reasons)}; random nodes {reasons['random']}", flush=True)
+    print(f"accuracy after {budget} labels: {by_page:.1%} through the page, {by_sheet:.1%} from the sheet", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--nodes", type=int, nargs="*", default=[2708, 100_000])
+    parser.add_argument("--text", type=int, nargs="*", default=[22_470])
+    parser.add_argument("--pause", type=float, default=1.0)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        for nodes in given.text:
+            with_text(folder, nodes, given.pause)
         graphs = {nodes: made(folder, nodes) for nodes in given.nodes}
         for nodes, graph in graphs.items():
             print_times(
                 f"one person, {nodes:,} nodes", *under_load(graph, ["ada"], min(20, given.seconds), with_page=True)
             )
+        if not graphs:
+            return
         largest = graphs[max(graphs)]
         people = [f"p{place}" for place in range(given.clients)]
         print_times(f"{given.clients} people, {max(graphs):,} nodes", *under_load(largest, people, given.seconds))

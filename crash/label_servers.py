@@ -30,10 +30,10 @@ MAX_SECONDS = 1.0
 class Server:
     """A real server, and the address of each annotator."""
 
-    def __init__(self, graph: Path, log: Path, people: list[str]) -> None:
+    def __init__(self, graph: Path, log: Path, people: list[str], *options: str) -> None:
         names = [part for name in people for part in ("--annotator", name)]
         command = [sys.executable, "-m", "featprop", "label", str(graph), "--no-browser", "--port", "0"]
-        command += ["--classes", ",".join(CLASSES), "--labels", str(log), *names]
+        command += ["--classes", ",".join(CLASSES), "--labels", str(log), *names, *options]
         self.people = people
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.addresses: dict[str, urllib.parse.SplitResult] = {}
@@ -58,6 +58,7 @@ class Client:
     def __init__(self, address: urllib.parse.SplitResult) -> None:
         self.token = urllib.parse.parse_qs(address.query)["token"][0]
         self.connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=60)
+        self.asked: dict[str, Any] | None = None
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request and return the response; a refusal is an error."""
@@ -68,6 +69,20 @@ class Client:
         if reply.status >= 300:
             raise RuntimeError(f"{reply.status}: {text.decode()}")
         return json.loads(text) if path.startswith("/api/") else text
+
+    def answer(self, key: str, turn: int, *, with_page: bool = False) -> tuple[float, ...] | None:
+        """Label the node asked for; return how long the reply with the next node and then its page took, or None."""
+        self.asked = self.asked or self.ask("GET", "/api/next")
+        if self.asked["node"] is None:
+            return None
+        begun = time.perf_counter()
+        body = {"node": self.asked["node"], "label": CLASSES[turn % len(CLASSES)], "key": key}
+        self.asked = self.ask("POST", "/api/labels", body)["next"]
+        answered = time.perf_counter()
+        if not with_page:
+            return (answered - begun,)
+        self.ask("GET", "/?ahead=true")
+        return answered - begun, time.perf_counter() - answered
 
 
 class People:

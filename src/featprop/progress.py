@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-__all__ = ["Listener", "listening", "tracked"]
+__all__ = ["Listener", "listening", "report", "tracked"]
 
 Item = TypeVar("Item")
 Listener = Callable[[str, int, int], None]
@@ -27,6 +27,13 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+def report(stage: str, done: int, total: int) -> None:
+    """Pass progress of another process on to the listener."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(stage, done, total)
 
 
 def tracked(items: Iterable[Item], stage: str, total: int) -> Iterator[Item]:

@@ -229,14 +229,63 @@ def test_all_addresses_are_open_to_those_with_a_token(open_to_all: Started) -> N
     assert "0.0.0.0" not in open_to_all.lines[-1]
     with visiting(open_to_all.lines[-1]) as client:
         assert client.get("/api/next").status_code == 200
-        assert client.get("/api/next", headers={"Host": "evil.example"}).status_code == 403
+        assert client.get("/api/next", headers={"Host": "evil.example"}).status_code == 400
         assert client.get("/api/next", headers={"Authorization": ""}).status_code == 401
 
 
 def test_who_may_add_a_class(open_to_all: Started) -> None:
     with visiting(open_to_all.lines[1]) as ada, visiting(open_to_all.lines[3]) as grace:
-        assert ada.post("/api/classes", json={"name": "new"}).status_code == 403
         assert grace.post("/api/classes", json={"name": "new"}).json()["classes"] == ["left", "right", "new"]
+        assert ada.post("/api/classes", json={"name": "other"}).json()["classes"][-1] == "other", "the owner may, too"
+        renamed = {"label": "other", "name": "further"}
+        assert grace.post("/api/classes/rename", json=renamed).status_code == 403
+        assert ada.post("/api/classes/rename", json=renamed).status_code == 200
+
+
+def test_classes_of_a_table_have_keys_and_descriptions_and_moved_keys_are_told(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "guide.md").write_text("# How to\n\nLook *twice*. <script>alert(1)</script>\n", encoding="utf-8")
+    (tmp_path / "classes.csv").write_text("name,key,description\nb,x,The second.\na,,\n", encoding="utf-8")
+    first = start("--classes", "a,b")
+    first.address()
+    assert first.end()[0] == 0
+    again = start("--classes", "classes.csv", "--guide", "guide.md")
+    with again.visit() as client:
+        page = client.get("/").text
+        assert 'data-key="x"' in page
+        assert client.get("/api/next").json()["classes"] == ["b", "a"]
+        assert "The second." in client.get("/classes").text
+        text = client.get("/help").text
+        assert "<em>twice</em>" in text
+        assert "<script>alert" not in text
+    said = again.end()[1]
+    assert re.search(r"\bb\b.*\bx\b.*\b2\b", said)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no limit of open files")
+def test_half_open_connections_do_not_lock_people_out(graph_folder: Path, tmp_path: Path) -> None:
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200)); import runpy, sys; "
+    limited += "sys.argv[0] = 'featprop'; runpy.run_module('featprop', run_name='__main__')"
+    server = Started(tmp_path, "blobs", "--no-browser", "--port", "0", "--classes", "a,b", python=["-c", limited])
+    opened: list[socket.socket] = []
+    try:
+        address = httpx.URL(server.address())
+        for _ in range(400):
+            opened.append(socket.create_connection((address.host, address.port or 80), timeout=30))
+            with contextlib.suppress(OSError):
+                opened[-1].sendall(b"GET / HT")
+        begun = time.monotonic()
+        with visiting(str(address)) as client:
+            assert client.get("/api/next").status_code == 200
+            upgrade = {"Connection": "Upgrade", "Upgrade": "websocket"}
+            assert client.get("/api/next", headers=upgrade).status_code == 200
+        assert time.monotonic() - begun < 60
+        code, said = server.end()
+        assert code == 0
+        assert not re.search("Traceback|accept|WebSocket", said)
+    finally:
+        for connection in opened:
+            connection.close()
+        server.close()
 
 
 def test_pictures_and_blindness_are_passed_on(open_to_all: Started) -> None:
@@ -298,6 +347,9 @@ def test_the_browser_is_opened_without_the_token_in_the_list_of_processes(start:
         (["--host", "no.such.host.invalid"], "no.such.host.invalid"),
         (["--host", "192.0.2.1"], "192.0.2.1"),
         (["--labels", "blobs/nodes.csv"], "blobs/nodes.csv"),
+        (["--classes", "nowhere.csv"], "nowhere.csv"),
+        (["--classes", "blobs/nodes.csv"], "blobs/nodes.csv"),
+        (["--guide", "nowhere.md"], "nowhere.md"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(

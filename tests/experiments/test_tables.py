@@ -19,6 +19,7 @@ from featprop.experiments.tables import (
     correlation,
     correlation_table,
     datasets_table,
+    matrix_table,
     score_table,
     time_table,
 )
@@ -207,3 +208,17 @@ def test_marked_tables_of_a_page_are_replaced(results: Results) -> None:
     assert replace_tables(fresh, [table]) == fresh
     with raises(FileError, value="nothing"):
         replace_tables("<!-- table nothing -->\n<!-- end -->", [table])
+
+
+def test_matrix_of_strategies_and_budgets(line: Make) -> None:
+    lines = [line("random", budget, seed, 0.5 + seed / 10) for budget in (10, 20) for seed in (0, 1)]
+    lines += [line("featprop", 10, 0, 0.9), line("featprop", 20, 0, 0.4)]
+    table = matrix_table(Results(lines), "macro_f1", "gcn", "paper")
+    assert table is not None
+    assert (list(table.groups), list(table.columns)) == ([("", 1), ("Cora", 2)], ["strategy", "10", "20"])
+    cells = {row[0].text: [(cell.text, cell.bold) for cell in row[1:]] for row in table.rows}
+    assert cells == {
+        "Random": [("55.0 ± 5.0", False), ("55.0 ± 5.0", True)],
+        "FeatProp": [("90.0", True), ("40.0", False)],
+    }
+    assert matrix_table(Results(lines), "macro_f1", "sgc", "paper") is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import html
 import importlib.util
 import os
@@ -15,7 +16,7 @@ import threading
 import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +24,10 @@ from featprop import interrupts
 from featprop.cli.app import GraphArgument, app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import split_names
-from featprop.errors import FileError, MissingExtraError, ParameterError
+from featprop.errors import FileError, MissingExtraError, ParameterError, quote_error
+
+if TYPE_CHECKING:
+    from featprop.labels.log import ClassEntry
 
 __all__ = ["label"]
 
@@ -31,9 +35,9 @@ NEEDED = ("fastapi", "uvicorn", "jinja2", "python_multipart")
 """What the extra `label` installs."""
 MAX_NAME_CHARS = 100
 """Longest name of an annotator."""
-BACKLOG = 128
-RANKING_TIMEOUT_S = 10.0
-"""Seconds to wait for the first ranking; the page works without one."""
+BACKLOG = 64
+TAKEN_KEYS = tuple("sunmcg/?")
+"""Keys of the page that cannot be those of classes."""
 
 
 @app.command()
@@ -63,9 +67,14 @@ def label(
         list[str] | None,
         typer.Option(
             "--classes",
-            metavar="A,B,…",
-            help="Classes, in the order of their keys. By default, annotators add them as they go.",
+            metavar="A,B,… or FILE.csv",
+            help="Classes in the order of their keys, or a table of them (name, key, description). By default, "
+            "annotators add them as they go.",
         ),
+    ] = None,
+    guide: Annotated[
+        Path | None,
+        typer.Option("--guide", metavar="FILE.md", help="Instructions for annotators, in Markdown."),
     ] = None,
     may_add: Annotated[
         list[str] | None,
@@ -77,7 +86,12 @@ def label(
     ] = None,
     annotator: Annotated[
         list[str] | None,
-        typer.Option("--annotator", metavar="NAME", help="A person who labels, with a personal address. Repeatable."),
+        typer.Option(
+            "--annotator",
+            metavar="NAME",
+            help="A person who labels, with a personal address. Repeatable. The first one is the owner, who manages "
+            "classes, settles disagreements and downloads answers.",
+        ),
     ] = None,
     overlap: Annotated[
         int,
@@ -113,14 +127,17 @@ def label(
         if importlib.util.find_spec(needed) is None:
             raise MissingExtraError("featprop label", "label", needed)
     from featprop.labels import LabelLog
-    from featprop.web.page.security import Hosts, Tokens
+    from featprop.web.page.security import Tokens, allowed_hosts
     from featprop.web.page.server import build_application, serve
     from featprop.web.page.session import Session
+    from featprop.web.page.trainer import Worker
 
     people = _people(annotator)
     adding = _adding(may_add, people, classes)
     if images is not None and not images.is_dir():
         raise FileError(f"`images` is not a folder: {images}.", parameter="images", path=images)
+    instructions = "" if guide is None else _read_text(guide, "guide")
+    named = None if classes is None else _named(classes)
     place = labels if labels is not None else _beside(graph)
     with (
         _listening(host, port) as listener,
@@ -129,31 +146,40 @@ def label(
     ):
         with showing_progress():
             log = opened.enter_context(LabelLog(place.resolve(), exclusive=True))
+            worker = opened.enter_context(contextlib.closing(Worker()))
             whole = read(graph)
             if budget is not None and budget > whole.n_nodes:
                 typer.echo(f"--budget {budget:,} is more than the graph has nodes: {whole.n_nodes:,}.", err=True)
             desk = Session(
                 whole,
                 log,
-                classes=_classes(classes, whole.classes, log.classes()),
+                classes=_classes(named, whole.classes, log.classes()),
                 annotators=people,
                 overlap=overlap,
                 budget=budget,
                 audit=audit,
                 blind=blind,
                 open_classes=bool(adding),
+                guide=instructions,
+                worker=worker,
             )
+        for name, (old, new) in desk.moved_keys.items():
+            typer.echo(f"The key of {name} is now {new or 'none'}, not {old or 'none'}.", err=True)
         if len(desk.classes) == 1:
             typer.echo(f"There is one class only, {desk.classes[0]}: the model learns from two on.", err=True)
         bound, tokens = listener.getsockname()[1], Tokens(people)
-        page = build_application(desk, tokens, hosts=Hosts.of(host), port=bound, images=images, may_add=adding)
+        training = shlex.join(["featprop", "train", f"{graph}", "--labels", f"{place}"])
+        page = build_application(
+            desk, tokens, hosts=allowed_hosts(host), port=bound, images=images, may_add=adding, next_command=training
+        )
         addresses = [f"http://{_reachable(host)}:{bound}/?token={tokens.of(name)}" for name in people]
         with contextlib.closing(desk):
             if desk.audit:
                 told = "every fifth question is one of them, and the budget does not count them"
                 typer.echo(f"Nodes drawn for checking the model: {len(desk.audit):,}; {told}", err=True)
-            typer.echo("Choosing the first nodes to ask for", err=True)
-            desk.start(patience=RANKING_TIMEOUT_S)
+            typer.echo("Selecting the first nodes", err=True)
+            with showing_progress():
+                desk.start()
             with _until_interrupted():
                 typer.echo(f"Answers are kept in {place}. Ctrl-C ends; what was answered stays.", err=True)
                 for name, address in zip(people, addresses, strict=True):
@@ -162,9 +188,8 @@ def label(
                 with _opened(addresses[0]) if len(people) == 1 and not no_browser else contextlib.nullcontext():
                     serve(page, listener)
     typer.echo(f"Ended. The answers are in {place}.", err=True)
-    training = ["train", f"{graph}", "--labels"]
-    for words, what in ((training, "learns from them"), (["export"], "takes them out")):
-        typer.echo(f"{shlex.join(['featprop', *words, f'{place}'])} {what}.", err=True)
+    typer.echo(f"{training} learns from them.", err=True)
+    typer.echo(f"{shlex.join(['featprop', 'export', f'{place}'])} takes them out.", err=True)
 
 
 def _people(annotator: list[str] | None) -> list[str]:
@@ -186,11 +211,42 @@ def _adding(may_add: list[str] | None, people: list[str], classes: list[str] | N
     return may_add or ([] if classes and len(people) > 1 else people)
 
 
-def _classes(classes: list[str] | None, own: tuple[Any, ...], known: list[Any]) -> list[Any]:
+def _named(classes: list[str]) -> list[ClassEntry]:
+    """Return the classes that the option names, or those in its table."""
+    from featprop.labels.log import ClassEntry
+
+    if len(classes) != 1 or not classes[0].lower().endswith(".csv"):
+        return [ClassEntry(name) for name in split_names(classes)]
+    rows = list(csv.DictReader(_read_text(Path(classes[0]), "classes").splitlines()))
+    if not rows or "name" not in rows[0]:
+        message = f"{classes[0]} has no classes: it needs a column `name`, and may have `key` and `description`."
+        raise FileError(message, parameter="classes", path=classes[0])
+    entries = [ClassEntry(*((row.get(part) or "").strip() for part in ClassEntry._fields)) for row in rows]
+    keys = [each.key for each in entries if each.key]
+    wrong = [key for key in keys if len(key) != 1 or keys.count(key) > 1 or key in TAKEN_KEYS]
+    if wrong:
+        message = f"{classes[0]} has a key that is not a single free character: {wrong[0]!r}."
+        hint = f"Keys must differ, and {', '.join(TAKEN_KEYS)} have other uses."
+        raise FileError(message, hint=hint, parameter="classes", path=classes[0])
+    return entries
+
+
+def _read_text(path: Path, parameter: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"Cannot read {path}: {quote_error(error)}.", parameter=parameter, path=path) from error
+
+
+def _classes(named: list[ClassEntry] | None, own: tuple[Any, ...], known: list[Any]) -> list[Any]:
     """Return the classes with the types they have in the log or else the graph; if none are named, the graph's own."""
     from featprop.labels.classes import parse_classes
 
-    return list(own) if classes is None else parse_classes(split_names(classes), [*own, *known])
+    if named is None:
+        return list(own)
+    names = parse_classes([each.name for each in named], [*own, *known])
+    details = {str(each.name): each for each in reversed(named)}
+    return [details[str(name)]._replace(name=name) if str(name) in details else name for name in names]
 
 
 def _beside(graph: Path) -> Path:

@@ -34,7 +34,8 @@ LAYERS = {"featprop": 3, "featprop-diffused": 4}
 """Lines above all others, the highest number on top."""
 ABLATION = ("featprop", "featprop-kcenter", "featprop-hidden")
 """FeatProp, with K-Center instead of K-Medoids, and with the final layer instead of the propagated features."""
-PANEL_SIZE = (5.0, 3.5)
+PANEL_SIZE, MAX_ACROSS = (3.4, 2.7), 3
+"""Size of a panel in inches, and panels in a row."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ class Drawing:
     def file(self) -> str:
         """The text of the SVG file."""
         return figure_to_svg(self.figure, self.name)
+
+    @property
+    def width(self) -> int:
+        """Width of the figure on a page in pixels."""
+        return round(100 * self.figure.get_figwidth())
 
     def html(self) -> Markup:
         """Return the figure as an element of a page."""
@@ -233,17 +239,17 @@ def error_against_loss(results: Results, model: str, protocol: str) -> Drawing |
 
 
 def _make_panels(results: Results, datasets: Sequence[str], series: Sequence[Series]) -> tuple[Figure, list[Axes]]:
-    """Return a figure with a panel for each data set, two in a row, and a legend below."""
+    """Return a figure of small multiples, a panel for each data set, and a legend below."""
     titles = [results.datasets[dataset].title for dataset in datasets]
-    across = min(2, len(titles))
+    across = min(MAX_ACROSS, len(titles))
     down = -(-len(titles) // across)
-    legend_rows = -(-len(series) // (3 * across))
+    legend_rows = -(-len(series) // (2 * across))
     figure = Figure(figsize=(PANEL_SIZE[0] * across, PANEL_SIZE[1] * down + 0.32 * legend_rows), layout="constrained")
     panels = figure.subplots(down, across, squeeze=False).ravel().tolist()
     for axes in panels[len(titles) :]:
         axes.set_visible(False)
     for axes, title in zip(panels, titles, strict=False):
-        axes.set_title(title, loc="left", color=INK.light, fontsize=13, fontweight="bold", pad=10)
+        axes.set_title(title, loc="left", color=INK.light, fontsize=11, fontweight="bold", pad=8)
         axes.tick_params(colors=QUIET.light, labelsize=10, length=0, pad=6)
         axes.grid(color=LINE.light, linewidth=0.8)
         axes.spines[:].set_visible(False)

@@ -38,6 +38,7 @@ from featprop.experiments.tables import (
     correlation_table,
     datasets_table,
     default_table,
+    matrix_table,
     score_table,
     time_table,
 )
@@ -81,14 +82,16 @@ def write_report(folders: Sequence[Path], out: Path, *, force: bool = False) -> 
     if not results.lines and not statistics:
         message = f"There are no results (*.jsonl) in {', '.join(map(str, folders))}."
         raise FileError(message, hint="Run `featprop experiments run` to make some.", path=folders[0])
-    tables, drawings = build_tables(results, statistics), list(build_drawings(results))
+    matrices = build_matrices(results)
+    tables, drawings = [*matrices, *build_tables(results, statistics)], list(build_drawings(results))
     headline, *findings = summarize_findings(results)
     text = render_template(
         "experiments/report.html.j2",
         command="featprop experiments",
         headline=headline,
         findings=findings,
-        tables=tables,
+        tables=tables[len(matrices) :],
+        matrices=matrices,
         drawings=drawings,
         cells=f"{len(results.lines):,}",
         seeds=len({line.seed for line in results.lines}),
@@ -104,6 +107,15 @@ def write_report(folders: Sequence[Path], out: Path, *, force: bool = False) -> 
     for drawing in drawings:
         _write(out / "figures" / f"{drawing.name}.svg", drawing.file)
     return Report(page, tuple(tables), tuple(drawings), "\n".join([headline, *findings]))
+
+
+def build_matrices(results: Results) -> list[Table]:
+    """Return the tables of strategies by budgets, one for each protocol, model and metric."""
+    made = (
+        matrix_table(results, metric, model, protocol)
+        for protocol, model, metric in product(PROTOCOLS, results.models, METRICS_SHOWN)
+    )
+    return [table for table in made if table]
 
 
 def build_tables(results: Results, statistics: dict[str, dict[str, float]]) -> list[Table]:

@@ -156,6 +156,43 @@ def score_table(results: Results, metric: str, model: str, protocol: str) -> Tab
     )
 
 
+def matrix_table(results: Results, metric: str, model: str, protocol: str) -> Table | None:
+    """Return one metric of every strategy at every budget, with its standard error; None without results."""
+    groups, columns = [("", 1)], ["strategy"]
+    rows = {name: [Entry(variant.title)] for name, variant in results.strategies.items()}
+    for dataset, variant in results.datasets.items():
+        found = {name: results.runs(metric, dataset, name, model, protocol) for name in rows}
+        curves = {name: runs.curve() for name, runs in found.items() if runs is not None and runs.complete.size}
+        if not curves:
+            continue
+        budgets = results.budgets_of(dataset, model, protocol)
+        groups.append((variant.title, len(budgets)))
+        columns += map(str, budgets)
+        best = np.nanmax([curve.mean for curve in curves.values()], axis=0)
+        for name, row in rows.items():
+            curve = curves.get(name)
+            if curve is None:
+                row += [Entry(EMPTY)] * len(budgets)
+                continue
+            spread = [f" ± {error:.1f}" if error > 0 else "" for error in curve.error]
+            row += [
+                Entry(f"{mean:.1f}{more}", bool(mean >= top - 1e-9))
+                for mean, more, top in zip(curve.mean, spread, best, strict=True)
+            ]
+    shown = [row for row in rows.values() if any(cell.text != EMPTY for cell in row[1:])]
+    if not shown:
+        return None
+    return Table(
+        name=f"matrix-{metric.replace('_', '-')}-{results.models[model].file}-{protocol}",
+        title=f"{METRICS[metric]} of {results.models[model].title} by budget",
+        note=f"{describe_protocol(protocol)} Percent, mean ± standard error over the seeds; the best in bold.",
+        groups=groups,
+        columns=columns,
+        rows=shown,
+        section=protocol,
+    )
+
+
 def _score_note(results: Results, model: str, protocol: str, has_paper: bool) -> str:
     rows = results.table[(results.table.model == model) & (results.table.protocol == protocol)]
     seeds = sorted(rows.groupby("strategy").seed.nunique())

@@ -25,6 +25,8 @@ class Kind(StrEnum):
     RELEASE = "release"
     CLASS = "class"
     RENAME = "rename"
+    DESCRIBE = "describe"
+    REMOVE = "remove"
     ASK = "ask"
     LEARNER = "learner"
     CELL = ""

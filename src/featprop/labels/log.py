@@ -15,7 +15,7 @@ import json
 import math
 import uuid
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from featprop.labels.annotation import Annotation, Kind, is_same, time_to_text, 
 from featprop.labels.store import EventStore
 
 COLUMNS = "number, key, time, annotator, round, kind, node, label, text, source, undoes"
-NAMING = frozenset({Kind.LABEL, Kind.VERDICT, Kind.CLASS, Kind.RENAME})
+NAMING = frozenset({Kind.LABEL, Kind.VERDICT, Kind.CLASS, Kind.RENAME, Kind.DESCRIBE, Kind.REMOVE})
 """Kinds that name a class."""
 LAST_HELD = """
 SELECT {} FROM standing AS held WHERE annotator = ? AND NOT (kind = 'adjudicate' AND EXISTS (
@@ -38,6 +38,14 @@ SELECT {} FROM standing AS held WHERE annotator = ? AND NOT (kind = 'adjudicate'
 KINDS = {str(kind): kind for kind in Kind}
 OPTIONAL_INT, OPTIONAL_STR = (int, type(None)), (str, type(None))
 parse_label = lru_cache(maxsize=10_000)(name_from_text)
+
+
+class ClassEntry(NamedTuple):
+    """A class, its key on the keyboard (empty if it follows from the order), and its description."""
+
+    name: Hashable
+    key: str = ""
+    description: str = ""
 
 
 class Outcome(NamedTuple):
@@ -51,14 +59,11 @@ class Outcome(NamedTuple):
         What it replaced: the annotator's earlier answer or the earlier verdict; None if nothing.
     held
         Answers and verdict of the node that hold now.
-    turn
-        Counts up, so that a later outcome of a node is known as such.
     """
 
     node: Hashable
     before: Annotation | None
     held: tuple[Annotation, ...]
-    turn: int
 
 
 @dataclass(frozen=True)
@@ -103,8 +108,6 @@ class LabelLog(EventStore):
     >>> log.consensus().ties
     frozenset({'a'})
     """
-
-    _turn = 0
 
     def answer(
         self,
@@ -180,10 +183,7 @@ class LabelLog(EventStore):
         with self._transaction():
             for each in annotations:
                 if each.kind is Kind.NOTE:
-                    said = self._select(
-                        "SELECT {} FROM events WHERE node = ? AND kind = 'note'", name_to_text(each.node)
-                    )
-                    before = next((note for note in said if each.says_same(note)), None)
+                    before = next((note for note in self.notes_of(each.node) if each.says_same(note)), None)
                 else:
                     before = self._current(each.node, None if each.kind is Kind.VERDICT else each.annotator)
                 if not each.says_same(before):
@@ -198,7 +198,7 @@ class LabelLog(EventStore):
             new = Annotation(node, None, Kind.NOTE, annotator, round=round, text=text)
             return None if self._was_sent(new, key) else self._write(new, key)
 
-        return self._write_together(write)
+        return self.write_together(write)
 
     def undo(self, *, annotator: str = "", round: int = 0, key: str | None = None) -> Annotation | None:
         """Undo the annotator's last answer or verdict that holds and return it; None if there is none."""
@@ -216,7 +216,7 @@ class LabelLog(EventStore):
                 self._write(Annotation(None, None, Kind.UNDO, annotator, round=round), key)
             return last[0] if last else None
 
-        return self._write_together(write)
+        return self.write_together(write)
 
     def name_classes(self, classes: Iterable[Hashable], *, annotator: str = "") -> None:
         """Record the classes and their order, unless the log has them in this order already."""
@@ -235,9 +235,25 @@ class LabelLog(EventStore):
                 raise LabelError(f"The label log has no class {old!r}.", value=old)
             self._write(Annotation(None, new, Kind.RENAME, annotator, text=name_to_text(old)), None)
 
-    def outcome(self, node: Hashable) -> Outcome:
-        """Return the result of all events of a node so far."""
-        return self._write_together(lambda: self._make_outcome(node, None, self._held(node)))
+    def describe_class(self, name: Hashable, *, key: str = "", description: str = "", annotator: str = "") -> None:
+        """Record the key and the description of a class, unless the log has them already."""
+        _check_classes({name: name})
+        with self._transaction():
+            if ClassEntry(name, key, description) not in self.class_entries():
+                text = json.dumps({"key": key, "description": description})
+                self._write(Annotation(None, name, Kind.DESCRIBE, annotator, text=text), None)
+
+    def remove_class(self, name: Hashable, *, annotator: str = "") -> None:
+        """Remove a class that no current answer uses."""
+        with self._transaction():
+            used = [each.node for each in self.holding() if each.label is not None and is_same(each.label, name)]
+            if used:
+                count = f"{len(used):,} {'answer uses' if len(used) == 1 else 'answers use'}"
+                message = f"The class {name!r} cannot be removed: {count} it."
+                raise LabelError(message, hint="Merge it into another class instead.", node=used[0], value=name)
+            if name_to_text(name) not in map(name_to_text, self.classes()):
+                raise LabelError(f"The label log has no class {name!r}.", value=name)
+            self._write(Annotation(None, name, Kind.REMOVE, annotator), None)
 
     def add(self, annotations: Iterable[Annotation]) -> Added:
         """Add annotations from elsewhere, such as `featprop.labels.read` returns, all or none, with their times.
@@ -340,17 +356,34 @@ class LabelLog(EventStore):
 
     def classes(self) -> list[Hashable]:
         """Return the classes: those named, in the order of the last naming, then those used as a label."""
+        return [each.name for each in self.class_entries()]
+
+    def class_entries(self) -> list[ClassEntry]:
+        """Return the classes as `classes` does, each with its key and description."""
         named: dict[str, Hashable] = {}
-        for each in self._select("SELECT {} FROM events WHERE kind = 'class' ORDER BY number"):
-            named.pop(name_to_text(each.label), None)
-            named[name_to_text(each.label)] = each.label
-        used = (
-            "SELECT {} FROM events WHERE number IN (SELECT min(number) FROM events "
-            "WHERE kind IN ('label', 'adjudicate', 'rename') GROUP BY label) ORDER BY number"
+        used: dict[str, Hashable] = {}
+        details: dict[str, Any] = {}
+        events = self._select(
+            "WITH uses (first, last) AS (SELECT min(number), max(number) FROM events "
+            "WHERE kind IN ('label', 'adjudicate', 'rename') GROUP BY label) "
+            "SELECT {} FROM events WHERE kind IN ('class', 'remove', 'describe') "
+            "OR number IN (SELECT first FROM uses UNION SELECT last FROM uses) ORDER BY number"
         )
-        for each in self._select(used):
-            named.setdefault(name_to_text(each.label), each.label)
-        return list(named.values())
+        for each in events:
+            name = name_to_text(each.label)
+            if each.kind is Kind.REMOVE:
+                named.pop(name, None), used.pop(name, None)
+            elif each.kind is Kind.CLASS:
+                named.pop(name, None)
+                named[name] = each.label
+            elif each.kind is Kind.DESCRIBE:
+                details[name] = json.loads(each.text)
+            else:
+                used[name] = each.label
+        return [
+            ClassEntry(label, **details.get(name, {"key": "", "description": ""}))
+            for name, label in {**named, **used}.items()
+        ]
 
     def answers(self) -> list[Annotation]:
         """Return the answers that hold, one per node and annotator, in the order the nodes first came up."""
@@ -359,7 +392,7 @@ class LabelLog(EventStore):
     def holding(self) -> list[Annotation]:
         """Return the answers and verdicts that hold, in the order the nodes first came up."""
         last: dict[str, dict[str | None, tuple[Any, ...]]] = {}
-        for row in self._rows(f"SELECT {COLUMNS} FROM standing ORDER BY number"):
+        for row in self.query(f"SELECT {COLUMNS} FROM standing ORDER BY number"):
             annotator, kind, node = row[3], row[5], row[6]
             of_node = last.setdefault(node, {})
             of_node.pop(place := None if kind == Kind.VERDICT else annotator, None)  # keeps the order of numbers
@@ -369,6 +402,14 @@ class LabelLog(EventStore):
     def holding_of(self, node: Hashable) -> list[Annotation]:
         """Return the answers and the verdict of one node that hold; takes no longer in a long log."""
         return list(self._held(node).values())
+
+    def numbered(self, numbers: Sequence[int]) -> list[Annotation]:
+        """Return the events with these numbers, in the order of the numbers given."""
+        found = self._select(
+            "SELECT {} FROM events WHERE number IN (SELECT value FROM json_each(?))", json.dumps(numbers)
+        )
+        by_number = {each.number: each for each in found}
+        return [by_number[number] for number in numbers]
 
     def consensus(self) -> Consensus:
         """Return the label that counts for each node (`featprop.labels.agreement`)."""
@@ -387,18 +428,24 @@ class LabelLog(EventStore):
         """Return all notes with their nodes."""
         return [(each.node, each.text) for each in self._select("SELECT {} FROM events WHERE kind = 'note'")]
 
+    def notes_of(self, node: Hashable) -> list[Annotation]:
+        """Return the notes on a node."""
+        return self._select(
+            "SELECT {} FROM events WHERE node = ? AND kind = 'note' ORDER BY number", name_to_text(node)
+        )
+
     @property
     def last(self) -> int:
         """Number of the last event that changes what a node is; 0 if there is none."""
-        rows = self._rows(
-            "SELECT number FROM events WHERE kind NOT IN ('note', 'class', 'ask', 'learner') "
+        rows = self.query(
+            "SELECT number FROM events WHERE kind NOT IN ('note', 'class', 'describe', 'remove', 'ask', 'learner') "
             "ORDER BY number DESC LIMIT 1"
         )
         number: int = rows[0][0] if rows else 0
         return number
 
     def _select(self, query: str, *values: object) -> list[Annotation]:
-        return self._parse(self._rows(query.replace("{}", COLUMNS), *values))
+        return self._parse(self.query(query.replace("{}", COLUMNS), *values))
 
     def _parse(self, rows: list[tuple[Any, ...]]) -> list[Annotation]:
         """Return events with the class names that renames gave them."""
@@ -406,7 +453,7 @@ class LabelLog(EventStore):
             try:
                 found = [_parse_event(row) for row in rows]
                 renames = [
-                    _parse_event(row) for row in self._rows(f"SELECT {COLUMNS} FROM events WHERE kind = 'rename'")
+                    _parse_event(row) for row in self.query(f"SELECT {COLUMNS} FROM events WHERE kind = 'rename'")
                 ]
             except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
                 raise self._failure(error) from error
@@ -422,9 +469,9 @@ class LabelLog(EventStore):
             is_repeated = key is None and new.says_same(before) and before is not None and before.text == new.text
             if not self._was_sent(new, key) and not is_repeated:
                 held[place] = self._write(new, key)
-            return self._make_outcome(new.node, before, held)
+            return Outcome(new.node, before, tuple(held.values()))
 
-        return self._write_together(write)
+        return self.write_together(write)
 
     def _held(self, node: Hashable) -> dict[str | None, Annotation]:
         """Return the answers to a node by annotator, and the verdict by None."""
@@ -433,12 +480,6 @@ class LabelLog(EventStore):
 
     def _current(self, node: Hashable, annotator: str | None) -> Annotation | None:
         return self._held(node).get(annotator)
-
-    def _make_outcome(
-        self, node: Hashable, before: Annotation | None, held: Mapping[str | None, Annotation]
-    ) -> Outcome:
-        self._turn += 1
-        return Outcome(node, before, tuple(held.values()), self._turn)
 
     def _add(self, new: Annotation) -> str:
         """Add an annotation from elsewhere inside a transaction, and return what happened to it."""
@@ -454,7 +495,7 @@ class LabelLog(EventStore):
             return "repeated"
         key = new.import_key()
         is_older = before is not None and before.time and new.time is not None and new.time < before.time
-        was_added = bool(self._rows("SELECT 1 FROM events WHERE key = ?", key))
+        was_added = bool(self.query("SELECT 1 FROM events WHERE key = ?", key))
         if is_older or was_added or any(each.time == new.time for each in alike):
             return "superseded"
         was_edited = before is not None and before.time == new.time
@@ -465,7 +506,7 @@ class LabelLog(EventStore):
         """Add that a node was drawn elsewhere, unless it is or was in the audit here, or has a label."""
         if self.audit().get(new.node) == float(new.text):
             return "repeated"
-        drawn = self._rows("SELECT 1 FROM events WHERE node = ? AND kind = 'audit'", name_to_text(new.node))
+        drawn = self.query("SELECT 1 FROM events WHERE node = ? AND kind = 'audit'", name_to_text(new.node))
         if drawn or any(each.kind is not Kind.SKIP for each in self.holding_of(new.node)):
             return "superseded"
         self._write(new, new.import_key())
@@ -475,7 +516,7 @@ class LabelLog(EventStore):
         """Return whether this event is in the log under its key; another event under that key is an error."""
         if key is None:
             return False
-        sent = self._rows("SELECT kind, annotator, node, label, text, undoes FROM events WHERE key = ?", key)
+        sent = self.query("SELECT kind, annotator, node, label, text, undoes FROM events WHERE key = ?", key)
         if not sent:
             return False
         kind, annotator, node, label, text, _, undoes = _values(new)

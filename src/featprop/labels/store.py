@@ -54,6 +54,7 @@ CREATE TABLE events (
     undoes INTEGER REFERENCES events (number)
 );
 CREATE INDEX events_of_node ON events (node);
+CREATE INDEX events_of_annotator ON events (annotator, number);
 CREATE INDEX renames ON events (number) WHERE kind = 'rename';
 CREATE INDEX audits ON events (number) WHERE kind = 'audit';
 CREATE INDEX releases ON events (number) WHERE kind = 'release';
@@ -90,6 +91,7 @@ class EventStore:
         self.path = None if path is None else Path(path)
         self._lock = threading.RLock()
         self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._writer = 0
         self._descriptor: int | None = None
         self._rescued: Path | None = None
         try:
@@ -191,18 +193,28 @@ class EventStore:
         tables: int = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         return tables == 0
 
-    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other threads from reading and writing inside the block."""
+        with self._lock:
+            yield
+
+    def query(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows."""
         with self._lock:
             try:
                 return self._connection.execute(query, values).fetchall()
             except sqlite3.Error as error:
                 raise self._failure(error) from error
 
-    def _write_together(self, work: Callable[[], Result]) -> Result:
+    def write_together(self, work: Callable[[], Result]) -> Result:
         """Run `work` in one transaction with all other work that waits, and return its result.
 
-        `work` writes at most one event, and none if it raises, so it never undoes what others do.
+        `work` writes at most one event, and nothing if it raises, so it never undoes what others do. It may call
+        methods of the log that write.
         """
+        if self._writer == threading.get_ident():
+            return work()
         done: Future[Result] = Future()
         self._waiting.append((work, done))
         with self._lock:
@@ -237,6 +249,7 @@ class EventStore:
             self._check_in_place()
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
+                self._writer = threading.get_ident()
                 yield
                 self._connection.execute("COMMIT")
             except BaseException as error:
@@ -244,6 +257,8 @@ class EventStore:
                 if isinstance(error, sqlite3.Error):
                     raise self._failure(error) from error
                 raise
+            finally:
+                self._writer = 0
             self._check_in_place()
 
     def _roll_back(self) -> None:

@@ -12,8 +12,7 @@ from featprop.datasets import digits
 from featprop.graph import Graph
 from featprop.sources import read_graph
 from featprop.sources.native import write_native
-from featprop.web.common.card import Card, Field, build_card, node_picture, node_title
-from featprop.web.common.image_files import find_image
+from featprop.web.common.card import Card, Field, build_card, find_image, node_picture, node_title
 
 N = 100
 
@@ -56,7 +55,7 @@ def test_order_of_fields(people: Graph) -> None:
     card = build_card(people, 12)
     assert card.title == "Person M12"
     assert [field.name for field in card.fields] == [
-        "id", "email", "bio", "since", "age", "balance", "town", "member", "country", "vector", "site", "bank",
+        "bio", "site", "vector", "member", "country", "town", "age", "balance", "since", "email", "bank", "id",
     ]  # fmt: skip
     assert card.picture is None
     assert card.n_hidden == 0
@@ -106,23 +105,25 @@ def test_categories_and_flags_have_a_frequency(people: Graph) -> None:
 def test_columns_without_features_are_shown(people: Graph) -> None:
     assert people.feature_names is not None
     assert not any(name.startswith("email") for name in people.feature_names)
-    assert fields(build_card(people, 3))["email"] == Field("email", "text", "p3@example.org")
+    assert fields(build_card(people, 3))["email"] == Field("email", "code", "p3@example.org")
 
 
 def test_vector_is_summarized(people: Graph) -> None:
     assert fields(build_card(people, 12))["vector"] == Field("vector", "vector", "3 numbers from -1.5 to 12")
 
 
-def test_missing_value_comes_last(people: Graph) -> None:
-    last = build_card(people, 99).fields[-1]
-    assert (last.name, last.kind, last.text, last.place) == ("age", "number", "", None)
+def test_order_is_the_same_with_a_missing_value(people: Graph) -> None:
+    with_gap = build_card(people, 99).fields
+    assert [field.name for field in with_gap] == [field.name for field in build_card(people, 12).fields]
+    age = next(field for field in with_gap if field.name == "age")
+    assert (age.kind, age.text, age.place) == ("number", "", None)
 
 
 def test_node_without_a_name_has_its_id_as_title() -> None:
     graph = graph_of({"name": ["Ada", None, " "], "w": [1, 2, 3]})
     assert [node_title(graph, node) for node in range(3)] == ["Ada", "n1", "n2"]
-    assert [field.name for field in build_card(graph, 0).fields] == ["id", "w"]
-    assert [field.name for field in build_card(graph, 1).fields] == ["w", "name"]
+    assert [field.name for field in build_card(graph, 0).fields] == ["w", "id"]
+    assert [field.name for field in build_card(graph, 1).fields] == ["name", "w"]
 
 
 def test_unique_names_are_preferred_as_titles() -> None:
@@ -196,10 +197,10 @@ def test_images_on_a_card(folder: Path) -> None:
     graph = graph_of({"photo": names, "w": [1, 2, 3]})
     shown = [fields(build_card(graph, node, folder))["photo"] for node in range(3)]
     assert shown[0] == Field("photo", "image", names[0], href="/images/sub%20dir/b%26c.JPG")
-    assert (shown[1].kind, shown[1].text, shown[1].href) == ("text", names[1], None)
+    assert (shown[1].kind, shown[1].text, shown[1].href) == ("code", names[1], None)
     assert shown[2] == Field("photo", "link", names[2], href=names[2])
     assert build_card(graph, 0, folder).fields[0].name == "photo"
-    assert fields(build_card(graph, 0))["photo"] == Field("photo", "text", names[0])
+    assert fields(build_card(graph, 0))["photo"] == Field("photo", "code", names[0])
     assert find_image(folder / "gone", "a.png") is None
 
 

@@ -1,6 +1,5 @@
-"""Line charts, colour ramps and map layouts."""
+"""Line charts and map layouts."""
 
-import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 from featprop.web.common.chart import Point, line_chart
 from featprop.web.common.layout import tsne_layout
-from featprop.web.common.palette import LINE, RANDOM, css_variables, ramp
 
 
 def test_chart_has_line_band_and_forecast() -> None:
@@ -41,13 +39,6 @@ def test_flat_line(value: float) -> None:
 def test_no_chart_for_fewer_than_two_points() -> None:
     assert line_chart([Point(1, 0.5)], description="one") is None
     assert line_chart([], description="none") is None
-
-
-def test_ramp() -> None:
-    steps = ramp("worry", LINE, RANDOM, 3)
-    assert (steps[0].light, steps[-1].light, steps[-1].dark) == (LINE.light, RANDOM.light, RANDOM.dark)
-    assert [step.name for step in steps] == ["worry-0", "worry-1", "worry-2"]
-    assert re.search(r"--worry-1: #[0-9a-f]{6};", css_variables(steps))
 
 
 @pytest.mark.parametrize(("count", "width"), [(1, 3), (4, 3), (6, 1), (40, 80)])

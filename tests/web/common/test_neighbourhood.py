@@ -1,9 +1,11 @@
-"""Choice of neighbours to show, and class counts of all neighbours."""
+"""Neighbours by name, counts of their classes, and drawings."""
 
-from collections import Counter
+import re
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -11,7 +13,12 @@ from hypothesis import strategies as st
 
 from featprop.graph import UNKNOWN, Graph
 from featprop.web.common import neighbourhood
-from featprop.web.common.neighbourhood import Count, Neighbour, Neighbourhood, _quotas
+from featprop.web.common.features import Picture
+from featprop.web.common.neighbourhood import SIZE, Neighbourhood, draw_class_bar, draw_neighbourhood
+
+SVG = "{http://www.w3.org/2000/svg}"
+CLASSES = ["good", "bad", "odd", "new"]
+NASTY = "</script><script>alert('1')</script> \" ' & ]]> \x00\x1b"
 
 
 def graph_of(edges: list[tuple[int, int]], size: int, weights: list[float] | None = None) -> Graph:
@@ -25,153 +32,160 @@ def star(size: int) -> Graph:
     return graph_of([(0, other) for other in range(1, size)], size)
 
 
-def find_neighbourhood(graph: Graph, position: int, *, labels: dict[int, int], **options: Any) -> Neighbourhood:
-    """The neighbourhood of a node where these nodes have these labels."""
+def find(graph: Graph, position: int, labels: dict[int, int] | None = None, **options: Any) -> Neighbourhood:
     codes = np.full(graph.n_nodes, UNKNOWN)
-    codes[list(labels)] = list(labels.values())
+    codes[list(labels or {})] = list((labels or {}).values())
+    options = {"classes": CLASSES, "link": lambda node: f"/nodes/{node}", **options}
     return neighbourhood.find_neighbourhood(graph, position, labels=codes, **options)
 
 
-def shown(found: Neighbourhood) -> list[int]:
-    return [neighbour.position for neighbour in found.first]
+def positions(found: Neighbourhood) -> list[int]:
+    return [each.position for each in found.shown]
+
+
+def marks(found: Neighbourhood, **options: Any) -> list[ElementTree.Element]:
+    return list(draw(found, **options).iter(f"{SVG}a"))
+
+
+def draw(found: Neighbourhood, **options: Any) -> ElementTree.Element:
+    text = str(draw_neighbourhood(found, **options)).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    return ElementTree.fromstring(text)
 
 
 def test_small_neighbourhood_by_hand() -> None:
-    graph = graph_of([(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (4, 5)], 6, [2, 1, 1, 1, 4, 1])
-    predictions = np.array([0, 1, 1, 0, 0, UNKNOWN])
-    found = find_neighbourhood(graph, 0, labels={2: 1, 4: 0}, predictions=predictions, represented=[3])
-    assert found.first == (
-        Neighbour(3, 1.0, prediction=0, represented=True),
-        Neighbour(2, 1.0, label=1),
-        Neighbour(1, 2.0, prediction=1),
-    )
-    assert found.second == (Neighbour(4, 4.0, label=0, parent=3),)
+    graph = graph_of([(0, 1), (0, 2), (0, 3), (1, 2), (3, 4)], 5, [2, 1, 1, 1, 4])
+    predictions = np.array([0, 1, 1, 0, 0])
+    found = find(graph, 0, {2: 1, 4: 0}, predictions=predictions, represented=[3])
+    assert [(each.position, each.how, each.label, each.weight, each.represented) for each in found.shown] == [
+        (2, "labelled", "bad", 1, False),
+        (1, "predicted", "bad", 2, False),
+        (3, "predicted", "good", 1, True),
+    ]
+    assert [(each.name, each.labelled, each.predicted) for each in found.counts] == [("bad", 1, 1), ("good", 0, 1)]
     assert found.links == ((1, 2),)
-    assert found.counts == {1: Count(1, 1), 0: Count(0, 1)}
-    assert (found.centre, found.label, found.total, found.shown) == (0, None, 3, "3")
-    assert find_neighbourhood(graph, 4, labels={2: 1, 4: 0}).label == 0
+    assert (found.mark, found.total, found.shown[0].address) == ("?", 3, "/nodes/2")
+    assert find(graph, 4, {4: 0}).mark == "g"
+    assert find(graph_of([(1, 2)], 3), 0).counts == ()
 
 
-@pytest.mark.parametrize("second", [0, 3])
-def test_no_neighbour_and_one(second: int) -> None:
-    graph = graph_of([(1, 2)], 3)
-    lone = find_neighbourhood(graph, 0, labels={}, second=second)
-    assert lone == Neighbourhood(0, None, (), (), (), 0, {})
-    assert lone.shown == "0"
-    one = find_neighbourhood(graph, 1, labels={}, second=second)
-    assert one == Neighbourhood(1, None, (Neighbour(2, 1.0),), (), (), 1, {None: Count(0, 1)})
+def test_weights_are_those_of_the_table() -> None:
+    nodes = pa.table({"id": ["a", "b", "c"], "x": [1.0, 2.0, 3.0]})
+    edges = pa.table({"source": ["a", "a"], "target": ["b", "c"], "weight": [36.31, 5.0]})
+    found = find(Graph.from_pandas(nodes, edges), 0)
+    assert [(each.name, pytest.approx(each.weight)) for each in found.shown] == [("b", 36.31), ("c", 5.0)]
 
 
-def test_labelled_then_represented_neighbours_come_first() -> None:
+def test_labelled_then_represented_neighbours_are_chosen_first() -> None:
     labels = {node: node % 3 for node in range(500, 520)}
     represented = set(range(510, 530))
-    found = find_neighbourhood(
-        star(1000), 0, labels=labels, predictions=np.zeros(1000, int), represented=represented, limit=40
-    )
-    assert len(found.first) == 40
-    assert set(shown(found)) >= set(range(500, 530))
-    assert {each.position for each in found.first if each.represented} == represented
-    assert found.shown == "40 of 999"
+    found = find(star(1000), 0, labels, predictions=np.zeros(1000, int), represented=represented)
+    assert len(found.shown) == 40
+    assert set(positions(found)[:20]) == set(labels)
+    assert {each.position for each in found.shown if each.represented} == represented
 
 
-def test_ring_is_sorted_by_class_labelled_first() -> None:
-    predictions = np.arange(100) % 4 - 1
-    found = find_neighbourhood(star(100), 0, labels={8: 2, 9: 0, 10: 2}, predictions=predictions)
-    order = [(each.code is None, each.code, each.label is None) for each in found.first]
-    known = [each for each in order if not each[0]]
-    assert known == sorted(known)
-    assert [each[0] for each in order] == sorted(each[0] for each in order)
-    assert {None, 0, 1, 2} == {each.code for each in found.first}
-
-
-def test_too_many_labelled_neighbours_are_sampled() -> None:
-    labels = {node: int(node > 890) for node in range(1, 901)}
-    found = find_neighbourhood(star(1000), 0, labels=labels, limit=40)
-    assert Counter(each.label for each in found.first) == {0: 39, 1: 1}
-
-
-def test_sample_is_proportional_and_has_every_class() -> None:
-    predictions = np.repeat([0, 1, 2, 3], [500, 300, 199, 1])
-    found = find_neighbourhood(star(1000), 0, labels={}, predictions=predictions)
-    counts = Counter(each.prediction for each in found.first)
-    assert sum(counts.values()) == 40
-    assert counts[3] == 1
-    assert abs(counts[0] - 20) <= 1
-    assert abs(counts[1] - 12) <= 1
-
-
-def test_sample_depends_only_on_the_seed() -> None:
-    graph, predictions = star(5000), np.arange(5000) % 5
-    first = find_neighbourhood(graph, 0, labels={}, predictions=predictions)
-    assert find_neighbourhood(graph, 0, labels={}, predictions=predictions) == first
-    other = find_neighbourhood(graph, 0, labels={}, predictions=predictions, seed=1)
-    assert len(set(shown(first)) & set(shown(other))) < 10
+def test_choice_depends_only_on_the_seed() -> None:
+    graph, predictions = star(5000), np.arange(5000) % 4
+    first = find(graph, 0, predictions=predictions)
+    assert positions(find(graph, 0)) == positions(first), "predictions change, the neighbours stay"
+    other = find(graph, 0, predictions=predictions, seed=1)
+    assert len(set(positions(first)) & set(positions(other))) < 10
     assert other.counts == first.counts
 
 
-def test_sample_is_stable_when_a_few_predictions_change() -> None:
-    graph, predictions = star(5000), np.arange(5000) % 5
-    before = shown(find_neighbourhood(graph, 0, labels={}, predictions=predictions))
-    changed = np.where(np.random.default_rng(0).random(5000) < 0.02, 0, predictions)
-    after = shown(find_neighbourhood(graph, 0, labels={}, predictions=changed))
-    assert len(set(before) & set(after)) >= 34
+def test_hub_counts_all_neighbours() -> None:
+    size, generator = 100_001, np.random.default_rng(0)
+    labels = {int(node): int(node) % 4 for node in generator.choice(size, 1000, replace=False)}
+    found = find(star(size), 0, labels, predictions=generator.integers(4, size=size))
+    assert (found.total, len(found.shown)) == (100_000, 40)
+    assert sum(each.count for each in found.counts) == 100_000
 
 
-def test_second_ring_has_no_duplicates_and_labels_first() -> None:
-    edges = [(0, 1), (0, 2), (1, 2)] + [(1, other) for other in range(3, 30)] + [(2, other) for other in range(3, 30)]
-    found = find_neighbourhood(graph_of(edges, 30), 0, labels={20: 0, 21: 1})
-    positions = [each.position for each in found.second]
-    assert len(positions) == len(set(positions)) == 6
-    assert not {0, 1, 2} & set(positions)
-    assert {20, 21} <= {each.position for each in found.second if each.parent == 1}
-    assert [each.parent for each in found.second] == [1, 1, 1, 2, 2, 2]
-
-
-@pytest.mark.parametrize("size", [100_001])
-def test_hub_counts_all_neighbours(size: int) -> None:
-    graph, generator = star(size), np.random.default_rng(0)
-    predictions = generator.integers(10, size=size)
-    labels = {int(node): int(node) % 10 for node in generator.choice(size, 1000, replace=False)}
-    found = find_neighbourhood(graph, 0, labels=labels, predictions=predictions, represented=range(1, 50))
-    assert found.shown == "40 of 100,000"
-    assert sum(count.labelled + count.predicted for count in found.counts.values()) == 100_000
-    leaf = find_neighbourhood(graph, 5, labels=labels, predictions=predictions)
-    assert (len(leaf.first), len(leaf.second)) == (1, 3)
-
-
-@given(st.lists(st.integers(1, 50), min_size=1, max_size=12), st.data())
-def test_quotas_fill_the_room(counts: list[int], data: st.DataObject) -> None:
-    room = data.draw(st.integers(1, sum(counts)))
-    quotas = _quotas(np.array(counts), room)
-    assert sum(quotas) == room
-    assert all(0 <= quota <= count for quota, count in zip(quotas, counts, strict=True))
-    if room >= len(counts):
-        assert min(quotas) >= 1
-
-
-@given(st.integers(2, 30), st.integers(0, 10), st.integers(0, 4), st.integers(0, 2**32), st.data())
-def test_neighbourhood_invariants(size: int, limit: int, second: int, seed: int, data: st.DataObject) -> None:
+@given(st.integers(2, 30), st.integers(0, 10), st.integers(0, 2**32), st.data())
+def test_invariants(size: int, limit: int, seed: int, data: st.DataObject) -> None:
     ends = st.integers(0, size - 1)
     graph = graph_of(data.draw(st.lists(st.tuples(ends, ends), max_size=60)), size)
     labels = data.draw(st.dictionaries(ends, st.integers(0, 3)))
     predictions = np.array(data.draw(st.lists(st.integers(-1, 3), min_size=size, max_size=size)))
     centre = data.draw(ends)
-    found = find_neighbourhood(
-        graph, centre, labels=labels, predictions=predictions, limit=limit, second=second, seed=seed
-    )
+    found = find(graph, centre, labels, predictions=predictions, limit=limit, seed=seed)
     around = set(graph.adjacency[[centre]].indices.tolist())
     assert found.total == len(around)
-    assert len(shown(found)) == len(set(shown(found))) == min(limit, len(around))
-    assert set(shown(found)) <= around
-    unlabelled = around - labels.keys()
-    for code in range(4):
-        expected = Count(
-            sum(labels.get(node) == code for node in around), sum(predictions[node] == code for node in unlabelled)
-        )
-        assert found.counts.get(code, Count(0, 0)) == expected
-    for each in found.second:
-        assert graph.adjacency[each.position, each.parent]
-        assert each.parent in shown(found)
+    assert len(set(positions(found))) == len(positions(found)) == min(limit, len(around))
+    assert set(positions(found)) <= around
+    counts = {each.name: (each.labelled, each.predicted) for each in found.counts}
+    for code, name in enumerate(CLASSES):
+        labelled = sum(labels.get(node) == code for node in around)
+        predicted = sum(predictions[node] == code for node in around - labels.keys())
+        assert counts.get(name, (0, 0)) == (labelled, predicted)
     dense = graph.adjacency.toarray()
-    pairs = {(a, b) for a in shown(found) for b in shown(found) if a < b and dense[a, b]}
-    assert set(found.links) == pairs
+    shown = positions(found)
+    assert set(found.links) == {(a, b) for a in shown for b in shown if a < b and dense[a, b]}
+
+
+def test_labels_differ_in_shape_colour_and_letter() -> None:
+    found = find(star(4), 0, {1: 0}, predictions=np.array([-1, -1, 1, -1]))
+    shapes = []
+    for mark in marks(found):
+        (shape,) = [part for part in mark if part.get("class") == "neighbour-shape"]
+        shapes.append((shape.tag.removeprefix(SVG), mark.get("class"), mark.findtext(f"{SVG}text")))
+    assert shapes == [
+        ("rect", "class-0 neighbour-labelled", "g"),
+        ("circle", "class-1 neighbour-predicted", "b"),
+        ("circle", "class-none neighbour-unknown", ""),
+    ]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 8, 24, 25, 40])
+def test_marks_are_links_inside_the_drawing_and_do_not_overlap(count: int) -> None:
+    found = find(star(count + 1), 0)
+    assert len(marks(found)) == count
+    assert all(mark.get("tabindex") == "-1" and mark.findtext(f"{SVG}title") for mark in marks(found))
+    shapes = [part for mark in marks(found) for part in mark if part.get("class") == "neighbour-shape"]
+    places = np.array([[float(part.get(name) or 0) for name in ("cx", "cy", "r")] for part in shapes]).reshape(-1, 3)
+    assert np.all((places[:, :2] - places[:, 2:] > 0) & (places[:, :2] + places[:, 2:] < SIZE))
+    apart = np.hypot(*(places[:, None, :2] - places[None, :, :2]).transpose(2, 0, 1))
+    assert np.all(apart[~np.eye(count, dtype=bool)] > 2 * places[:, 2].max(initial=0))
+
+
+def test_heavier_edges_are_wider() -> None:
+    lines = draw(find(graph_of([(0, 1), (0, 2)], 3, [0.5, 2.0]), 0)).iter(f"{SVG}line")
+    widths = [float(line.get("stroke-width") or 0) for line in lines]
+    assert widths[0] < widths[1]
+
+
+def test_few_edges_between_neighbours_are_drawn() -> None:
+    for size, count in ((8, 21), (12, 0)):
+        every = [(a, b) for a in range(size) for b in range(a + 1, size)]
+        assert str(draw_neighbourhood(find(graph_of(every, size), 0))).count('class="neighbour-link"') == count
+
+
+def test_markup_in_names_stays_text() -> None:
+    graph = Graph.from_scipy(np.ones((3, 3)) - np.eye(3), np.eye(3), ids=[f"{NASTY}{place}" for place in range(3)])
+    found = find(graph, 0, {1: 0}, classes=[NASTY], link=lambda _: 'x" onload="alert(1)')
+    for element in draw(found).iter():
+        assert element.tag.removeprefix(SVG) in {"svg", "a", "g", "title", "circle", "rect", "line", "path", "text"}
+        assert not any(key.startswith("on") for key in element.attrib)
+    assert {mark.get("href") for mark in marks(found)} == {'x" onload="alert(1)'}
+    assert "<script" not in str(draw_class_bar(found))
+    assert not re.search(r"\bstyle=|<style|#[0-9a-f]{3,6}\b", str(draw_neighbourhood(found)))
+
+
+def test_pictures_are_drawn_in_the_marks() -> None:
+    pixels = Picture(np.array([[0, 8], [4, 0]]))
+    drawn = marks(find(star(4), 0), pictures=lambda node: None if node == 2 else pixels)
+    assert [mark.find(f"{SVG}svg") is not None for mark in drawn] == [True, False, True]
+
+
+def test_class_bar_is_as_long_as_all_neighbours() -> None:
+    bar = str(draw_class_bar(find(star(9), 0, {1: 0, 2: 1}, predictions=np.array([-1, 0, 0, 0, 0, 1, -1, -1, -1]))))
+    parts = [
+        (style, float(width)) for style, width in re.findall(r'class="([\w -]+)" x="[\d.]+" width="([\d.]+)"', bar)
+    ]
+    assert parts == [
+        ("class-0 neighbour-labelled", 12.5),
+        ("class-0 neighbour-predicted", 25.0),
+        ("class-1 neighbour-labelled", 12.5),
+        ("class-1 neighbour-predicted", 12.5),
+        ("class-none neighbour-predicted", 37.5),
+    ]

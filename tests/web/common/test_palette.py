@@ -1,7 +1,78 @@
-from featprop.web.common.palette import DIGITS, css_variables, use_css_variables
+"""Colours and abbreviations of classes."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from featprop.web.common.palette import (
+    DIGITS,
+    LINE,
+    PAPER,
+    RANDOM,
+    abbreviate_classes,
+    class_css,
+    class_stylesheet,
+    contrast,
+    css_variables,
+    ramp,
+    use_css_variables,
+)
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
 
 
 def test_colours_for_light_and_dark() -> None:
     assert css_variables().count("--digit-7:") == 2
     assert use_css_variables(f"fill: {DIGITS[7].light}") == "fill: var(--digit-7)"
     assert len({colour.light for colour in DIGITS}) == len({colour.dark for colour in DIGITS}) == 10
+
+
+def test_classes_stand_out_from_the_page_and_letters_from_them() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    for colour in DIGITS:
+        assert contrast(colour.light, PAPER.light) >= 3
+        assert contrast(colour.dark, PAPER.dark) >= 3
+        for shade in (colour.light, colour.dark):
+            assert max(contrast(shade, "#000000"), contrast(shade, "#ffffff")) >= 4.5
+
+
+def test_stylesheet_has_every_class_for_light_and_dark() -> None:
+    css = class_stylesheet()
+    for place in range(len(DIGITS)):
+        assert len(re.findall(rf"\.class-{place} {{", css)) == 2
+    assert css.count("{") == css.count("}")
+
+
+def test_colours_repeat_with_another_outline() -> None:
+    assert [class_css(code) for code in (3, 13, None)] == ["class-3", "class-3 class-repeated", "class-none"]
+
+
+@pytest.mark.parametrize(
+    ("classes", "marks"),
+    [
+        (["ok", "review", "fraud"], ["ok", "r", "f"]),
+        ([str(digit) for digit in range(11)], [*"0123456789", "10"]),
+        (["Rule_Learning", "Reinforcement", "Rule_Based"], ["R", "Re", "Ru"]),
+        (["aaa", "aaa", "aaa"], ["a", "aa", "3"]),
+        (["", " "], ["?", "2"]),
+        (["New York", "Newark", "New Yorker", "NY"], ["N", "Ne", "NY", "4"]),
+    ],
+)
+def test_abbreviations(classes: list[str], marks: list[str]) -> None:
+    assert abbreviate_classes(classes) == marks
+
+
+@given(st.lists(ANY_TEXT, max_size=40))
+def test_abbreviations_are_short_unique_and_stable(classes: list[str]) -> None:
+    marks = abbreviate_classes(classes)
+    assert len({mark.casefold() for mark in marks}) == len(classes)
+    assert all(1 <= len(mark) <= 4 for mark in marks)
+    assert abbreviate_classes([*classes, "another"])[:-1] == marks
+
+
+def test_ramp() -> None:
+    steps = ramp("worry", LINE, RANDOM, 3)
+    assert (steps[0].light, steps[-1].light, steps[-1].dark) == (LINE.light, RANDOM.light, RANDOM.dark)
+    assert [step.name for step in steps] == ["worry-0", "worry-1", "worry-2"]

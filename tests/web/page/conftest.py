@@ -5,19 +5,22 @@ import random
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pyarrow as pa
 import pytest
-import uvicorn
 
 from featprop.graph import Graph
-from featprop.labels import LabelLog
-from featprop.web.page.security import Guard, Hosts, Tokens
-from featprop.web.page.server import build_application
+from featprop.labels import Annotation, LabelLog
+from featprop.web.page.ranking import Ranking
+from featprop.web.page.security import Guard, Tokens, allowed_hosts
+from featprop.web.page.server import build_application, make_server
 from featprop.web.page.session import Session
+from featprop.web.page.trainer import Setup, compute_ranking
 
 PORT = 8765
 CLASSES = ("ok", "review", "fraud")
@@ -43,6 +46,27 @@ def payments(count: int = 60, **columns: list[Any]) -> Graph:
     ids = nodes["id"]
     edges = {"source": [ids[one] for one, _ in ends], "target": [ids[other] for _, other in ends]}
     return Graph.from_tables(pa.table(nodes), pa.table(edges))
+
+
+FIRST: dict[tuple[int, int], tuple[Graph, Ranking]] = {}
+
+
+def learn(session: Session) -> None:
+    """Train here instead of in another process; a first ranking is computed once for a graph."""
+    snapshot = session._snapshot()
+    key = (id(session.graph), snapshot.wanted)
+    if snapshot.labels or snapshot.excluded or key not in FIRST:
+        ranking = compute_ranking(Setup(session.graph, "featprop-diffused", "ridge", 0), snapshot)
+        session._take(ranking)
+        if not snapshot.labels and not snapshot.excluded:
+            FIRST[key] = session.graph, ranking
+    else:
+        session._take(FIRST[key][1])
+
+
+@cache
+def default_graph() -> Graph:
+    return payments()
 
 
 class Caller:
@@ -80,6 +104,7 @@ class Page:
         may_add = options.pop("may_add", None)
         self.log = LabelLog(path)
         self.session = Session(graph, self.log, **{"classes": CLASSES, **options})
+        learn(self.session)
         self.tokens = Tokens(self.session.annotators)
         self.images, self.may_add = images, may_add
         self.app = self.at("127.0.0.1", PORT)
@@ -87,8 +112,18 @@ class Page:
     def at(self, host: str, port: int) -> Guard:
         """The application for a server at this address."""
         return build_application(
-            self.session, self.tokens, hosts=Hosts.of(host), port=port, images=self.images, may_add=self.may_add
+            self.session,
+            self.tokens,
+            hosts=allowed_hosts(host),
+            port=port,
+            images=self.images,
+            may_add=self.may_add,
+            next_command="featprop train g --labels g.labels",
         )
+
+    def events(self) -> list[Annotation]:
+        """All events except the names of the classes."""
+        return [act for act in self.log.events() if act.kind != "class"]
 
     def stranger(self, headers: dict[str, str] | None = None) -> Caller:
         """A client that sends only these headers."""
@@ -114,11 +149,13 @@ MakePage = Callable[..., Page]
 
 @pytest.fixture
 def make_page(tmp_path: Path) -> Iterator[MakePage]:
-    """Make the page on a graph (payments by default); the model is not started."""
+    """Make the page on a graph (payments by default) with a first ranking; no training runs."""
     made: list[Page] = []
 
     def make(graph: Graph | None = None, path: Path | None = None, **options: Any) -> Page:
-        page = Page(graph if graph is not None else payments(), path or tmp_path / f"{len(made)}.labels", **options)
+        page = Page(
+            graph if graph is not None else default_graph(), path or tmp_path / f"{len(made)}.labels", **options
+        )
         made.append(page)
         return page
 
@@ -137,6 +174,29 @@ def payments_of() -> Callable[..., Graph]:
     return payments
 
 
+def give_ranking(page: Any, **shares: list[float]) -> None:
+    """Give the session a model that is sure of ok, except for these nodes."""
+    graph, labels = page.session.graph, page.session.labels()
+    probabilities = np.tile(np.array([0.8, 0.1, 0.1], dtype=np.float32), (graph.n_nodes, 1))
+    for node, row in shares.items():
+        probabilities[graph.positions([node])] = row
+    labelled = graph.positions(labels)
+    page.session._take(
+        Ranking(
+            nodes=np.arange(20),
+            represents=np.full(20, 3),
+            nearest=np.arange(graph.n_nodes) % 20,
+            spares=np.arange(20, graph.n_nodes),
+            n_labels=len(labels),
+            mean_distance=1.0,
+            classes=("ok", "review", "fraud"),
+            probabilities=probabilities,
+            labelled=labelled,
+            held_out=probabilities[labelled],
+        )
+    )
+
+
 class Live:
     """The page on a real port."""
 
@@ -148,8 +208,7 @@ class Live:
         self.listener.listen(64)
         self.port = self.listener.getsockname()[1]
         self.root = f"http://{host}:{self.port}"
-        config = uvicorn.Config(page.at(host, self.port), log_level="error", access_log=False, lifespan="off")  # type: ignore[arg-type]
-        self.server = uvicorn.Server(config)
+        self.server = make_server(page.at(host, self.port))
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
         self.thread.start()
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from featprop.graph import Graph
 from featprop.labels import LabelLog
+from featprop.web.page.addresses import node_address
 
 MakePage = Callable[..., Any]
 
@@ -26,9 +27,11 @@ def test_next_question_follows_an_answer(page: Any) -> None:
     node = first["node"]
     assert script.get("/api/next").json() == first
     answer = script.post("/api/labels", {"node": node, "label": "fraud", "key": "1"})
-    assert (answer.status_code, answer.json()) == (200, {"saved": "label", "node": node, "before": None})
+    following = script.get("/api/next").json()
+    assert answer.status_code == 200
+    assert answer.json() == {"saved": "label", "node": node, "before": None, "next": following}
     assert page.log.labels() == {node: "fraud"}
-    assert script.get("/api/next").json()["node"] != node
+    assert following["node"] != node
 
 
 def test_response_comes_after_the_commit(page: Any, tmp_path: Path) -> None:
@@ -43,9 +46,9 @@ def test_repeated_key_changes_nothing(page: Any) -> None:
         assert script.post("/api/labels", {"node": "n1", "label": "ok", "key": "1"}).status_code == 200
         assert script.post("/api/skips", {"node": "n2", "reason": "unsure", "key": "2"}).status_code == 200
         assert script.post("/api/notes", {"node": "n1", "text": "odd", "key": "3"}).status_code == 200
-    assert [act.kind for act in page.log.events()] == ["label", "skip", "note"]
+    assert [act.kind for act in page.events()] == ["label", "skip", "note"]
     for _ in range(2):
-        assert script.post("/api/undo", {"key": "4"}).json() == {"saved": "undo", "node": "n2"}
+        assert script.post("/api/undo", {"key": "4"}).json()["node"] == "n2"
     assert page.log.labels() == {"n1": "ok"}
 
 
@@ -66,7 +69,7 @@ def test_undo_asks_for_the_node_again(page: Any) -> None:
     script.get("/api/next")
     assert script.post("/api/undo", {"key": "2"}).json()["node"] == node
     assert script.get("/api/next").json()["node"] == node
-    assert script.post("/api/undo", {"key": "3"}).json() == {"saved": "undo", "node": None}
+    assert script.post("/api/undo", {"key": "3"}).json()["node"] is None
 
 
 def test_skipped_node_is_not_asked_again(page: Any) -> None:
@@ -92,8 +95,10 @@ def test_annotators_get_different_nodes_and_settle_disagreements(make_page: Make
     assert ada.get("/api/next").json()["node"] != grace.get("/api/next").json()["node"]
     ada.post("/api/labels", {"node": "n1", "label": "ok", "key": "1"})
     grace.post("/api/labels", {"node": "n1", "label": "fraud", "key": "2"})
-    found = grace.get("/api/disagreements").json()["disagreements"]
+    found = ada.get("/api/disagreements").json()["disagreements"]
     assert found == [{"node": "n1", "answers": {"ada": "ok", "grace": "fraud"}}]
+    assert grace.get("/api/disagreements").status_code == 403
+    assert grace.post("/api/adjudications", {"node": "n1", "label": "ok", "key": "4"}).status_code == 403
     assert ada.post("/api/adjudications", {"node": "n1", "label": "fraud", "key": "3"}).status_code == 200
     assert ada.get("/api/disagreements").json() == {"disagreements": []}
     assert page.log.labels() == {"n1": "fraud"}
@@ -121,6 +126,42 @@ def test_only_permitted_annotators_add_classes(make_page: MakePage) -> None:
     assert added.json() == {"class": "mule", "new": True, "classes": ["ok", "review", "fraud", "mule"]}
     page.script("grace").post("/api/labels", {"node": "n1", "label": "mule", "key": "1"})
     assert page.log.labels() == {"n1": "mule"}
+
+
+def test_only_the_owner_manages_classes_and_downloads(make_page: MakePage) -> None:
+    page = make_page(annotators=("ada", "grace"))
+    ada, grace = page.script("ada"), page.script("grace")
+    grace.post("/api/labels", {"node": "n1", "label": "ok", "key": "1"})
+    for path, body in (
+        ("/api/classes/rename", {"label": "ok", "name": "fine"}),
+        ("/api/classes/describe", {"label": "fine", "description": "Nothing suspicious."}),
+        ("/api/classes/remove", {"label": "fraud"}),
+    ):
+        assert grace.post(path, body).status_code == 403
+        assert ada.post(path, body).status_code == 200
+    assert ada.get("/api/next").json()["classes"] == ["fine", "review"]
+    assert page.log.labels() == {"n1": "fine"}
+    assert ada.post("/api/classes/remove", {"label": "fine"}).status_code == 409
+    assert "Nothing suspicious." in page.browser("ada").get("/classes").text
+    for path in ("/api/export", "/downloads", "/classes", "/review/disagreements"):
+        assert grace.get(path).status_code == 403
+        assert ada.get(path).status_code == 200
+        assert f'href="{path}"' not in grace.get("/").text
+    assert grace.get("/api/progress").json()["annotators"] == {"grace": 1}
+    assert ada.get("/api/progress").json()["annotators"] == {"ada": 0, "grace": 1}
+
+
+def test_ids_can_have_any_length(make_page: MakePage, payments_of: Callable[..., Any]) -> None:
+    ids = ["节点" * 20_000, *(f"n{place}" for place in range(1, 60))]
+    page = make_page(payments_of(id=ids))
+    script = page.script()
+    assert script.post("/api/labels", {"node": ids[0], "label": "ok", "key": "1"}).status_code == 200
+    assert page.log.labels() == {ids[0]: "ok"}
+    (answer,) = script.get("/api/history").json()["answers"]
+    address = node_address(answer["node"])
+    assert len(address) < 100
+    assert script.get(f"/api{address}").json()["node"] == ids[0]
+    assert script.get(address).status_code == 200
 
 
 def test_fixed_classes_cannot_be_extended(make_page: MakePage) -> None:
@@ -158,7 +199,7 @@ def test_node_has_fields_neighbours_and_notes(page: Any) -> None:
     amount = next(field for field in found["fields"] if field["name"] == "amount")
     assert amount["kind"] == "number"
     assert 0 <= amount["place"] <= 1
-    near = {row["name"]: (row["label"], row["how"]) for row in found["neighbours"]["shown"] if row["ring"] == 1}
+    near = {row["name"]: (row["label"], row["how"]) for row in found["neighbours"]["shown"]}
     assert near["Account 4"] == ("ok", "labelled")
     assert found["neighbours"]["total"] == len(near)
     assert found["answer"] is None
@@ -187,7 +228,7 @@ def test_blind_session_hides_predictions(make_page: MakePage) -> None:
     assert len(listed["contradicted"]) <= 3
     assert 'data-prediction="hidden"' in page.script().get("/").text
     assert 'data-prediction="shown"' in page.script().get("/?suggestion=true").text
-    assert "/predictions?suggestion=true" in page.script().get("/predictions").text
+    assert "/review?suggestion=true" in page.script().get("/review").text
 
 
 @pytest.mark.parametrize(
@@ -232,7 +273,6 @@ def _address(script: Any, node: Any) -> str:
     history = script.get("/api/history").json()["answers"]
     assert node in [act["node"] for act in history]
     from featprop.ids import from_jsonable
-    from featprop.web.page.addresses import node_address
 
     return node_address(from_jsonable(node))
 
@@ -272,7 +312,7 @@ def test_errors_have_a_status_and_a_parameter(
     assert set(answer.json()) == {"error", "type", "parameter"}
     assert answer.json()["parameter"] == parameter
     assert not set("\n`") & set(answer.json()["error"])
-    assert page.log.events() == []
+    assert page.events() == []
 
 
 def test_missing_content_type_is_refused(page: Any) -> None:
@@ -294,7 +334,7 @@ def test_full_disk_saves_nothing_and_recovers(page: Any) -> None:
     script = page.script()
     answers = [script.post("/api/notes", {"node": "n1", "text": "x" * 9000, "key": f"{place}"}) for place in range(3)]
     assert {answer.status_code for answer in answers} == {507}
-    assert page.log.events() == []
+    assert page.events() == []
     page.log._connection.execute("PRAGMA max_page_count = 100000")
     assert script.post("/api/notes", {"node": "n1", "text": "x" * 9000, "key": "0"}).status_code == 200
 
@@ -327,6 +367,9 @@ def test_openapi_describes_every_endpoint(page: Any) -> None:
         "/api/adjudications",
         "/api/heartbeat",
         "/api/classes",
+        "/api/classes/rename",
+        "/api/classes/describe",
+        "/api/classes/remove",
         "/api/progress",
         "/api/history",
         "/api/disagreements",

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from featprop.graph import Graph
-from featprop.web.page.classes import Classes
+from tests.web.page.conftest import give_ranking
 
 EVIL = "<script>document.title='stolen'</script><img src=x onerror=\"document.title='stolen'\">"
 MakeLive = Callable[..., Any]
@@ -67,7 +67,7 @@ def next_question(tab: Any, before: str) -> None:
 
 
 def acts(live: Any) -> list[tuple[str, Any]]:
-    return [(act.kind, act.label) for act in live.page.log.events() if act.kind != "class"]
+    return [(act.kind, act.label) for act in live.page.events() if act.kind != "remove"]
 
 
 def test_token_becomes_an_http_only_cookie(make_live: MakeLive, visit: Visit) -> None:
@@ -97,7 +97,7 @@ def test_label_twenty_nodes_by_keyboard(make_live: MakeLive, visit: Visit) -> No
         press(tab, "123"[place % 3])
     assert acts(live) == [("label", ("ok", "review", "fraud")[place % 3]) for place in range(20)]
     assert len(live.page.log.labels()) == 20
-    assert "20 of 25" in tab.locator("#status").inner_text()
+    tab.wait_for_selector("#status:has-text('20 of 25')")
     assert "review" in tab.locator("#live").inner_text()
     assert tab.evaluate("() => document.activeElement.id") == "title"
 
@@ -130,10 +130,10 @@ def test_undo_by_key_but_not_by_backspace(make_live: MakeLive, visit: Visit) -> 
     assert tab.locator("#undo").is_disabled()
     press(tab, "1")
     tab.keyboard.press("Backspace")
-    assert len(live.page.log.events()) == 1
+    assert len(live.page.events()) == 1
     press(tab, "u")
     assert title(tab) == first
-    assert [act.kind for act in live.page.log.events()] == ["label", "undo"]
+    assert [act.kind for act in live.page.events()] == ["label", "undo"]
 
 
 def test_skip_asks_for_a_reason(make_live: MakeLive, visit: Visit) -> None:
@@ -141,7 +141,7 @@ def test_skip_asks_for_a_reason(make_live: MakeLive, visit: Visit) -> None:
     tab = visit(live)
     tab.keyboard.press("s")
     assert tab.locator("#skip .panel").is_visible()
-    assert live.page.log.events() == []
+    assert live.page.events() == []
     press(tab, "2")
     tab.keyboard.press("s")
     tab.fill("#reason", "page 3 is missing")
@@ -162,7 +162,7 @@ def test_typing_a_note_does_not_label(make_live: MakeLive, visit: Visit) -> None
     tab.keyboard.press("Control+Enter")
     tab.wait_for_selector(".note")
     assert title(tab) == before
-    assert [(act.kind, act.text) for act in live.page.log.events()] == [("note", "1 or 2? unsure")]
+    assert [(act.kind, act.text) for act in live.page.events()] == [("note", "1 or 2? unsure")]
 
 
 def test_unsaved_note_is_sent_with_the_label(make_live: MakeLive, visit: Visit) -> None:
@@ -173,7 +173,7 @@ def test_unsaved_note_is_sent_with_the_label(make_live: MakeLive, visit: Visit) 
     tab.keyboard.type("look at page 3")
     tab.keyboard.press("Escape")
     press(tab, "1")
-    assert [(act.kind, act.node, act.text) for act in live.page.log.events()] == [
+    assert [(act.kind, act.node, act.text) for act in live.page.events()] == [
         ("note", node, "look at page 3"),
         ("label", node, ""),
     ]
@@ -196,8 +196,8 @@ def test_existing_class_is_announced(make_live: MakeLive, visit: Visit) -> None:
     tab.click("#add summary")
     tab.fill("#class", "OK")
     tab.click("#add button")
-    tab.wait_for_selector("#live.shown:has-text('ok')")
-    assert tab.locator("#live").evaluate("element => element.getBoundingClientRect().height") > 10
+    tab.wait_for_selector("#toast:has-text('ok')")
+    assert "ok" in tab.locator("#live").inner_text()
 
 
 def test_modified_and_repeated_keys_do_nothing(make_live: MakeLive, visit: Visit) -> None:
@@ -205,7 +205,7 @@ def test_modified_and_repeated_keys_do_nothing(make_live: MakeLive, visit: Visit
     tab = visit(live)
     for keys in ("Control+1", "Alt+1", "Meta+1", "Shift+Digit1", "x", "Enter", " ", "Backspace"):
         tab.keyboard.press(keys)
-    assert live.page.log.events() == []
+    assert live.page.events() == []
     before = tab.locator("#question").get_attribute("data-node")
     tab.keyboard.down("1")
     for _ in range(5):
@@ -215,12 +215,37 @@ def test_modified_and_repeated_keys_do_nothing(make_live: MakeLive, visit: Visit
     assert acts(live) == [("label", "ok")]
 
 
-def test_keys_while_saving_do_nothing(make_live: MakeLive, visit: Visit) -> None:
+def test_three_quick_presses_are_three_labels(make_live: MakeLive, visit: Visit) -> None:
     live = make_live()
     tab = visit(live)
+    for keys in ("123", "321"):
+        count = len(live.page.log.labels())
+        tab.evaluate(
+            "keys => [...keys].forEach(key => document.dispatchEvent(new KeyboardEvent('keydown', { key })))", keys
+        )
+        tab.wait_for_function("() => !document.querySelector('.busy')")
+        deadline = time.monotonic() + 30
+        while len(live.page.log.labels()) < count + 3 and time.monotonic() < deadline:
+            tab.wait_for_timeout(50)
+    names = ("ok", "review", "fraud")
+    assert acts(live) == [("label", name) for name in (*names, *reversed(names))]
+    assert len(live.page.log.labels()) == 6
+    shown = json.loads(tab.locator("#question").get_attribute("data-node"))
+    assert shown == live.page.session.next("").node
+
+
+def test_next_question_is_shown_before_the_answer_is_saved(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    held: list[Any] = []
+    intercept(tab, "**/api/labels", lambda route: held.append(route))
     before = tab.locator("#question").get_attribute("data-node")
-    tab.evaluate("() => ['1', '2', '3'].forEach(key => document.dispatchEvent(new KeyboardEvent('keydown', { key })))")
-    next_question(tab, before)
+    tab.wait_for_function("() => ahead !== null")
+    tab.keyboard.press("1")
+    tab.wait_for_function("before => document.querySelector('#question').dataset.node !== before", arg=before)
+    assert live.page.events() == []
+    held[0].continue_()
+    tab.wait_for_function("() => !document.querySelector('.busy')")
     assert acts(live) == [("label", "ok")]
 
 
@@ -234,7 +259,7 @@ def test_shortcuts_stay_off_after_a_reload(make_live: MakeLive, visit: Visit) ->
     tab.reload()
     assert tab.locator("#keys").get_attribute("aria-pressed") == "false"
     tab.keyboard.press("1")
-    assert live.page.log.events() == []
+    assert live.page.events() == []
     assert tab.locator("dialog").count() == 0
     tab.click("#choices button >> nth=2")
     tab.wait_for_selector(".last a")
@@ -252,7 +277,7 @@ def test_help_dialog(make_live: MakeLive, visit: Visit) -> None:
     tab.keyboard.press("1")
     tab.keyboard.press("Escape")
     tab.wait_for_selector("dialog[open]", state="hidden")
-    assert live.page.log.events() == []
+    assert live.page.events() == []
     press(tab, "1")
 
 
@@ -293,12 +318,12 @@ def test_scripts_in_the_data_do_not_run(make_live: MakeLive, visit: Visit, payme
     tab.keyboard.type(EVIL)
     tab.keyboard.press("Control+Enter")
     tab.wait_for_selector(".note")
-    for path in ("/", "/history", "/progress", "/disagreements"):
+    for path in ("/", "/history", "/progress", "/review/disagreements"):
         tab.goto(live.root + path)
         assert "stolen" not in re.sub(r"'stolen'", "", tab.title()), path
         assert tab.locator("main script, main img").count() == 0
     tab.goto(live.root)
-    tab.locator(".neighbourhood a").first.click()
+    tab.locator(".chips a").first.click()
     assert tab.locator("main script, main img").count() == 0
 
 
@@ -354,7 +379,7 @@ def test_other_sites_cannot_answer(make_live: MakeLive, chromium: Any, kind: str
             " body: new URLSearchParams({ node: '\"n1\"', label: '\"ok\"', key: 'k' }) }).catch(() => null)",
             live.root,
         )
-    assert live.page.log.events() == []
+    assert live.page.events() == []
     context.close()
 
 
@@ -376,8 +401,8 @@ def test_everything_works_without_javascript(make_live: MakeLive, visit: Visit) 
     tab.click("#choices button >> nth=3")
     tab.click('nav a[href="/history"]')
     tab.select_option("select >> nth=0", label="ok")
-    tab.click("tbody button >> nth=0")
-    kinds = [(act.kind, act.label or act.text) for act in live.page.log.events() if act.kind != "class"]
+    tab.click(".answers button >> nth=0")
+    kinds = [(act.kind, act.label or act.text) for act in live.page.events() if act.kind != "class"]
     assert kinds == [
         ("label", "review"),
         ("skip", "unsure"),
@@ -415,12 +440,12 @@ def test_phone_has_one_column_and_large_targets(make_live: MakeLive, visit: Visi
         box = tab.locator("#choices button").nth(place).bounding_box()
         assert box["height"] >= 44
         assert box["width"] >= 44
-    for name in ("/history", "/progress", "/predictions", "/downloads", "/help", "/nodes/%22n1%22"):
+    for name in ("/history", "/progress", "/review", "/downloads", "/help", "/nodes/%22n1%22"):
         tab.goto(live.root + name)
         assert tab.evaluate("() => document.documentElement.scrollWidth") <= 360, name
     tab.goto(live.root)
     tab.tap("#choices button >> nth=3")
-    tab.wait_for_selector(".last a")
+    tab.wait_for_selector("#toast:not([hidden])")
     assert acts(live) == [("label", "class number 3")]
 
 
@@ -444,17 +469,17 @@ def test_search_among_more_than_ten_classes(make_live: MakeLive, visit: Visit) -
     tab.keyboard.press("/")
     tab.keyboard.type("smp")
     assert "small shop" in tab.locator("#found").inner_text()
-    assert tab.locator("#choices button:visible").count() == 1
+    assert tab.locator("#found-classes button:visible").count() == 1
     press(tab, "Enter")
     assert tab.evaluate("() => document.activeElement.id") == "title"
     press(tab, "1")
     tab.keyboard.press("/")
     tab.keyboard.type("zz")
     tab.keyboard.press("Enter")
-    assert tab.locator("#choices button:visible").count() == 0
+    assert tab.locator("#found-classes button:visible").count() == 0
     tab.keyboard.press("Escape")
-    press(tab, "0")
-    assert acts(live) == [("label", "small shop"), ("label", "shop"), ("label", "port")]
+    press(tab, "5")
+    assert acts(live) == [("label", "small shop"), ("label", "shop"), ("label", "museum")]
 
 
 def test_new_class_has_a_button_at_once(make_live: MakeLive, visit: Visit) -> None:
@@ -484,8 +509,7 @@ def test_unsent_answer_is_kept_and_sent_once(make_live: MakeLive, visit: Visit) 
     tab.keyboard.press("1")
     tab.wait_for_selector("#trouble:not([hidden])")
     tab.keyboard.press("2")
-    assert tab.locator("#question").get_attribute("data-node") == before
-    assert live.page.log.events() == []
+    assert live.page.events() == []
     again = make_live(page=live.page, port=live.port)
     tab.click("#trouble button")
     next_question(tab, before)
@@ -520,46 +544,17 @@ def test_pending_answer_survives_a_reload(make_live: MakeLive, visit: Visit) -> 
     intercept(tab, "**/api/labels", lambda route: route.abort())
     tab.keyboard.press("1")
     tab.wait_for_selector("#trouble:not([hidden])")
-    before = tab.locator("#question").get_attribute("data-node")
     tab.unroute("**/api/labels")
     tab.reload()
-    next_question(tab, before)
+    tab.wait_for_selector(".last a")
     assert acts(live) == [("label", "ok")]
     visit.troubles.clear()  # type: ignore[attr-defined]
-
-
-def test_reload_after_saving_shows_the_next_question(make_live: MakeLive, visit: Visit) -> None:
-    live = make_live()
-    tab = visit(live)
-    tab.on("dialog", lambda dialog: dialog.accept())
-    before = tab.locator("#question").get_attribute("data-node")
-    asked_before = tab.request.get(live.root).text()
-    overtaken = []
-
-    def overtake(route: Any) -> None:
-        """Give the reload the page from before the answer, and drop the request for the next question."""
-        if len(overtaken) > 1:
-            route.continue_()
-        elif route.request.resource_type == "document":
-            overtaken.append("document")
-            route.fulfill(body=asked_before, content_type="text/html")
-        else:
-            overtaken.append("next")
-
-    intercept(tab, "**/api/labels", lambda route: route.continue_())
-    tab.route(f"{live.root}/", overtake)
-    with tab.expect_request(f"{live.root}/"):  # for the next question: the answer is saved
-        tab.keyboard.press("1")
-    tab.reload()
-    next_question(tab, before)
-    assert overtaken == ["next", "document"]
-    assert acts(live) == [("label", "ok")]
 
 
 def test_refused_answer_keeps_the_question(make_live: MakeLive, visit: Visit) -> None:
     live = make_live()
     tab = visit(live)
-    live.page.session.classes = Classes(["ok", "fraud"])
+    live.page.session.remove_class("review")
     tab.keyboard.press("2")
     tab.wait_for_selector("#trouble:not([hidden])")
     assert "review" in tab.locator("#trouble").inner_text()
@@ -578,7 +573,7 @@ def test_answer_is_kept_when_the_server_restarts(make_live: MakeLive, visit: Vis
     again = make_live(page=page, port=live.port)
     tab.keyboard.press("1")
     tab.wait_for_selector("#trouble:not([hidden])")
-    assert page.log.events() == []
+    assert page.events() == []
     tab.goto(again.address())
     tab.wait_for_selector(".last a")
     assert acts(again) == [("label", "ok")]
@@ -594,21 +589,116 @@ def test_heartbeat_keeps_the_question(make_live: MakeLive, visit: Visit) -> None
         now[0] += 500
         tab.evaluate("() => heartbeat()")
         tab.wait_for_timeout(200)
-    assert live.page.session._questions.leases.of("ada") == node
+    assert live.page.session.heartbeat("ada", node)
+    assert live.page.session.next("ada").node == node
 
 
 def test_neighbours_link_to_their_pages(make_live: MakeLive, visit: Visit) -> None:
     live = make_live()
     tab = visit(live)
     before = title(tab)
-    tab.locator(".neighbourhood a").first.click()
+    tab.locator(".chips a").first.click()
     tab.wait_for_url("**/nodes/**")
-    assert title(tab) != before
+    other = title(tab)
+    assert other != before
+    tab.keyboard.press("2")
+    tab.wait_for_selector("#answer:has-text('review')")
+    assert title(tab) == other
     tab.click(".back a")
     assert title(tab) == before
-    tab.click(".twin summary")
-    tab.locator(".twin a").first.click()
+    assert acts(live) == [("label", "review")]
+
+
+def test_drawing_is_one_tab_stop_with_arrow_keys(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    tab.click("#drawing summary")
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("ArrowRight")
+    node = tab.evaluate("() => document.activeElement.dataset.node")
+    assert node == tab.locator(".neighbourhood a").nth(1).get_attribute("data-node")
+    tab.locator(f'.chip[data-node="{node}"]').hover()
+    assert tab.locator(".neighbourhood a.lit").get_attribute("data-node") == node
+    tab.locator(f'.neighbourhood a[data-node="{node}"]').focus()
+    tab.keyboard.press("Enter")
     tab.wait_for_url("**/nodes/**")
+    tab.goto(live.root)
+    assert tab.locator("#drawing").get_attribute("open") is not None, "stays open"
+
+
+def test_answers_come_before_the_neighbours_in_the_tab_order(make_live: MakeLive, visit: Visit) -> None:
+    tab = visit(make_live())
+    stops = []
+    for _ in range(20):
+        tab.keyboard.press("Tab")
+        stops.append(tab.evaluate("() => document.activeElement.closest('.choices, .chips, nav')?.className"))
+    assert stops.index("choices") < stops.index("chips")
+
+
+def test_toast_undoes_the_answer(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live)
+    first = title(tab)
+    press(tab, "1")
+    toast, bar = tab.locator("#toast").bounding_box(), tab.locator(".answer").bounding_box()
+    assert toast["x"] < 100
+    assert toast["y"] + toast["height"] <= bar["y"]
+    before = tab.locator("#question").get_attribute("data-node")
+    tab.click("#toast button")
+    next_question(tab, before)
+    assert title(tab) == first
+    assert [kind for kind, _ in acts(live)] == ["label", "undo"]
+
+
+def test_review_stream_by_keyboard(make_live: MakeLive, visit: Visit) -> None:
+    """Enter accepts the model, a digit overrides it, an arrow passes a node, and undo returns to it."""
+    live = make_live(annotators=("ada", "grace"))
+    for place in range(4):
+        live.page.session.label("ada", f"n{place}", "ok", f"a{place}")
+        live.page.session.label("grace", f"n{place}", "fraud", f"g{place}")
+    give_ranking(live.page)
+    tab = visit(live, "ada")
+    tab.goto(f"{live.root}/review/disagreements")
+    assert [vote.inner_text() for vote in tab.locator(".votes .name").all()] == ["ada: ok", "grace: fraud"]
+    press(tab, "Enter")
+    press(tab, "3")
+    settled = {act.node: act.label for act in live.page.session.settled()}
+    assert settled == {"n0": "ok", "n1": "fraud"}
+    tab.keyboard.press("ArrowRight")
+    tab.wait_for_function("() => document.querySelector('#title').textContent === 'Account 3'")
+    press(tab, "u")
+    assert title(tab) == "Account 1"
+    assert [act.node for act in live.page.session.settled()] == ["n0"]
+    press(tab, "2")
+    assert title(tab) == "Account 3"
+    tab.keyboard.press("1")
+    tab.wait_for_selector("#question .finished")
+    tab.goto(f"{live.root}/review/least-certain")
+    assert tab.locator(".choices .accepted").get_attribute("data-name") == "ok"
+
+
+def test_command_can_be_copied_when_finished(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live(budget=1)
+    tab = visit(live, permissions=["clipboard-read", "clipboard-write"])
+    tab.keyboard.press("1")
+    tab.click("#finished .copy")
+    assert tab.evaluate("() => navigator.clipboard.readText()").startswith("featprop train")
+
+
+def test_phone_has_menus(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live()
+    tab = visit(live, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    assert tab.locator("nav a").first.is_hidden()
+    tab.tap("header .menu")
+    tab.tap('nav a[href="/history"]')
+    tab.wait_for_url("**/history")
+    tab.goto(live.root)
+    tab.tap(".answer .menu")
+    tab.tap("#skip summary")
+    tab.tap("#skip button >> nth=0")
+    tab.wait_for_selector("#toast:not([hidden])")
+    assert [kind for kind, _ in acts(live)] == ["skip"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -616,7 +706,8 @@ def test_text_contrast(make_live: MakeLive, visit: Visit, scheme: str) -> None:
     live = make_live(annotators=("ada", "grace"))
     live.page.session.label("ada", "n1", "ok", "1")
     tab = visit(live, "ada", color_scheme=scheme, reduced_motion="reduce")
-    for path in ("/", "/history", "/progress", "/help", "/downloads"):
+    give_ranking(live.page)
+    for path in ("/", "/history", "/progress", "/review", "/review/least-certain", "/help", "/downloads"):
         tab.goto(live.root + path)
         assert tab.evaluate(LOW_CONTRAST) == [], (scheme, path)
 

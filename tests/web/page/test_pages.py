@@ -9,6 +9,7 @@ import pytest
 
 from featprop.labels import LabelLog
 from featprop.web.page.pages import coverage_chart
+from tests.web.page.conftest import give_ranking
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 
@@ -28,7 +29,7 @@ def test_label_form_redirects_to_the_next_question(page: Any) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     again = browser.post("/labels", data={**fields, "label": '"ok"'})
     assert again.status_code == 303
-    assert [act.kind for act in page.log.events()] == ["label"]
+    assert [act.kind for act in page.events()] == ["label"]
     assert form_of(browser.get("/").text, "/labels")["node"] != fields["node"]
 
 
@@ -40,7 +41,7 @@ def test_every_action_has_a_form(page: Any) -> None:
     browser.post("/skips", data={**form_of(text, "/skips"), "reason": "unsure"})
     browser.post("/labels", data={**form_of(browser.get("/").text, "/labels"), "label": '"mule"'})
     browser.post("/undo", data=form_of(browser.get("/").text, "/undo"))
-    kinds = [(act.kind, act.text) for act in page.log.events() if act.kind != "class"]
+    kinds = [(act.kind, act.text) for act in page.events() if act.kind != "class"]
     assert kinds == [("note", "odd"), ("skip", "unsure"), ("label", ""), ("undo", "")]
     assert browser.post("/notes", data={**form_of(browser.get("/").text, "/notes"), "text": "  "}).status_code == 422
 
@@ -70,25 +71,77 @@ def test_disagreements_are_settled_and_reopened(make_page: Callable[..., Any]) -
     page.session.label("ada", "n1", "ok", "1")
     page.session.label("grace", "n1", "fraud", "2")
     browser = page.browser("ada")
-    text = browser.get("/disagreements").text
-    assert text.count('id="open"') == 1
+    text = browser.get("/review/disagreements").text
+    assert re.findall(r"(\w+): <strong>(\w+)</strong>", text) == [
+        ("ada", "ok"),
+        ("grace", "fraud"),
+        ("unlabelled", "5"),
+    ]
     answer = browser.post("/adjudications", data={**form_of(text, "/adjudications"), "label": '"fraud"'})
-    assert answer.headers["location"] == "/disagreements"
-    settled = browser.get("/disagreements").text
-    assert 'id="open"' not in settled
+    assert answer.headers["location"] == "/review/disagreements?after=%22n1%22"
+    assert 'class="finished"' in browser.get(answer.headers["location"]).text
+    settled = browser.get("/review").text
     assert 'id="settled"' in settled
+    assert 'class="badge"' not in settled
     assert "<strong>fraud</strong>" in browser.get("/").text, "undo removes this"
     assert 'data-kind="adjudicate"' in browser.get("/history").text
     browser.post("/undo", data=form_of(browser.get("/").text, "/undo"))
-    assert 'id="open"' in browser.get("/disagreements").text
+    assert 'class="badge"' in browser.get("/").text
     browser.post("/adjudications", data={**form_of(text, "/adjudications"), "key": "k", "label": '"ok"'})
     assert page.log.labels() == {"n1": "ok"}
 
 
+def test_review_lists_and_order(page: Any) -> None:
+    for node, label in {"n1": "ok", "n2": "fraud", "n3": "review"}.items():
+        page.session.label("", node, label, node)
+    give_ranking(page, n7=[0.4, 0.35, 0.25], n8=[0.1, 0.45, 0.45], n3=[0.5, 0.4, 0.1])
+    browser = page.browser()
+    overview = browser.get("/review").text
+    assert re.findall(r'<section id="([\w-]+)"', overview) == ["least-certain", "contradicted", "looks-wrong"]
+    assert form_of(browser.get("/review/least-certain").text, "/labels")["node"] == '"n7"'
+    after = browser.get("/review/least-certain?after=%22n7%22").text
+    assert form_of(after, "/labels")["node"] == '"n8"'
+    assert form_of(browser.get("/review/contradicted").text, "/labels")["node"] == '"n8"'
+    wrong = browser.get("/review/looks-wrong").text
+    assert form_of(wrong, "/labels") == {**form_of(wrong, "/labels"), "node": '"n2"', "back": "review/looks-wrong"}
+    assert "Label: <strong>fraud</strong>" in wrong
+    accepted = re.search(r'<button name="label" value="([^"]*)"[^>]*class="[^"]*accepted"', wrong)
+    assert accepted is not None
+    assert accepted[1] == "&#34;ok&#34;"
+    assert form_of(browser.get("/review/looks-wrong?after=%22n2%22").text, "/labels")["node"] == '"n3"'
+    assert browser.get("/review/nothing").status_code == 404
+    assert browser.get("/review/least-certain?node=nope").status_code == 404
+
+
+def test_owner_settles_labels_of_others_that_look_wrong(make_page: Callable[..., Any]) -> None:
+    page = make_page(annotators=("ada", "grace"))
+    page.session.label("grace", "n2", "fraud", "1")
+    page.session.label("grace", "n1", "ok", "2")
+    give_ranking(page)
+    assert 'action="/labels"' in page.browser("grace").get("/review/looks-wrong").text
+    assert 'action="/adjudications"' in page.browser("ada").get("/review/looks-wrong").text
+    page.session.label("ada", "n3", "fraud", "3")
+    give_ranking(page)
+    assert "/review/disagreements" not in page.browser("grace").get("/review").text
+    assert "Account 3" not in page.browser("grace").get("/review/looks-wrong?after=%22n2%22").text
+
+
+def test_probabilities_are_on_the_answer_buttons(make_page: Callable[..., Any]) -> None:
+    for blind, shares in ((False, ["80 %", "10 %", "10 %"]), (True, [])):
+        page = make_page(blind=blind)
+        give_ranking(page)
+        assert re.findall(r'<span class="share">([^<]*)</span>', page.browser().get("/").text) == shares
+
+
 def test_single_annotator_sees_no_disagreements_and_no_name(page: Any) -> None:
-    text = page.browser().get("/").text
-    assert "/disagreements" not in text
-    assert 'class="who"' not in text
+    browser = page.browser()
+    assert "disagreements" not in browser.get("/review").text
+    assert 'class="who"' not in browser.get("/").text
+
+
+def test_bar_names_the_graph(make_page: Callable[..., Any], tmp_path: Path) -> None:
+    text = make_page(path=tmp_path / "my graph.labels").browser().get("/").text
+    assert re.search(r'class="graph"[^>]*>my graph<', text)
 
 
 def test_progress_page_has_every_count(make_page: Callable[..., Any]) -> None:
@@ -125,7 +178,10 @@ def test_finished_page(make_page: Callable[..., Any]) -> None:
     page = make_page(budget=1)
     page.session.label("", "n1", "ok", "1")
     browser = page.browser()
-    assert 'id="finished"' in browser.get("/").text
+    text = browser.get("/").text
+    assert 'id="finished"' in text
+    assert 'href="/downloads"' in text
+    assert 'data-copy="featprop train g --labels g.labels"' in text
     browser.post("/undo", data=form_of(browser.get("/").text, "/undo"))
     assert "Account 1</h1>" in browser.get("/").text
 
@@ -133,8 +189,9 @@ def test_finished_page(make_page: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("count", [3, 10, 11, 40])
 def test_first_ten_classes_have_keys_and_more_have_a_search(make_page: Callable[..., Any], count: int) -> None:
     text = make_page(classes=[f"class {place}" for place in range(count)]).browser().get("/").text
-    assert re.findall(r'data-key="(\d)" aria', text) == list("1234567890")[:count]
-    assert text.count('name="label"') == count
+    in_reach = count if count <= 10 else 5
+    assert re.findall(r'data-key="(\d)" aria', text) == list("1234567890")[:in_reach]
+    assert text.count('name="label"') == count + (5 if count > 10 else 0)
     assert ('id="find"' in text) == (count > 10)
 
 
@@ -166,11 +223,11 @@ def test_stored_text_is_escaped_everywhere(make_page: Callable[..., Any], paymen
     assert address == EVIL
     from featprop.web.page.addresses import node_address
 
-    paths = ["/", "/history", "/progress", "/disagreements", "/predictions", "/nodes/n3", node_address(EVIL)]
+    paths = ["/", "/history", "/progress", "/review", "/review/disagreements", "/nodes/n3", node_address(EVIL)]
     for path in [*paths, "/nodes/<script>alert(1)", "/<script>"]:
         text = browser.get(path).text
         assert "<script>" not in text, path
-        assert "<img" not in text, path
+        assert "<img src=x" not in text, path
     for path in ("/api/next", "/api/history", f"/api{node_address(EVIL)}", "/api/disagreements"):
         assert browser.get(path).headers["content-type"] == "application/json"
 
@@ -245,6 +302,6 @@ def test_progress_counts_former_annotators(make_page: Callable[..., Any], tmp_pa
     browser = make_page(path=tmp_path / "a.labels").browser()
     text = browser.get("/progress").text
     assert "former" in text
-    assert re.search(r'<li id="alpha"><strong>-?0\.\d', text)
-    assert 'href="/disagreements"' in text
-    assert 'id="open"' in browser.get("/disagreements").text
+    assert re.search(r'<li id="alpha"><strong>−?0\.\d', text)
+    assert 'class="badge"' in text
+    assert 'class="votes"' in browser.get("/review/disagreements").text

@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from featprop.web.page.security import HEADERS, MAX_BODY_BYTES, Hosts, Tokens, cookie_name, is_loopback, is_unspecified
+from featprop.web.page.security import (
+    HEADERS,
+    MAX_BODY_BYTES,
+    Tokens,
+    allowed_hosts,
+    cookie_name,
+    is_loopback,
+    is_unspecified,
+)
 
 PORT = 8765
 ANSWER = {"node": "n1", "label": "fraud", "key": "k"}
@@ -109,7 +117,7 @@ def test_token_identifies_the_annotator(make_page: Callable[..., Any]) -> None:
     page = make_page(annotators=("ada", "grace"))
     page.browser("ada").post("/labels", data=FORM)
     page.script("grace").post("/api/labels", {**ANSWER, "node": "n2", "key": "other"})
-    assert [(act.annotator, act.node) for act in page.log.events()] == [("ada", "n1"), ("grace", "n2")]
+    assert [(act.annotator, act.node) for act in page.events()] == [("ada", "n1"), ("grace", "n2")]
 
 
 def test_no_page_contains_the_token(page: Any) -> None:
@@ -150,15 +158,13 @@ def test_no_log_contains_the_token(page: Any, caplog: pytest.LogCaptureFixture) 
 def test_foreign_host_names_are_refused(page: Any, host: str) -> None:
     token = {"Authorization": f"Bearer {page.tokens.of('')}"}
     rebound = page.stranger({"Host": host, **token})
-    answer = rebound.get("/api/next")
-    assert answer.status_code == 403
-    assert answer.json()["parameter"] == "Host"
-    assert rebound.post("/api/labels", ANSWER).status_code == 403
-    assert rebound.get(f"/?token={page.tokens.of('')}").status_code == 403
+    assert rebound.get("/api/next").status_code == 400
+    assert rebound.post("/api/labels", ANSWER).status_code == 400
+    assert rebound.get(f"/?token={page.tokens.of('')}").status_code == 400
     assert labels(page) == {}
 
 
-@pytest.mark.parametrize("host", [f"127.0.0.1:{PORT}", "LOCALHOST", "localhost:9000", "[::1]", f"[0:0::1]:{PORT}"])
+@pytest.mark.parametrize("host", [f"127.0.0.1:{PORT}", "LOCALHOST", "localhost:9000", "[::1]", f"[::1]:{PORT}"])
 def test_local_host_names_are_accepted_with_any_port(page: Any, host: str) -> None:
     caller = page.stranger({"Host": host, "Authorization": f"Bearer {page.tokens.of('')}"})
     assert caller.get("/api/next").status_code == 200
@@ -166,20 +172,12 @@ def test_local_host_names_are_accepted_with_any_port(page: Any, host: str) -> No
 
 def test_host_names_by_bound_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "Desktop")
-    everywhere = Hosts.of("0.0.0.0")
-    assert all(map(everywhere.accept, ["192.168.1.7:8765", "[fe80::1]", "desktop:80", "desktop.local", "localhost"]))
-    assert not everywhere.accept("evil.example")
-    assert Hosts.of("::").accept("10.0.0.1")
-    assert Hosts.of("127.0.0.2").accept("127.0.0.2:8765")
-    one = Hosts.of("192.168.1.7")
-    assert one.accept("192.168.1.7:8765")
-    assert not any(map(one.accept, ["192.168.1.8", "localhost", "evil.example"]))
-    assert Hosts.of("[2001:DB8::0:1]").accept("[2001:db8::1]:8765")
+    assert {"127.0.0.1", "[::1]", "localhost", "desktop", "desktop.local"} <= set(allowed_hosts("0.0.0.0"))
+    assert "127.0.0.2" in allowed_hosts("127.0.0.2")
+    assert allowed_hosts("192.168.1.7") == ["192.168.1.7"]
+    assert allowed_hosts("[2001:DB8::0:1]") == ["[2001:db8::1]"]
     monkeypatch.setattr("socket.getaddrinfo", lambda *_: [(2, 1, 6, "", ("10.1.2.3", 0))])
-    named = Hosts.of("Labels.Example")
-    assert named.accept("labels.example:80")
-    assert named.accept("10.1.2.3")
-    assert not named.accept("evil.example")
+    assert allowed_hosts("Labels.Example") == ["10.1.2.3", "labels.example"]
 
 
 def test_unresolvable_host_name_is_accepted_literally(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +185,7 @@ def test_unresolvable_host_name_is_accepted_literally(monkeypatch: pytest.Monkey
         raise OSError
 
     monkeypatch.setattr("socket.getaddrinfo", fail)
-    assert Hosts.of("labels.example").names == {"labels.example"}
+    assert allowed_hosts("labels.example") == ["labels.example"]
 
 
 @pytest.mark.parametrize(
@@ -259,7 +257,7 @@ def test_get_requests_change_nothing(page: Any) -> None:
     browser = page.browser()
     for path in ("/labels", "/api/labels", "/undo", "/skips"):
         assert browser.get(path, params=FORM).status_code == 405
-    assert page.log.events() == []
+    assert page.events() == []
 
 
 # What a browser may do with an answer
@@ -291,7 +289,7 @@ def test_pages_are_not_cached(page: Any) -> None:
 
 def test_no_page_has_inline_scripts_or_styles(page: Any) -> None:
     browser = page.browser()
-    for path in ("/", "/history", "/progress", "/predictions", "/downloads", "/help", "/nodes/%22n1%22", "/nowhere"):
+    for path in ("/", "/history", "/progress", "/review", "/downloads", "/help", "/nodes/%22n1%22", "/nowhere"):
         text = browser.get(path).text
         assert not re.search(r"<script(?![^>]* src=\"/static/)|<style|\sstyle=|\son[a-z]+=|javascript:", text), path
         assert not re.search(r'(src|href)="(https?:)?//', text), path
@@ -360,10 +358,8 @@ def test_truncated_form_is_refused(make_page: Callable[..., Any]) -> None:
     page = make_page(classes=[1, 12])
     part = b"key=k&node=%22n1%22&label=1"
     gone = [{"type": "http.request", "body": part, "more_body": True}, {"type": "http.disconnect"}]
-    assert _cut_form(page, *gone) == []
-    short = _cut_form(page, {"type": "http.request", "body": part, "more_body": False})
-    assert short[0]["status"] == 400
-    assert page.log.events() == []
+    assert _cut_form(page, *gone)[0]["status"] == 400
+    assert page.events() == []
 
 
 @pytest.mark.parametrize("length", ["-1", "many", "1e3", "9" * 30])
@@ -391,7 +387,7 @@ def test_texts_are_bounded(page: Any, path: str, body: dict[str, str]) -> None:
         page.script().post(path, content=json.dumps(body), headers={"Content-Type": "application/json"}).status_code
         == 422
     )
-    assert page.log.events() == []
+    assert page.events() == []
 
 
 def test_forms_are_bounded(page: Any) -> None:

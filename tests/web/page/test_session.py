@@ -1,7 +1,5 @@
 """Labelling sessions: questions, answers, training, and that no answer is lost or counted twice."""
 
-import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,14 +10,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.errors import FeatpropError, LabelError, ParameterError
+from featprop.errors import FeatpropError, LabelError, ModelError, ParameterError
 from featprop.graph import Graph
-from featprop.labels import LabelLog
+from featprop.labels import Annotation, LabelLog
 from featprop.labels.agreement import alpha, consensus, disagreements
+from featprop.labels.log import ClassEntry
 from featprop.web.page.api import to_json_progress
-from featprop.web.page.questions import LEASE_S
-from featprop.web.page.session import MIN_RANKED, Session
-from featprop.web.page.trainer import Snapshot, compute_ranking
+from featprop.web.page.classes import class_keys
+from featprop.web.page.session import MAX_RANKED, Session
+from featprop.web.page.state import LEASE_S
+from featprop.web.page.trainer import Setup, Worker, compute_ranking
 from featprop.web.page.types import Why
 from tests.helpers import raises
 
@@ -48,13 +48,13 @@ Make = Callable[..., Session]
 
 @pytest.fixture
 def make(graph: Graph, tmp_path: Path) -> Iterator[Make]:
-    """Return a maker of sessions on one file, without a running model."""
+    """Return a maker of sessions on one file, with a first ranking and without a running model."""
     opened: list[Session] = []
 
     def session(**options: object) -> Session:
         found = Session(graph, LabelLog(tmp_path / "a.labels"), **({"classes": ["a", "b", "c"]} | options))
         opened.append(found)
-        return found
+        return with_ranking(found)
 
     yield session
     for each in opened:
@@ -63,13 +63,18 @@ def make(graph: Graph, tmp_path: Path) -> Iterator[Make]:
 
 
 def with_ranking(session: Session, wanted: int = 10) -> Session:
-    snapshot = Snapshot(session.log.labels(), (), wanted)
-    session._take(compute_ranking(session.graph, "featprop-diffused", "ridge", 0, snapshot))
+    snapshot = replace(session._snapshot(), wanted=wanted)
+    session._take(compute_ranking(Setup(session.graph, "featprop-diffused", "ridge", 0), snapshot))
     return session
 
 
+def events(session: Session) -> list[Annotation]:
+    """All events except the names of the classes."""
+    return [act for act in session.log.events() if act.kind != "class"]
+
+
 def test_question_is_the_best_ranked_and_stays_until_answered(make: Make) -> None:
-    session = with_ranking(make())
+    session = make()
     first = session.next("")
     assert first is not None
     assert first.node == session.graph.ids[session.ranking.nodes[0]]
@@ -83,7 +88,7 @@ def test_question_is_the_best_ranked_and_stays_until_answered(make: Make) -> Non
 
 
 def test_answer_is_on_disk_when_the_call_returns(make: Make, tmp_path: Path) -> None:
-    session = with_ranking(make())
+    session = make()
     question = session.next("")
     session.label("", question.node, "b", "k1")
     with LabelLog(tmp_path / "a.labels") as other:
@@ -91,18 +96,18 @@ def test_answer_is_on_disk_when_the_call_returns(make: Make, tmp_path: Path) -> 
 
 
 def test_repeated_key_changes_nothing(make: Make) -> None:
-    session = with_ranking(make())
+    session = make()
     session.label("", "n1", "a", "k1")
     session.label("", "n1", "b", "k2")
     session.label("", "n1", "a", "k1")
     session.skip("", "n2", "unsure", "k3")
     session.skip("", "n2", "unsure", "k3")
-    assert [(act.kind, act.label) for act in session.log.events()] == [("label", "a"), ("label", "b"), ("skip", None)]
+    assert [(act.kind, act.label) for act in events(session)] == [("label", "a"), ("label", "b"), ("skip", None)]
     assert session.log.labels() == {"n1": "b"}
 
 
 def test_undo_asks_again(make: Make) -> None:
-    session = with_ranking(make())
+    session = make()
     question = session.next("")
     session.label("", question.node, "a", "k1")
     assert session.undo("", "k2").node == question.node
@@ -121,8 +126,30 @@ def test_skipped_nodes_do_not_come_back(make: Make) -> None:
     assert sorted(asked) == sorted(session.graph.ids.tolist())
 
 
-def test_random_question_before_the_first_ranking(make: Make) -> None:
-    assert make().next("").why is Why.RANDOM
+def test_no_question_is_a_random_node(make: Make) -> None:
+    """The ranking runs out and no training ends: then come similar nodes, and with a model its least certain ones."""
+    session = with_ranking(make(), wanted=3)
+    reasons = []
+    for turn in range(12):
+        question = session.next("")
+        reasons.append(question.why)
+        session.label("", question.node, "abc"[int(question.node[1:]) % 3], f"k{turn}")
+    assert reasons == [Why.RANKED] * 3 + [Why.SIMILAR] * 9
+    with_ranking(session, wanted=3)
+    first = session.next("")
+    session.label("", first.node, "a", "first")
+    assert session.questions("", ahead=9)[-1].why is Why.UNCERTAIN
+    asked = [each.node for each in session.questions("", ahead=9) if each.why is Why.UNCERTAIN]
+    order = [node for node, _ in session.least_certain(60)]
+    assert asked == [node for node in order if node in asked]
+
+
+def test_questions_in_advance_leave_enough_for_others(make: Make) -> None:
+    session = make(annotators=["ada", "grace"], budget=3)
+    assert len(session.questions("ada")) == 2
+    assert len(session.questions("grace")) == 1
+    session.label("ada", session.next("ada").node, "a", "k")
+    assert len({question.node for name in ("ada", "grace") for question in session.questions(name)}) == 2
 
 
 def test_every_reason_has_an_explanation(make: Make) -> None:
@@ -133,14 +160,14 @@ def test_every_reason_has_an_explanation(make: Make) -> None:
 
 
 def test_questions_end_at_the_budget(make: Make) -> None:
-    session = with_ranking(make(budget=2))
+    session = make(budget=2)
     for key in "ab":
         session.label("", session.next("").node, "a", key)
     assert session.next("") is None
 
 
 def test_annotators_get_different_nodes(make: Make) -> None:
-    session = with_ranking(make(annotators=["ada", "grace"]))
+    session = make(annotators=["ada", "grace"])
     seen: list[object] = []
     for turn in range(N // 2):
         for name in ("ada", "grace"):
@@ -153,7 +180,7 @@ def test_annotators_get_different_nodes(make: Make) -> None:
 
 
 def test_overlap_shares_some_nodes(make: Make) -> None:
-    session = with_ranking(make(annotators=["ada", "grace"], overlap=2))
+    session = make(annotators=["ada", "grace"], overlap=2)
     for name in ("ada", "grace"):
         turn = 0
         while (question := session.next(name)) is not None:
@@ -167,7 +194,7 @@ def test_overlap_shares_some_nodes(make: Make) -> None:
 
 def test_lease_expires_and_late_answer_counts(make: Make) -> None:
     clock = Clock()
-    session = with_ranking(make(annotators=["ada", "grace"], clock=clock))
+    session = make(annotators=["ada", "grace"], clock=clock)
     question = session.next("ada")
     assert session.next("grace").node != question.node
     clock.now = LEASE_S - 1
@@ -182,17 +209,17 @@ def test_lease_expires_and_late_answer_counts(make: Make) -> None:
 
 
 def test_restart_continues(make: Make) -> None:
-    session = with_ranking(make())
+    session = make()
     session.label("", "n3", "c", "k1")
     session.skip("", "n4", "unsure", "k2")
-    again = with_ranking(make(classes=[]))
-    assert list(again.classes) == ["c"]
+    again = make(classes=[])
+    assert list(again.classes) == ["a", "b", "c"]
     assert [act.node for act in again.history("")] == ["n4", "n3"]
     assert again.next("").node not in ("n3", "n4")
 
 
 def test_disagreements_are_settled(make: Make) -> None:
-    session = with_ranking(make(annotators=["ada", "grace"]))
+    session = make(annotators=["ada", "grace"])
     session.label("ada", "n1", "a", "k1")
     session.label("grace", "n1", "b", "k2")
     assert [each.node for each in session.disagreements()] == ["n1"]
@@ -232,7 +259,7 @@ def test_unknown_annotators_and_nodes_are_refused(make: Make, act: Callable[[Ses
     session = make()
     with pytest.raises(FeatpropError):
         act(session)
-    assert session.log.events() == []
+    assert events(session) == []
 
 
 def test_advice_appears_with_enough_labels(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,7 +287,7 @@ def test_model_trains_in_the_background(make: Make, graph: Graph) -> None:
     session = make()
     session.start()
     assert session.ranking is not None
-    assert len(session.ranking.nodes) >= MIN_RANKED
+    assert len(session.ranking.nodes) == min(MAX_RANKED, N)
     for turn in range(12):
         node = session.next("").node
         session.label("", node, "abc"[int(str(node)[1:]) % 3], f"k{turn}")
@@ -284,9 +311,7 @@ def test_model_trains_in_the_background(make: Make, graph: Graph) -> None:
 def test_dead_training_process_is_replaced(make: Make) -> None:
     session = make()
     session.start()
-    trainer = session._trainer
-    trainer._process.kill()
-    trainer._process.join()
+    session._trainer._worker.close()
     for turn in range(3):
         session.label("", session.next("").node, "abc"[turn], f"k{turn}")
     deadline = time.monotonic() + 300
@@ -298,16 +323,38 @@ def test_dead_training_process_is_replaced(make: Make) -> None:
 
 def test_failed_training_does_not_delay_labels(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     session = make()
+    session.start()
     monkeypatch.setattr(session._trainer, "_ask", lambda snapshot: 1 / 0)
-    session.start(patience=1)
     session.label("", session.next("").node, "a", "k1")
     assert len(session.log.labels()) == 1
+    deadline = time.monotonic() + 60
+    while not session.progress().failure and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert "division" in session.progress().failure
+    assert session.next("").why is Why.RANKED
+
+
+def test_failed_first_ranking_is_an_error(make: Make) -> None:
+    session = make(strategy="random")
+    session._trainer._setup = session._trainer._setup._replace(model="no such model", strategy="no such strategy")
+    with pytest.raises(ModelError):
+        session.start()
+
+
+def test_worker_started_early_is_used(graph: Graph) -> None:
+    worker, log = Worker(), LabelLog()
+    session = Session(graph, log, worker=worker)
+    session.start()
+    assert session.ranking is not None
+    assert session._trainer._worker is worker
+    session.close()
+    assert worker.failure()
+    log.close()
 
 
 def test_concurrent_annotators(make: Make) -> None:
     names = [f"p{place}" for place in range(8)]
-    session = with_ranking(make(annotators=names))
+    session = make(annotators=names)
 
     def work(name: str) -> None:
         turn = 0
@@ -321,7 +368,7 @@ def test_concurrent_annotators(make: Make) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    acts = session.log.events()
+    acts = events(session)
     assert len(acts) == len({act.node for act in acts}) == N
 
 
@@ -337,7 +384,7 @@ def test_key_of_another_answer_is_refused(make: Make) -> None:
     ):
         with pytest.raises(LabelError):
             act()
-    assert len(session.log.events()) == 1
+    assert len(events(session)) == 1
     assert session.labels() == {"n1": "a"}
 
 
@@ -349,12 +396,12 @@ def test_answers_written_by_another_process_can_be_changed(make: Make, tmp_path:
     assert before is not None
     assert before.label == "a"
     assert session.labels() == {"n1": "b"}
-    assert [act.kind for act in session.log.events()] == ["label", "label"]
+    assert [act.kind for act in events(session)] == ["label", "label"]
 
 
 def test_undone_nodes_are_asked_again(make: Make) -> None:
     session = make()
-    asked = []
+    asked: list[object] = []
     for turn in range(N):
         asked.append(session.next("").node)
         session.label("", asked[-1], "a", f"k{turn}")
@@ -403,15 +450,15 @@ def test_restart_keeps_classes_in_order(make: Make) -> None:
     session.close()
     assert list(make(classes=[]).classes) == ["z", "a", "new"]
     assert list(make(classes=["new", "a"]).classes) == ["new", "a", "z"]
-    assert session.log.classes() == ["z", "a", "new"]
+    assert session.log.classes() == ["new", "a", "z"]
 
 
 def test_classes_with_another_spelling_are_those_of_the_log(make: Make, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", logger="featprop")
-    make().log.tell({"n1": "fraud", "n2": "Fraud", "n3": 1, "n4": "not ok"})
+    make(classes=[]).log.tell({"n1": "fraud", "n2": "Fraud", "n3": 1, "n4": "not ok"})
     session = make(classes=["FRAUD", "legit", "Fraud", "1", "1.0", "not  OK"])
     assert list(map(repr, session.classes)) == ["'fraud'", "'legit'", "'Fraud'", "'1'", "1", "'not ok'"], "types stay"
-    (record,) = caplog.records
+    (record,) = [each for each in caplog.records if each.name == "featprop.labels.classes"]
     assert all(name in record.getMessage() for name in ("'FRAUD'", "'fraud'", "'1.0'", "'not  OK'"))
 
 
@@ -437,7 +484,7 @@ def test_failed_write_changes_nothing_in_memory(make: Make) -> None:
 
 def test_labels_of_open_questions_are_hidden(make: Make) -> None:
     session = make(annotators=["ada", "grace"], overlap=2)
-    shared = [node for node in session.graph.ids.tolist() if session._questions.wanted(node) == 2][:2]
+    shared = [session.graph.ids[position] for (position,) in session.log.query("SELECT position FROM shares LIMIT 2")]
     for turn, node in enumerate(shared):
         session.label("ada", node, "b", f"k{turn}")
     places = session.graph.positions(shared)
@@ -466,7 +513,7 @@ def test_reserved_nodes_count_towards_the_budget(make: Make) -> None:
     assert session.next("grace") is not None
     assert session.next("eve") is None
     session.skip("ada", session.next("ada").node, "unsure", "k1")
-    assert session.next("eve") is not None
+    assert [session.next(name) is None for name in ("ada", "grace", "eve")] == [False, False, True]
 
 
 def test_counts_match_the_log_after_random_actions(make: Make) -> None:
@@ -498,41 +545,59 @@ def test_counts_match_the_log_after_random_actions(make: Make) -> None:
         mine = sorted((act.number for act in holding if act.annotator == name), reverse=True)
         assert [act.number for act in session.history(name)] == mine
     again = make(annotators=["ada", "grace"], overlap=2)
-    assert again.progress() == progress
-
-
-def test_hanging_training_is_stopped_and_restarted(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("featprop.web.page.trainer.MIN_TIMEOUT_S", 0.3)
-    session = make()
-    trainer = session._trainer
-    begin = trainer._start_process
-    hung = []
-
-    def begin_hung() -> None:
-        begin()
-        if not hung:
-            hung.append(trainer._process.pid)
-            os.kill(trainer._process.pid, signal.SIGSTOP)
-
-    monkeypatch.setattr(trainer, "_start_process", begin_hung)
-    session.start(patience=5)
-    assert "0 s" in session.progress().failure
-    monkeypatch.setattr("featprop.web.page.trainer.MIN_TIMEOUT_S", 60.0)
-    session.label("", session.next("").node, "a", "k1")
-    deadline = time.monotonic() + 300
-    while session.progress().seen < 1 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert (session.progress().seen, session.progress().failure) == (1, "")
+    assert replace(again.progress(), seen=0, coverage=[]) == replace(progress, seen=0, coverage=[])
 
 
 def test_node_of_another_class_than_its_neighbours_is_contradicted(make: Make, graph: Graph) -> None:
     session = make()
-    session.log.tell({f"n{i}": "abc"[i % 3] for i in range(12)}, annotator="")
+    for i in range(12):
+        session.label("", f"n{i}", "abc"[i % 3], f"k{i}")
     with_ranking(session)
     assert session.ranking is not None
     probabilities = np.tile(np.float32([0.8, 0.1, 0.1]), (N, 1))
     alone = int(np.diff(graph.adjacency.indptr)[20:].argmax()) + 20
     probabilities[alone] = [0.1, 0.8, 0.1]
-    session._questions.ranking = replace(session.ranking, probabilities=probabilities)
+    session._take(replace(session.ranking, probabilities=probabilities))
     assert session.contradicted(5)[0][0] == f"n{alone}"
     assert session.contradicted(5)[0][1].label == "b"
+
+
+def test_classes_are_renamed_merged_described_and_removed(make: Make) -> None:
+    session = make()
+    for place in range(12):
+        session.label("", f"n{place}", "abc"[place % 3], f"k{place}")
+    with_ranking(session)
+    assert session.rename_class("a", "alpha") == "alpha"
+    assert list(session.classes) == ["alpha", "b", "c"]
+    assert session.labels()["n0"] == "alpha"
+    assert session.prediction("n30").probabilities.keys() == {"alpha", "b", "c"}
+    assert session.rename_class("c", "B") == "b"
+    assert list(session.classes) == ["alpha", "b"]
+    assert dict(session.progress().classes) == {"alpha": 4, "b": 8}
+    assert sum(session.prediction("n30").probabilities.values()) == pytest.approx(1, abs=1e-3)
+    session.describe_class("b", "everything else")
+    session.add_class("spare")
+    assert [entry.description for entry in session.classes.entries] == ["", "everything else", ""]
+    with raises(LabelError, value="b"):
+        session.remove_class("b")
+    session.remove_class("spare")
+    assert list(session.classes) == ["alpha", "b"]
+    again = make(classes=[])
+    assert list(again.classes) == ["alpha", "b"]
+    assert again.classes.entries[1].description == "everything else"
+
+
+@pytest.mark.parametrize("name", ["", " ", "\0", "\u200b", "\u202eok", "\u043ek", "o\u043a\n"])
+def test_invisible_and_look_alike_names_are_refused(make: Make, name: str) -> None:
+    session = make(classes=["ok", "ox"])
+    with raises(ParameterError, parameter="name"):
+        session.add_class(name)
+    assert len(session.classes) == 2
+
+
+def test_moved_keys_are_known(make: Make) -> None:
+    assert make(classes=["ok", "fraud"]).moved_keys == {}
+    assert make(classes=[]).moved_keys == {}
+    again = make(classes=[ClassEntry("fraud", "f", "steals"), ClassEntry("new")])
+    assert again.moved_keys == {"ok": ("1", "2"), "fraud": ("2", "f")}
+    assert class_keys(again.classes.entries) == ["f", "1", "2"]

@@ -14,9 +14,8 @@ from featprop.graph import UNKNOWN, Graph
 from featprop.models import GraphRidge
 from featprop.web.report.commands import Files, next_steps
 from featprop.web.report.context import ReportContext
-from featprop.web.report.findings import Findings, headline, lead, majority_warning
+from featprop.web.report.findings import Findings, build_lists, headline, lead, majority_warning
 from featprop.web.report.graph_stats import describe_graph
-from featprop.web.report.lists import build_lists
 from featprop.web.report.map import MARKS, class_mark, draw_map, sample_nodes
 from featprop.web.report.page import summarize_classes
 from featprop.web.report.records import embed_json, node_records
@@ -96,14 +95,14 @@ def test_records_of_nodes(context: ReportContext, findings: Findings) -> None:
     data = node_records(context, drawn, lists)
     texts, node = data["texts"], data["nodes"][7]
     assert len(data["nodes"]) == 60
-    assert {len(each) for each in data["nodes"]} == {17}
-    assert texts[node[9]] == "Account 7"
-    fields = {texts[node[10][place]]: texts[node[10][place + 1]] for place in range(0, len(node[10]), 4)}
+    assert {len(each) for each in data["nodes"]} == {18}
+    assert [texts[node[9]], texts[node[10]]] == ["Account 7", "n7"]
+    fields = {texts[node[11][place]]: texts[node[11][place + 1]] for place in range(0, len(node[11]), 4)}
     assert fields["id"] == "n7"
     assert fields["since"] == "8 March 2017"
-    assert sorted(node[11]) == [3, 5, 9, 11]
-    assert node[13] == 4
-    assert data["nodes"][59][13] == 0
+    assert sorted(node[12]) == [3, 5, 9, 11]
+    assert node[14] == 4
+    assert data["nodes"][59][14] == 0
     assert len(texts) == len(set(texts))
     assert json.loads(str(embed_json(data))) == data
 

@@ -1,7 +1,8 @@
 """Build the card of a node: its title and the values of its columns, formatted for people.
 
-Images come first, then unique values, text, dates, numbers, categories, links, and missing values. Numbers and dates
-come with their rank among all nodes, categories with their frequency. The text is not escaped.
+The order is the same for all nodes: images, text, the other columns as in the table, columns with the same value
+everywhere, and the id. Numbers and dates come with their rank among all nodes, categories with their frequency. The
+text is not escaped.
 """
 
 from __future__ import annotations
@@ -32,16 +33,25 @@ from featprop.web.common.formatting import (
     format_range,
     format_value,
 )
-from featprop.web.common.image_files import MEDIA_TYPES, find_image
 
 IMAGES_URL = "/images/"
 """Where the labelling page serves the image folder."""
+MEDIA_TYPES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".bmp": "image/bmp",
+    ".avif": "image/avif",
+}
+"""Media type of each file extension. SVG is not allowed, because an SVG file can run scripts."""
 MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_VALUE_CHARS = 5000, 120, 500
 MAX_FIELDS = 100
 MAX_NUMBERS, MAX_WORDS = 8, 60
 """Numbers and words shown of the features."""
-ORDER = ("image", "own", "text", "date", "number", "category", "flag", "vector", "link")
-"""Order of the kinds of columns; constant columns and missing values come last."""
+FIRST_KINDS = ("image", "text")
+"""Kinds of fields that come first."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,8 @@ class Field:
     name
         Column name.
     kind
-        ``"text"``, ``"number"``, ``"date"``, ``"category"``, ``"flag"``, ``"link"``, ``"image"`` or ``"vector"``.
+        ``"text"``, ``"code"`` (unique to nearly every node), ``"number"``, ``"date"``, ``"category"``, ``"flag"``,
+        ``"link"``, ``"image"`` or ``"vector"``.
     text
         Formatted value, not escaped; empty if it is missing.
     note
@@ -89,21 +100,20 @@ def build_card(graph: Graph, position: int, images: Path | None = None) -> Card:
     """
     layout = card_layout(graph)
     title, from_column = _title(graph, position)
-    fields: list[tuple[tuple[int, int], Field]] = []
-    if from_column:
-        fields.append(((1, -1), Field(layout.id, "text", _id_text(graph, position, MAX_VALUE_CHARS))))
-    for place, column in enumerate(layout.columns):
-        value = _value(graph, column.name, position)
-        if column.name == layout.title and clean_line(format_value(value)) == title:
-            continue
-        field = _column_field(column, value, position, images)
-        fields.append(((_rank(column, field), place), field))
+    fields = [
+        (_rank(field, is_constant=column.is_constant), field)
+        for column in layout.columns
+        for value in [_value(graph, column.name, position)]
+        if column.name != layout.title or clean_line(format_value(value)) != title
+        for field in [_column_field(column, value, position, images)]
+    ]
     for name, start, stop in layout.features:
-        summary = summarize_features(graph, start, stop)
-        shown = _feature_fields(graph, position, name, summary)
-        fields += [((_rank_of_kind(field.kind), len(fields) + more), field) for more, field in enumerate(shown)]
-    picture = node_picture(graph, position)
+        shown = _feature_fields(graph, position, name, summarize_features(graph, start, stop))
+        fields += [(_rank(field), field) for field in shown]
     ordered = [field for _, field in sorted(fields, key=lambda pair: pair[0])]
+    if from_column:
+        ordered.append(Field(layout.id, "code", _id_text(graph, position, MAX_VALUE_CHARS)))
+    picture = node_picture(graph, position)
     return Card(
         title,
         ordered[:MAX_FIELDS],
@@ -150,22 +160,16 @@ def _value(graph: Graph, column: str, position: int) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _rank_of_kind(kind: str) -> int:
-    return ORDER.index(kind)
-
-
-def _rank(column: CardColumn, field: Field) -> int:
-    if not field.text:
-        return len(ORDER) + 1
-    if column.is_constant:
-        return len(ORDER)
-    return _rank_of_kind(field.kind if field.kind in ("image", "link") else column.kind)
+def _rank(field: Field, *, is_constant: bool = False) -> int:
+    if is_constant:
+        return len(FIRST_KINDS) + 1
+    return FIRST_KINDS.index(field.kind) if field.kind in FIRST_KINDS else len(FIRST_KINDS)
 
 
 def _column_field(column: CardColumn, value: Any, position: int, images: Path | None) -> Field:
     """Return the field of a column."""
     name = clean_line(column.name, MAX_TITLE_CHARS) or "unnamed column"
-    kind = "text" if column.kind == "own" else column.kind
+    kind = "code" if column.kind == "own" else column.kind
     text = _format(column, value)
     if not text.strip():
         return Field(name, kind, "", "missing")
@@ -176,7 +180,7 @@ def _column_field(column: CardColumn, value: Any, position: int, images: Path | 
             return _image_field(name, value.strip(), images)
     share = None if column.shares is None else float(column.shares[position])
     share = None if share is None or math.isnan(share) else share
-    limit = MAX_TEXT_CHARS if kind == "text" else MAX_VALUE_CHARS
+    limit = MAX_TEXT_CHARS if kind in ("text", "code") else MAX_VALUE_CHARS
     cut = f"{len(text) - limit:,} more characters" if len(text) > limit else ""
     note = cut or ("same for all nodes" if column.is_constant else _note(kind, share))
     return Field(name, kind, clean_text(text, limit), note, share if kind in ("number", "date") else None)
@@ -196,9 +200,22 @@ def _image_field(name: str, value: str, images: Path) -> Field:
     """Return the field of an image, or the text of the table if there is no such file."""
     file = find_image(images, value)
     if file is None:
-        return Field(name, "text", clean_text(value, MAX_VALUE_CHARS), "not in the image folder")
+        return Field(name, "code", clean_text(value, MAX_VALUE_CHARS), "not in the image folder")
     inside = file.relative_to(images.resolve())
     return Field(name, "image", clean_text(value, MAX_VALUE_CHARS), href=IMAGES_URL + quote(inside.as_posix()))
+
+
+def find_image(images: Path, name: str) -> Path | None:
+    """Return the path of an image, or None if it is missing or outside the folder (by ``..`` or a link)."""
+    try:
+        root = images.resolve(strict=True)
+        for start in (root, root.parent):
+            found = (start / name).resolve()
+            if found.is_relative_to(root) and found.suffix.lower() in MEDIA_TYPES and found.is_file():
+                return found
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return None
 
 
 def _is_link(text: str) -> bool:

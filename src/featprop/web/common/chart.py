@@ -1,4 +1,4 @@
-"""Draw a line chart over the number of labels as SVG, with an interval band and an optional forecast."""
+"""Draw line charts over the number of labels and bars of intervals as SVG."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
+
+from featprop.evaluate import Interval, LearningCurve
 
 WIDTH, HEIGHT = 480, 290
 LEFT, RIGHT, TOP, BOTTOM = 54, 22, 22, 48
@@ -76,6 +78,37 @@ def line_chart(
     return Markup('<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
         WIDTH, HEIGHT, description, Markup("").join(parts)
     )
+
+
+def learning_chart(curve: LearningCurve) -> Markup | None:
+    """Return the estimated accuracy over the number of labels, with its forecast."""
+    points = [(each.n_labels, each.accuracy) for each in curve.estimates]
+    text = "; ".join(f"{share} with {labels:,} labels" for labels, share in points)
+    forecast = None
+    if curve.forecast is not None:
+        expected = curve.forecast.accuracy(curve.now.accuracy)
+        forecast = _accuracy_point(curve.forecast.n_labels, expected)
+        text += f"; forecast {expected} with {curve.forecast.n_labels:,}"
+    return line_chart(
+        [_accuracy_point(labels, share) for labels, share in points],
+        description=f"Estimated accuracy: {text}.",
+        format_tick=lambda share: f"{100 * share:.0f} %",
+        forecast=forecast,
+        highest=1.0,
+    )
+
+
+def _accuracy_point(labels: int, share: Interval) -> Point:
+    return Point(int(labels), share.value, share.low, share.high)
+
+
+def interval_bar(interval: Interval) -> Markup:
+    """Return a bar from 0 to 100 % that shows an interval and its value."""
+    return Markup(
+        '<svg class="interval" viewBox="0 0 200 16" preserveAspectRatio="none" aria-hidden="true">'
+        '<line x1="0" x2="200" y1="8" y2="8"/><rect x="{:.1f}" width="{:.1f}" y="3" height="10"/>'
+        '<line class="value" x1="{:.1f}" x2="{:.1f}" y1="0" y2="16"/></svg>'
+    ).format(200 * interval.low, max(1.0, 200 * interval.width), 200 * interval.value, 200 * interval.value)
 
 
 def _limits(points: Sequence[Point], highest: float | None, from_zero: bool) -> tuple[float, float]:

@@ -1,89 +1,89 @@
-"""Choose which neighbours of a node to show, and count the classes of all of them.
+"""The neighbours of a node: by name, as counts of their classes, and as a drawing.
 
 A node may have a million neighbours; a page shows up to forty. Labelled neighbours come first, then those the node
-represents, then a sample of the others in proportion to their predicted classes. The sample depends only on the seed,
-the node and the neighbour, so it stays the same between visits and mostly the same as predictions change.
+represents, then the heaviest edges. Ties are broken by a random order that depends only on the seed and the node, so
+the choice stays the same between visits. The counts are about all neighbours.
 
-Cost: one row of the adjacency matrix, and at most `MAX_SCANNED` neighbours of each neighbour shown.
+Squares are labelled, circles predicted; each has the colour and the abbreviation of its class, so nothing depends on
+colour alone. The SVG has no style and no script: `palette.class_stylesheet` has the rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
 from featprop.graph import UNKNOWN, Graph
+from featprop.web.common.card import node_title
+from featprop.web.common.features import Picture
+from featprop.web.common.formatting import clean_line
+from featprop.web.common.palette import abbreviate_classes, class_css
 
-MAX_NEIGHBOURS, MAX_SECOND = 40, 3
-MAX_SCANNED = 1000
-"""Neighbours of a neighbour to choose from; a random sample if there are more."""
-
-
-class Count(NamedTuple):
-    """Number of neighbours of a class: by label, and by prediction for those without one."""
-
-    labelled: int
-    predicted: int
+MAX_NEIGHBOURS = 40
+MAX_NAME_CHARS = 200
+SIZE, RING_RADIUS, STAGGER = 400, 158, 16
+"""Side of the drawing, radius of the ring, and how far every other node of a crowded ring moves in and out."""
+MAX_UNCROWDED = 24
+"""Neighbours on a ring without stagger."""
+MAX_LINKS = 30
+"""Edges between neighbours that are drawn; more would hide the nodes."""
+MIN_STROKE, MAX_STROKE = 1.2, 4.5
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A node shown around another one."""
+    """A neighbour shown on a page."""
 
-    position: int  # position of the node
-    weight: float  # weight of the edge to the centre or to the parent
-    label: int | None = None  # class codes, or None; labelled nodes have no prediction
-    prediction: int | None = None
-    represented: bool = False  # whether the centre was selected to represent it
-    parent: int | None = None  # in the second ring, the neighbour it belongs to
+    position: int  # position in the graph, name, and address of its page
+    name: str
+    address: str
+    weight: float  # weight of the edge, as in the table of edges
+    code: int | None = None  # class code by label, else by prediction
+    how: str = ""  # ``"labelled"``, ``"predicted"``, or empty
+    label: str = ""  # name, abbreviation and CSS class of its class
+    mark: str = ""
+    style: str = "class-none"
+    represented: bool = False  # whether the node was selected to represent it
+
+
+@dataclass(frozen=True)
+class ClassCount:
+    """Number of all neighbours of a class, by label and by prediction."""
+
+    name: str  # class, ``"unlabelled"`` for neighbours without label and prediction
+    mark: str
+    style: str
+    labelled: int
+    predicted: int
 
     @property
-    def code(self) -> int | None:
-        """Class by label, else by prediction."""
-        return self.prediction if self.label is None else self.label
-
-    @property
-    def how(self) -> str:
-        """Source of the class: ``"labelled"``, ``"predicted"``, or empty."""
-        return "labelled" if self.label is not None else "predicted" if self.prediction is not None else ""
+    def count(self) -> int:
+        """Number of neighbours."""
+        return self.labelled + self.predicted
 
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """A node and the nodes around it.
+    """A node and its neighbours."""
 
-    Attributes
-    ----------
-    centre, label
-        Position of the node and its class code, or None.
-    first
-        Neighbours shown, by class, labelled ones first.
-    second
-        Neighbours of those, by parent.
-    links
-        Edges within the first ring, as pairs of positions.
-    total
-        Number of neighbours.
-    counts
-        Number of neighbours of each class, most frequent first; None for those without label and prediction.
-    """
-
-    centre: int
-    label: int | None
-    first: tuple[Neighbour, ...]
-    second: tuple[Neighbour, ...]
-    links: tuple[tuple[int, int], ...]
-    total: int
-    counts: dict[int | None, Count]
+    title: str  # name of the node, and its mark and CSS class, or "?" without a label
+    mark: str
+    style: str
+    total: int  # number of neighbours
+    shown: tuple[Neighbour, ...]  # neighbours shown, labelled ones first
+    counts: tuple[ClassCount, ...]  # classes of all neighbours, most frequent first
+    links: tuple[tuple[int, int], ...]  # edges between neighbours shown, as pairs of positions
 
     @property
-    def shown(self) -> str:
-        """Number of neighbours shown: ``"40 of 103,221"``, or ``"7"`` if all are shown."""
-        return f"{self.total:,}" if len(self.first) == self.total else f"{len(self.first):,} of {self.total:,}"
+    def is_weighted(self) -> bool:
+        """Whether the weights of the neighbours shown differ."""
+        return len({each.weight for each in self.shown}) > 1
 
 
 def find_neighbourhood(
@@ -93,8 +93,9 @@ def find_neighbourhood(
     labels: NDArray[Any],
     predictions: NDArray[Any] | None = None,
     represented: Collection[int] = (),
+    classes: Sequence[str] = (),
+    link: Callable[[int], str] = str,
     limit: int = MAX_NEIGHBOURS,
-    second: int = MAX_SECOND,
     seed: int = 0,
 ) -> Neighbourhood:
     """Return the neighbourhood of a node.
@@ -111,60 +112,51 @@ def find_neighbourhood(
         Predicted class code of each node, -1 without a prediction; None without a model.
     represented
         Positions of the nodes that the node was selected to represent.
+    classes
+        Names of the classes.
+    link
+        Returns the address of a node.
     limit
         Maximum number of neighbours shown.
-    second
-        Maximum number of neighbours shown for each of those.
     seed
-        Seed of the sample.
+        Seed of the order of neighbours that are alike.
     """
-    known = _Known(graph, labels, predictions)
-    key = np.random.SeedSequence([seed, position]).generate_state(1, np.uint64).astype(np.uint64)
     nodes, weights = _row(graph, position)
-    labelled, predicted = known.labels_of(nodes), known.predictions_of(nodes)
+    labelled = np.asarray(labels[nodes], dtype=np.int64)
+    predicted = np.full(len(nodes), UNKNOWN) if predictions is None else np.asarray(predictions[nodes], dtype=np.int64)
+    predicted = np.where(labelled == UNKNOWN, predicted, UNKNOWN)
     is_represented = np.isin(nodes, np.fromiter(represented, np.int64, len(represented)))
-    chosen = _choose(labelled, predicted, is_represented, limit, _draws(nodes, key))
-    first = [
-        known.neighbour(nodes[place], weights[place], represented=bool(is_represented[place]))
-        for place in chosen.tolist()
-    ]
-    first.sort(key=_ring_order)
-    return Neighbourhood(
-        centre=position,
-        label=None if labels[position] == UNKNOWN else int(labels[position]),
-        first=tuple(first),
-        second=tuple(_second_ring(known, position, first, second, key)),
-        links=tuple(_links(graph, first)),
-        total=len(nodes),
-        counts=_counts(labelled, predicted),
-    )
+    chance = np.random.default_rng([seed, position]).random(len(nodes))
+    chosen = np.lexsort((chance, -weights, ~is_represented, labelled == UNKNOWN))[:limit]
+    order = chosen[np.lexsort((-weights[chosen], labelled[chosen] == UNKNOWN))]
+    marks, scale = abbreviate_classes(classes), graph.weight_scale or 1.0
 
-
-class _Known:
-    """Labels and predictions of the nodes."""
-
-    def __init__(self, graph: Graph, labels: NDArray[Any], predictions: NDArray[Any] | None) -> None:
-        self.graph, self.labels, self.predictions = graph, labels, predictions
-
-    def labels_of(self, nodes: NDArray[Any]) -> NDArray[np.int64]:
-        return np.asarray(self.labels[nodes], dtype=np.int64)
-
-    def predictions_of(self, nodes: NDArray[Any]) -> NDArray[np.int64]:
-        if self.predictions is None:
-            return np.full(len(nodes), UNKNOWN, dtype=np.int64)
-        return np.asarray(self.predictions[nodes], dtype=np.int64)
-
-    def neighbour(self, node: Any, weight: Any, *, represented: bool = False, parent: int | None = None) -> Neighbour:
-        only = np.array([node])
-        label, prediction = int(self.labels_of(only)[0]), int(self.predictions_of(only)[0])
+    def neighbour(place: int) -> Neighbour:
+        node, code = int(nodes[place]), int(max(labelled[place], predicted[place]))
+        known = code != UNKNOWN
         return Neighbour(
-            position=int(node),
-            weight=float(weight),
-            label=None if label == UNKNOWN else label,
-            prediction=None if prediction == UNKNOWN or label != UNKNOWN else prediction,
-            represented=represented,
-            parent=parent,
+            position=node,
+            name=clean_line(node_title(graph, node), MAX_NAME_CHARS),
+            address=link(node),
+            weight=float(weights[place]) * scale,
+            code=code if known else None,
+            how="" if not known else "predicted" if labelled[place] == UNKNOWN else "labelled",
+            label=clean_line(classes[code]) if known else "",
+            mark=marks[code] if known else "",
+            style=class_css(code if known else None),
+            represented=bool(is_represented[place]),
         )
+
+    own = None if labels[position] == UNKNOWN else int(labels[position])
+    return Neighbourhood(
+        title=clean_line(node_title(graph, position), MAX_NAME_CHARS),
+        mark="?" if own is None else marks[own],
+        style=class_css(own),
+        total=len(nodes),
+        shown=tuple(map(neighbour, order.tolist())),
+        counts=tuple(_count_classes(labelled, predicted, classes, marks)),
+        links=tuple(_links(graph, nodes[order])),
+    )
 
 
 def _row(graph: Graph, position: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -173,108 +165,131 @@ def _row(graph: Graph, position: int) -> tuple[NDArray[Any], NDArray[Any]]:
     return graph.adjacency.indices[entries], graph.adjacency.data[entries]
 
 
-def _ring_order(neighbour: Neighbour) -> tuple[bool, int, bool, int]:
-    """Sort by class, nodes without one last, labelled ones first within a class."""
-    code = neighbour.code
-    return (code is None, code or 0, neighbour.label is None, neighbour.position)
+def _count_classes(
+    labelled: NDArray[np.int64], predicted: NDArray[np.int64], classes: Sequence[str], marks: Sequence[str]
+) -> Iterator[ClassCount]:
+    """Yield the classes of the neighbours, most frequent first, and those without a class last."""
+    by_label = np.bincount(labelled[labelled != UNKNOWN], minlength=len(classes))
+    by_prediction = np.bincount(predicted[predicted != UNKNOWN], minlength=len(classes))
+    for code in np.argsort(-(by_label + by_prediction), kind="stable").tolist():
+        if by_label[code] + by_prediction[code]:
+            counts = int(by_label[code]), int(by_prediction[code])
+            yield ClassCount(clean_line(classes[code]), marks[code], class_css(code), *counts)
+    rest = len(labelled) - int(by_label.sum() + by_prediction.sum())
+    if rest:
+        yield ClassCount("unlabelled", "", class_css(None), 0, rest)
 
 
-def _draws(nodes: NDArray[Any], key: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a pseudo-random number for each node that depends only on node and key (SplitMix64)."""
-    mixed = nodes.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + key
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
-
-
-def _choose(
-    labelled: NDArray[np.int64],
-    predicted: NDArray[np.int64],
-    represented: NDArray[np.bool_],
-    limit: int,
-    draws: NDArray[np.uint64],
-) -> NDArray[np.intp]:
-    """Return the places of the neighbours to show."""
-    has_label = labelled != UNKNOWN
-    groups = [(has_label, labelled), (represented & ~has_label, predicted), (~represented & ~has_label, predicted)]
-    chosen: list[NDArray[np.intp]] = [np.empty(0, np.intp)]
-    for group, classes in groups:
-        room = limit - sum(map(len, chosen))
-        places = np.flatnonzero(group)
-        chosen.append(places if len(places) <= room else _sample_by_class(places, classes[places], room, draws[places]))
-    return np.concatenate(chosen)
-
-
-def _sample_by_class(
-    places: NDArray[np.intp], classes: NDArray[np.int64], room: int, draws: NDArray[np.uint64]
-) -> NDArray[np.intp]:
-    """Return `room` of the places, each class in proportion, lowest draws first."""
-    if room == 0:
-        return places[:0]
-    small = classes.astype(np.int16) if classes.max() < 2**15 else classes
-    order = np.argsort(small, kind="stable")
-    _, starts, counts = np.unique(small[order], return_index=True, return_counts=True)
-    taken = [
-        members[np.argpartition(draws[members], quota - 1)[:quota]]
-        for start, count, quota in zip(starts, counts, _quotas(counts, room), strict=True)
-        if quota
-        for members in [order[start : start + count]]
-    ]
-    return places[np.concatenate(taken)]
-
-
-def _quotas(counts: NDArray[np.int64], room: int) -> list[int]:
-    """Divide the room among the classes in proportion, with at least one place for each of the largest classes."""
-    ideal = counts * (room / counts.sum())
-    largest = np.argsort(-counts, kind="stable")[:room]
-    quotas = np.zeros(len(counts), dtype=np.int64)
-    quotas[largest] = np.clip(np.floor(ideal[largest]), 1, counts[largest])
-    while quotas.sum() > room:
-        quotas[np.argmax(np.where(quotas > 1, quotas - ideal, -np.inf))] -= 1
-    while quotas.sum() < room:
-        quotas[np.argmax(np.where(quotas < counts, ideal - quotas, -np.inf))] += 1
-    return [int(quota) for quota in quotas]
-
-
-def _second_ring(
-    known: _Known, centre: int, first: list[Neighbour], each: int, key: NDArray[np.uint64]
-) -> Iterator[Neighbour]:
-    """Yield up to `each` neighbours of every neighbour, labelled ones first, no node twice."""
-    seen = np.array([centre, *(neighbour.position for neighbour in first)], dtype=np.int64)
-    for parent in first if each else ():
-        nodes, weights = _row(known.graph, parent.position)
-        if len(nodes) > MAX_SCANNED:
-            some = np.unique(
-                np.random.default_rng([int(key[0]), parent.position]).integers(len(nodes), size=MAX_SCANNED)
-            )
-            nodes, weights = nodes[some], weights[some]
-        new = ~np.isin(nodes, seen)
-        nodes, weights = nodes[new], weights[new]
-        order = np.lexsort((_draws(nodes, key), known.labels_of(nodes) == UNKNOWN))[:each]
-        children = [known.neighbour(nodes[place], weights[place], parent=parent.position) for place in order.tolist()]
-        seen = np.concatenate([seen, nodes[order]])
-        yield from sorted(children, key=_ring_order)
-
-
-def _links(graph: Graph, first: list[Neighbour]) -> Iterator[tuple[int, int]]:
-    """Yield the edges between neighbours once each. Rows of the adjacency matrix are sorted."""
-    shown = np.array(sorted(neighbour.position for neighbour in first), dtype=np.int64)
-    for one in shown.tolist():
+def _links(graph: Graph, shown: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the edges between the neighbours shown, once each."""
+    for one in sorted(shown.tolist()):
         nodes, _ = _row(graph, one)
-        others = shown[shown > one]
-        if nodes.size and others.size:
-            places = np.minimum(np.searchsorted(nodes, others), nodes.size - 1)
-            yield from ((one, other) for other in others[nodes[places] == others].tolist())
+        yield from ((one, other) for other in np.intersect1d(nodes, shown).tolist() if other > one)
 
 
-def _counts(labelled: NDArray[np.int64], predicted: NDArray[np.int64]) -> dict[int | None, Count]:
-    """Count each neighbour once, by its label or else its prediction."""
-    by_label = np.bincount(labelled + 1)
-    by_prediction = np.bincount(np.where(labelled == UNKNOWN, predicted, UNKNOWN - 1) + 2)[1:]
-    by_label[:1] = 0
-    size = max(len(by_label), len(by_prediction))
-    both = np.zeros((2, size), dtype=np.int64)
-    both[0, : len(by_label)], both[1, : len(by_prediction)] = by_label, by_prediction
-    order = [place for place in np.argsort(-both.sum(axis=0), kind="stable").tolist() if both[:, place].any()]
-    order.sort(key=lambda place: place == 0)
-    return {None if place == 0 else place - 1: Count(*map(int, both[:, place])) for place in order}
+def draw_class_bar(neighbourhood: Neighbourhood) -> Markup:
+    """Return one bar over all neighbours, in the colours of their classes; predictions are paler than labels."""
+    parts, start = [], 0
+    for each in neighbourhood.counts:
+        for count, how in ((each.labelled, "labelled"), (each.predicted, "predicted")):
+            if count:
+                x, width = (100 * part / neighbourhood.total for part in (start, count))
+                parts.append(f'<rect class="{each.style} neighbour-{how}" x="{x:.2f}" width="{width:.2f}" height="8"/>')
+                start += count
+    text = ", ".join(f"{each.name} {each.count:,}" for each in neighbourhood.counts)
+    return Markup(
+        '<svg class="class-bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" '
+        f'aria-label="Classes of all neighbours: {escape(text)}">{"".join(parts)}</svg>'
+    )
+
+
+@dataclass(frozen=True)
+class _Spot:
+    """A neighbour and its place in the drawing."""
+
+    neighbour: Neighbour
+    x: float
+    y: float
+
+
+def draw_neighbourhood(neighbourhood: Neighbourhood, pictures: Callable[[int], Picture | None] | None = None) -> Markup:
+    """Return the node in the middle of a ring of its neighbours, sorted by class, as an SVG element."""
+    middle, spots = SIZE / 2, _place(neighbourhood)
+    heaviest = max((each.weight for each in neighbourhood.shown), default=1.0) or 1.0
+    ring = 2 * math.pi * RING_RADIUS / max(len(spots), 1)
+    radius = min(20.0, max(9.0, 0.4 * ring * (2 if len(spots) > MAX_UNCROWDED else 1)))
+    lines = []
+    for spot in spots:
+        width = 1.6
+        if neighbourhood.is_weighted:
+            width = MIN_STROKE + (MAX_STROKE - MIN_STROKE) * spot.neighbour.weight / heaviest
+        lines.append(
+            f'<line class="neighbour-edge" x1="{middle}" y1="{middle}" x2="{spot.x:.1f}" y2="{spot.y:.1f}" '
+            f'stroke-width="{width:.1f}"/>'
+        )
+    by_position = {spot.neighbour.position: spot for spot in spots}
+    pairs = neighbourhood.links if len(neighbourhood.links) <= MAX_LINKS else ()
+    bows = [_draw_link(by_position[one], by_position[other]) for one, other in pairs]
+    marks = [_draw_neighbour(spot, radius, pictures and pictures(spot.neighbour.position)) for spot in spots]
+    state = "neighbour-unknown" if neighbourhood.mark == "?" else "neighbour-labelled"
+    centre = (
+        f'<g class="neighbour-centre {neighbourhood.style} {state}">'
+        f'<circle class="neighbour-shape" cx="{middle}" cy="{middle}" r="22"/>'
+        f'<text class="neighbour-mark" x="{middle}" y="{middle + 6}">{escape(neighbourhood.mark)}</text></g>'
+    )
+    label = f"Drawing of {neighbourhood.title} and {len(spots):,} of its {neighbourhood.total:,} neighbours"
+    return Markup(
+        f'<svg class="neighbourhood" viewBox="0 0 {SIZE} {SIZE}" role="group" tabindex="0" '
+        f'aria-label="{escape(label)}" aria-description="Arrow keys move between the neighbours, Enter opens one.">'
+        f"{''.join([*bows, *lines, *marks, centre])}</svg>"
+    )
+
+
+def _place(neighbourhood: Neighbourhood) -> list[_Spot]:
+    """Place the neighbours clockwise from the top by class, labelled ones first within a class."""
+    ordered = sorted(
+        neighbourhood.shown, key=lambda each: (each.code is None, each.code or 0, each.how != "labelled", each.position)
+    )
+    spots = []
+    for place, neighbour in enumerate(ordered):
+        angle = 2 * math.pi * place / len(ordered) - math.pi / 2
+        stagger = STAGGER * (-1 if place % 2 else 1) if len(ordered) > MAX_UNCROWDED else 0
+        distance = RING_RADIUS + stagger
+        spots.append(_Spot(neighbour, SIZE / 2 + distance * math.cos(angle), SIZE / 2 + distance * math.sin(angle)))
+    return spots
+
+
+def _draw_link(one: _Spot, other: _Spot) -> str:
+    """Join two neighbours by a line that bends towards the centre."""
+    x, y = (0.7 * (a + b) / 2 + 0.3 * SIZE / 2 for a, b in ((one.x, other.x), (one.y, other.y)))
+    path = f"M{one.x:.1f} {one.y:.1f}Q{x:.1f} {y:.1f} {other.x:.1f} {other.y:.1f}"
+    return f'<path class="neighbour-link" d="{path}"/>'
+
+
+def _draw_neighbour(spot: _Spot, radius: float, picture: Picture | None) -> str:
+    """Return a link with a shape, the abbreviation of the class or a picture, and a tooltip."""
+    neighbour = spot.neighbour
+    is_square = neighbour.how == "labelled" or picture is not None
+    title = f"{neighbour.name}; {f'{neighbour.how} {neighbour.label}' if neighbour.how else 'unlabelled'}"
+    title += "; represented by this node" if neighbour.represented else ""
+    parts = [_draw_shape(spot, radius + 4, "neighbour-represented", is_square)] if neighbour.represented else []
+    parts.append(_draw_shape(spot, radius, "neighbour-shape", is_square))
+    if picture is None:
+        mark = escape(neighbour.mark)
+        parts.append(f'<text class="neighbour-mark" x="{spot.x:.1f}" y="{spot.y + 4:.1f}">{mark}</text>')
+    else:
+        side = 1.8 * radius - 4
+        corner = f'x="{spot.x - side / 2:.1f}" y="{spot.y - side / 2:.1f}"'
+        parts.append(picture.svg(f'{corner} width="{side:.1f}" height="{side:.1f}"'))
+    return (
+        f'<a class="{neighbour.style} neighbour-{neighbour.how or "unknown"}" href="{escape(neighbour.address)}" '
+        f'data-node="{neighbour.position}" tabindex="-1"><title>{escape(title)}</title>{"".join(parts)}</a>'
+    )
+
+
+def _draw_shape(spot: _Spot, radius: float, name: str, is_square: bool) -> str:
+    if is_square:
+        side = 1.8 * radius
+        corner = f'x="{spot.x - side / 2:.1f}" y="{spot.y - side / 2:.1f}"'
+        return f'<rect class="{name}" {corner} width="{side:.1f}" height="{side:.1f}" rx="3"/>'
+    return f'<circle class="{name}" cx="{spot.x:.1f}" cy="{spot.y:.1f}" r="{radius:.1f}"/>'

@@ -1,13 +1,16 @@
 """Colours of the page and the reports, for light and dark mode.
 
 Figures are drawn in the light colours; `use_css_variables` replaces them by CSS variables, so a figure follows the
-reader's colour scheme. Classes use Paul Tol's *muted* scheme, made for colour-blind readers, lightened for dark mode.
+reader's colour scheme. A class has a colour and an abbreviation, so nothing depends on colour alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from typing import NamedTuple
+
+from featprop.web.common.formatting import clean_text
 
 
 class Colour(NamedTuple):
@@ -26,17 +29,18 @@ OURS = Colour("ours", "#007558", "#4fcfa6")
 FEATPROP = Colour("featprop", "#0a5fa8", "#6cb6ff")
 RANDOM = Colour("random", "#b3500c", "#f0a35e")
 DIGITS = (
-    Colour("digit-0", "#332288", "#8f83f0"),
-    Colour("digit-1", "#77bbdd", "#88ccee"),
-    Colour("digit-2", "#44aa99", "#44aa99"),
-    Colour("digit-3", "#117733", "#35a35a"),
-    Colour("digit-4", "#999933", "#b5b53c"),
-    Colour("digit-5", "#d4b94e", "#eedd88"),
-    Colour("digit-6", "#cc6677", "#e07f90"),
-    Colour("digit-7", "#882255", "#c24a86"),
-    Colour("digit-8", "#aa4499", "#d070c0"),
-    Colour("digit-9", "#7d848c", "#c3c9d0"),
+    Colour("digit-0", "#332288", "#9a8ff5"),
+    Colour("digit-1", "#c65a00", "#f2994a"),
+    Colour("digit-2", "#0f7f78", "#3fc1b5"),
+    Colour("digit-3", "#b52e8c", "#ea78c6"),
+    Colour("digit-4", "#75760f", "#c3c453"),
+    Colour("digit-5", "#1f7fc4", "#62b5f0"),
+    Colour("digit-6", "#c43c50", "#f58494"),
+    Colour("digit-7", "#74462a", "#cf9a78"),
+    Colour("digit-8", "#2f8738", "#6fcb77"),
+    Colour("digit-9", "#68707a", "#b9c0c8"),
 )
+"""Colours of the classes. Each has a contrast of at least 3 to the paper, in light and in dark mode."""
 SERIES = DIGITS
 """Colours of the lines of a figure."""
 ALL = (INK, QUIET, LINE, PAPER, OURS, FEATPROP, RANDOM, *DIGITS)
@@ -69,3 +73,52 @@ def use_css_variables(svg: str) -> str:
     for colour in ALL:
         svg = svg.replace(colour.light, f"var(--{colour.name})")
     return svg
+
+
+def abbreviate_classes(classes: Sequence[str]) -> list[str]:
+    """Return a unique abbreviation for each class. Adding classes does not change those of the earlier ones."""
+    taken: set[str] = set()
+    found = []
+    for number, name in enumerate(classes, start=1):
+        clean = "".join(clean_text(name).split()) or "?"
+        initials = "".join(word[0] for word in clean_text(name).replace("_", " ").replace("-", " ").split())[:2]
+        short = [clean] if len(clean) <= 2 else []
+        choices = [*short, clean[0], clean[:2], initials, *(clean[0] + other for other in clean[2:]), str(number)]
+        mark = next((each for each in choices if each and each.casefold() not in taken), f"{number}.")
+        taken.add(mark.casefold())
+        found.append(mark)
+    return found
+
+
+def class_css(code: int | None) -> str:
+    """Return the CSS class of a class: one of ten colours, dashed from the eleventh class on."""
+    if code is None:
+        return "class-none"
+    return f"class-{code % len(DIGITS)}{' class-repeated' if code >= len(DIGITS) else ''}"
+
+
+def class_stylesheet() -> str:
+    """Return the style sheet of classes, charts and drawings of neighbours."""
+    rules = [
+        files("featprop.web.common").joinpath(name).read_text("utf-8") for name in ("neighbourhood.css", "chart.css")
+    ]
+    light = [_class_rule(place, colour, colour.light) for place, colour in enumerate(DIGITS)]
+    dark = [_class_rule(place, colour, colour.dark) for place, colour in enumerate(DIGITS)]
+    return "\n".join([css_variables(), *light, "@media (prefers-color-scheme: dark) {", *dark, "}", *rules])
+
+
+def _class_rule(place: int, colour: Colour, hexadecimal: str) -> str:
+    on = "#000000" if contrast(hexadecimal, "#000000") >= contrast(hexadecimal, "#ffffff") else "#ffffff"
+    return f".class-{place} {{ --shade: var(--{colour.name}); --on-shade: {on}; }}"
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the WCAG contrast ratio of two colours."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(hexadecimal: str) -> float:
+    parts = [int(hexadecimal[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

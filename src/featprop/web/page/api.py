@@ -14,11 +14,11 @@ from starlette.responses import JSONResponse, Response
 
 from featprop.evaluate import Advice, Interval
 from featprop.ids import to_jsonable
-from featprop.web.page.actions import Action, annotator_of
-from featprop.web.page.addresses import find_node, node_address
+from featprop.web.page.actions import Action, annotator_of, check_owner, to_json_question
+from featprop.web.page.addresses import find_node
 from featprop.web.page.downloads import download
 from featprop.web.page.session import Session
-from featprop.web.page.types import AuditProgress, Progress, Question
+from featprop.web.page.types import AuditProgress, Progress
 from featprop.web.page.views import NodeViews, to_json_act, to_json_prediction, to_json_view
 
 
@@ -33,12 +33,12 @@ def build_api(session: Session, views: NodeViews, actions: dict[str, Action]) ->
     @routes.get("/next", response_model=None)
     def next_question(request: Request) -> JSONResponse:
         """Return your question, the same until you answer; the node is null if nothing is left for you."""
-        return JSONResponse(_to_json_question(session, session.next(annotator_of(request))))
+        return JSONResponse(to_json_question(session, session.next(annotator_of(request))))
 
     @routes.get("/progress", response_model=None)
-    def progress() -> JSONResponse:
-        """Return the progress of the labelling."""
-        return JSONResponse(to_json_progress(session.progress()))
+    def progress(request: Request) -> JSONResponse:
+        """Return the progress of the labelling; the owner sees the answers of each person."""
+        return JSONResponse(to_json_progress(session.progress(annotator_of(request))))
 
     @routes.get("/history")
     def history(request: Request, limit: Annotated[int, Query(ge=1, le=10_000)] = 50) -> dict[str, Any]:
@@ -47,7 +47,8 @@ def build_api(session: Session, views: NodeViews, actions: dict[str, Action]) ->
 
     @routes.get("/disagreements")
     def disagreements(request: Request) -> dict[str, Any]:
-        """Return the nodes people disagree on, except those still in your queue."""
+        """Return the nodes people disagree on, except those still in your queue. For the owner of the session."""
+        check_owner(session, annotator_of(request))
         return {
             "disagreements": [
                 {
@@ -82,8 +83,9 @@ def build_api(session: Session, views: NodeViews, actions: dict[str, Action]) ->
         )
 
     @routes.get("/export")
-    def export(format: str = "csv") -> Response:
-        """Return all answers as a file: csv, jsonl, label-studio, or label-studio-config."""
+    def export(request: Request, format: str = "csv") -> Response:
+        """Return all answers as a file: csv, jsonl, label-studio, or label-studio-config. For the owner."""
+        check_owner(session, annotator_of(request))
         return download(session, format)
 
     return routes
@@ -147,21 +149,3 @@ def _endpoint(action: Action) -> Callable[..., JSONResponse]:
 
     answer.__annotations__["body"] = action.body
     return answer
-
-
-def _to_json_question(session: Session, question: Question | None) -> dict[str, Any]:
-    classes = [to_jsonable(name) for name in session.classes]
-    if question is None:
-        return {"node": None, "classes": classes}
-    prediction = None if session.blind else session.prediction(question.node)
-    return {
-        "node": to_jsonable(question.node),
-        "address": node_address(question.node),
-        "rank": question.rank,
-        "represents": question.represents,
-        "why": question.why,
-        "explanation": question.explanation,
-        "audit": question.is_audit,
-        "prediction": None if prediction is None else to_json_prediction(prediction),
-        "classes": classes,
-    }

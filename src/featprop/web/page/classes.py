@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import overload
 
 from featprop.errors import LabelError, ParameterError
-from featprop.ids import is_missing, name_to_text, normalize_label
+from featprop.ids import is_missing, is_visible, name_to_text, normalize_label
+from featprop.labels.log import ClassEntry
 from featprop.sources.naming import name_of
 
 MAX_CLASSES = 1000
+DIGITS = "1234567890"
+"""Keys of the first ten classes."""
+LOOK_ALIKES = str.maketrans("аеіјкорсухһԁԛԝαεικορτυνχ", "aeijkopcyxhdqwaeikoptuvx")
+"""Cyrillic and Greek letters that look like Latin ones."""
 
 
 class Classes(Sequence[Hashable]):
-    """Classes in order; 1 and "1" are different. Not thread-safe.
+    """Classes in order; 1 and "1" are different.
 
     Parameters
     ----------
-    names
-        Names of the classes; repeated names are ignored.
+    entries
+        The classes, with keys and descriptions.
     """
 
-    def __init__(self, names: Iterable[Hashable] = ()) -> None:
-        self._code_of: dict[str, int] = {}
-        self._names: list[Hashable] = []
-        for name in names:
-            self._append(name)
+    def __init__(self, entries: Iterable[ClassEntry] = ()) -> None:
+        self.entries = list(entries)
+        self._code_of = {name_to_text(each.name): code for code, each in enumerate(self.entries)}
 
     def code(self, name: Hashable) -> int:
         """Return the code of a class."""
@@ -33,10 +36,10 @@ class Classes(Sequence[Hashable]):
 
     def meant(self, label: Hashable) -> Hashable:
         """Return the class that equals a label or, if there is only one, the class with the same text."""
-        place = self._code_of.get(name_to_text(label))
-        if place is not None:
-            return self._names[place]
-        alike = [name for name in self._names if str(name) == str(label)]
+        code = self._code_of.get(name_to_text(label))
+        if code is not None:
+            return self.entries[code].name
+        alike = [name for name in self if str(name) == str(label)]
         if len(alike) == 1:
             return alike[0]
         raise LabelError(
@@ -44,41 +47,59 @@ class Classes(Sequence[Hashable]):
             hint="Add the class first.",
             parameter="label",
             value=label,
-            choices=map(str, self._names[:10]),
+            choices=map(str, self[:10]),
         )
 
-    def add(self, name: str) -> tuple[Hashable, bool]:
-        """Add a class; return it as stored (a number if it looks like one) and whether it is new.
+    def find(self, name: str) -> Hashable | None:
+        """Return the class that a new name spells in another way; None if the name is new.
 
-        A name that differs only in spelling (`featprop.ids`) is the existing class.
+        A name that only looks like a class is refused, because people cannot tell the two apart.
         """
-        text = " ".join(name.split())
-        if is_missing(text):
-            raise ParameterError("A class needs a name.", parameter="name", value=name)
-        alike = [known for known in self._names if normalize_label(known) == normalize_label(text)]
-        if alike:
-            return alike[0], False
-        if len(self._names) >= MAX_CLASSES:
+        text = clean_name(name)
+        for known in self:
+            if normalize_label(known) == normalize_label(text):
+                return known
+        for known in self:
+            if appearance(known) == appearance(text):
+                message = f"The name {text!r} looks like the class {known!r}."
+                raise ParameterError(message, hint="Choose another name.", parameter="name", value=name)
+        if len(self) >= MAX_CLASSES:
             raise ParameterError(f"There can be at most {MAX_CLASSES:,} classes.", parameter="classes", value=name)
-        self._append(name_of(text))
-        return self._names[-1], True
-
-    def _append(self, name: Hashable) -> None:
-        if self._code_of.setdefault(name_to_text(name), len(self._names)) == len(self._names):
-            self._names.append(name)
+        return None
 
     @overload
     def __getitem__(self, place: int) -> Hashable: ...
     @overload
     def __getitem__(self, place: slice) -> list[Hashable]: ...
     def __getitem__(self, place: int | slice) -> Hashable | list[Hashable]:
-        return self._names[place]
-
-    def __iter__(self) -> Iterator[Hashable]:
-        return iter(list(self._names))
+        return [each.name for each in self.entries][place]
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self.entries)
 
-    def __repr__(self) -> str:
-        return f"Classes({self._names})"
+
+def clean_name(name: str) -> str:
+    """Return a class name without superfluous spaces; a name that cannot be seen is an error."""
+    text = " ".join(name.split())
+    if is_missing(text) or not is_visible(text) or not text.isprintable():
+        raise ParameterError("A class needs a name of visible characters.", parameter="name", value=name)
+    return text
+
+
+def typed_name(name: str) -> Hashable:
+    """Return a class name as the log stores it: a number if it looks like one."""
+    return name_of(clean_name(name))
+
+
+def appearance(name: Hashable) -> str:
+    """Return what names that look the same have in common."""
+    return normalize_label(name).translate(LOOK_ALIKES)
+
+
+def class_keys(entries: Sequence[ClassEntry]) -> list[str]:
+    """Return the key of each class: its own, or the next free digit. Classes that are digits are their own keys."""
+    names = [str(each.name) for each in entries]
+    if all(len(name) == 1 and name in DIGITS for name in names):
+        return [each.key or name for each, name in zip(entries, names, strict=True)]
+    free = (digit for digit in DIGITS if digit not in {each.key for each in entries})
+    return [each.key or next(free, "") for each in entries]

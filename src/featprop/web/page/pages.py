@@ -6,7 +6,9 @@ import json
 import math
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,49 +17,82 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from featprop.evaluate import Interval
 from featprop.evaluate.estimate import MIN_LABELS
 from featprop.ids import name_to_text
-from featprop.web.common.chart import Point, line_chart
-from featprop.web.common.class_marks import class_css
+from featprop.web.common.chart import Point, interval_bar, learning_chart, line_chart
+from featprop.web.common.palette import class_css
 from featprop.web.common.templates import render_template
-from featprop.web.page.actions import Action, annotator_of
+from featprop.web.page.actions import Action, annotator_of, check_owner
 from featprop.web.page.addresses import decode_name, find_node, node_address, resolve_node
-from featprop.web.page.auditing import MIN_AUDIT_LABELS
+from featprop.web.page.classes import Classes, class_keys
 from featprop.web.page.downloads import DOWNLOADS
-from featprop.web.page.schemas import MAX_CLASS_CHARS, MAX_NOTE_CHARS, MAX_REASON_CHARS
-from featprop.web.page.session import Session
+from featprop.web.page.review import LISTS, add_review
+from featprop.web.page.schemas import MAX_CLASS_CHARS, MAX_DESCRIPTION_CHARS, MAX_NOTE_CHARS, MAX_REASON_CHARS
+from featprop.web.page.session import MIN_AUDIT_LABELS, Session
 from featprop.web.page.trainer import MIN_LABELS_FOR_ADVICE
-from featprop.web.page.views import NodeViews
+from featprop.web.page.types import Progress
+from featprop.web.page.views import CHIPS, NodeViews, View, arrange_choices
 
 SKIP_REASONS = ("unsure", "bad data", "no class fits", "conflict")
-DIGITS = "1234567890"
-"""Keys of the first ten classes."""
 TITLES = {
     "question": "Label",
     "history": "Your answers",
     "progress": "Progress",
-    "disagreements": "Disagreements",
-    "predictions": "Predictions",
+    "review": "Review",
     "downloads": "Downloads",
+    "classes": "Classes",
     "help": "Help",
 }
+FOR_OWNER = frozenset({"downloads", "classes"})
+"""Pages of the person who started the server."""
 PLACES = {name: "/" if name == "question" else f"/{name}" for name in TITLES}
+PLACES |= {f"review/{key}": f"/review/{key}" for key in LISTS}
 MAX_HISTORY = 200
 """Answers listed on the history page."""
 JSON_FIELDS = frozenset({"node", "label"})
 """Form fields that hold a name as JSON."""
 
 
-def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], may_add: Collection[str]) -> APIRouter:
-    """Return the routes of the pages and their forms."""
-    routes = APIRouter(include_in_schema=False)
+@dataclass(frozen=True)
+class Headline:
+    """Accuracy of the model on the progress page: from the audit if there is one, otherwise estimated."""
 
-    def page(request: Request, name: str, **values: Any) -> HTMLResponse:
+    name: str
+    accuracy: Interval
+    bar: Markup
+
+    @classmethod
+    def of(cls, progress: Progress) -> Headline | None:
+        """Return the headline of some progress; None without an audit result and an estimate."""
+        score = None if progress.audit is None else progress.audit.score
+        if score is not None:
+            return cls("accuracy in the audit", score.accuracy, interval_bar(score.accuracy))
+        if progress.advice is None:
+            return None
+        accuracy = progress.advice.curve.now.accuracy
+        return cls("estimated accuracy", accuracy, interval_bar(accuracy))
+
+
+def build_pages(
+    session: Session, views: NodeViews, actions: dict[str, Action], may_add: Collection[str], next_command: str = ""
+) -> APIRouter:
+    """Return the routes of the pages and their forms; `next_command` is what to run when all nodes are labelled."""
+    routes = APIRouter(include_in_schema=False)
+    guide = render_guide(session.guide)
+
+    def page(request: Request, name: str, template: str | None = None, **values: Any) -> HTMLResponse:
         annotator = annotator_of(request)
         common = {
-            "places": {place: (PLACES[place], title) for place, title in TITLES.items()},
+            "places": {
+                place: (PLACES[place], title)
+                for place, title in TITLES.items()
+                if annotator == session.owner or place not in FOR_OWNER
+            },
             "name": name,
+            "graph_name": "" if session.log.path is None else session.log.path.stem,
             "annotator": annotator,
+            "to_settle": len(session.disagreements(annotator)) if session.is_shared else 0,
             "several": session.is_shared,
             "choices": class_buttons(session.classes),
             "new_key": new_key,
@@ -66,37 +101,61 @@ def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], 
             "node_title": views.title,
             "may_add": annotator in may_add,
             "is_blind": session.blind,
-            "can_train": len(set(session.labels().values())) > 1,
-            "limits": {"reason": MAX_REASON_CHARS, "note": MAX_NOTE_CHARS, "name": MAX_CLASS_CHARS},
+            "can_train": session.can_train,
+            "is_owner": annotator == session.owner,
+            "guide": guide,
+            "limits": {
+                "reason": MAX_REASON_CHARS,
+                "note": MAX_NOTE_CHARS,
+                "name": MAX_CLASS_CHARS,
+                "description": MAX_DESCRIPTION_CHARS,
+            },
         }
-        return HTMLResponse(render_template(f"web/page/templates/{name}.html.j2", **common, **values))
+        return HTMLResponse(render_template(f"web/page/templates/{template or name}.html.j2", **common, **values))
+
+    def card_page(request: Request, name: str, view: View | None, **values: Any) -> HTMLResponse:
+        """Render the card of a node with the answer buttons, or what there is to say without a node."""
+        row, others = arrange_choices(class_buttons(session.classes), None if view is None else view.prediction)
+        before = session.history(annotator_of(request), 1)
+        common = {
+            "row": row,
+            "others": others,
+            "chips": CHIPS,
+            "last": before[0] if before else None,
+            "reasons": SKIP_REASONS,
+            "where": request.url.path,
+            "act": "labels",
+            "back": None,
+            "accepted": None,
+        }
+        return page(request, name, "question", view=view, **{**common, **values})
 
     @routes.get("/")
-    def question(request: Request, suggestion: bool = False) -> HTMLResponse:
-        asked = session.next(annotator_of(request))
+    def question(request: Request, suggestion: bool = False, ahead: bool = False) -> HTMLResponse:
+        asked = (*session.questions(annotator_of(request)), None, None)[ahead]
         shown = suggestion or not session.blind
+        progress = None if asked is not None else session.progress()
         view = None if asked is None else views.view(asked.node, annotator_of(request), suggestion=shown)
-        before = session.history(annotator_of(request), 1)
-        return page(
+        return card_page(
             request,
             "question",
-            progress=session.progress(),
-            asked=asked,
-            view=view,
+            view,
             shown=shown,
-            last=before[0] if before else None,
-            reasons=SKIP_REASONS,
+            asked=asked,
+            progress=progress or session.status(),
+            estimate=None if progress is None else Headline.of(progress),
+            next_command=next_command,
         )
 
     @routes.get("/status")
     def status(request: Request) -> HTMLResponse:
-        return page(request, "status", progress=session.progress())
+        return page(request, "status", progress=session.status())
 
     @routes.get("/nodes/{name:path}")
     def node(request: Request, name: str, suggestion: bool = False) -> HTMLResponse:
         shown = suggestion or not session.blind
         view = views.view(find_node(session.graph, name), annotator_of(request), suggestion=shown)
-        return page(request, "node", view=view, shown=shown)
+        return card_page(request, "node", view, shown=shown, back="node")
 
     @routes.get("/history")
     def history(request: Request) -> HTMLResponse:
@@ -104,36 +163,31 @@ def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], 
 
     @routes.get("/progress")
     def progress(request: Request) -> HTMLResponse:
-        found = session.progress()
+        found = session.progress(annotator_of(request))
         return page(
             request,
             "progress",
             progress=found,
+            estimate=Headline.of(found),
             chart=coverage_chart(found.coverage),
+            learning=None if found.advice is None else learning_chart(found.advice.curve),
+            class_rows=[(str(label), count, class_css(place)) for place, (label, count) in enumerate(found.classes)],
             min_labels=MIN_LABELS,
             min_advice=MIN_LABELS_FOR_ADVICE,
             min_audit=MIN_AUDIT_LABELS,
         )
 
-    @routes.get("/disagreements")
-    def disagreements(request: Request) -> HTMLResponse:
-        return page(
-            request,
-            "disagreements",
-            found=session.disagreements(annotator_of(request)),
-            settled=session.settled(),
-            predicted=session.prediction,
-        )
-
-    @routes.get("/predictions")
-    def predictions(request: Request, suggestion: bool = False) -> HTMLResponse:
-        shown = suggestion or not session.blind
-        least_certain, contradicted = (session.least_certain(), session.contradicted()) if shown else ([], [])
-        return page(request, "predictions", shown=shown, least_certain=least_certain, contradicted=contradicted)
+    add_review(routes, session, views, page, card_page)
 
     @routes.get("/downloads")
     def downloads(request: Request) -> HTMLResponse:
+        check_owner(session, annotator_of(request))
         return page(request, "downloads", kinds=DOWNLOADS)
+
+    @routes.get("/classes")
+    def classes(request: Request) -> HTMLResponse:
+        check_owner(session, annotator_of(request))
+        return page(request, "classes", counts=[count for _, count in session.progress().classes])
 
     @routes.get("/help")
     def help_page(request: Request) -> HTMLResponse:
@@ -146,19 +200,27 @@ def build_pages(session: Session, views: NodeViews, actions: dict[str, Action], 
     return routes
 
 
-def class_buttons(classes: Sequence[Hashable]) -> list[dict[str, str]]:
-    """Return name, form value, key and colour of each class. Classes that are digits are their own keys."""
-    names = [str(name) for name in classes]
-    keys = names if all(len(name) == 1 and name in DIGITS for name in names) else DIGITS
+def class_buttons(classes: Classes) -> list[dict[str, str]]:
+    """Return name, form value, key, colour and description of each class."""
     return [
         {
-            "name": str(name),
-            "text": name_to_text(name),
-            "key": keys[place] if place < len(keys) else "",
+            "name": str(each.name),
+            "text": name_to_text(each.name),
+            "key": key,
             "style": class_css(place),
+            "description": each.description,
         }
-        for place, name in enumerate(classes)
+        for place, (each, key) in enumerate(zip(classes.entries, class_keys(classes.entries), strict=True))
     ]
+
+
+def render_guide(text: str) -> Markup:
+    """Return the instructions for annotators as HTML; HTML inside the Markdown is shown as text."""
+    if not text.strip():
+        return Markup()
+    from markdown_it import MarkdownIt
+
+    return Markup(MarkdownIt("js-default").disable("image").render(text))
 
 
 def coverage_chart(coverage: Sequence[tuple[int, float]]) -> Markup | None:
@@ -207,4 +269,6 @@ def _parse(text: str) -> Any:
 def _redirect(place: str, node: Hashable = None) -> RedirectResponse:
     """Redirect after a form to one of the pages, never to an address from the request."""
     where = node_address(node) if place == "node" else PLACES.get(place, "/")
+    if where.startswith("/review/") and node is not None:
+        where += f"?after={quote(name_to_text(node))}"
     return RedirectResponse(where, status_code=303)

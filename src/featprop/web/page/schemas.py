@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-MAX_KEY_CHARS, MAX_REASON_CHARS, MAX_NOTE_CHARS, MAX_CLASS_CHARS = 100, 1000, 10_000, 200
+MAX_KEY_CHARS, MAX_REASON_CHARS, MAX_NOTE_CHARS = 100, 1000, 10_000
+MAX_CLASS_CHARS, MAX_DESCRIPTION_CHARS = 200, 1000
 
 Key = Annotated[
     str,
@@ -61,7 +62,28 @@ class HeartbeatRequest(RequestBody):
     node: Node
 
 
+ClassName = Annotated[str, Field(min_length=1, max_length=MAX_CLASS_CHARS)]
+
+
 class ClassRequest(RequestBody):
     """A class to add."""
 
-    name: Annotated[str, Field(min_length=1, max_length=MAX_CLASS_CHARS)]
+    name: ClassName
+
+
+class RemovalRequest(RequestBody):
+    """A class to remove."""
+
+    label: Annotated[Any, Field(description="One of the classes.")]
+
+
+class RenameRequest(RemovalRequest):
+    """A new name for a class; the name of another class merges the two."""
+
+    name: ClassName
+
+
+class DescriptionRequest(RemovalRequest):
+    """A description of a class."""
+
+    description: Annotated[str, Field(max_length=MAX_DESCRIPTION_CHARS)]

@@ -4,7 +4,7 @@
   send the token as ``Authorization: Bearer …``. The cookie is ``SameSite=Lax``, because people open their link from a
   mail or a chat, and browsers withhold a strict cookie on the redirect that follows. Lax lets only links through,
   which read, and the site that made the link sees nothing.
-- The Host header must name the server, which prevents DNS rebinding.
+- The Host header must name the server, which prevents DNS rebinding (Starlette's `TrustedHostMiddleware`).
 - Changes must come from the page itself. Browsers say so in ``Sec-Fetch-Site`` or, for plain addresses of a local
   network, in ``Origin``; a request with neither does not come from a browser and needs the token in a header.
 - ``Referrer-Policy`` is ``no-referrer`` where the token is in the address and ``same-origin`` on pages, because with
@@ -14,14 +14,14 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 import secrets
 import socket
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,7 +29,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from featprop.errors import ParameterError
 from featprop.web.page.responses import Refusal, error_response
 
-MAX_BODY_BYTES = 64 * 1024
+MAX_BODY_BYTES = 1 << 20
+"""An id may be long."""
 TOKEN_BYTES = 32
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -76,43 +77,24 @@ class Tokens:
         return f"Tokens of {', '.join(map(repr, self._tokens))}"
 
 
-@dataclass(frozen=True)
-class Hosts:
-    """Host names a server accepts.
+def allowed_hosts(host: str) -> list[str]:
+    """Return the names and addresses that requests may use for a server bound to `host`; ports are ignored."""
+    bare = _bare(host)
+    address = _address(bare)
+    names = {bare if address is None else str(address)}
+    if is_unspecified(host):
+        import psutil
 
-    Attributes
-    ----------
-    names
-        Names and addresses in lower case, without brackets.
-    any_address
-        Whether to accept any IP address, which DNS rebinding cannot forge.
-    """
-
-    names: frozenset[str]
-    any_address: bool = False
-
-    @classmethod
-    def of(cls, host: str) -> Hosts:
-        """Return the names accepted by a server bound to `host`."""
-        bare = _bare(host)
-        address = _address(bare)
-        if is_loopback(host):
-            return cls(LOOPBACK | {str(address) if address else bare})
-        if is_unspecified(host):
-            own = socket.gethostname().lower()
-            return cls(LOOPBACK | {own, f"{own}.local", socket.getfqdn().lower()}, any_address=True)
-        if address is not None:
-            return cls(frozenset({str(address)}))
-        return cls(frozenset({bare, *_resolve(bare)}))
-
-    def accept(self, header: str) -> bool:
-        """Return whether a Host header names this server; the port is ignored, because tunnels change it."""
-        found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?", header)
-        if found is None:
-            return False
-        name = _bare(found[1])
-        address = _address(name)
-        return (str(address) if address else name) in self.names or (self.any_address and address is not None)
+        own = socket.gethostname().lower()
+        names |= {own, f"{own}.local", socket.getfqdn().lower()}
+        families = (socket.AF_INET, socket.AF_INET6)
+        found = [each for addresses in psutil.net_if_addrs().values() for each in addresses]
+        names |= {each.address.split("%")[0] for each in found if each.family in families}
+    elif address is None:
+        names |= _resolve(bare)
+    if is_loopback(host) or is_unspecified(host):
+        names |= LOOPBACK
+    return sorted(f"[{name}]" if ":" in name else name for name in names)
 
 
 class Guard:
@@ -125,22 +107,17 @@ class Guard:
     tokens
         Tokens of the annotators.
     hosts
-        Host names the server accepts.
+        Host names the server accepts (`allowed_hosts`).
     port
         Port of the server, part of the name of the cookie because cookies ignore ports.
     """
 
-    def __init__(self, app: ASGIApp, tokens: Tokens, hosts: Hosts, port: int) -> None:
-        self.app, self.tokens, self.hosts, self.cookie = app, tokens, hosts, cookie_name(port)
+    def __init__(self, app: ASGIApp, tokens: Tokens, hosts: Iterable[str], port: int) -> None:
+        self.app, self.tokens, self.cookie = app, tokens, cookie_name(port)
+        self._trusted = TrustedHostMiddleware(self._check, [*hosts], www_redirect=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request or pass it on."""
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
-        if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})
-            return
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -149,27 +126,31 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
+        await self._trusted(scope, receive, send_guarded)
+
+    async def _check(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         answer = self._answer(scope, headers)
-        body = b""
-        if answer is None and scope["method"] not in SAFE_METHODS:
-            try:
-                whole = await _read_body(headers, receive)
-            except Refusal as refused:
-                answer = error_response(scope, refused)
-            else:
-                if whole is None:
-                    return
-                body = whole
+        declared = headers.get("content-length", "0")
+        if answer is None and (not declared.isdecimal() or int(declared) > MAX_BODY_BYTES):
+            answer = error_response(scope, Refusal(413, _too_large()))
         if answer is not None:
-            await answer(scope, receive, send_guarded)
+            await answer(scope, receive, send)
             return
-        await self.app(scope, _replay(body, receive), send_guarded)
+        size = 0
+
+        async def receive_limited() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > MAX_BODY_BYTES:
+                raise HTTPException(413, str(_too_large()))
+            return message
+
+        await self.app(scope, receive_limited, send)
 
     def _answer(self, scope: Scope, headers: Headers) -> Response | None:
         """Return the response to a refused request or a token; None if the request may pass."""
-        if not self.hosts.accept(headers.get("host", "")):
-            return error_response(scope, Refusal(403, _wrong_host(headers.get("host", ""))))
         if scope["path"].startswith("/static/") and scope["method"] in SAFE_METHODS:
             return None
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
@@ -245,56 +226,6 @@ def _foreign_header(headers: Mapping[str, str], scheme: str) -> str:
     if origin is not None:
         return "" if origin.lower() == f"{scheme}://{headers.get('host', '')}".lower() else f"Origin: {origin}"
     return "neither Sec-Fetch-Site nor Origin"
-
-
-async def _read_body(headers: Headers, receive: Receive) -> bytes | None:
-    """Read a request body of limited size; None if the client disconnected before its end."""
-    declared = headers.get("content-length", "0")
-    if not declared.isdecimal() or int(declared) > MAX_BODY_BYTES:
-        raise Refusal(413, _too_large())
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        body += message.get("body", b"")
-        if len(body) > MAX_BODY_BYTES:
-            raise Refusal(413, _too_large())
-        if not message.get("more_body", False):
-            break
-    if len(body) != int(declared) and "content-length" in headers:
-        raise Refusal(
-            400,
-            ParameterError(
-                f"The request has {len(body):,} bytes, but Content-Length is {int(declared):,}.",
-                parameter="Content-Length",
-                value=declared,
-            ),
-        )
-    return bytes(body)
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that first returns the body that was read already."""
-    is_given = False
-
-    async def receive_again() -> Message:
-        nonlocal is_given
-        if is_given:
-            return await receive()
-        is_given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive_again
-
-
-def _wrong_host(host: str) -> ParameterError:
-    return ParameterError(
-        f"This server is not called {host[:100]!r}." if host else "The request has no Host header.",
-        hint="Use the address that `featprop label` printed.",
-        parameter="Host",
-        value=host,
-    )
 
 
 def _no_token(scope: Scope) -> ParameterError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,18 +12,20 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
 import featprop
 from featprop.errors import FeatpropError, FileError, ParameterError
-from featprop.web.common.class_marks import drawing_stylesheet
-from featprop.web.common.image_files import MEDIA_TYPES, find_image
+from featprop.web.common.card import MEDIA_TYPES, find_image
+from featprop.web.common.palette import class_stylesheet
 from featprop.web.page.actions import build_actions
 from featprop.web.page.api import build_api
+from featprop.web.page.connections import BACKLOG, IDLE_TIMEOUT_S, TimedProtocol
 from featprop.web.page.pages import build_pages
 from featprop.web.page.responses import Refusal, error_response, refusal_for
-from featprop.web.page.security import Guard, Hosts, Tokens
+from featprop.web.page.security import Guard, Tokens
 from featprop.web.page.session import Session
 from featprop.web.page.views import NodeViews
 
@@ -42,13 +44,14 @@ def build_application(
     session: Session,
     tokens: Tokens,
     *,
-    hosts: Hosts,
+    hosts: Sequence[str],
     port: int,
     images: Path | None = None,
     may_add: Collection[str] | None = None,
+    next_command: str = "",
 ) -> Guard:
     """Return the labelling page as an ASGI application."""
-    adders = frozenset(session.annotators if may_add is None else may_add) if session.open_classes else frozenset()
+    adders = {session.owner, *(session.annotators if may_add is None else may_add)} if session.open_classes else set()
     app = FastAPI(
         title="featprop label",
         version=featprop.__version__,
@@ -61,7 +64,7 @@ def build_application(
     views = NodeViews(session, images)
     actions = build_actions(session, adders)
     app.include_router(build_api(session, views, actions))
-    app.include_router(build_pages(session, views, actions, adders))
+    app.include_router(build_pages(session, views, actions, adders, next_command))
 
     @app.get("/images/{path:path}", include_in_schema=False)
     def image(path: str) -> FileResponse:
@@ -73,33 +76,39 @@ def build_application(
 
     @app.get("/static/colours.css", include_in_schema=False)
     def colours() -> Response:
-        return Response(drawing_stylesheet(), media_type="text/css", headers={"Cache-Control": "no-cache"})
+        return Response(class_stylesheet(), media_type="text/css", headers={"Cache-Control": "no-cache"})
 
     app.mount("/static", StaticFiles(directory=STATIC))
     app.add_exception_handler(FeatpropError, _on_error)
     app.add_exception_handler(Refusal, _on_refusal)
     app.add_exception_handler(RequestValidationError, _on_bad_request)
     app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(ClientDisconnect, _on_disconnect)
     app.add_exception_handler(Exception, _on_bug)
     return Guard(app, tokens, hosts, port)
 
 
 def serve(app: Guard, listener: socket.socket) -> None:
-    """Serve requests at a listening socket until the process receives a signal to stop.
+    """Serve requests at a listening socket until the process receives a signal to stop."""
+    make_server(app).run(sockets=[listener])
 
-    Requests are not logged, because the address of the first one contains the token.
-    """
+
+def make_server(app: Guard) -> uvicorn.Server:
+    """Return a server; it logs no requests, because the address of the first one contains the token."""
     config = uvicorn.Config(
         cast("Any", app),
         access_log=False,
         log_level="warning",
         server_header=False,
         proxy_headers=False,
+        http=TimedProtocol,
+        backlog=BACKLOG,
+        timeout_keep_alive=IDLE_TIMEOUT_S,
         timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_S,
         lifespan="off",
         ws="none",
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    return uvicorn.Server(config)
 
 
 def _on_error(request: Request, error: Exception) -> Response:
@@ -136,11 +145,17 @@ def _on_bad_request(request: Request, error: Exception) -> Response:
 
 def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    message = f"{error.detail}." if error.status_code != 404 else f"There is nothing at {request.url.path[:100]}."
+    message = f"{error.detail.rstrip('.')}."
+    if error.status_code == 404:
+        message = f"There is nothing at {request.url.path[:100]}."
     refused = ParameterError(message, parameter="path", value=request.url.path)
     response = error_response(request.scope, Refusal(error.status_code, refused))
     response.headers.update(error.headers or {})
     return response
+
+
+def _on_disconnect(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    return Response(status_code=400)  # nobody reads it
 
 
 def _on_bug(request: Request, error: Exception) -> Response:

@@ -1,43 +1,44 @@
 """A labelling session without HTTP: it asks questions and takes answers.
 
-An answer is on disk before the call returns. The next question comes from the last finished ranking, so it is ready at
-once, while the model trains in the background (`featprop.web.page.trainer`).
+An answer is on disk before the call returns, together with the choice of the next question. Questions come from the
+last finished ranking, so they are ready at once, while the model trains in the background
+(`featprop.web.page.trainer`). What holds now is a query (`featprop.web.page.state`).
 """
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Collection, Hashable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, ParameterError, first_five, unknown_choice
-from featprop.evaluate import Advice
+from featprop.evaluate import Advice, AuditScore
 from featprop.evaluate.audit import add_to_audit
-from featprop.graph import Graph
+from featprop.evaluate.audit_scoring import score_predictions
+from featprop.graph import UNKNOWN, Graph
 from featprop.ids import name_to_text
 from featprop.labels import Annotation, LabelLog
 from featprop.labels.agreement import Disagreement
 from featprop.labels.classes import match_known_classes
-from featprop.labels.log import Outcome
+from featprop.labels.log import ClassEntry, Outcome
 from featprop.models import DEFAULT_MODEL
 from featprop.strategies import DEFAULT_STRATEGY, strategy_class
-from featprop.web.page.answers import Answers
-from featprop.web.page.auditing import Auditing
-from featprop.web.page.classes import Classes
-from featprop.web.page.questions import Questions, wanted_of
+from featprop.web.page.classes import Classes, class_keys, typed_name
 from featprop.web.page.ranking import Ranking
-from featprop.web.page.trainer import Snapshot, Trainer
-from featprop.web.page.types import Prediction, Progress, Question
+from featprop.web.page.state import State
+from featprop.web.page.trainer import Setup, Snapshot, Trainer, Worker
+from featprop.web.page.types import AuditProgress, Prediction, Progress, Question, Status
 
-MIN_RANKED = 10
-"""Minimum number of ranked nodes, plus four per annotator."""
-MAX_RANKED = 100
-"""Maximum number of ranked nodes for few annotators."""
-UNKNOWN = -1
-"""Class code of a node without a label."""
+MIN_RANKED, MAX_RANKED = 10, 100
+"""Number of ranked nodes: as many as the budget leaves, within these limits."""
+MIN_AUDIT_LABELS = 10
+"""Audit labels needed for a score."""
+AHEAD = 1
+"""Questions reserved in advance for an annotator."""
 
 
 class Session:
@@ -50,9 +51,10 @@ class Session:
     log
         Label log that stores every answer.
     classes
-        Classes in the order of their keys; classes of the log with another spelling are the same class.
+        Classes in the order of their keys, by name or as entries with keys and descriptions; classes of the log with
+        another spelling are the same class.
     annotators
-        Names of the annotators.
+        Names of the annotators. The first one is the owner, who manages classes, settles disagreements and downloads.
     overlap
         Number of people who label each shared node; a fifth of the nodes are shared.
     budget
@@ -63,10 +65,14 @@ class Session:
         Whether predictions stay hidden until an annotator asks for them.
     open_classes
         Whether annotators may add classes.
+    guide
+        Instructions for annotators, in Markdown.
     seed
         Seed of all random choices.
     strategy, model
         Names of the strategy and the model.
+    worker
+        Process that trains; a new one by default.
     clock
         Monotonic clock of the leases.
     """
@@ -76,16 +82,18 @@ class Session:
         graph: Graph,
         log: LabelLog,
         *,
-        classes: Sequence[Hashable] = (),
+        classes: Sequence[Hashable | ClassEntry] = (),
         annotators: Sequence[str] = ("",),
         overlap: int = 1,
         budget: int | None = None,
         audit: int = 0,
         blind: bool = False,
         open_classes: bool = True,
+        guide: str = "",
         seed: int = 0,
         strategy: str = DEFAULT_STRATEGY,
         model: str = DEFAULT_MODEL,
+        worker: Worker | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if overlap < 1 or overlap > max(1, len(annotators)):
@@ -98,79 +106,68 @@ class Session:
             raise ParameterError(f"`budget` must be at least 1, not {budget}.", parameter="budget", value=budget)
         strategy_class(strategy)
         self.graph, self.log = graph, log
-        self.annotators, self.overlap, self.budget = tuple(annotators), overlap, budget
-        self.blind, self.open_classes, self.seed = blind, open_classes, seed
+        self.annotators, self.owner, self.budget = tuple(annotators), annotators[0], budget
+        self.blind, self.open_classes, self.guide, self.seed = blind, open_classes, guide, seed
         self.round = 0
-        self._lock = threading.RLock()
         if audit > len(log.audit()):
             add_to_audit(log, graph, audit - len(log.audit()), random_state=seed)
-        self._answers = Answers(log.holding(), wanted_of(overlap, seed), log.audit())
-        strange = [repr(node) for node in (*self._answers.nodes, *self._answers.audit) if not graph.has(node)]
+        known = {each.node for each in log.holding()} | log.audit().keys()
+        strange = [repr(node) for node in known if not graph.has(node)]
         if strange:
             raise GraphError(
                 f"{log.path or 'The label log'} belongs to another graph: this one lacks {first_five(strange)}.",
                 hint="Choose another file with `labels`, or use the graph with the ids of the log.",
                 path=log.path,
             )
-        self._auditing = Auditing(graph, self._answers)
-        self._notes: dict[Hashable, list[Annotation]] = {}
-        for act in log.events():
-            if act.kind == "note":
-                self._notes.setdefault(act.node, []).append(act)
-        self._questions = Questions(graph, self._answers, wanted_of(overlap, seed), budget, seed, clock)
-        self._coverage: dict[int, float] = {}
+        entries = [each if isinstance(each, ClassEntry) else ClassEntry(each) for each in classes]
+        self.moved_keys = self._name_classes(entries)
+        self._state = State(
+            graph, log, overlap=overlap, budget=budget, n_annotators=len(annotators), seed=seed, clock=clock
+        )
         self._advice: Advice | None = None
-        self._first = threading.Event()
-        known = log.classes()
-        self.classes = Classes([*match_known_classes(classes, known), *known])
-        self._codes = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
-        self._code(self._answers.labels)
-        self._trainer = Trainer(graph, strategy, model, seed, self._snapshot, self._take, self._take_advice)
+        self._audit_score: tuple[object, AuditScore | None] = (None, None)
+        setup = Setup(graph, strategy, model, seed)
+        self._trainer = Trainer(setup, self._snapshot, self._take, self._take_advice, worker)
 
-    @property
-    def is_shared(self) -> bool:
-        """Whether several people label this graph or have labelled it."""
-        with self._lock:
-            return len({*self.annotators, *(name for name, count in self._answers.people.items() if count)}) > 1
-
-    @property
-    def ranking(self) -> Ranking | None:
-        """The last finished ranking."""
-        return self._questions.ranking
-
-    def start(self, patience: float | None = None) -> None:
-        """Store the classes, start the trainer, and wait up to `patience` seconds for the first ranking."""
-        self.log.name_classes(self.classes)
+    def start(self) -> None:
+        """Compute the first ranking, then train in the background."""
         self._trainer.start()
-        waited = 0.0
-        while not self._first.wait(0.1) and not self._trainer.failure and (patience is None or waited < patience):
-            waited += 0.1
 
     def close(self) -> None:
         """Stop the trainer; all answers are in the log."""
         self._trainer.close()
 
+    # Questions and answers
+
     def next(self, annotator: str) -> Question | None:
         """Return the question of an annotator, the same until they answer; None if nothing is left for them."""
+        found = self.questions(annotator, ahead=0)
+        return found[0] if found else None
+
+    def questions(self, annotator: str, ahead: int = AHEAD) -> list[Question]:
+        """Return the question of an annotator and up to `ahead` more that are reserved in advance."""
         self._check(annotator)
-        with self._lock:
-            return self._questions.of(annotator)
+        with self.log.locked():
+            self._state.follow()
+            return self._state.questions(annotator, ahead)
 
     def label(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
         """Store a label and return the annotator's earlier answer to the node, if any."""
         node, label = self._about(annotator, node), self.classes.meant(label)
-        return self._answered(annotator, self.log.answer(node, label, annotator=annotator, round=self.round, key=key))
+        write = partial(self.log.answer, node, label, annotator=annotator, round=self.round, key=key)
+        return self._answer(annotator, write)
 
     def skip(self, annotator: str, node: Hashable, reason: str, key: str) -> Annotation | None:
         """Store a skip with its reason and return the annotator's earlier answer, if any."""
         node = self._about(annotator, node)
-        return self._answered(annotator, self.log.skip(node, reason, annotator=annotator, round=self.round, key=key))
+        write = partial(self.log.skip, node, reason, annotator=annotator, round=self.round, key=key)
+        return self._answer(annotator, write)
 
     def adjudicate(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
         """Settle the label of a node people disagree on and return the earlier verdict, if any."""
         node, label = self._about(annotator, node), self.classes.meant(label)
-        done = self.log.adjudicate(node, label, annotator=annotator, round=self.round, key=key)
-        return self._answered(annotator, done)
+        write = partial(self.log.adjudicate, node, label, annotator=annotator, round=self.round, key=key)
+        return self._answer(annotator, write)
 
     def undo(self, annotator: str, key: str) -> Annotation | None:
         """Undo an annotator's last answer and return it; None if there is none.
@@ -178,30 +175,50 @@ class Session:
         Its node becomes their question again. Undoing a verdict reopens the disagreement.
         """
         self._check(annotator)
-        act = self.log.undo(annotator=annotator, round=self.round, key=key)
-        if act is None:
-            return None
-        outcome = self.log.outcome(act.node)
-        with self._lock:
-            self._keep(outcome)
-            if act.kind != "adjudicate" and annotator not in self._answers.of(act.node):
-                self._questions.ask_again(annotator, act.node)
+
+        def work() -> Annotation | None:
+            act = self.log.undo(annotator=annotator, round=self.round, key=key)
+            if act is not None:
+                self._state.refresh(act.node)
+                if act.kind != "adjudicate" and self.answer(annotator, act.node) is None:
+                    self._state.ask_again(annotator, act.node)
+            return act
+
+        act = self.log.write_together(work)
         self._trainer.request()
         return act
 
     def note(self, annotator: str, node: Hashable, text: str, key: str) -> None:
         """Add a note to a node."""
-        node = self._about(annotator, node)
-        act = self.log.note(node, text, annotator=annotator, round=self.round, key=key)
-        if act is not None:
-            with self._lock:
-                self._notes.setdefault(node, []).append(act)
+        self.log.note(self._about(annotator, node), text, annotator=annotator, round=self.round, key=key)
 
     def heartbeat(self, annotator: str, node: Hashable) -> bool:
         """Keep a node reserved for an annotator; False if it is no longer theirs."""
         node = self._about(annotator, node)
-        with self._lock:
-            return self._questions.leases.renew(annotator, node)
+        with self.log.locked():
+            return self._state.renew(annotator, node)
+
+    def _answer(self, annotator: str, write: Callable[[], Outcome]) -> Annotation | None:
+        """Write an answer, and reserve the next questions in the same transaction."""
+
+        def work() -> Outcome:
+            outcome = write()
+            self._state.follow()
+            self._state.refresh(outcome.node)
+            self._state.release(annotator, outcome.node)
+            self._state.questions(annotator, AHEAD)
+            return outcome
+
+        outcome = self.log.write_together(work)
+        self._trainer.request()
+        return outcome.before
+
+    # Classes
+
+    @property
+    def classes(self) -> Classes:
+        """The classes in the order of their keys."""
+        return Classes(self._state.class_entries())
 
     def add_class(self, name: str, annotator: str = "") -> tuple[Hashable, bool]:
         """Add a class; return it as stored (a number if it looks like one) and whether it is new."""
@@ -212,79 +229,139 @@ class Session:
                 parameter="classes",
                 value=name,
             )
-        with self._lock:
-            added, is_new = self.classes.add(name)
-            if is_new:
-                self.log.name_classes(self.classes, annotator=annotator)
-            return added, is_new
+        with self.log.locked():
+            found = self.classes.find(name)
+            if found is None:
+                added = typed_name(name)
+                self._change_classes(lambda: self.log.name_classes([*self.classes, added], annotator=annotator))
+                return added, True
+            return found, False
+
+    def rename_class(self, old: Hashable, name: str, annotator: str = "") -> Hashable:
+        """Rename a class in all answers, or merge it into the class with the new name, and return that class."""
+        with self.log.locked():
+            classes = self.classes
+            old = classes.meant(old)
+            others = Classes(each for each in classes.entries if name_to_text(each.name) != name_to_text(old))
+            found = others.find(name)
+            new = typed_name(name) if found is None else found
+            if name_to_text(new) != name_to_text(old):
+                self._change_classes(lambda: self.log.rename_class(old, new, annotator=annotator))
+                if self.ranking is not None:
+                    self._state.ranking = self.ranking.renamed(old, new)
+        self._trainer.request()
+        return new
+
+    def remove_class(self, name: Hashable, annotator: str = "") -> None:
+        """Remove a class without labels."""
+        name = self.classes.meant(name)
+        self._change_classes(lambda: self.log.remove_class(name, annotator=annotator))
+
+    def describe_class(self, name: Hashable, description: str, annotator: str = "") -> None:
+        """Describe a class for the annotators."""
+        classes = self.classes
+        entry = classes.entries[classes.code(classes.meant(name))]
+        self._change_classes(
+            lambda: self.log.describe_class(entry.name, key=entry.key, description=description, annotator=annotator)
+        )
+
+    def _change_classes(self, change: Callable[[], None]) -> None:
+        with self.log.locked():
+            change()
+            self._state.rebuild()
+
+    def _name_classes(self, given: Sequence[ClassEntry]) -> dict[str, tuple[str, str]]:
+        """Store the classes of the session, and return the old and new keys of classes whose key moved."""
+        before = self.log.class_entries()
+        names = match_known_classes([each.name for each in given], [each.name for each in before])
+        for name in names:
+            Classes(ClassEntry(other) for other in names if str(other) != str(name)).find(str(name))
+        self.log.name_classes(list({name_to_text(name): name for name in [*names, *self.log.classes()]}.values()))
+        for name, each in zip(names, given, strict=True):
+            if each.key or each.description:
+                self.log.describe_class(name, key=each.key, description=each.description)
+        now = self.log.class_entries()
+        new = dict(zip([name_to_text(each.name) for each in now], class_keys(now), strict=True))
+        old = {name_to_text(each.name): key for each, key in zip(before, class_keys(before), strict=True)}
+        shown = {name_to_text(each.name): str(each.name) for each in before}
+        return {shown[text]: (key, new[text]) for text, key in old.items() if new[text] != key}
+
+    # What holds now
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several people label this graph or have labelled it."""
+        return len({*self.annotators, *self._state.people()}) > 1
+
+    @property
+    def can_train(self) -> bool:
+        """Whether there are labels of two classes."""
+        return len(self._state.class_counts()) > 1
+
+    @property
+    def ranking(self) -> Ranking | None:
+        """The last finished ranking."""
+        return self._state.ranking
 
     def history(self, annotator: str, limit: int = 50) -> list[Annotation]:
         """Return an annotator's current answers and verdicts, newest first. Undo removes the first one."""
         self._check(annotator)
-        with self._lock:
-            return self._answers.by(annotator, limit)
+        return self.log.numbered(self._state.history(annotator, limit))
 
     def notes(self, annotator: str, node: Hashable) -> list[str]:
         """Return an annotator's notes on a node."""
-        with self._lock:
-            return [act.text for act in self._notes.get(node, []) if act.annotator == annotator]
+        return [act.text for act in self.log.notes_of(node) if act.annotator == annotator]
 
     def disagreements(self, annotator: str | None = None) -> list[Disagreement]:
-        """Return the open disagreements, except nodes the annotator may still be asked for."""
-        with self._lock:
-            hidden = set() if annotator is None else set(self._questions.may_be_asked(annotator))
-            return [self._answers.disagreement(node) for node in self._answers.apart if node not in hidden]
+        """Return the open disagreements, except nodes the annotator may still be asked for; only the owner sees any."""
+        if annotator not in (None, self.owner):
+            return []
+        hidden = [] if annotator is None else self._state.hidden(annotator)
+        return [Disagreement(node, answers) for node, answers in self._state.apart(hidden).items()]
 
     def settled(self) -> list[Annotation]:
         """Return the current verdicts."""
-        with self._lock:
-            return self._answers.verdicts
+        return self.log.numbered(self._state.verdicts())
 
     def labels(self) -> dict[Hashable, Hashable]:
         """Return the label of each labelled node."""
-        with self._lock:
-            return dict(self._answers.labels)
+        return self._state.labels()
 
     def answer(self, annotator: str, node: Hashable) -> Annotation | None:
         """Return an annotator's answer to a node, if any."""
-        with self._lock:
-            return self._answers.of(node).get(annotator)
+        held = [each for each in self.log.holding_of(node) if each.kind != "adjudicate"]
+        return next((each for each in held if each.annotator == annotator), None)
 
     def codes(self, annotator: str) -> NDArray[np.intp]:
         """Return the class code of each node as an annotator may see it; -1 without a label.
 
         Nodes that they may still be asked for have none, so that answers stay independent.
         """
-        with self._lock:
-            hidden = self.graph.positions(self._questions.may_be_asked(annotator))
-            codes = self._codes.copy()
-        codes[hidden] = UNKNOWN
+        codes = self._state.codes()
+        codes[self._state.hidden(annotator)] = UNKNOWN
         return codes
 
-    def progress(self) -> Progress:
-        """Return the progress of the labelling."""
-        with self._lock:
-            audited, learnt = self._answers.audited, dict(self._answers.labels) if self.audit else {}
-        audit = self._auditing.progress(self.ranking, learnt, audited)
-        with self._lock:
-            answers, ranking = self._answers, self.ranking
-            people = {**dict.fromkeys(self.annotators, 0), **{name: n for name, n in answers.people.items() if n}}
+    def status(self) -> Status:
+        """Return what every question page shows of the progress."""
+        return Status(**self._status())
+
+    def progress(self, annotator: str | None = None) -> Progress:
+        """Return the progress of the labelling; an annotator who is not the owner sees only their own count."""
+        with self.log.locked():
+            state, counts = self._state, self._state.class_counts()
+            people = {**dict.fromkeys(self.annotators, 0), **state.people()}
+            if annotator is not None and annotator != self.owner:
+                people = {annotator: people[annotator]}
             return Progress(
-                labelled=len(answers.labels),
-                skipped=len(answers.skips),
-                nodes=self.graph.n_nodes,
-                budget=self.budget,
-                classes=[(name, answers.classes[name_to_text(name)]) for name in self.classes],
+                **self._status(),
+                skipped=state.n_skipped(),
+                classes=[(name, counts.get(name_to_text(name), 0)) for name in self.classes],
                 annotators=people,
-                hours={hour: n for hour, n in sorted(answers.hours.items()) if n},
-                seen=0 if ranking is None else min(ranking.n_labels, len(answers.labels)),
-                disagreements=len(answers.apart),
-                alpha=answers.agreement.alpha,
-                coverage=sorted(self._coverage.items()),
-                audit=audit,
+                hours=state.hours(),
+                alpha=state.alpha(),
+                coverage=state.coverage(),
+                audit=self._audit_progress(),
                 advice=self._advice,
-                training=self._trainer.state,
-                failure=self._trainer.failure,
             )
 
     def prediction(self, node: Hashable) -> Prediction | None:
@@ -295,11 +372,11 @@ class Session:
     @property
     def audit(self) -> Collection[Hashable]:
         """Nodes of the audit."""
-        return self._answers.audit.keys()
+        return self._state.audit()
 
     def is_audit(self, node: Hashable) -> bool:
         """Return whether a node belongs to the audit."""
-        return node in self._answers.audit
+        return self._state.is_audit(self._position(node))
 
     def least_certain(self, limit: int = 20) -> list[tuple[Hashable, Prediction]]:
         """Return the unanswered nodes with the least certain predictions."""
@@ -318,50 +395,55 @@ class Session:
     def _predicted(self, ranking: Ranking, order: NDArray[np.intp], limit: int) -> list[tuple[Hashable, Prediction]]:
         found: list[tuple[Hashable, Prediction]] = []
         for position in order.tolist():
-            (node,) = self.graph.ids[[position]].tolist()
-            prediction = None if self._answers.of(node) or self.is_audit(node) else ranking.prediction(position)
+            prediction = None if self._state.is_answered(position) else ranking.prediction(position)
             if prediction is not None:
-                found.append((node, prediction))
+                found.append((self._state.id_of(position), prediction))
             if len(found) == limit:
                 break
         return found
 
-    def _answered(self, annotator: str, outcome: Outcome) -> Annotation | None:
-        with self._lock:
-            self._keep(outcome)
-            self._questions.answered(annotator, outcome.node)
-        self._trainer.request()
-        return outcome.before
+    def _status(self) -> dict[str, Any]:
+        labelled, ranking = self._state.labelled(), self.ranking
+        return {
+            "labelled": labelled,
+            "nodes": self.graph.n_nodes,
+            "budget": self.budget,
+            "seen": 0 if ranking is None else min(ranking.n_labels, labelled),
+            "disagreements": self._state.n_apart(),
+            "training": self._trainer.state,
+            "failure": self._trainer.failure,
+        }
 
-    def _keep(self, outcome: Outcome) -> None:
-        self._answers.put(outcome)
-        self._code([outcome.node])
+    def _audit_progress(self) -> AuditProgress | None:
+        """Return the progress of the audit; a score is computed once for a model and its audit labels."""
+        weights = self.log.audit()
+        if not weights:
+            return None
+        ranking, audited = self.ranking, self._state.labels(audit=True)
+        if self._audit_score[0] != (basis := (id(ranking), tuple(audited.items()))):
+            score = None
+            if ranking is not None and ranking.best is not None and len(audited) >= MIN_AUDIT_LABELS:
+                learnt = self.labels()
+                score = score_predictions(self.graph, ranking.classes, ranking.best, learnt, audited, weights)
+            self._audit_score = basis, score
+        return AuditProgress(len(weights), len(audited), self._audit_score[1])
 
-    def _code(self, nodes: Collection[Hashable]) -> None:
-        """Update the class codes of nodes."""
-        labels = self._answers.labels
-        for position, node in zip(self.graph.positions(nodes, "nodes in the label log").tolist(), nodes, strict=True):
-            self._codes[position] = self.classes.code(labels[node]) if node in labels else UNKNOWN
+    # Training
 
     def _snapshot(self) -> Snapshot:
-        with self._lock:
-            answers = self._answers
-            labels = {node: label for node, label in answers.labels.items() if node not in answers.ties}
-            excluded = (*(node for node in dict.fromkeys([*answers.nodes, *answers.audit]) if node not in labels),)
-        wanted = max(MIN_RANKED + 4 * len(self.annotators), min(MAX_RANKED, len(labels) // 2))
-        return Snapshot(labels, excluded, wanted)
+        with self.log.locked():
+            labels = self._state.labels(ties=False)
+            excluded = tuple(node for node in self._state.answered() if node not in labels)
+            left = MAX_RANKED if self.budget is None else self.budget - self._state.labelled()
+        return Snapshot(labels, excluded, min(max(left, MIN_RANKED), MAX_RANKED))
 
     def _take(self, ranking: Ranking) -> None:
-        with self._lock:
-            self._questions.ranking = ranking
+        with self.log.locked():
+            self._state.use(ranking)
             self.round += 1
-            if ranking.n_labels:
-                self._coverage[ranking.n_labels] = ranking.mean_distance
-        self._first.set()
 
     def _take_advice(self, advice: Advice) -> None:
-        with self._lock:
-            self._advice = advice
+        self._advice = advice
 
     def _check(self, annotator: str) -> None:
         if annotator not in self.annotators:
@@ -370,8 +452,7 @@ class Session:
     def _about(self, annotator: str, node: Hashable) -> Hashable:
         """Check the annotator and return the id of the node as the graph has it."""
         self._check(annotator)
-        found: Hashable = self.graph.ids[[self._position(node)]].tolist()[0]
-        return found
+        return self._state.id_of(self._position(node))
 
     def _position(self, node: Hashable) -> int:
         return int(self.graph.positions([node])[0])

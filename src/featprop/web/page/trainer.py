@@ -1,7 +1,8 @@
-"""Train the model in a separate process and return rankings.
+"""Train the model in one separate process, which lives as long as the server and keeps the propagated features.
 
-At most one training runs and one is due; labels that arrive during a training are part of the next one. A failed
-training is logged and retried with the next labels, and never delays an answer. If training is fast and nothing is due,
+The first ranking is ready before the first question. After that at most one training runs and one is due; labels that
+arrive during a training are part of the next one. Nothing stops a training: until it ends, questions come from the last
+ranking. A failed training is logged and retried, and never delays an answer. If training is fast and nothing is due,
 the process also estimates the accuracy and whether more labels are worth it.
 """
 
@@ -21,24 +22,36 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from featprop import interrupts
-from featprop.errors import FeatpropError, quote_error
-from featprop.evaluate import Advice, advise
+from featprop import interrupts, progress
+from featprop.errors import FeatpropError, ModelError, quote_error
+from featprop.evaluate import Advice
 from featprop.graph import Graph
 from featprop.web.page.ranking import Ranking
 
 log = logging.getLogger(__name__)
 
-NICENESS = 19
+NICENESS = 10
+"""Added to the niceness of the process after the first ranking."""
 POLL_INTERVAL_S = 0.2
-MIN_TIMEOUT_S, TIMEOUT_FACTOR = 60.0, 20
-"""A training is stopped after `MIN_TIMEOUT_S` and `TIMEOUT_FACTOR` times the duration of the last one."""
+PROGRESS_INTERVAL_S = 0.1
 MAX_PAUSE_S = 5.0
 """Pause between two trainings."""
+RETRY_S = 10.0
+"""Pause after a failed training."""
 MIN_LABELS_FOR_ADVICE, ADVICE_GROWTH, MAX_TRAINING_S_FOR_ADVICE = 20, 1.1, 1.0
 """Advice is given from `MIN_LABELS_FOR_ADVICE` labels on, again when the labels have grown by `ADVICE_GROWTH`, and only
 if the fastest training took at most `MAX_TRAINING_S_FOR_ADVICE`: advice takes more than ten trainings."""
+
+
+class Setup(NamedTuple):
+    """What all trainings of a session have in common."""
+
+    graph: Graph
+    strategy: str
+    model: str
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -56,50 +69,71 @@ class AdviceRequest(NamedTuple):
     labels: Mapping[Hashable, Hashable]
 
 
+class Worker:
+    """The process that trains. Start it early: it imports its libraries while the graph is read."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), name="featprop-model", daemon=True)
+        with interrupts.block_interrupts():
+            self._process.start()
+        theirs.close()
+
+    def failure(self) -> str:
+        """Return why the process cannot answer; empty if it is alive."""
+        code = self._process.exitcode
+        return "" if code is None else f"The training process ended with exit code {code}."
+
+    def close(self) -> None:
+        """Stop the process at once."""
+        self._process.kill()
+        self._process.join()
+        self.pipe.close()
+
+
 class Trainer:
     """Keeps the ranking up to date.
 
     Parameters
     ----------
-    graph
-        The graph.
-    strategy, model
-        Names of the strategy and the model.
-    seed
-        Seed of both.
+    setup
+        Graph, strategy, model and seed.
     snapshot
         Returns the labels at the moment.
     on_ranking
         Called with each ranking.
     on_advice
         Called with each advice.
+    worker
+        Process to use; a new one by default.
     """
 
     def __init__(
         self,
-        graph: Graph,
-        strategy: str,
-        model: str,
-        seed: int,
+        setup: Setup,
         snapshot: Callable[[], Snapshot],
         on_ranking: Callable[[Ranking], None],
         on_advice: Callable[[Advice], None],
+        worker: Worker | None = None,
     ) -> None:
-        self._work = (replace(graph.without_labels(), table=None), strategy, model, seed)
+        self._setup = setup._replace(graph=replace(setup.graph.without_labels(), table=None))
         self._snapshot, self._on_ranking, self._on_advice = snapshot, on_ranking, on_advice
+        self._worker, self._is_set_up = worker, False
         self._advised_labels = 0
         self._due = threading.Condition()
         self._is_due, self._closing = False, False
-        self._process: Any = None
-        self._pipe: Connection | None = None
         self._thread = threading.Thread(target=self._run, name="featprop-trainer", daemon=True)
         self._last_s, self._fastest_s = 0.0, math.inf
         self.state = "waiting"
         self.failure = ""
 
     def start(self) -> None:
-        """Start; the first ranking is due at once."""
-        self.request()
+        """Compute the first ranking, which may take a while, and then follow the labels in the background."""
+        try:
+            self._train()
+        except TrainingError as error:
+            raise ModelError(f"The first nodes cannot be selected. {error}") from error
         self._thread.start()
 
     def request(self) -> None:
@@ -115,39 +149,44 @@ class Trainer:
             self._due.notify()
         if self._thread.is_alive():
             self._thread.join()
-        self._stop_process()
+        self._stop_worker()
 
     def _run(self) -> None:
         while True:
             with self._due:
-                while not (self._is_due or self._closing):
-                    self._due.wait()
+                self._due.wait_for(lambda: self._is_due or self._closing)
                 if self._closing:
                     return
                 self._is_due = False
-            self.state, begun, is_new = "training", time.monotonic(), self._process is None
+            pause = 0.0
             try:
-                snapshot = self._snapshot()
-                ranking = self._ask(snapshot)
-                if ranking is not None:
-                    self._last_s = time.monotonic() - begun
-                    self._on_ranking(ranking)
-                    self.failure = ""
-                    self._advise(snapshot, ranking)
+                self._train()
+                pause = min(self._last_s, MAX_PAUSE_S)  # leave the machine to people for as long as the training took
             except Exception as error:  # a failed training must not keep people from answering
-                self.failure = _describe(error)
+                self.failure, pause = _describe(error), RETRY_S
                 log.warning("Training failed: %s", self.failure)
-                self._stop_process()
+                self.request()
+            with self._due:
+                self._due.wait_for(lambda: self._closing, timeout=pause)
+
+    def _train(self) -> None:
+        begun, snapshot = time.monotonic(), self._snapshot()
+        self.state = "training"
+        try:
+            ranking = self._ask(snapshot)
+            if ranking is not None:
+                self._last_s = time.monotonic() - begun
+                self._on_ranking(ranking)
+                self.failure = ""
+                self._advise(snapshot, ranking)
+        finally:
             self.state = "waiting"
-            if not is_new:
-                with self._due:  # leave the machine to people for as long as the training took
-                    self._due.wait_for(lambda: self._closing, timeout=min(self._last_s, MAX_PAUSE_S))
 
     def _advise(self, snapshot: Snapshot, ranking: Ranking) -> None:
         """Request advice if there is time and there are enough new labels."""
         count, before = len(snapshot.labels), self._advised_labels
         is_new = count >= max(MIN_LABELS_FOR_ADVICE, ADVICE_GROWTH * before) or count < before
-        if ranking.probabilities is None:
+        if ranking.probabilities is None or not self._thread.is_alive():
             return
         self._fastest_s = min(self._fastest_s, self._last_s)
         if self._is_due or not is_new or self._fastest_s > MAX_TRAINING_S_FOR_ADVICE:
@@ -159,113 +198,144 @@ class Trainer:
 
     def _ask(self, question: Snapshot | AdviceRequest) -> Any:
         """Return the answer of the process; None if the session closes meanwhile."""
-        if self._process is None or not self._process.is_alive():
-            self._start_process()
-        assert self._pipe is not None
-        self._pipe.send(question)
-        allowed = max(MIN_TIMEOUT_S, TIMEOUT_FACTOR * self._last_s)
-        end = time.monotonic() + allowed
-        while not self._pipe.poll(POLL_INTERVAL_S):
-            if self._closing:
-                return None
-            if not self._process.is_alive():
-                raise _TrainingError(f"The training process ended with exit code {self._process.exitcode}.")
-            if time.monotonic() > end:
-                raise _TrainingError(f"Training took more than {allowed:.0f} s and was stopped.")
-        answer = self._pipe.recv()
-        if isinstance(answer, str):
-            raise _TrainingError(answer)
-        return answer
+        if self._worker is None or self._worker.failure():
+            self._stop_worker()
+            self._worker = Worker()
+        pipe = self._worker.pipe
+        try:
+            if not self._is_set_up:
+                pipe.send(self._setup)
+                self._is_set_up = True
+            pipe.send(question)
+            while True:
+                while not pipe.poll(POLL_INTERVAL_S):
+                    if self._closing:
+                        return None
+                kind, answer = pipe.recv()
+                if kind == "progress":
+                    progress.report(*answer)
+                elif kind == "failure":
+                    raise TrainingError(answer)
+                else:
+                    return answer
+        except (OSError, EOFError) as error:
+            self._worker._process.join()
+            raise TrainingError(self._worker.failure()) from error
 
-    def _start_process(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, *self._work), name="featprop-model", daemon=True)
-        with interrupts.block_interrupts():
-            self._process.start()
-        theirs.close()
-
-    def _stop_process(self) -> None:
-        if self._process is not None and self._process.is_alive():
-            self._process.kill()
-            self._process.join()
-        if self._pipe is not None:
-            self._pipe.close()
-        self._process = self._pipe = None
+    def _stop_worker(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+        self._worker, self._is_set_up = None, False
 
 
-class _TrainingError(Exception):
+class TrainingError(Exception):
     """A training that failed, with the message of the process."""
 
 
 def _describe(error: Exception) -> str:
     """Return the message of an error, with its type if the error is not meant for people."""
-    if isinstance(error, FeatpropError | _TrainingError):
+    if isinstance(error, FeatpropError | TrainingError):
         return str(error)
     return f"{type(error).__name__}: {quote_error(error)}."
 
 
-def _serve(pipe: Connection, graph: Graph, strategy: str, model: str, seed: int) -> None:
+def _serve(pipe: Connection) -> None:
     """Answer each snapshot with a ranking and each advice request with advice; errors are answered as text."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(NICENESS)
-    while True:
-        try:
+    import featprop.active
+    import featprop.models
+    import featprop.strategies  # noqa: F401  (while the server reads the graph)
+
+    is_nice, setup = False, None
+    with contextlib.suppress(EOFError, OSError), progress.listening(_Reporter(pipe)):
+        while True:
             question = pipe.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            if isinstance(question, AdviceRequest):
-                answer: Ranking | Advice | str | None = compute_advice(graph, model, seed, question.labels)
-            else:
-                answer = compute_ranking(graph, strategy, model, seed, question)
-        except Exception as error:  # the server continues without a new ranking
-            answer = _describe(error)
-        try:
+            if isinstance(question, Setup):
+                setup = question
+                continue
+            assert setup is not None
+            compute: Callable[..., Any] = compute_advice if isinstance(question, AdviceRequest) else compute_ranking
+            try:
+                answer = ("answer", compute(setup, question))
+            except Exception as error:  # the server continues with the last ranking
+                answer = ("failure", _describe(error))
             pipe.send(answer)
-        except OSError:
-            return
+            if not is_nice:
+                with contextlib.suppress(OSError, AttributeError):
+                    os.nice(NICENESS)
+                is_nice = True
 
 
-def compute_advice(graph: Graph, model: str, seed: int, labels: Mapping[Hashable, Hashable]) -> Advice | None:
+class _Reporter:
+    """Sends progress to the server, not more often than a person can see."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe, self._next = pipe, 0.0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if done == 0 or now >= self._next:
+            self._pipe.send(("progress", (stage, done, total)))
+            self._next = now + PROGRESS_INTERVAL_S
+
+
+def compute_advice(setup: Setup, request: AdviceRequest) -> Advice | None:
     """Return advice on a model of these labels; None if every node is labelled."""
+    from featprop.evaluate import advise
     from featprop.models import seeded_model
 
+    labels, graph = request.labels, setup.graph
     if len(labels) == graph.n_nodes:
         return None
-    return advise(graph, seeded_model(seed, model).fit(graph, list(labels), list(labels.values())))
+    return advise(graph, seeded_model(setup.seed, setup.model).fit(graph, list(labels), list(labels.values())))
 
 
-def compute_ranking(graph: Graph, strategy: str, model: str, seed: int, snapshot: Snapshot) -> Ranking:
+def compute_ranking(setup: Setup, snapshot: Snapshot) -> Ranking:
     """Fit the model to the labels, if there are two classes, and rank the next nodes."""
     from featprop.active import select
     from featprop.models import seeded_model
     from featprop.propagation import coverage
     from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 
+    graph, strategy = setup.graph, setup.strategy
     nodes, labels = list(snapshot.labels), list(snapshot.labels.values())
-    several = len(set(labels)) > 1
-    fitted = seeded_model(seed, model).fit(graph, nodes, labels) if several else None
+    fitted = seeded_model(setup.seed, setup.model).fit(graph, nodes, labels) if len(set(labels)) > 1 else None
     chooser = DEFAULT_STRATEGY if strategy_class(strategy).needs and fitted is None else strategy
     looks = fitted is not None and strategy_class(chooser).looks_at_model()
-    left = graph.n_nodes - len(set(graph.positions([*nodes, *snapshot.excluded]).tolist()))
-    positions = graph.positions(nodes)
-    distances = coverage(graph, positions).mean_distance if nodes else float("nan")
-    probabilities = None if fitted is None else fitted.predict_proba(graph)
-    classes = () if fitted is None else fitted.class_names_
-    if left == 0:
+    is_open = np.ones(graph.n_nodes, dtype=bool)
+    is_open[graph.positions([*nodes, *snapshot.excluded])] = False
+    distance = coverage(graph, graph.positions(nodes)).mean_distance if nodes else float("nan")
+    model: tuple[Any, ...] = ()
+    if fitted is not None:
+        model = (fitted.class_names_, fitted.predict_proba(graph), graph.positions(nodes), fitted.held_out_proba_)
+    wanted = min(snapshot.wanted, int(is_open.sum()))
+    if wanted == 0:
         empty = np.empty(0, dtype=np.intp)
         nearest = np.full(graph.n_nodes, -1, dtype=np.intp)
-        return Ranking(empty, empty.astype(np.int64), nearest, len(nodes), distances, classes, probabilities)
+        return Ranking(empty, empty.astype(np.int64), nearest, empty, len(nodes), distance, *model)
     picks = select(
         graph,
-        min(snapshot.wanted, left),
+        wanted,
         strategy=chooser,
         labelled=nodes,
         labels=labels if looks else None,
         exclude=snapshot.excluded,
         model=fitted if looks else None,
-        random_state=seed,
+        random_state=setup.seed,
     )
-    return Ranking(picks.positions, picks.represents, picks.nearest, len(nodes), distances, classes, probabilities)
+    found = (picks.positions, picks.represents, picks.nearest, picks.positions[:0])
+    ranking = Ranking(*found, len(nodes), distance, *model)
+    is_open[picks.positions] = False
+    if fitted is None:
+        return replace(ranking, spares=_similar(graph, picks.nearest, np.flatnonzero(is_open)))
+    order = ranking.least_certain()
+    return replace(ranking, spares=order[is_open[order]])
+
+
+def _similar(graph: Graph, nearest: NDArray[np.intp], nodes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return nodes in turns: of each selected node the similar one with the most neighbours, then the second ones …."""
+    degree = np.diff(graph.adjacency.indptr)
+    ordered = nodes[np.lexsort((-degree[nodes], nearest[nodes]))]
+    _, starts = np.unique(nearest[ordered], return_index=True)
+    turn = np.arange(len(ordered)) - np.repeat(starts, np.diff([*starts, len(ordered)]))
+    return ordered[np.argsort(turn, kind="stable")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from featprop.evaluate import Advice, AuditScore
@@ -17,7 +17,8 @@ class Why(StrEnum):
     UNDONE = "undone"
     RANKED = "ranked"
     COMPARED = "compared"
-    RANDOM = "random"
+    UNCERTAIN = "uncertain"
+    SIMILAR = "similar"
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class Question:
             Why.AUDIT: "Picked at random to check the model.",
             Why.UNDONE: "You or someone else undid the answer to this node.",
             Why.COMPARED: "Someone else labelled this node too, to compare answers.",
-            Why.RANDOM: "Picked at random while the model catches up.",
+            Why.UNCERTAIN: "The last model is least certain about this node; the next ranking is on its way.",
+            Why.SIMILAR: "Similar to a node selected before, while the first model trains.",
         }[self.why]
 
 
@@ -70,21 +72,27 @@ class AuditProgress:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Progress of the labelling."""
+class Status:
+    """What every question page shows of the progress."""
 
     labelled: int
-    skipped: int
     nodes: int
     budget: int | None  # number of labels wanted
+    seen: int  # number of labels the last model was trained on; ties do not count until they are settled
+    disagreements: int  # number of nodes with different answers that no one has settled
+    training: str = "waiting"  # or "training"
+    failure: str = ""  # why the last training failed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress(Status):
+    """Progress of the labelling."""
+
+    skipped: int
     classes: list[tuple[Hashable, int]]  # number of labels of each class
     annotators: dict[str, int]  # number of answers of each annotator
     hours: dict[dt.datetime, int]  # number of answers in each hour
-    seen: int  # number of labels the last model was trained on; ties do not count until they are settled
-    disagreements: int  # number of nodes with different answers that no one has settled
     alpha: float | None  # Krippendorff's alpha, if it is defined
-    coverage: list[tuple[int, float]] = field(default_factory=list)  # mean distance to a label by number of labels
-    training: str = "waiting"  # or "training"
-    failure: str = ""  # why the last training failed
-    audit: AuditProgress | None = None
-    advice: Advice | None = None
+    coverage: list[tuple[int, float]]  # mean distance to a label by number of labels
+    audit: AuditProgress | None
+    advice: Advice | None

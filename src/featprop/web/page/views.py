@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,24 @@ from numpy.typing import NDArray
 from featprop.ids import name_to_text, to_jsonable
 from featprop.labels import Annotation
 from featprop.web.common.card import Card, build_card, node_picture, node_title
-from featprop.web.common.neighbourhood import Neighbourhood, find_neighbourhood
-from featprop.web.common.neighbourhood_drawing import (
-    LegendLine,
-    Row,
-    class_legend,
+from featprop.web.common.formatting import clean_line
+from featprop.web.common.neighbourhood import (
+    Neighbourhood,
+    draw_class_bar,
     draw_neighbourhood,
-    neighbour_rows,
+    find_neighbourhood,
 )
 from featprop.web.page.addresses import node_address
 from featprop.web.page.session import Session
 from featprop.web.page.types import Prediction
 
 NO_CLASS = -1
+MAX_BUTTONS, LIKELIEST = 10, 5
+"""Classes up to which all have a button in reach, and those that have one beyond."""
+CHIPS = 12
+"""Neighbours shown without unfolding."""
+PEEK_FIELDS, PEEK_CHARS = 3, 90
+"""Columns of a neighbour shown on hover, and characters of each."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,11 @@ class View:
     node: Hashable  # id of the node
     card: Card  # card of the node
     picture: Markup | None  # SVG picture, if the features are pixels
-    neighbourhood: Neighbourhood  # its neighbourhood, as a drawing, as table rows, and the classes of all neighbours
+    neighbourhood: Neighbourhood  # its neighbours
+    class_bar: Markup  # classes of all neighbours as one bar, and the neighbours as a drawing
     drawing: Markup
-    rows: list[Row]
-    legend: list[LegendLine]
+    pictures: dict[int, Markup]  # pictures of the neighbours, by position
+    peeks: dict[int, str]  # first columns of the neighbours shown without unfolding, by position
     answer: Annotation | None  # answer and notes of the annotator
     notes: list[str]
     prediction: Prediction | None  # prediction of the model, if it may be shown and there is one
@@ -73,25 +78,28 @@ class NodeViews:
         answer, labels = session.answer(annotator, node), session.codes(annotator)
         if answer is None:
             labels[position] = NO_CLASS
+        graph = session.graph
         around = find_neighbourhood(
-            session.graph,
+            graph,
             position,
             labels=labels,
             predictions=self._predictions() if suggestion else None,
             represented=set(session.represented(node).tolist()),
+            classes=classes,
+            link=self._link,
             seed=session.seed,
         )
-        pictures = partial(node_picture, session.graph) if node_picture(session.graph, position) is not None else None
-        titles = partial(node_title, session.graph)
-        card = build_card(session.graph, position, self.images)
+        card = build_card(graph, position, self.images)
+        drawn = {} if card.picture is None else {n.position: node_picture(graph, n.position) for n in around.shown}
         return View(
             node,
             card,
             None if card.picture is None else Markup(card.picture),
             around,
-            Markup(draw_neighbourhood(around, titles, classes, self._link, pictures)),
-            neighbour_rows(around, titles, classes, self._link),
-            class_legend(around, classes),
+            draw_class_bar(around),
+            draw_neighbourhood(around, drawn.get),
+            {place: Markup(found.svg('class="thumb" aria-hidden="true"')) for place, found in drawn.items() if found},
+            {each.position: self._peek(each.position) for each in around.shown[:CHIPS]},
             answer,
             session.notes(annotator, node),
             session.prediction(node) if suggestion else None,
@@ -112,6 +120,11 @@ class NodeViews:
         best[self.session.graph.positions(self.session.audit)] = NO_CLASS
         return best
 
+    def _peek(self, position: int) -> str:
+        """Return the first columns of a node in a few words."""
+        fields = [field for field in build_card(self.session.graph, position, self.images).fields if field.text]
+        return "\n".join(f"{field.name}: {clean_line(field.text, PEEK_CHARS)}" for field in fields[:PEEK_FIELDS])
+
     def _link(self, position: int) -> str:
         return node_address(self.session.graph.ids[[position]].tolist()[0])
 
@@ -125,9 +138,13 @@ def to_json_view(view: View) -> dict[str, Any]:
         "fields": [asdict(field) for field in view.card.fields],
         "neighbours": {
             "total": view.neighbourhood.total,
-            "shown": [asdict(row) for row in view.rows],
+            "shown": [
+                {name: getattr(each, name) for name in ("name", "address", "weight", "label", "how", "represented")}
+                for each in view.neighbourhood.shown
+            ],
             "classes": [
-                {"class": line.name, "labelled": line.labelled, "predicted": line.predicted} for line in view.legend
+                {"class": each.name, "labelled": each.labelled, "predicted": each.predicted}
+                for each in view.neighbourhood.counts
             ],
         },
         "answer": None if view.answer is None else to_json_act(view.answer),
@@ -158,3 +175,21 @@ def to_json_prediction(prediction: Prediction) -> dict[str, Any]:
             {"class": to_jsonable(name), "probability": share} for name, share in prediction.probabilities.items()
         ],
     }
+
+
+def arrange_choices(
+    choices: list[dict[str, Any]], prediction: Prediction | None
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the answer buttons in reach and, beyond ten classes, all of them to search in.
+
+    Each has the probability of its class. Beyond ten classes, the five likeliest are in reach, with the keys 1 to 5.
+    """
+    shares = {} if prediction is None else {name_to_text(name): p for name, p in prediction.probabilities.items()}
+    every = [{"description": "", **choice, "share": shares.get(choice["text"])} for choice in choices]
+    if len(every) <= MAX_BUTTONS:
+        return every, []
+    likeliest = sorted(every, key=lambda choice: -(choice["share"] or 0.0))[:LIKELIEST]
+    return (
+        [{**choice, "key": str(place)} for place, choice in enumerate(likeliest, start=1)],
+        [{**choice, "key": ""} for choice in every],
+    )

@@ -18,9 +18,9 @@ from featprop.models import NodeClassifier, seeded_model
 from featprop.models.base import clone
 from featprop.web.report.commands import Files
 from featprop.web.report.context import ReportContext
-from featprop.web.report.files import SUFFIXES
 from featprop.web.report.findings import Findings, headline, majority_warning
 
+SUFFIXES = (".html", ".htm")
 MAX_CURVE_NODES = 50_000
 """Nodes up to which the learning curve has estimates for fewer labels, which take twenty trainings."""
 

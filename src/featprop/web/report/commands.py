@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from featprop.web.report.findings import Findings
-from featprop.web.report.lists import suspect_labels
+from featprop.web.report.findings import Findings, suspect_labels
 
 AUDIT_SIZE = 30
 MIN_BUDGET = 10

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from featprop.graph import UNKNOWN
 from featprop.web.common.palette import DIGITS
 from featprop.web.report.context import ReportContext
-from featprop.web.report.lists import ReviewList
+from featprop.web.report.findings import ReviewList
 
 SIDE, MARGIN = 1000, 24
 MIN_ASPECT = 0.6

@@ -16,17 +16,15 @@ from featprop.evaluate import AuditScore, Interval
 from featprop.graph import UNKNOWN
 from featprop.matrix import Features
 from featprop.web.common.card import node_picture
-from featprop.web.common.chart import Point, line_chart
+from featprop.web.common.chart import Point, interval_bar, learning_chart, line_chart
 from featprop.web.common.formatting import clean_line
 from featprop.web.common.layout import tsne_layout
 from featprop.web.common.palette import LINE, RANDOM, css_variables, ramp
 from featprop.web.common.templates import render_template
 from featprop.web.report.commands import Files, next_steps
 from featprop.web.report.context import ReportContext
-from featprop.web.report.files import COMMAND
-from featprop.web.report.findings import Findings, headline, lead
+from featprop.web.report.findings import Findings, ReviewList, build_lists, headline, lead
 from featprop.web.report.graph_stats import describe_graph
-from featprop.web.report.lists import ReviewList, build_lists
 from featprop.web.report.map import NodeMap, class_mark, draw_map, sample_nodes
 from featprop.web.report.records import embed_json, node_records
 
@@ -94,7 +92,7 @@ def render_page(context: ReportContext, findings: Findings, files: Files | None,
     open_nodes = int(np.count_nonzero((context.labelled == UNKNOWN) & (context.audited == UNKNOWN)))
     return render_template(
         "web/report/report.html.j2",
-        command=COMMAND,
+        command="featprop report",
         title=clean_line(title, MAX_TITLE_CHARS),
         headline=headline(context, findings),
         lead=lead(context, findings),
@@ -115,13 +113,13 @@ def render_page(context: ReportContext, findings: Findings, files: Files | None,
         has_wrong=any(each.key == "wrong_labels" for each in lists),
         labels_shown=int(np.count_nonzero(context.labelled[map_.shown] != UNKNOWN)),
         coverage=_coverage_chart(context),
-        learning=_learning_chart(findings),
+        learning=None if findings.advice is None else learning_chart(findings.advice.curve),
         steps=next_steps(files, findings, len(context.labels), open_nodes) if files is not None else (),
         more_labels=max(1, min(len(context.labels) // 2, open_nodes)),
         widest=max(line.share for line in classes),
         widest_label=max(row.more["share"] for row in labels),
         first=FOLDED_ROWS,
-        interval_bar=_interval_bar,
+        interval_bar=interval_bar,
         data=embed_json(node_records(context, map_, lists)),
         script=Markup(script),
         digest=digest,
@@ -195,39 +193,6 @@ def _coverage_chart(context: ReportContext) -> Markup | None:
     text = f"Mean distance to the nearest label: {curve[0]:.3g} after 1, {curve[-1]:.3g} after {len(curve):,} labels."
     points = [Point(budget, float(curve[budget - 1])) for budget in budgets]
     return line_chart(points, description=text, from_zero=True)
-
-
-def _learning_chart(findings: Findings) -> Markup | None:
-    if findings.advice is None:
-        return None
-    curve = findings.advice.curve
-    points = [(each.n_labels, each.accuracy) for each in curve.estimates]
-    text = "; ".join(f"{share} with {labels:,} labels" for labels, share in points)
-    forecast = None
-    if curve.forecast is not None:
-        expected = curve.forecast.accuracy(curve.now.accuracy)
-        forecast = _point(curve.forecast.n_labels, expected)
-        text += f"; forecast {expected} with {curve.forecast.n_labels:,}"
-    return line_chart(
-        [_point(labels, share) for labels, share in points],
-        description=f"Estimated accuracy: {text}.",
-        format_tick=lambda share: f"{100 * share:.0f} %",
-        forecast=forecast,
-        highest=1.0,
-    )
-
-
-def _point(labels: int, share: Interval) -> Point:
-    return Point(int(labels), share.value, share.low, share.high)
-
-
-def _interval_bar(interval: Interval) -> Markup:
-    """Return a bar from 0 to 100 % that shows the interval and the value."""
-    return Markup(
-        '<svg class="interval" viewBox="0 0 200 16" preserveAspectRatio="none" aria-hidden="true">'
-        '<line x1="0" x2="200" y1="8" y2="8"/><rect x="{:.1f}" width="{:.1f}" y="3" height="10"/>'
-        '<line class="value" x1="{:.1f}" x2="{:.1f}" y1="0" y2="16"/></svg>'
-    ).format(200 * interval.low, max(1.0, 200 * interval.width), 200 * interval.value, 200 * interval.value)
 
 
 def summarize_classes(context: ReportContext, audit: AuditScore | None) -> list[ClassSummary]:

@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from featprop.graph import UNKNOWN
 from featprop.progress import tracked
 from featprop.web.common.card import build_card, node_picture
-from featprop.web.common.formatting import clean_text
+from featprop.web.common.formatting import clean_line, clean_text
 from featprop.web.report.context import ReportContext
-from featprop.web.report.lists import ReviewList
+from featprop.web.report.findings import ReviewList
 from featprop.web.report.map import NodeMap
 
 MAX_BYTES = 3_000_000
 """Size of all nodes together."""
 CUTS = ((40, 1000), (40, 400), (20, 200), (12, 100), (6, 60), (0, 0))
 """Number of columns and of characters per column; the first pair that fits is used."""
-MAX_NEIGHBOURS = 10
+MAX_NEIGHBOURS, MAX_ID_CHARS = 10, 100
 MAX_CLASSES = 3
 """Classes whose probability is shown."""
 MAX_PIXELS = 16
@@ -35,8 +35,8 @@ def node_records(context: ReportContext, map_: NodeMap, lists: list[ReviewList])
     """Return the data of the nodes on the map, ready for JSON.
 
     Each node is a list: x, y, class, confidence in percent, distance to the nearest label and its index, label, audit
-    label, bit mask of its lists, title, fields (name, text, note, …), neighbours on the map, other neighbours (title,
-    class, …), number of neighbours, classes of the neighbours, most probable classes in percent, pixels.
+    label, bit mask of its lists, title, id, fields (name, text, note, …), neighbours on the map, other neighbours
+    (title, class, …), number of neighbours, classes of the neighbours, most probable classes in percent, pixels.
     """
     texts = _Texts()
     shown = map_.shown.tolist()
@@ -48,6 +48,7 @@ def node_records(context: ReportContext, map_: NodeMap, lists: list[ReviewList])
             *_prediction(context, map_, place),
             member[place],
             texts(context.title(position)),
+            texts(clean_line(str(context.graph.ids[position]), MAX_ID_CHARS)),
             _fields(texts, cards[place], cut),
             *_neighbours(context, map_, position, texts),
             _top_classes(context, position),

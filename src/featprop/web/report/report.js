@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const [X, Y, CLASS, CONFIDENCE, DISTANCE, NEAREST, LABEL, AUDIT, LISTS, TITLE, FIELDS, INSIDE, OUTSIDE, DEGREE, COUNTS, LIKELY, PIXELS] = Array(17).keys();
+  const [X, Y, CLASS, CONFIDENCE, DISTANCE, NEAREST, LABEL, AUDIT, LISTS, TITLE, ID, FIELDS, INSIDE, OUTSIDE, DEGREE, COUNTS, LIKELY, PIXELS] = Array(18).keys();
   const nodes = data.nodes, text = (number) => data.texts[number];
   const get = (id) => document.getElementById(id);
   const picture = get("picture"), panel = get("panel"), hint = get("hint"), box = document.querySelector(".mapbox");
@@ -258,8 +258,8 @@
     const wanted = find.value.trim().toLowerCase();
     const hits = [];
     for (let place = 0; wanted && place < nodes.length && hits.length < 8; place++) {
-      const node = nodes[place], id = node[FIELDS].length ? text(node[FIELDS][1]) : "";
-      if (text(node[TITLE]).toLowerCase().includes(wanted) || id.toLowerCase() === wanted) hits.push(place);
+      const node = nodes[place];
+      if (text(node[TITLE]).toLowerCase().includes(wanted) || text(node[ID]).toLowerCase() === wanted) hits.push(place);
     }
     found.replaceChildren(...hits.map((place, number) => make("li", text(nodes[place][TITLE]), { role: "option", id: `hit-${number}`, "data-place": place, "aria-selected": String(number === 0) })));
     if (wanted && !hits.length) found.replaceChildren(make("li", "No such node on the map", { "aria-disabled": "true" }));

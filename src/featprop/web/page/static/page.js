@@ -1,45 +1,25 @@
-// Keyboard shortcuts and background requests. One key labels a node, saves the answer and shows the next question. The tab
-// keeps an answer until the server confirms that it is on disk, and sends it again with the same key after a reload or
-// a failure.
+// Keyboard shortcuts and background requests. One key labels a node, saves the answer and shows the next question, which
+// is here already. Up to three key presses wait for their question. The tab keeps an answer until the server confirms
+// that it is on disk, and sends it again with the same key after a reload or a failure.
 "use strict";
 
 const PENDING = "featprop-pending";
 const KEYS = "featprop-keys";
 const RETRY_DELAYS_S = [1, 2, 4, 8, 15];
 const HEARTBEAT_MS = 60_000;
+const MAX_QUEUED = 3;
 
-let pending = null;
+let pending = []; // actions that the server has not confirmed, oldest first
+let ahead = null; // the page of the next question, if it is here already
+let waiting = false; // whether the question on the screen is answered and the next one is not here yet
+let queued = []; // keys pressed meanwhile
+let refused = ""; // why the server refused an action
 
-const find = (selector) => document.querySelector(selector);
-const question = () => find("#question");
 const isTyping = (target) => target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null;
 const hasKeys = () => localStorage.getItem(KEYS) !== "off";
 
 function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-let messageTimer = 0;
-
-function announce(text) {
-  const live = find("#live");
-  live.textContent = text;
-  live.classList.add("shown");
-  clearTimeout(messageTimer);
-  messageTimer = setTimeout(() => live.classList.remove("shown"), 4000);
-}
-
-function showError(text, retry) {
-  const bar = find("#trouble");
-  bar.hidden = !text;
-  bar.textContent = text || "";
-  if (text && retry) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "Retry now";
-    button.addEventListener("click", retry);
-    bar.append(button);
-  }
 }
 
 // Sending an action
@@ -52,24 +32,33 @@ function toBody(fields) {
 }
 
 function send(steps) {
-  if (pending) {
+  if (waiting || pending.length >= MAX_QUEUED) {
     announce("Still saving the last answer.");
     return;
   }
-  pending = { steps, annotator: document.body.dataset.annotator };
+  pending.push({ steps, annotator: document.body.dataset.annotator });
   keep();
-  document.body.classList.add("busy");
-  attempt(0);
+  const isAnswer = ["/api/labels", "/api/skips"].includes(steps.at(-1).path);
+  if (isAnswer && ahead && location.pathname === "/") {
+    show(ahead);
+    find("#undo")?.removeAttribute("disabled");
+  } else {
+    wait(true);
+  }
+  ahead = null;
+  if (pending.length === 1) {
+    attempt(0);
+  }
+}
+
+function wait(isWaiting) {
+  waiting = isWaiting;
+  document.body.classList.toggle("busy", waiting || pending.length > 0);
 }
 
 function keep() {
   sessionStorage.setItem(PENDING, JSON.stringify(pending));
-}
-
-function forget() {
-  pending = null;
-  sessionStorage.removeItem(PENDING);
-  document.body.classList.remove("busy");
+  wait(waiting);
 }
 
 // Text of a saved action, which also tells if it replaced an earlier answer
@@ -78,12 +67,12 @@ function describe(step, reply) {
     return `"${reply.class}" already exists.`;
   }
   const changed = reply.before !== null && reply.before !== undefined && step.name && String(reply.before) !== step.name;
-  return changed ? `${step.text} Changed from ${reply.before} to ${step.name}.` : step.text;
+  return changed ? `${step.text} (changed from ${reply.before})` : step.text;
 }
 
 async function attempt(count) {
   let sentence;
-  const step = pending.steps[0];
+  const step = pending[0].steps[0];
   try {
     const answer = await fetch(step.path, {
       method: "POST",
@@ -94,53 +83,125 @@ async function attempt(count) {
     const reply = await answer.json().catch(() => ({}));
     if (answer.ok) {
       showError("");
-      if (pending.steps.length > 1) {
-        pending.steps.shift();
-        keep();
-        attempt(0);
-        return;
-      }
-      await refresh();
-      forget();
-      announce(`${describe(step, reply)} Next: ${find("#title").textContent}`);
+      finish(step, reply, answer.ok);
       return;
     }
     sentence = reply.error || `The server returned status ${answer.status}.`;
     if (answer.status === 401) {
+      wait(true);
       showError("Not saved: the server was restarted. Open your new link in this tab to send the answer.");
       return;
     }
     if (answer.status < 500) {
-      forget();
-      showError(`Not saved. ${sentence}`);
-      find("#question")?.querySelector(".chosen")?.classList.remove("chosen");
+      refused = `Not saved. ${sentence}`;
+      pending[0].steps.length = 1;
+      wait(true);
+      finish(step, reply, answer.ok);
       return;
     }
   } catch {
     sentence = "The server is not responding.";
   }
-  const wait = RETRY_DELAYS_S[Math.min(count, RETRY_DELAYS_S.length - 1)];
+  queued = [];
+  wait(true);
+  const delay = RETRY_DELAYS_S[Math.min(count, RETRY_DELAYS_S.length - 1)];
   let timer = 0;
   const retry = () => {
     clearTimeout(timer);
     attempt(count + 1);
   };
-  timer = setTimeout(retry, 1000 * wait);
-  showError(`Not saved yet, retrying in ${wait} s. ${sentence}`, retry);
+  timer = setTimeout(retry, 1000 * delay);
+  showError(`Not saved yet, retrying in ${delay} s. ${sentence}`, retry);
 }
 
-async function refresh() {
-  const answer = await fetch("/", { signal: AbortSignal.timeout(20_000) }).catch(() => null);
-  if (!answer || !answer.ok) {
-    showError("Answer saved, but the next question could not be loaded.", () => location.assign("/"));
+// Go on after the server has confirmed or refused the oldest action
+async function finish(step, reply, isSaved) {
+  pending[0].steps.shift();
+  if (pending[0].steps.length === 0) {
+    pending.shift();
+  }
+  keep();
+  if (pending.length > 0) {
+    attempt(0);
     return;
   }
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const here = question()?.dataset.node;
+  const isNext = here && reply.next && JSON.stringify(reply.next.node) === JSON.stringify(JSON.parse(here));
+  if (waiting || !isNext) {
+    await refresh(following(step, reply, isSaved));
+    wait(false);
+  }
+  if (isSaved) {
+    announce(describe(step, reply), { next: find("#title").textContent, canUndo: step.canUndo });
+  }
+  if (refused) {
+    showError(refused);
+    refused = "";
+    queued = [];
+  }
+  pressQueued();
+  if (pending.length === 0) {
+    prefetch();
+  }
+}
+
+function pressQueued() {
+  while (queued.length > 0 && !waiting) {
+    onKey(queued.shift());
+  }
+}
+
+// The next node of a review list, without loading the whole page
+async function showNext(address) {
+  wait(true);
+  await refresh(address);
+  wait(false);
+  pressQueued();
+}
+
+function parse(text) {
+  return new DOMParser().parseFromString(text, "text/html");
+}
+
+async function refresh(address) {
+  const answer = await fetch(address, { signal: AbortSignal.timeout(20_000) }).catch(() => null);
+  if (!answer || !answer.ok) {
+    showError("Answer saved, but the next question could not be loaded.", () => location.assign(address));
+    return;
+  }
+  show(parse(await answer.text()));
+}
+
+// Fetch the page of the question after this one, and what it knows about the last answer
+async function prefetch() {
+  const here = question()?.dataset.node;
+  if (!here || location.pathname !== "/" || location.search) {
+    return;
+  }
+  const answer = await fetch("/?ahead=true").catch(() => null);
+  if (!answer?.ok) {
+    return;
+  }
+  const page = parse(await answer.text());
+  if (pending.length > 0 || waiting || question()?.dataset.node !== here) {
+    return;
+  }
+  for (const part of ["#status", ".last"]) {
+    const known = page.querySelector(part);
+    if (known && find(part)) {
+      find(part).replaceWith(known.cloneNode(true));
+    }
+  }
+  ahead = page.getElementById("question").dataset.node ? page : null;
+}
+
+function show(page) {
   for (const id of ["status", "question"]) {
     find(`#${id}`).replaceWith(page.getElementById(id));
   }
   document.title = page.title;
   showKeys();
+  dress();
   window.scrollTo(0, 0);
   find("#title").focus({ preventScroll: true });
 }
@@ -148,12 +209,14 @@ async function refresh() {
 // Forms become requests
 
 const MESSAGES = {
-  labels: (form, button) => `Saved: ${find("#title").textContent} → ${button?.dataset.name}.`,
-  skips: () => `Skipped: ${find("#title").textContent}.`,
+  labels: (form, button) => `${find("#title").textContent} → ${button?.dataset.name}`,
+  adjudications: (form, button) => `${find("#title").textContent} settled as ${button?.dataset.name}`,
+  skips: () => `Skipped ${find("#title").textContent}`,
   undo: () => "Undone.",
   notes: () => "Note saved.",
   classes: (form) => `Added "${form.elements.name.value}".`,
 };
+const CAN_UNDO = ["labels", "adjudications", "skips"];
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -166,24 +229,28 @@ document.addEventListener("submit", (event) => {
   if ("key" in fields) {
     fields.key = newKey();
   }
-  if (kind === "labels" && !("label" in fields)) {
+  delete fields.back;
+  const isLabel = kind === "labels" || kind === "adjudications";
+  if (isLabel && !("label" in fields)) {
     return;
   }
-  if (!pending) {
+  if (!waiting) {
     event.submitter?.classList.add("chosen");
   }
   const step = { path: `/api/${kind}`, body: toBody(fields), text: MESSAGES[kind](form, event.submitter) };
-  step.name = kind === "labels" ? event.submitter?.dataset.name : undefined;
+  step.name = isLabel ? event.submitter?.dataset.name : undefined;
+  step.canUndo = CAN_UNDO.includes(kind);
   send([...unsavedNote(kind), step]);
 });
 
 // Send an unsaved note together with the answer
 function unsavedNote(kind) {
   const text = find("#text");
-  if (!text?.value.trim() || (kind !== "labels" && kind !== "skips")) {
+  if (!text?.value.trim() || !CAN_UNDO.includes(kind)) {
     return [];
   }
   const fields = { ...Object.fromEntries(new FormData(text.form)), key: newKey() };
+  delete fields.back;
   return [{ path: "/api/notes", body: toBody(fields), text: "Note saved." }];
 }
 
@@ -192,19 +259,6 @@ function unsavedNote(kind) {
 function press(element) {
   element?.click();
   return Boolean(element);
-}
-
-function unfold(id) {
-  const details = find(id);
-  if (!details) {
-    return false;
-  }
-  for (const other of document.querySelectorAll(".pop[open]")) {
-    other.open = false;
-  }
-  details.open = true;
-  details.querySelector("textarea, button, input:not([type=hidden])").focus({ preventScroll: true });
-  return true;
 }
 
 function digitOf(event) {
@@ -221,6 +275,10 @@ function onKey(event) {
     const reasons = find("#skip[open]");
     return press((reasons || find("#choices"))?.querySelector(`button[data-key="${digit}"]`));
   }
+  const own = [...document.querySelectorAll("#choices button[data-key]")].find((button) => button.dataset.key === event.key);
+  if (own) {
+    return press(own);
+  }
   switch (event.key) {
     case "s":
       return unfold("#skip");
@@ -230,9 +288,15 @@ function onKey(event) {
       return unfold("#note");
     case "m":
       return press(find("#show-suggestion"));
+    case "c":
+      return unfold("#add");
     case "/":
-      find("#find")?.focus({ preventScroll: true });
-      return Boolean(find("#find"));
+      return unfold("#all");
+    case "Enter":
+      return event.target.closest("a, button, summary") ? false : press(find("#choices .accepted"));
+    case "ArrowRight":
+      return event.target.closest(".neighbourhood") ? false : press(find("#next"));
+    case "g":
     case "?":
       help();
       return true;
@@ -246,9 +310,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.key === "Escape") {
-    for (const details of document.querySelectorAll(".pop[open]")) {
-      details.open = false;
-    }
+    closePanels();
     if (document.activeElement?.id === "find") {
       document.activeElement.value = "";
       narrow();
@@ -261,6 +323,13 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !hasKeys() || find("dialog[open]")) {
+    return;
+  }
+  if (waiting) {
+    if (find("#trouble").hidden && queued.length < MAX_QUEUED) {
+      queued.push({ key: event.key, code: event.code, shiftKey: event.shiftKey, target: document.body });
+    }
+    event.preventDefault();
     return;
   }
   if (onKey(event)) {
@@ -284,87 +353,18 @@ document.addEventListener("click", (event) => {
     showKeys();
     announce(event.target.textContent);
   }
-  for (const details of document.querySelectorAll(".pop[open]")) {
-    if (!details.contains(event.target)) {
-      details.open = false;
-    }
+  if (event.target.closest("#next") && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault();
+    showNext(event.target.closest("#next").href);
   }
-});
-
-async function help() {
-  let dialog = find("dialog");
-  if (!dialog) {
-    const answer = await fetch("/help");
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    dialog = document.createElement("dialog");
-    dialog.setAttribute("aria-label", "Help");
-    const close = document.createElement("button");
-    close.type = "button";
-    close.textContent = "Close";
-    close.addEventListener("click", () => dialog.close());
-    close.autofocus = true;
-    dialog.append(close, page.getElementById("help"));
-    document.body.append(dialog);
-  }
-  if (!dialog.open) {
-    dialog.showModal();
-  }
-}
-
-// More than ten classes: search for one by letters in order
-
-function matches(name, wanted) {
-  let from = 0;
-  for (const letter of wanted) {
-    from = name.indexOf(letter, from) + 1;
-    if (from === 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
-function narrow() {
-  const wanted = find("#find").value.trim().toLowerCase();
-  const buttons = [...document.querySelectorAll("#choices button")];
-  const left = [];
-  for (const button of buttons) {
-    const name = button.dataset.name.toLowerCase();
-    button.hidden = !matches(name, wanted);
-    button.classList.remove("first");
-    if (!button.hidden) {
-      left.push([name.startsWith(wanted) ? 0 : name.includes(wanted) ? 1 : 2, left.length, button]);
-    }
-  }
-  left.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
-  const first = wanted && left.length ? left[0][2] : null;
-  first?.classList.add("first");
-  find("#found").textContent = wanted ? (first ? `${left.length} ${left.length === 1 ? "match" : "matches"}, Enter picks ${first.dataset.name}` : "No matches.") : "";
-  return first;
-}
-
-document.addEventListener("input", (event) => {
-  if (event.target.id === "find") {
-    narrow();
-  }
-});
-
-document.addEventListener("keydown", (event) => {
-  if (event.target.id !== "find" || event.key !== "Enter" || event.isComposing) {
-    return;
-  }
-  event.preventDefault();
-  const first = event.repeat ? null : narrow();
-  if (first) {
-    first.click();
-  }
+  closePanels(event.target);
 });
 
 // Keep the question reserved and the status up to date
 
 async function heartbeat() {
   const node = question()?.dataset.node;
-  if (!node || document.hidden || pending) {
+  if (!node || document.hidden || pending.length > 0) {
     return;
   }
   const body = toBody({ node });
@@ -374,24 +374,26 @@ async function heartbeat() {
     announce("You've had this node open for a while, so someone else may get it too. Your answer still counts.");
   }
   const answer = await fetch("/status").catch(() => null);
-  if (answer?.ok && !pending) {
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    find("#status").replaceWith(page.getElementById("status"));
+  if (answer?.ok && pending.length === 0 && find(".status")) {
+    find("#status").replaceWith(parse(await answer.text()).getElementById("status"));
   }
 }
 
 window.addEventListener("beforeunload", (event) => {
-  if (pending) {
+  if (pending.length > 0) {
     event.preventDefault();
   }
 });
 
 if (question()) {
   setInterval(heartbeat, HEARTBEAT_MS);
-  const kept = JSON.parse(sessionStorage.getItem(PENDING) || "null");
-  if (kept && kept.annotator === document.body.dataset.annotator) {
-    pending = kept;
+  const kept = JSON.parse(sessionStorage.getItem(PENDING) || "[]");
+  pending = kept.filter((each) => each.annotator === document.body.dataset.annotator);
+  if (pending.length > 0) {
+    wait(true);
     attempt(0);
+  } else {
+    prefetch();
   }
 }
 showKeys();
