@@ -137,7 +137,6 @@ def test_native_graph_has_the_same_cards(people: Graph, tmp_path: Path) -> None:
     write_native(people, tmp_path / "people")
     again = read_graph(tmp_path / "people")
     assert again.preprocessor is not None
-    assert again.preprocessor.columns == people.preprocessor.columns
     assert build_card(again, 12) == build_card(people, 12)
 
 
@@ -235,8 +234,6 @@ def test_words_are_listed_rarest_first() -> None:
     often = {f"often{chr(97 + place)}": [0, 1, 0, 0, 0, 0, 0, 0, 0, 0] * 4 for place in range(26)}
     rare = {"seldom": [1] + [0] * 39}
     graph = graph_of(common | often | rare)
-    assert graph.table is not None
-    assert "seldom" not in graph.table.column_names
     (field,) = build_card(graph, 0).fields
     assert field.text.split(", ")[:3] == ["seldom", "worda", "wordb"]
     assert "27 of 53" in field.note

@@ -71,7 +71,7 @@ def test_small_neighbourhood_by_hand() -> None:
 def test_weights_are_those_of_the_table() -> None:
     nodes = pa.table({"id": ["a", "b", "c"], "x": [1.0, 2.0, 3.0]})
     edges = pa.table({"source": ["a", "a"], "target": ["b", "c"], "weight": [36.31, 5.0]})
-    found = find(Graph.from_pandas(nodes, edges), 0)
+    found = find(Graph.from_tables(nodes, edges), 0)
     assert [(each.name, pytest.approx(each.weight)) for each in found.shown] == [("b", 36.31), ("c", 5.0)]
 
 

@@ -169,7 +169,7 @@ def test_commands_use_the_files_of_the_report(context: ReportContext, findings: 
     )
     steps = next_steps(files, findings, n_labels=40, open_nodes=100)
     commands = [command for step in steps for command in step.commands]
-    start = "'my graph/' --column a=number --labels picks.csv --labels more.csv"
+    start = "'my graph/' --labels picks.csv --labels more.csv"
     assert commands[0] == f"featprop report {start} --audit audit.csv --model sgc --out report.html --force"
     assert f"featprop select {start} --labels audit.csv --budget 20 --out more-2.csv" in commands
     assert f"featprop audit {start} --labels audit.csv --size 6 --out audit-2.csv" in commands
@@ -205,7 +205,7 @@ def test_commands_repeat_every_option(findings: Findings) -> None:
         f"featprop audit {start} {both} --size 6 --seed 3 --out audit-2.csv",
         f"featprop select {start} {both} --budget 20 --seed 3 --out more.csv",
         f"featprop train {start} {answers} {trained} --seed 3 --out model.safetensors",
-        "featprop predict g/ --id key --model model.safetensors --device cuda --out predictions.csv",
+        "featprop predict g/ --model model.safetensors --device cuda --out predictions.csv",
         *(
             f"featprop report {start}{sheets} {answers} {trained} --title Mine --seed 3 --out r.html --force"
             for sheets in (
