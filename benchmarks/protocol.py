@@ -26,9 +26,8 @@ import torch
 
 from featprop.datasets import load
 from featprop.experiments.protocol import Protocol
-from featprop.experiments.settings import Spec
+from featprop.experiments.settings import Spec, Trial
 from featprop.experiments.training import fit_seeds
-from featprop.experiments.trials import Trial
 from featprop.graph import Graph
 from featprop.models import GCN, SGC, NodeClassifier
 
