@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.compute import threads
+from featprop.compute import kernels
 from featprop.compute.kernels import multiply_sparse, normalize_rows
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [1, 4])
 def test_sparse_product_equals_scipy(dtype: type, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "MIN_SHARED_ENTRIES", 1)
-    monkeypatch.setattr(threads.numba, "get_num_threads", lambda: count)
+    monkeypatch.setattr(kernels, "MIN_SHARED_ENTRIES", 1)
+    monkeypatch.setattr(kernels.numba, "get_num_threads", lambda: count)
     matrix = sp.random_array((50, 80), density=0.2, format="csr", dtype=np.float32, rng=np.random.default_rng(0))
     dense = np.random.default_rng(1).standard_normal((7, 80)).astype(dtype).T
     found = multiply_sparse(matrix, dense)
