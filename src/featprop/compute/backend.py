@@ -35,6 +35,7 @@ from numpy.typing import DTypeLike, NDArray
 from featprop.compute.mapped_arrays import ArrayLocation, find_mapped, release_pages
 from featprop.compute.scratch import scratch_folder
 from featprop.errors import FileError, ParameterError, quote_error
+from featprop.matrix import Floats
 from featprop.memory import MIN_MEMORY, bytes_text, half_of_free, parse_bytes
 from featprop.progress import tracked
 
@@ -128,6 +129,18 @@ class Backend(ABC):
         """Call ``task(block, *arguments)`` for each block of n rows, for what it writes."""
         for _ in self.map(task, n, *arguments, stage=stage):
             pass
+
+    def run_steps(
+        self, task: Task, n: int, steps: int, source: Floats, target: Floats, *arguments: Any, stage: str
+    ) -> tuple[Floats, Floats]:
+        """Run ``task(block, source, target, *arguments)`` over all rows several times, each from what the last wrote.
+
+        Return the rows that the last step wrote, and the others.
+        """
+        for _ in tracked(range(steps), stage, steps):
+            self.run(task, n, source, target, *arguments)
+            source, target = target, source
+        return source, target
 
 
 class MemoryBackend(Backend):

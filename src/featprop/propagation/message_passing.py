@@ -24,7 +24,6 @@ from featprop.compute.backend import split_evenly
 from featprop.compute.kernels import normalize_rows, run_by_rows, sum_neighbours
 from featprop.graph import Graph
 from featprop.matrix import Floats, read_only
-from featprop.progress import tracked
 
 TELEPORT = 0.1
 """α of the diffusion: the probability that a random walk ends at each step."""
@@ -66,9 +65,7 @@ def propagate_rows(edges: Edges, rows: Floats, hops: int) -> Floats:
     for columns in split_evenly(width, backend.max_columns(n, width)):
         source, target = (backend.allocate_temporary_rows(n, columns.stop - columns.start) for _ in range(2))
         backend.run(_scale, n, rows, columns, edges.scale, source)
-        for _ in tracked(range(hops), "propagating features", hops):
-            backend.run(_hop, n, edges, source, target)
-            source, target = target, source
+        source, target = backend.run_steps(_hop, n, hops, source, target, edges, stage="propagating features")
         backend.run(_unscale, n, source, columns, edges.scale, result)
     return result
 
@@ -94,18 +91,15 @@ def _smooth_columns(
     backend, n = get_backend(), len(own)
     width = columns.stop - columns.start
     result = {name: backend.allocate_rows(n, width) for name in names}
-    steps = iter(tracked(range(DIFFUSION_STEPS), "smoothing features", DIFFUSION_STEPS))
     first, second = (backend.allocate_temporary_rows(n, width) for _ in range(2))
     backend.run(_scale, n, own, columns, edges.scale, first)
-    next(steps)
-    backend.run(_hop, n, edges, first, second)
-    next(steps)
-    backend.run(_second_hop, n, edges, second, own, columns, first, result.get("two-hops"), whole)
+    backend.run(_hop, n, first, second, edges)
+    backend.run(_second_hop, n, second, first, edges, own, columns, result.get("two-hops"), whole)
     if "diffused" in names:
-        for step in steps:
-            out = result["diffused"] if step == DIFFUSION_STEPS - 1 else None
-            backend.run(_diffuse, n, edges, first, own, columns, second, out, whole)
-            first, second = second, first
+        arguments = edges, own, columns
+        steps = DIFFUSION_STEPS - 3
+        first, second = backend.run_steps(_diffuse, n, steps, first, second, *arguments, stage="smoothing features")
+        backend.run(_diffuse, n, first, second, *arguments, result["diffused"], whole)
     return result
 
 
@@ -129,17 +123,17 @@ def _unscale(block: slice, rows: Floats, columns: slice, scale: Floats, out: Flo
     np.divide(rows[block], scale[block, None], out=out[block, columns])
 
 
-def _hop(block: slice, edges: Edges, source: Floats, out: Floats) -> None:
+def _hop(block: slice, source: Floats, out: Floats, edges: Edges) -> None:
     _sum_neighbours(block, edges, source, out[block])
 
 
 def _second_hop(
     block: slice,
-    edges: Edges,
     source: Floats,
+    out: Floats,
+    edges: Edges,
     own: Floats,
     columns: slice,
-    out: Floats,
     unit: Floats | None,
     whole: bool,
 ) -> None:
@@ -155,13 +149,13 @@ def _second_hop(
 
 def _diffuse(
     block: slice,
-    edges: Edges,
     source: Floats,
+    out: Floats,
+    edges: Edges,
     own: Floats,
     columns: slice,
-    out: Floats,
-    unit: Floats | None,
-    whole: bool,
+    unit: Floats | None = None,
+    whole: bool = False,
 ) -> None:
     _sum_neighbours(block, edges, source, out[block], own[block, columns], 1 - TELEPORT)
     _write_unit(block, edges, out[block], unit, whole)
