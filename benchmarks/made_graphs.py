@@ -19,7 +19,7 @@ from sklearn.metrics import f1_score
 
 from featprop.datasets import make, statistics
 from featprop.graph import Graph
-from featprop.io import read_graph
+from featprop.sources import read_graph
 
 LABELS, DRAWS = 160, 5
 WORDS: dict[str, Any] = {"kind": "words", "features": 1000}

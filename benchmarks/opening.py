@@ -21,7 +21,7 @@ from featprop.datasets import make
 READ = """
 import re, sys, time
 from pathlib import Path
-from featprop.io import read_graph
+from featprop.sources import read_graph
 start = time.perf_counter()
 graph = read_graph(sys.argv[1])
 seconds = time.perf_counter() - start

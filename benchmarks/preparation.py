@@ -24,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 import featprop as fp
 
-MARKS = ("<!-- preparation -->", "<!-- /preparation -->")
+MARKS = ("<!-- preprocessor -->", "<!-- /preprocessor -->")
 COMMON = [
     "the",
     "of",
@@ -193,15 +193,28 @@ def accuracy(graph, classes, labelled):
     return float((model.predict(graph)[rest] == classes[rest]).mean())
 
 
-def by_hand(frame, steps, edges, n):
+def by_hand(frame, steps, edges):
     table = frame.drop(columns="id")
     kept = [(how, columns) for how, columns in steps]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         matrix = make_column_transformer(*kept, sparse_threshold=0).fit_transform(table)
     matrix = np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float64)
+    return on_edges(matrix, edges)
+
+
+def on_edges(matrix, edges):
+    n = len(matrix)
     adjacency = sp.coo_array((np.ones(len(edges)), (edges["source"], edges["target"])), shape=(n, n))
     return fp.Graph.from_scipy(adjacency.tocsr(), matrix)
+
+
+def unprepared(frame, edges):
+    """Return the graph of the numeric columns without any preparation; None if there are none or some lack values."""
+    numeric = frame.drop(columns="id").select_dtypes(["number"])
+    if not numeric.shape[1] or numeric.isna().any(axis=None):
+        return None
+    return on_edges(numeric.to_numpy(dtype=np.float64), edges)
 
 
 def as_markdown(lines):
@@ -238,12 +251,10 @@ def main():
             frame = pd.DataFrame({"id": np.arange(given.nodes), **nodes})
             labelled = rng.choice(given.nodes, size=given.labels, replace=False)
             line = {"graph": name, "seed": seed, "nodes": given.nodes, "labels": given.labels}
-            line["default"] = accuracy(fp.Graph.from_pandas(frame, edges), classes, labelled)
-            line["by hand"] = accuracy(by_hand(frame, steps, edges, given.nodes), classes, labelled)
-            try:
-                line["raw"] = accuracy(fp.Graph.from_pandas(frame, edges, raw=True), classes, labelled)
-            except fp.errors.FeatpropError:
-                line["raw"] = None
+            line["default"] = accuracy(fp.Graph.from_tables(frame, edges), classes, labelled)
+            line["by hand"] = accuracy(by_hand(frame, steps, edges), classes, labelled)
+            raw = unprepared(frame, edges)
+            line["raw"] = None if raw is None else accuracy(raw, classes, labelled)
             lines.append(line)
     table = as_markdown(lines)
     print(table)

@@ -36,7 +36,6 @@ __all__ = ["main"]
 BY_LOT = (
     "convert",
     "convert --force",
-    "convert --append",
     "learner save",
     "learner again",
     "select --log",

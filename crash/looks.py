@@ -29,7 +29,7 @@ def names_in(folder: Path) -> set[str]:
 
 def graph_in(name: str, _: Inputs, folder: Path) -> dict[str, Any]:
     """Return the fingerprint of a converted graph."""
-    from featprop.io.native import is_native, open_native
+    from featprop.sources.native import is_native, open_native
 
     return {name: open_native(folder / name).fingerprint if is_native(folder / name) else None}
 
@@ -117,7 +117,7 @@ def acts_in(_: Inputs, folder: Path) -> dict[str, Any]:
 
 def fetched_in(inputs: Inputs, folder: Path) -> dict[str, Any]:
     """Return the data set in a cache and the form it came in."""
-    from featprop.io.native import SOURCE
+    from featprop.sources.native import SOURCE
 
     source = folder / "cache" / "graphs" / "served" / SOURCE
     form = json.loads(source.read_bytes())["form"] if source.exists() else None

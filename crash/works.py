@@ -13,7 +13,7 @@ from typing import Any
 
 from crash.children import featprop_command
 from crash.downloads import fetch
-from crash.graphs import label_of, write_tables
+from crash.graphs import label_of
 from crash.inputs import Inputs, featprop_quietly
 from crash.looks import (
     acts_in,
@@ -84,16 +84,6 @@ def _before(*words: str) -> Callable[[Inputs, Path], None]:
     return prepare
 
 
-def _before_adding(inputs: Inputs, folder: Path) -> None:
-    """Convert a graph, and write tables with new nodes and edges to add to it."""
-    featprop_quietly(["convert", str(inputs.graph), str(folder / "out")])
-    more = write_tables(folder / "more", nodes=NEW, seed=3)
-    for name, ids in (("nodes.csv", 1), ("edges.csv", 2)):
-        titles, *rows = (more / name).read_text(encoding="utf-8").splitlines()
-        moved = [[f"{int(cell) + FIRST_NEW}" for cell in row.split(",")[:ids]] + row.split(",")[ids:] for row in rows]
-        (more / name).write_text("\n".join([titles, *map(",".join, moved)]) + "\n", encoding="utf-8")
-
-
 def _saved_before(inputs: Inputs, folder: Path) -> None:
     import featprop as fp
 
@@ -136,13 +126,6 @@ WORKS = [
         _before("convert", "{other}", "{folder}/out"),
         _command("convert", "{graph}", "{folder}/out", "--force"),
         partial(graph_in, "out"),
-    ),
-    Work(
-        "convert --append",
-        _before_adding,
-        _command("convert", "{folder}/more", "{folder}/out", "--append"),
-        partial(graph_in, "out"),
-        repeatable=False,
     ),
     Work(
         "train",

@@ -6,7 +6,7 @@ from accounts import made_tables
 import featprop as fp
 
 accounts, payments, truth = made_tables()
-graph = fp.Graph.from_pandas(accounts, payments)
+graph = fp.Graph.from_tables(accounts, payments)
 print(graph)
 
 learner = fp.ActiveLearner(graph)

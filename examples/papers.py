@@ -41,7 +41,7 @@ def made_papers(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
 
 
 papers, citations, field = made_papers()
-graph = fp.Graph.from_pandas(papers, citations, source="citing", target="cited")
+graph = fp.Graph.from_tables(papers, citations, source="citing", target="cited")
 print(graph)
 print(papers["title"].iloc[0], "->", field[0])
 

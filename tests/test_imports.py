@@ -25,7 +25,7 @@ LAYERS = [
         "ids",
         "registry",
     ],
-    ["adjacency", "graph", "tables", "interop", "compute", "io", "datasets"],
+    ["adjacency", "graph", "plain", "features", "sources", "compute", "io", "datasets"],
     ["propagation", "clustering"],
     ["strategies", "models"],
     ["labels", "evaluate", "active", "transforms"],
@@ -87,7 +87,7 @@ def test_importing_strategies_loads_few_modules() -> None:
 
 def test_importing_the_graph_loads_no_other_library_interface() -> None:
     loaded = modules_after("from featprop import Graph")
-    assert not {"featprop.interop.pyg", "featprop.interop.networkx", "featprop.interop.pandas"} & loaded
+    assert not {"featprop.sources.objects", "featprop.sources.formats"} & loaded
 
 
 def test_built_in_classes_are_listed_under_their_own_name() -> None:

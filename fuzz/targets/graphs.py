@@ -19,50 +19,52 @@ from fuzz.mutations.workbooks import mutated_workbook
 __all__ = ["on_graph"]
 
 COLUMNS = ("amount", "speed", "known", "country", "since", "about", "label")
-KINDS = ("number", "flag", "category", "date", "text", "vector", "out")
+KINDS = ("number", "flag", "category", "date", "text", "vector", "ignore")
 
 
 def on_graph(random: random.Random, seeds: Path, folder: Path, graph: str, *, tables: bool) -> Case:
     """Return a command that reads the graph of that name in the folder."""
-    options = _options(random) if tables and random.random() < 0.3 else []
+    if tables and (folder / graph).is_dir() and random.random() < 0.3:
+        (folder / graph / "graph.toml").write_text(_description(random, folder / graph), encoding="utf-8")
     way = random.randrange(12)
     if way <= 2:
-        return Case(["inspect", graph, *options])
+        return Case(["inspect", graph])
     if way <= 5:
         budget = random.choice([1, 2, 5])
         strategy = random.choice([[], [], [], ["--strategy", "featprop"], ["--strategy", "graphpart"]])
-        words = ["select", graph, "--budget", str(budget), "--out", "out.csv", *strategy, *options]
+        words = ["select", graph, "--budget", str(budget), "--out", "out.csv", *strategy]
         return Case(words, ("out.csv",), check=checks.picks("out.csv", budget))
     if way <= 7:
-        return Case(["convert", graph, "out", *options], ("out",), check=checks.converted("out"))
+        return Case(["convert", graph, "out"], ("out",), check=checks.converted("out"))
     shutil.copy(seeds / "picks.csv", folder)
     if way <= 9:
         labels = random.choice([[], ["--labels", "picks.csv"]])
-        return Case(["train", graph, *labels, "--out", "out", *options], ("out",), check=checks.model("out"))
+        return Case(["train", graph, *labels, "--out", "out"], ("out",), check=checks.model("out"))
     if way == 10:
         shutil.copyfile(seeds / "ridge.safetensors", folder / "ridge.safetensors")
         words = ["predict", graph, "--model", "ridge.safetensors", "--out", "out.csv"]
         return Case(words, ("out.csv",), check=checks.predictions("out.csv"))
-    return Case(["report", graph, "--labels", "picks.csv", "--out", "out.html", *options], ("out.html",))
+    return Case(["report", graph, "--labels", "picks.csv", "--out", "out.html"], ("out.html",))
 
 
-def _options(random: random.Random) -> list[str]:
-    words = []
-    for _ in range(random.choice([1, 1, 2, 3])):
-        column = random.choice(COLUMNS)
-        words += random.choice(
-            [
-                ["--column", f"{column}={random.choice(KINDS)}"],
-                ["--features", column],
-                ["--raw"],
-                ["--label", column],
-                ["--id", column],
-                ["--weights", random.choice(["mean", "raw", "none"])],
-                ["--repeated", random.choice(["max", "sum", "count"])],
-                ["--weight", "weight"],
-            ]
-        )
-    return words
+def _description(random: random.Random, folder: Path) -> str:
+    """Write a graph.toml for the tables of a folder."""
+    lines = [f'{role} = "{path.name}"' for role in ("nodes", "edges") for path in folder.glob(f"{role}.*")]
+    column = random.choice(COLUMNS)
+    lines += random.choice(
+        [
+            ["[columns]", f"{column} = '{random.choice(KINDS)}'"],
+            ["[columns]", f"ignore = ['{column}']"],
+            ["[columns]", f"label = '{column}'"],
+            ["[columns]", f"id = '{column}'"],
+            ["[columns]", "weight = 'weight'"],
+            ["[graph]", f"weights = '{random.choice(['mean', 'raw', 'none'])}'"],
+            ["[graph]", f"duplicates = '{random.choice(['max', 'sum', 'count'])}'"],
+            ["[graph]", f"unknown = '{random.choice(['error', 'drop', 'add'])}'"],
+            ["[graph]", f"only = '{column} IS NOT NULL'"],
+        ]
+    )
+    return "\n".join(lines) + "\n"
 
 
 @target("csv", 14)

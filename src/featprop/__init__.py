@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from featprop.active import select as select
     from featprop.clustering import KMedoids as KMedoids
     from featprop.graph import Graph as Graph
-    from featprop.io import read_graph as read_graph
     from featprop.labels import LabelLog as LabelLog
     from featprop.models import GCN as GCN
     from featprop.models import SGC as SGC
     from featprop.models import GraphRidge as GraphRidge
     from featprop.models import load_model as load_model
+    from featprop.sources import read_graph as read_graph
     from featprop.transforms import FeatPropSplit as FeatPropSplit
 
 __version__ = "0.2.0"
@@ -50,7 +50,7 @@ _MODULE_OF = {
     "SGC": "models",
     "Selection": "active",
     "load_model": "models",
-    "read_graph": "io",
+    "read_graph": "sources",
     "select": "active",
 }
 _MODULES = ("datasets", "errors", "evaluate", "labels", "models", "strategies")

@@ -32,7 +32,6 @@ __all__ = [
     "ParameterError",
     "already_exists",
     "first_five",
-    "overwriting",
     "quote_error",
     "shorten",
     "unknown_choice",
@@ -69,7 +68,7 @@ class FeatpropError(Exception):
     def __init__(
         self,
         message: str,
-        *legacy: Any,
+        *,
         hint: str = "",
         parameter: str | None = None,
         value: object = None,
@@ -79,10 +78,6 @@ class FeatpropError(Exception):
         column: str | None = None,
         node: object = None,
     ) -> None:
-        if legacy:
-            rule, found, cure = legacy
-            self.what, self.rule, self.found, self.cure = message, rule, found, cure
-            message = f"{message} {rule}; found {found}: {cure}{'' if str(cure).endswith('?') else '.'}"
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -161,11 +156,6 @@ def unknown_choice(parameter: str, value: object, choices: Iterable[str]) -> Par
 def already_exists(path: object) -> FileError:
     """Return the error for an output file that exists already."""
     return FileError(f"{path} already exists.", hint="Pass `force=True` to overwrite it.", path=path)
-
-
-def overwriting(path: object, found: str, rule: str = "must not be overwritten") -> FileError:
-    """Return the error for a place that holds something not to be lost unasked."""
-    return FileError(f"{path}", rule, found, "choose another place or pass --force (force=True in Python)", path=path)
 
 
 def first_five(values: Sequence[object]) -> str:

@@ -58,6 +58,59 @@ def replacing_file(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder to fill; it is renamed to `path` when the block ends without an error.
+
+    An existing folder is first moved to ``.NAME.old`` and then removed. `restore_interrupted` moves it back if the
+    process was killed between the two renames.
+    """
+    place = Path(os.path.realpath(path))
+    temporary = None
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        restore_interrupted(place)
+        _remove_stale(place)
+        temporary = Path(tempfile.mkdtemp(prefix=f"{_prefix(place)}{os.getpid()}-", suffix=".tmp", dir=place.parent))
+        temporary.chmod(0o777 & ~_umask())
+        yield temporary
+        _exchange(temporary, place)
+    except OSError as error:
+        raise write_error(path, error) from error
+    finally:
+        if temporary is not None:
+            restore_interrupted(place)
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def restore_interrupted(path: Path) -> None:
+    """Move back a folder that a killed process had moved aside to replace it; call this before reading the folder."""
+    place = Path(os.path.realpath(path))
+    if not os.path.lexists(place):
+        with suppress(OSError):
+            _set_aside(place).rename(place)
+
+
+def _exchange(new: Path, place: Path) -> None:
+    """Rename a folder to its place and remove the one that was there; another process may be doing the same."""
+    old = _set_aside(place)
+    while True:
+        try:
+            if place.exists():
+                shutil.rmtree(old, ignore_errors=True)
+                place.rename(old)
+            new.rename(place)
+            break
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT) or not new.exists():
+                raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _set_aside(place: Path) -> Path:
+    return place.with_name(f".{place.name}.old")
+
+
 def check_output(path: Path, *, force: bool, suffixes: Sequence[str] = ()) -> None:
     """Refuse to write to a folder, to a name with another suffix, or to an existing file unless `force`."""
     if suffixes and path.suffix.lower() not in suffixes:
@@ -122,7 +175,7 @@ def _umask() -> int:
 
 
 def _remove_stale(place: Path) -> None:
-    """Remove temporary files of this output that killed runs left: here, or long ago on another machine."""
+    """Remove temporary files and folders of this output that killed runs left: here, or long ago on another machine."""
     import psutil
 
     ours = _prefix(place)
@@ -132,7 +185,7 @@ def _remove_stale(place: Path) -> None:
             is_dead = left.name.startswith(ours) and pid.isdecimal() and not psutil.pid_exists(int(pid))
             with suppress(OSError):
                 if is_dead or time.time() - left.stat().st_mtime > STALE_AFTER_S:
-                    left.unlink()
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def _prefix(place: Path) -> str:

@@ -7,7 +7,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
@@ -16,8 +16,8 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.adjacency import symmetric_adjacency
-from featprop.errors import GraphError, ParameterError, first_five
+from featprop.adjacency import RawGraph, symmetric_adjacency
+from featprop.errors import GraphError, first_five
 from featprop.html import bars, card
 from featprop.ids import as_array, closest, is_a, is_missing, name_to_text, package_of, plain, sorted_classes
 from featprop.matrix import Features, dense, smaller
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-    from featprop.tables import Preparation
+    from featprop.features import TablePreprocessor
 
 UNKNOWN = -1
 """Code of an unknown label."""
@@ -36,48 +36,6 @@ MAX_SHOWN_NODES = 100_000
 
 GraphLike: TypeAlias = Union["Graph", "Data", "nx.Graph", str, os.PathLike[str]]
 """A graph, or something `as_graph` makes one of: a PyG `Data`, a NetworkX graph, or a path that `read_graph` takes."""
-
-
-@dataclass(frozen=True)
-class RawGraph:
-    """A graph as another library or a file has it: unchecked, in positions 0..n-1.
-
-    Attributes
-    ----------
-    source, target
-        Positions of the two ends of each edge.
-    features
-        One row per node: any SciPy sparse matrix or a dense array.
-    weights
-        Weight of each edge, or None for an unweighted graph.
-    ids
-        Id of each node, or None for 0..n-1.
-    labels
-        Class of each node; None, NaN or, in an integer array, a negative number where unknown. None if no label is
-        known.
-    feature_names
-        Name of each feature column, if it has one.
-    table
-        The node table, one row per node.
-    preparation
-        How its columns became features.
-    scaled
-        Whether to divide the weights by their mean.
-    repeated
-        How to combine the weights of duplicate edges: ``"max"``, ``"sum"`` or ``"count"``.
-    """
-
-    source: NDArray[np.integer[Any]]
-    target: NDArray[np.integer[Any]]
-    features: Any
-    weights: NDArray[Any] | None = None
-    ids: Any = None
-    labels: Any = None
-    feature_names: tuple[str, ...] | None = None
-    table: pa.Table | None = None
-    preparation: Preparation | None = None
-    scaled: bool = False
-    repeated: str = "max"
 
 
 class GraphCache:
@@ -111,7 +69,7 @@ class GraphCache:
 class Graph:
     """An undirected graph whose nodes have features.
 
-    Build one with `read_graph`, `from_pandas`, `from_scipy`, `from_pyg` or `from_networkx`: they check and copy their
+    Build one with `read_graph`, `from_tables`, `from_scipy`, `from_pyg` or `from_networkx`: they check and copy their
     input. The constructor trusts its arguments. The arrays are read-only because results computed from them are cached.
 
     Attributes
@@ -129,14 +87,18 @@ class Graph:
     feature_names : tuple of str or None
         Name of each feature column, if it has one.
     table : pyarrow.Table or None
-        The node table, one row per node, for people to read. It omits the label column and, if there are many, columns
-        that are features unchanged.
-    preparation : Preparation or None
+        The node table, one row per node, for people to read. It omits the id and label columns and, if there are many,
+        columns that are features unchanged.
+    preprocessor : TablePreprocessor or None
         How its columns became the features.
     repairs : tuple of str
         Description of each repair made when the graph was built.
     weight_scale : float or None
         What the edge weights were divided by; None if unknown.
+    candidates : ndarray of bool, shape (n,), or None
+        The nodes to select, audit and predict; None for all. The others pass their features on.
+    id_name : str
+        Name of the id column in the user's table.
     """
 
     adjacency: sp.csr_array
@@ -146,29 +108,32 @@ class Graph:
     classes: tuple[Hashable, ...] = ()
     feature_names: tuple[str, ...] | None = None
     table: pa.Table | None = None
-    preparation: Preparation | None = None
+    preprocessor: TablePreprocessor | None = None
     repairs: tuple[str, ...] = ()
     weight_scale: float | None = None
+    candidates: NDArray[np.bool_] | None = None
+    id_name: str = "id"
     cache: GraphCache = field(default_factory=GraphCache, init=False)
 
     @classmethod
     def from_raw(cls, raw: RawGraph) -> Graph:
         """Check raw arrays and build the graph; every repair is logged."""
-        features = _checked_features(raw)
-        n = features.shape[0]
+        n = len(raw.ids) if raw.features is None and raw.ids is not None else _n_nodes(raw)
         ids = _checked_ids(raw.ids, n)
-        check_finite(features, ids, raw.feature_names)
-        adjacency, repairs, scale = symmetric_adjacency(
-            raw.source, raw.target, raw.weights, ids, repeated=raw.repeated, scaled=raw.scaled
-        )
+        names = raw.feature_names
+        if raw.features is not None:
+            features = _checked_features(raw.features)
+            check_finite(features, ids, names)
+        adjacency, repairs, scale = symmetric_adjacency(raw, ids)
+        if raw.features is None:
+            from featprop.sources.structure import structural_features
+
+            features, names = structural_features(adjacency)
         labels, classes = encode_labels(raw.labels, n)
-        for array in (*_arrays(adjacency), *_arrays(features), ids, *([] if labels is None else [labels])):
-            array.flags.writeable = False
-        parts = (adjacency, features, ids, labels, classes, raw.feature_names, raw.table, raw.preparation)
-        return cls(*parts, repairs, scale)
+        return freeze(cls(adjacency, features, ids, labels, classes, names, repairs=repairs, weight_scale=scale))
 
     @classmethod
-    def from_scipy(cls, adjacency: Any, features: Any, *, ids: Any = None, labels: Any = None) -> Graph:
+    def from_scipy(cls, adjacency: Any, features: Any = None, *, ids: Any = None, labels: Any = None) -> Graph:
         """Build a graph from an adjacency matrix and a feature matrix, each sparse or dense.
 
         Parameters
@@ -177,7 +142,7 @@ class Graph:
             Shape (n, n). An entry is the weight of an edge; the matrix need not be symmetric. Duplicate entries are
             summed, as in SciPy.
         features
-            Shape (n, d).
+            Shape (n, d); structural features by default.
         ids
             Id of each node; 0..n-1 by default.
         labels
@@ -190,56 +155,48 @@ class Graph:
             matrix = matrix.copy()
             matrix.sum_duplicates()
         entries = matrix.tocoo()
-        features = features if sp.issparse(features) else np.asarray(features)
-        if entries.shape != features.shape[:1] * 2:
+        if features is not None:
+            features = features if sp.issparse(features) else np.asarray(features)
+        n = entries.shape[0] if features is None else features.shape[0]
+        if entries.shape != (n, n):
+            shapes = f"{entries.shape}" if features is None else f"{entries.shape} and {features.shape}"
             raise GraphError(
-                "`adjacency` must be a square matrix with one row per row of `features`; "
-                f"their shapes are {entries.shape} and {features.shape}.",
+                f"`adjacency` must be square with one row per row of `features`; the shapes are {shapes}.",
                 parameter="adjacency",
                 value=entries.shape,
             )
         source, target = entries.coords
         if labels is not None and not (isinstance(labels, np.ndarray) and labels.dtype != object):
             labels = as_array(plain(labels))
-        return cls.from_raw(RawGraph(source, target, features, entries.data, ids=ids, labels=labels))
+        names = np.arange(n) if ids is None and features is None else ids
+        return cls.from_raw(RawGraph(source, target, features, entries.data, ids=names, labels=labels))
 
     @classmethod
-    def from_pandas(cls, nodes: Any, edges: Any, **options: Any) -> Graph:
-        """Build a graph from two pandas data frames or Arrow tables; the columns of the nodes become features.
+    def from_tables(cls, nodes: Any, edges: Any, **settings: Any) -> Graph:
+        """Build a graph from two tables: pandas, Polars, DuckDB, Arrow, anything with ``__arrow_c_stream__``.
 
         Parameters
         ----------
         nodes
-            One row per node. Without an id column, the index holds the ids unless it only numbers the rows from 0.
+            One row per node, or None if the edges name all nodes. The index of a pandas data frame holds the ids if it
+            has no id column.
         edges
-            One row per edge, with the ids of its two ends and optionally its weight.
-        **options
-            As in `featprop.tables.TableOptions`: the columns `id`, `label`, `source` and `target`, the `features` to
-            use, the kinds of `columns`, `raw`, `weights` and `repeated`.
+            One row per edge, with the ids of its two ends and, if it has one, its weight; None for no edges.
+        **settings
+            Fields of `featprop.sources.GraphDescription`, such as ``id``, ``label``, ``source``, ``target``,
+            ``ignore``, ``kinds`` and ``only``.
         """
-        from featprop.interop.pandas import naming_arguments, table_of
-        from featprop.interop.tables import raw_from_tables
-        from featprop.tables import TableOptions
-        from featprop.tables.naming import ID_NAMES
+        from featprop.sources.reading import graph_from_tables
 
-        known = [option.name for option in fields(TableOptions)]
-        for name in options:
-            if name not in known:
-                message = f"`Graph.from_pandas` has no option {name!r}."
-                raise ParameterError(message, hint=f"It takes {', '.join(known)}.", parameter=name, choices=known)
-        chosen = TableOptions(**options)
-        node_table = table_of(nodes, "nodes", ID_NAMES if chosen.id is None else (chosen.id,))
-        edge_table = table_of(edges, "edges")
-        with naming_arguments():
-            return cls.from_raw(raw_from_tables(node_table, edge_table, chosen, "nodes", "edges"))
+        return graph_from_tables(nodes, edges, settings)
 
     @classmethod
     def from_pyg(cls, data: Data) -> Graph:
-        """Build a graph from a PyTorch Geometric `Data` with `x` and `edge_index`, and `y` if labels are known.
+        """Build a graph from a PyTorch Geometric `Data` with `edge_index`, and `x` and `y` if they are there.
 
         The weight of an edge is its `edge_weight` or, without any, its `edge_attr` if that is one non-negative number.
         """
-        from featprop.interop.pyg import raw_from_pyg
+        from featprop.sources.objects import raw_from_pyg
 
         return cls.from_raw(raw_from_pyg(data))
 
@@ -248,34 +205,37 @@ class Graph:
         cls,
         graph: nx.Graph,
         *,
-        features: str | Sequence[str] = "x",
-        label: str = "label",
+        features: str | Sequence[str] | None = None,
+        label: str | None = None,
         weight: str = "weight",
     ) -> Graph:
         """Build a graph from a NetworkX graph; its nodes become the ids.
 
         Parameters
         ----------
+        graph
+            The graph.
         features
-            Node attribute with the feature vector, or several attributes with one number each.
+            Node attribute that holds a feature vector, or several attributes; by default ``x`` if it is a vector, else
+            all attributes, as the columns of a table are, but for drawing coordinates.
         label
-            Node attribute with the class, where it is known.
+            Node attribute that holds the class, where it is known; ``label`` by default.
         weight
-            Edge attribute with the weight; an edge without it weighs 1.
+            Edge attribute that holds the weight; an edge without it weighs 1.
         """
-        from featprop.interop.networkx import raw_from_networkx
+        from featprop.sources.objects import graph_from_networkx
 
-        return cls.from_raw(raw_from_networkx(graph, features, label, weight))
+        return graph_from_networkx(graph, features, label, weight)
 
     def to_pyg(self) -> Data:
         """Return a PyTorch Geometric `Data` with `x`, `edge_index` and, where known, `y` and `edge_weight`."""
-        from featprop.interop.pyg import to_pyg
+        from featprop.sources.objects import to_pyg
 
         return to_pyg(self.adjacency, self.features, self.labels)
 
     def to_networkx(self) -> nx.Graph:
         """Return a NetworkX graph with the node attributes `x` and `label` and the edge attribute `weight`."""
-        from featprop.interop.networkx import to_networkx
+        from featprop.sources.objects import to_networkx
 
         return to_networkx(self.adjacency, self.features, self.ids, self.class_names())
 
@@ -294,6 +254,11 @@ class Graph:
         """Number of feature columns."""
         return int(self.features.shape[1])
 
+    @property
+    def candidate_positions(self) -> NDArray[np.intp]:
+        """Positions of the nodes to select, audit and predict."""
+        return np.arange(self.n_nodes) if self.candidates is None else np.flatnonzero(self.candidates)
+
     def class_names(self) -> list[Hashable | None]:
         """Return the class name of each node, None where it is unknown."""
         if self.labels is None:
@@ -309,37 +274,34 @@ class Graph:
         return other
 
     def column(self, name: str) -> pa.Array | None:
-        """Return a column of the node table, or None if there is none of that name."""
-        if self.preparation is not None and self.feature_names and name in self.preparation.as_it_is:
+        """Return a column of the table of the nodes, or None if there is none of that name."""
+        if self.preprocessor is not None and self.feature_names and name in self.preprocessor.raw_columns:
             values = dense(self.features[:, [self.feature_names.index(name)]])
             return pa.array(values[:, 0].astype(np.float64))
-        if self.table is None:
+        if self.table is None or name not in self.table.column_names:
             return None
-        from featprop.tables.looks import column_of
+        return self.table.column(name).combine_chunks()
 
-        return column_of(self.table, name)
+    def transformed(self, preprocessor: TablePreprocessor) -> Graph:
+        """Return the graph with the features that another preprocessor makes of its table, one that a model learned.
 
-    def prepared(self, preparation: Preparation) -> Graph:
-        """Return the graph with the features that a given preparation, such as a model's, makes of its table.
-
-        Returns this graph if the preparation is its own, or if it has no table to prepare.
+        It is this graph if the preprocessor is its own, or if there is no table.
         """
-        own = self.preparation
-        if own is None or own.fingerprint == preparation.fingerprint:
+        own = self.preprocessor
+        if own is None or own.fingerprint == preprocessor.fingerprint:
             return self
-        key = ("prepared", preparation.fingerprint)
+        key = ("transformed", preprocessor.fingerprint)
 
-        def prepare() -> Graph:
-            made, titles = preparation.apply(self.column, self.n_nodes)
-            features = smaller(made)
-            check_finite(features, self.ids, titles)
-            for array in _arrays(features):
-                array.flags.writeable = False
-            bare = replace(self, labels=None, classes=())
-            return replace(bare, features=features, feature_names=titles, preparation=preparation)
+        def transform() -> Graph:
+            columns = {name: values for name in preprocessor.column_names if (values := self.column(name)) is not None}
+            table = pa.table(columns) if columns else pa.table({"": pa.nulls(self.n_nodes)})
+            features, names = smaller(preprocessor.transform(table)), preprocessor.feature_names
+            check_finite(features, self.ids, names)
+            bare = replace(self, labels=None, classes=(), features=features, feature_names=names or None)
+            return freeze(replace(bare, preprocessor=preprocessor))
 
-        self.cache.drop(lambda other: isinstance(other, tuple) and other[0] == "prepared" and other != key)
-        bare: Graph = self.cache.get(key, prepare)
+        self.cache.drop(lambda other: isinstance(other, tuple) and other[0] == "transformed" and other != key)
+        bare: Graph = self.cache.get(key, transform)
         return bare._sharing_cache(replace(bare, labels=self.labels, classes=self.classes))
 
     @cached_property
@@ -439,8 +401,21 @@ def _arrays(matrix: Any) -> list[NDArray[Any]]:
     return [matrix.indptr, matrix.indices, matrix.data] if sp.issparse(matrix) else [matrix]
 
 
-def _checked_features(raw: RawGraph) -> Features:
-    features = raw.features if sp.issparse(raw.features) else np.asarray(raw.features)
+def freeze(graph: Graph) -> Graph:
+    """Make the arrays of a graph read-only and return it."""
+    arrays = [*_arrays(graph.adjacency), *_arrays(graph.features), graph.ids]
+    for array in [*arrays, *(each for each in (graph.labels, graph.candidates) if each is not None)]:
+        array.flags.writeable = False
+    return graph
+
+
+def _n_nodes(raw: RawGraph) -> int:
+    shape = np.shape(raw.features) if not sp.issparse(raw.features) else raw.features.shape
+    return int(shape[0]) if shape else 0
+
+
+def _checked_features(given: Any) -> Features:
+    features = given if sp.issparse(given) else np.asarray(given)
     if features.ndim != 2:
         message = f"`features` must be a matrix with one row per node, not an array of shape {features.shape}."
         raise GraphError(message, parameter="features", value=features.shape)
@@ -457,8 +432,8 @@ def _checked_features(raw: RawGraph) -> Features:
         return smaller(features)
 
 
-def check_finite(features: Features, ids: Any, names: tuple[str, ...] | None) -> None:
-    """Raise a `GraphError` if a feature is not finite; `ids` names the nodes by position, `names` the features."""
+def check_finite(features: Features, ids: Any, names: Sequence[str] | None) -> None:
+    """Refuse features that are not finite; `ids` names the nodes by position, `names` the features."""
     values = features.data if sp.issparse(features) else features
     if np.isfinite(values).all():
         return
@@ -490,6 +465,8 @@ def _has_booleans(ids: NDArray[Any]) -> bool:
 
 
 def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
+    if n == 0:
+        raise GraphError("The graph has no nodes.", hint="Add a row for each node.", parameter="features")
     if ids is None:
         return np.arange(n)
     names = ids.copy() if isinstance(ids, np.ndarray) else as_array(plain(ids))
@@ -529,7 +506,7 @@ def encode_labels(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[
     return codes, classes
 
 
-def as_graph(source: GraphLike, preparation: Preparation | None = None) -> Graph:
+def as_graph(source: GraphLike, preprocessor: TablePreprocessor | None = None) -> Graph:
     """Return a graph unchanged, build one from a PyG `Data` or a NetworkX graph, or read one from a path.
 
     A graph that is built or read is not kept: pass a `Graph` instead of a path to read it once.
@@ -538,15 +515,15 @@ def as_graph(source: GraphLike, preparation: Preparation | None = None) -> Graph
     ----------
     source
         The graph, or what to make one of.
-    preparation
+    preprocessor
         How columns of tables become features, for example a fitted model's.
     """
     if isinstance(source, Graph):
         return source
     if isinstance(source, str | os.PathLike):
-        from featprop.io.reading import read_graph
+        from featprop.sources import read_graph
 
-        return read_graph(source, preparation=preparation)
+        return read_graph(source, preprocessor=preprocessor)
     if package_of(source) == "torch_geometric" or is_a(source, "torch_geometric", "Data"):
         return Graph.from_pyg(source)
     if is_a(source, "networkx", "Graph"):
@@ -564,7 +541,7 @@ def _conversion_hint(source: Any) -> str:
     """Return how to make a graph of an object that `as_graph` does not take."""
     parts = source if isinstance(source, list | tuple) and source else [source]
     if any(is_a(part, "pandas", "DataFrame") or isinstance(part, pa.Table) for part in parts):
-        return "Use fp.Graph.from_pandas(nodes, edges)."
+        return "Use fp.Graph.from_tables(nodes, edges)."
     if any(is_a(part, "torch_geometric", "Data") for part in parts):
         return "Pass one graph at a time."
     if any(sp.issparse(part) or isinstance(part, np.ndarray) or is_a(part, "torch", "Tensor") for part in parts):
@@ -573,4 +550,4 @@ def _conversion_hint(source: Any) -> str:
         return "Use fp.Graph.from_scipy(graph.adj_external(scipy_fmt='csr'), graph.ndata['feat'].numpy())."
     if package_of(source) == "igraph":
         return "Pass graph.to_networkx(), with the features in the vertex attribute 'x'."
-    return "Use fp.read_graph(path), or fp.Graph.from_scipy, from_pandas, from_pyg or from_networkx."
+    return "Use fp.read_graph(path), or fp.Graph.from_scipy, from_tables, from_pyg or from_networkx."

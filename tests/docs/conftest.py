@@ -27,9 +27,9 @@ import pytest
 
 import featprop as fp
 from featprop.active.sheets import write_audit
-from featprop.io.native import write_native
 from featprop.labels import LabelLog
 from featprop.models import MODELS
+from featprop.sources.native import write_native
 from featprop.strategies import STRATEGIES
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from featprop.experiments.protocol import Protocol
 from featprop.experiments.results import Result, appending, read_results
 from featprop.experiments.runner import Failure, run_trials
 from featprop.experiments.settings import Settings, Spec, Trial
-from featprop.io import read_graph
+from featprop.sources import read_graph
 from tests.helpers import raises
 
 Run = Callable[..., Any]

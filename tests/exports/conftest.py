@@ -190,16 +190,13 @@ def utf16(tmp_path: Path) -> Export:
 
 @pytest.fixture
 def workbook(tmp_path: Path) -> Export:
-    """One workbook, ``graph.xlsx``, with the sheets Nodes, under a merged title, and Edges."""
+    """One workbook, ``graph.xlsx``, with the sheets Nodes and Edges."""
     planted, nodes = plain(seed=8)
     nodes["joined"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(planted.generator.integers(0, 900, len(nodes)), "D")
     nodes["active"] = [word == "yes" for word in planted.words(["yes", "no"])]
     book = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "Nodes"
-    sheet.append(["Members, as of June"])
-    sheet.merge_cells(start_row=1, start_column=1, end_row=1, end_column=len(nodes.columns))
-    sheet.append([])
     put(sheet, nodes)
     put(book.create_sheet("Edges"), planted.edges())
     folder = made(tmp_path / "workbook")

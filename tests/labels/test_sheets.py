@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 from featprop import labels as fp_labels
 from featprop.errors import FeatpropError, FileError, GraphError, LabelError
+from featprop.features.missing import is_no_class
 from featprop.graph import Graph
 from featprop.ids import is_visible, normalize_label
-from featprop.io import read_graph
 from featprop.labels import read_ids, write_labels
 from featprop.labels.classes import SKIP_WORDS
 from featprop.labels.sheets import unescape_formula, write_sheet
-from featprop.tables.missing import is_no_class
+from featprop.sources import read_graph
 from tests.helpers import raises
 
 

@@ -190,7 +190,7 @@ def test_labels_are_not_those_of_another_graph_with_the_same_ids(graph: Graph) -
 def test_numbers_in_a_table_that_may_be_other_nodes_are_said(caplog: pytest.LogCaptureFixture) -> None:
     def numbered(weights: list[int], ids: Any = range(1, 7)) -> Graph:
         nodes = pd.DataFrame({"id": list(ids), "weight": weights})
-        return Graph.from_pandas(nodes, pd.DataFrame({"source": [ids[0]], "target": [ids[1]]}))
+        return Graph.from_tables(nodes, pd.DataFrame({"source": [ids[0]], "target": [ids[1]]}))
 
     model = GraphRidge().fit(numbered([1, 2, 3, 11, 12, 14]), [1, 4], ["a", "b"])
     for weights, said in ([14, 12, 11, 3, 2, 1], 1), ([1, 2, 3, 9, 12, 14], 0):

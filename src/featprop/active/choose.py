@@ -116,7 +116,7 @@ def build_context(
     model = seeded_model(random_state, model) if isinstance(model, str) else model
     columns = model.class_names_ if model is not None else ()
     known, codes, classes = _checked_labels(graph, labelled, labels, columns)
-    allowed = np.arange(graph.n_nodes) if candidates is None else graph.positions(candidates, "candidates")
+    allowed = graph.candidate_positions if candidates is None else graph.positions(candidates, "candidates")
     open_ = np.setdiff1d(allowed, np.concatenate([known, graph.positions(exclude, "excluded nodes")]))
     bare = graph.without_labels()
     several = len(np.unique(codes)) > 1 or len(columns) > 1

@@ -34,8 +34,7 @@ from featprop.evaluate import (
 from featprop.evaluate.audit import add_to_audit
 from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import bars, card
-from featprop.ids import plain
-from featprop.interop.pandas import is_series, known_of
+from featprop.ids import is_series, labels_of_series, plain
 from featprop.labels import Kind, LabelLog, Labels, write_labels
 from featprop.labels.annotation import VOTES
 from featprop.models import MODELS, NodeClassifier, get_model, seeded_model
@@ -232,7 +231,7 @@ class ActiveLearner:
             self._tell_read(labels, annotator)
             return
         if is_series(labels):
-            labels = known_of(labels, self.graph.n_nodes, self.asked)
+            labels = labels_of_series(labels, self.graph.n_nodes, self.asked)
         if not isinstance(labels, Mapping):
             message = f"`labels` must be a mapping or a pandas Series by node id, not {type(labels).__name__}."
             hint = "Pass {node: label}, or frame.set_index('id')['label'] of a data frame."

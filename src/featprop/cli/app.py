@@ -16,8 +16,8 @@ from featprop.cli.usage import UsageError, is_help, option_speller, usage_messag
 from featprop.errors import FeatpropError, quote_error
 
 if TYPE_CHECKING:
+    from featprop.features import TablePreprocessor
     from featprop.graph import Graph
-    from featprop.tables import Preparation, TableOptions
 
 __all__ = [
     "DeviceOption",
@@ -25,7 +25,6 @@ __all__ = [
     "GraphArgument",
     "SeedOption",
     "app",
-    "print_graph_size",
     "read",
 ]
 
@@ -96,8 +95,9 @@ GraphArgument = Annotated[
     Path,
     typer.Argument(
         metavar="GRAPH",
-        help="Your graph: a folder with nodes.csv and edges.csv (or .parquet, .xlsx), an .xlsx workbook, a converted "
-        "graph or its URL (s3://bucket/graph), a sparse-graph .npz file, or the name of a data set such as cora.",
+        help="A graph.toml, a folder with nodes.* and edges.*, a graph file (GraphML, GEXF, GML, edge list, .npz, …), "
+        "a database with the tables nodes and edges, a converted graph or its address such as s3://bucket/graph, "
+        "or the name of a data set such as cora.",
         show_default=False,
     ),
 ]
@@ -126,21 +126,19 @@ def main(
     """
 
 
-def read(path: Path, tables: TableOptions, preparation: Preparation | None = None, *, in_short: bool = True) -> Graph:
-    """Read a graph or load a data set by name, and print its size and, if `in_short`, which columns were used."""
+def read(path: Path, preprocessor: TablePreprocessor | None = None, *, summarize: bool = True) -> Graph:
+    """Read a graph, or load the data set of that name, and print its size and, to `summarize`, its columns."""
     from featprop.datasets import resolve
 
-    graph = resolve(path, tables, preparation)
-    columns = graph.preparation if in_short and preparation is None else None
-    print_graph_size(path, tables, graph.n_nodes, graph.n_edges, graph.n_features, columns)
+    graph = resolve(path, preprocessor)
+    columns = graph.preprocessor if summarize and preprocessor is None else None
+    print_size(path, graph.n_nodes, graph.n_edges, graph.n_features, columns)
     return graph
 
 
-def print_graph_size(
-    path: Path, tables: TableOptions, nodes: int, edges: int, features: int, columns: Preparation | None
-) -> None:
-    """Print the size of a graph and, if `columns` is given, how its columns were used."""
+def print_size(path: Path, nodes: int, edges: int, features: int, columns: TablePreprocessor | None) -> None:
+    """Print the size of a graph and, if a preprocessor is given, a summary of its columns."""
     typer.echo(f"Read {nodes:,} nodes, {edges:,} edges, {features:,} features from {path}", err=True)
     if columns is not None:
-        more = shlex.join(["featprop", "inspect", f"{path}", *tables.to_arguments()])
-        typer.echo(f"{columns.in_short()} (details: {more})", err=True)
+        more = shlex.join(["featprop", "inspect", f"{path}"])
+        typer.echo(f"{columns.summary()} ({more} shows more)", err=True)

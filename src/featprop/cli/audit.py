@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,20 +19,14 @@ from featprop.cli.label_options import (
     open_output,
     split_names,
 )
-from featprop.cli.table_options import reads_tables
 from featprop.errors import ParameterError, unknown_choice
-
-if TYPE_CHECKING:
-    from featprop.tables import TableOptions
 
 STRATA = ("predicted",)
 
 
 @app.command()
-@reads_tables()
 def audit(
     graph: GraphArgument,
-    tables: TableOptions,
     labels: LabelsOption = None,
     size: Annotated[int, typer.Option("--size", help="Number of nodes to draw.")] = 30,
     by: Annotated[
@@ -70,7 +64,7 @@ def audit(
     if by is not None and not labels:
         raise ParameterError("`by` needs `labels` to train a model on.", parameter="by", value=by)
     with showing_progress():
-        whole = read(graph, tables)
+        whole = read(graph)
         check_columns(shown, whole)
         known = Labels()
         if labels:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -18,18 +18,12 @@ from featprop.cli.label_options import (
     open_output,
     split_names,
 )
-from featprop.cli.table_options import reads_tables
 from featprop.errors import FileError, ParameterError
-
-if TYPE_CHECKING:
-    from featprop.tables import TableOptions
 
 
 @app.command()
-@reads_tables()
 def export(
     labels: LogArgument,
-    tables: TableOptions,
     format_: Annotated[
         str, typer.Option("--format", metavar="csv|jsonl|label-studio", help="Format; jsonl is for doccano.")
     ] = "csv",
@@ -79,7 +73,7 @@ def export(
         message, hint = f"There is no label log {labels}.", "List nodes to label with `nodes`."
         raise FileError(message, hint=hint, path=labels)
     with showing_progress(), LabelLog(labels if labels.exists() else None, read_only=labels.exists()) as log:
-        whole = None if graph is None else read(graph, tables)
+        whole = None if graph is None else read(graph)
         further = [] if nodes is None or whole is None else read_ids(nodes, whole)
         content = export_labels(log, whole, format_, nodes=further)
         if config is not None:

@@ -10,20 +10,16 @@ import typer
 from featprop.cli.app import app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import ClassesOption, LogArgument, count_of, split_names
-from featprop.cli.table_options import reads_tables
 from featprop.errors import LabelError, first_five
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
     from featprop.labels import Imported
-    from featprop.tables import TableOptions
 
 
 @app.command("import")
-@reads_tables()
 def import_(
     labels: LogArgument,
-    tables: TableOptions,
     results: Annotated[
         Path,
         typer.Argument(
@@ -53,7 +49,7 @@ def import_(
 
     is_new = not labels.exists()
     with showing_progress():
-        whole = None if graph is None else read(graph, tables)
+        whole = None if graph is None else read(graph)
         with LabelLog(None if is_new else labels, exclusive=not is_new) as log:
             done = import_labels(log, results, whole, split_names(classes) or None, annotator=annotator.strip())
             agreed, apart = alpha(log.holding()), disagreements(log.holding())
@@ -77,12 +73,13 @@ def import_(
 
 
 def _print_left_out(done: Imported, graph: Graph | None) -> None:
-    from featprop.tables.near import did_you_mean
+    from featprop.ids import closest
 
     if done.unknown_nodes:
-        advice = None if graph is None else did_you_mean(done.unknown_nodes, graph.ids.tolist())
+        near = None if graph is None else closest(done.unknown_nodes[0], graph.ids.tolist())
         strange = first_five([repr(node) for node in done.unknown_nodes])
-        typer.echo(f"Left out, not in the graph: {strange}{f': {advice}' if advice else ''}", err=True)
+        advice = "" if near is None else f". Did you mean {near!r}?"
+        typer.echo(f"Left out, not in the graph: {strange}{advice}", err=True)
     if done.unknown_classes:
         strange = first_five([repr(name) for name in done.unknown_classes])
         typer.echo(f"Left out, not among the classes: {strange}", err=True)

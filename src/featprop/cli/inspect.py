@@ -8,43 +8,39 @@ import typer
 
 from featprop.cli.app import GraphArgument, app, read
 from featprop.cli.console import showing_progress
-from featprop.cli.table_options import reads_tables
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
-    from featprop.tables import TableOptions
 
 __all__ = ["inspect"]
 
 
 @app.command()
-@reads_tables()
-def inspect(graph: GraphArgument, tables: TableOptions) -> None:
-    """Show how featprop reads a graph: the columns of its nodes, the features they become, and its edges.
+def inspect(graph: GraphArgument) -> None:
+    """Show the columns of the nodes, the feature each becomes, and facts about the edges.
 
-    Writes nothing. The other commands read the graph in the same way: to change it, pass --features, --column, --source
-    or --target here and to them.
+    Other commands use exactly what is shown here. To change it, write a graph.toml with `featprop init` and edit it.
 
     Example: `featprop inspect my-graph/`
     """
     from featprop.cli.printing import print_table
 
     with showing_progress():
-        whole = read(graph, tables, in_short=False)
-    if whole.preparation is not None:
+        whole = read(graph, summarize=False)
+    if whole.preprocessor is not None:
         rows = [
             [
                 column.name,
                 column.kind,
-                column.values,
+                column.examples,
                 f"{column.missing:.1%}" if column.missing else "",
-                f"{column.features:,}" if column.features else "",
-                column.becomes,
+                f"{column.n_features:,}" if column.n_features else "",
+                column.transformation,
             ]
-            for column in whole.preparation.columns
+            for column in whole.preprocessor.profiles
         ]
-        titles = ["column", "kind", "values", "missing", "features", "becomes"]
-        print_table(titles, rows, left={"column", "kind", "values", "becomes"})
+        titles = ["column", "kind", "examples", "missing", "features", "transformation"]
+        print_table(titles, rows, left={"column", "kind", "examples", "transformation"})
         typer.echo("")
     facts = _facts(whole)
     width = max(map(len, facts))

@@ -15,7 +15,7 @@ import threading
 import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -23,11 +23,7 @@ from featprop import interrupts
 from featprop.cli.app import GraphArgument, app, read
 from featprop.cli.console import showing_progress
 from featprop.cli.label_options import split_names
-from featprop.cli.table_options import reads_tables
 from featprop.errors import FileError, MissingExtraError, ParameterError
-
-if TYPE_CHECKING:
-    from featprop.tables import TableOptions
 
 __all__ = ["label"]
 
@@ -41,10 +37,8 @@ RANKING_TIMEOUT_S = 10.0
 
 
 @app.command()
-@reads_tables()
 def label(
     graph: GraphArgument,
-    tables: TableOptions,
     budget: Annotated[
         int | None,
         typer.Option(
@@ -135,7 +129,7 @@ def label(
     ):
         with showing_progress():
             log = opened.enter_context(LabelLog(place.resolve(), exclusive=True))
-            whole = read(graph, tables)
+            whole = read(graph)
             if budget is not None and budget > whole.n_nodes:
                 typer.echo(f"--budget {budget:,} is more than the graph has nodes: {whole.n_nodes:,}.", err=True)
             desk = Session(
@@ -168,7 +162,7 @@ def label(
                 with _opened(addresses[0]) if len(people) == 1 and not no_browser else contextlib.nullcontext():
                     serve(page, listener)
     typer.echo(f"Ended. The answers are in {place}.", err=True)
-    training = ["train", f"{graph}", *tables.to_arguments(), "--labels"]
+    training = ["train", f"{graph}", "--labels"]
     for words, what in ((training, "learns from them"), (["export"], "takes them out")):
         typer.echo(f"{shlex.join(['featprop', *words, f'{place}'])} {what}.", err=True)
 

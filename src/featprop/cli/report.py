@@ -19,19 +19,15 @@ from featprop.cli.label_options import (
     make_model,
     split_names,
 )
-from featprop.cli.table_options import reads_tables
 from featprop.errors import LabelError
 
 if TYPE_CHECKING:
     from featprop.labels import Labels
-    from featprop.tables import TableOptions
 
 
 @app.command()
-@reads_tables()
 def report(
     graph: GraphArgument,
-    tables: TableOptions,
     labels: LabelsOption = None,
     audit: Annotated[
         list[Path] | None,
@@ -64,7 +60,7 @@ def report(
     chosen = make_model(model, settings, seed, device)
     check_out(out, force=force, suffixes=(".html", ".htm"))
     with showing_progress():
-        whole = read(graph, tables)
+        whole = read(graph)
         allowed = split_names(classes) or None
         known = read_labels(labels or (), whole, classes=allowed)
         checked = read_labels(audit, whole, known=known.values(), classes=allowed) if audit else Labels()
@@ -86,8 +82,6 @@ def report(
                 tuple(map(str, labels or ())),
                 tuple(map(str, audit or ())),
                 str(out),
-                tuple(tables.to_arguments()),
-                tuple(tables.to_arguments(learnt=True)),
                 answers=_spell("--classes", classes),
                 model=(*_spell("--model", model), *_spell("--set", settings)),
                 device=_spell("--device", device, "cpu"),

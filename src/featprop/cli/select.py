@@ -21,19 +21,15 @@ from featprop.cli.label_options import (
 )
 from featprop.cli.printing import print_table, print_text
 from featprop.cli.scale_options import ComputeOption, computing
-from featprop.cli.table_options import reads_tables
 from featprop.errors import ParameterError, first_five
 
 if TYPE_CHECKING:
     from featprop.active import Selection
-    from featprop.tables import TableOptions
 
 
 @app.command()
-@reads_tables()
 def select(
     graph: GraphArgument,
-    tables: TableOptions,
     budget: Annotated[int, typer.Option("--budget", "-b", help="Number of nodes to select.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="Labelling sheet to write; - for standard output.")] = Path(
         "picks.csv"
@@ -93,7 +89,7 @@ def select(
     options = parse_options(kind, settings or [])
     chosen = get_strategy(kind.name, **options) if strategy or settings else None
     with showing_progress():
-        whole = read(graph, tables)
+        whole = read(graph)
         check_columns(shown, whole)
         if whole.classes and not labels:
             typer.echo("The graph's own labels are ignored; pass them with --labels to use them.", err=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,18 +21,12 @@ from featprop.cli.label_options import (
     split_names,
 )
 from featprop.cli.scale_options import ComputeOption, computing
-from featprop.cli.table_options import reads_tables
 from featprop.errors import LabelError
-
-if TYPE_CHECKING:
-    from featprop.tables import TableOptions
 
 
 @app.command()
-@reads_tables()
 def train(
     graph: GraphArgument,
-    tables: TableOptions,
     labels: LabelsOption = None,
     classes: ClassesOption = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model to write.")] = Path("model.safetensors"),
@@ -59,7 +53,7 @@ def train(
     chosen = make_model(model, settings, seed, device)
     check_out(out, force=force, suffixes=(".safetensors",))
     with showing_progress():
-        whole = read(graph, tables)
+        whole = read(graph)
         known = read_labels(labels or (), whole, classes=split_names(classes) or None, use_audit=use_audit)
         if known.audit and not known:
             raise LabelError("There are only labels of an audit.", hint="Pass other `labels`, too, or `use_audit`.")

@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from featprop.adjacency import RawGraph
 from featprop.datasets.readers import (
     OGB_PARTS,
     digits,
@@ -25,7 +26,7 @@ from featprop.datasets.readers import (
     read_sparse,
 )
 from featprop.errors import ParameterError, unknown_choice
-from featprop.graph import Graph, RawGraph
+from featprop.graph import Graph
 
 PLANETOID = "https://github.com/kimiyoung/planetoid/raw/master/data"
 GRAPH2GAUSS = "https://github.com/abojchevski/graph2gauss/raw/master/data"

@@ -16,12 +16,12 @@ from featprop.cache import cache_folder
 from featprop.compute.addresses import is_address
 from featprop.datasets.catalogue import CATALOGUE, Dataset, find, is_known
 from featprop.datasets.download import Found, find_placed, obtain, raw_folder
-from featprop.errors import FeatpropError, FileError, ParameterError
+from featprop.errors import FeatpropError, FileError
+from featprop.features import TablePreprocessor
+from featprop.files import restore_interrupted
 from featprop.graph import Graph
-from featprop.io import read_graph
-from featprop.io.atomic import restore_interrupted, sweep
-from featprop.io.native import SOURCE, is_native, open_native, write_native
-from featprop.tables import Preparation, TableOptions
+from featprop.sources import read_graph
+from featprop.sources.native import SOURCE, is_native, open_native, write_native
 
 log = logging.getLogger(__name__)
 
@@ -69,31 +69,25 @@ def fetch(name: str) -> Graph:
         return _fetch(entry)
 
 
-def resolve(
-    source: str | os.PathLike[str], options: TableOptions | None = None, preparation: Preparation | None = None
-) -> Graph:
+def resolve(source: str | os.PathLike[str], preprocessor: TablePreprocessor | None = None) -> Graph:
     """Return the graph at a path or, if the path does not exist, the data set of that name.
 
     Parameters
     ----------
     source
         A path as `read_graph` takes it, or a name as `load` takes it.
-    options, preparation
-        As `read_graph` takes them.
+    preprocessor
+        How columns become features, as in `read_graph`.
     """
     name = os.fspath(source)
     if not is_address(source):
         restore_interrupted(Path(source))
     if is_address(source) or Path(source).exists():
-        return read_graph(source, options=options, preparation=preparation)
+        return read_graph(source, preprocessor=preprocessor)
     if not is_known(name):
         close = difflib.get_close_matches(name.lower(), CATALOGUE, n=3)
         hint = f"Did you mean the data set {' or '.join(close)}?" if close else "Check the path."
         raise FileError(f"There is no file, folder or data set called {name}.", hint=hint, path=name)
-    if options is not None and options != TableOptions():
-        parameter = next(iter(options.to_jsonable()))
-        message = f"`{parameter}` is about tables of nodes and edges; the data set {name} has none."
-        raise ParameterError(message, parameter=parameter, value=name)
     return load(name)
 
 
@@ -167,7 +161,6 @@ def _remove_leftovers(name: str) -> None:
     """Remove the files of a run that was killed after it cached this data set, unless a process is fetching it."""
     from filelock import FileLock, Timeout
 
-    sweep(cache_folder() / "graphs")
     if raw_folder(name).exists():
         with suppress(OSError, Timeout), FileLock(_lock_path(name), timeout=0):
             shutil.rmtree(raw_folder(name), ignore_errors=True)

@@ -12,12 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from featprop.adjacency import RawGraph
 from featprop.errors import FileError, quote_error
-from featprop.graph import UNKNOWN, Graph, RawGraph
-from featprop.io.archive import opened_npz
-from featprop.io.npz import raw_from_npz
-from featprop.io.unpickling import unpickled
+from featprop.graph import UNKNOWN, Graph
 from featprop.progress import tracked
+from featprop.sources.npz import opened_npz, raw_from_npz
+from featprop.sources.unpickling import unpickled
 
 DIGITS_NEIGHBOURS = 10
 OGB_PARTS = ("edge.csv.gz", "node-feat.csv.gz", "node-label.csv.gz")
@@ -52,7 +52,7 @@ def read_sparse(files: Mapping[str, Path]) -> RawGraph:
 def read_heterophilous(files: Mapping[str, Path]) -> RawGraph:
     """Read the ``.npz`` of the heterophilous graphs (Platonov et al. 2023), without their ten splits."""
     (path,) = files.values()
-    with opened_npz(path, "a graph .npz with node_features, node_labels and edges") as archive:
+    with opened_npz(path) as archive:
         features, labels, edges = (archive.array(name) for name in ("node_features", "node_labels", "edges"))
         if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
             raise ValueError(f"edges of shape {edges.shape} and type {edges.dtype}")

@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.datasets.blockmodel import BlockModel, class_sizes
+from featprop.datasets.buckets import Buckets, Keyed, sorted_distinct
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
-from featprop.io.adjacency_files import write_adjacency
-from featprop.io.buckets import Buckets, Keyed, sorted_distinct
-from featprop.io.native import open_native, write_description, writing_native
-from featprop.io.streaming import ArrayStream
 from featprop.progress import tracked
+from featprop.sources.native import ArrayWriter, open_native, write_adjacency, write_description, writing_native
 
 EDGES_PER_CHUNK = 1 << 20
 OVERSAMPLING = 1.05
@@ -97,7 +95,9 @@ def make(
         ]:
             drawn = _draw_distinct(draw, wanted[name], generator, _make_folder(scratch, name))
             directed.add(_both_directions(drawn, nodes))
-        write_adjacency(folder, tracked(_sort_buckets(directed), "sorting edges", directed.count), nodes, 2 * edges)
+        write_adjacency(
+            folder, tracked(_sort_buckets(directed, nodes), "sorting edges", directed.count), nodes, 2 * edges
+        )
         np.save(folder / "labels.npy", model.labels)
         FEATURES[kind](folder, model.labels, classes, features, signal, rest)
         write_description(folder, nodes=nodes, columns=features, classes=range(classes))
@@ -138,10 +138,10 @@ def _both_directions(pieces: Iterator[NDArray[np.int64]], nodes: int) -> Iterato
         yield Keyed(high * nodes + low)
 
 
-def _sort_buckets(directed: Buckets) -> Iterator[tuple[NDArray[np.int64], None]]:
+def _sort_buckets(directed: Buckets, nodes: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], None]]:
     for keys, _ in directed.take():
         keys.sort()
-        yield keys, None
+        yield (*np.divmod(keys, nodes), None)
 
 
 def _make_folder(parent: str, name: str) -> Path:
@@ -184,7 +184,7 @@ def _write_gaussian(
     """Draw points from a normal distribution around the centre of their class."""
     scale = signal * CLASS_SEPARATION / np.sqrt(2 * columns)
     centres = (scale * generator.standard_normal((classes, columns))).astype(np.float32)
-    with ArrayStream(folder / "features.npy", np.float32, columns) as rows:
+    with ArrayWriter(folder / "features.npy", np.float32, columns) as rows:
         for block in _label_chunks(labels, columns):
             points = generator.standard_normal((len(block), columns), dtype=np.float32)
             points += centres[block]
@@ -201,8 +201,8 @@ def _write_words(
     ends = np.zeros(len(labels) + 1, dtype=index)
     done = 0
     with (
-        ArrayStream(folder / "features.indices.npy", index) as indices,
-        ArrayStream(folder / "features.data.npy", np.float32) as data,
+        ArrayWriter(folder / "features.indices.npy", index) as indices,
+        ArrayWriter(folder / "features.data.npy", np.float32) as data,
     ):
         for block in _label_chunks(labels, int(8 * mean) + 8):
             lengths = 1 + generator.poisson(max(mean - 1, 0), len(block))

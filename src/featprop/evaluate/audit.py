@@ -93,7 +93,7 @@ def draw_audit(
         appear. The weights correct for it.
     """
     whole = as_graph(graph)
-    open_ = np.setdiff1d(np.arange(whole.n_nodes), whole.positions(exclude, "excluded nodes"))
+    open_ = np.setdiff1d(whole.candidate_positions, whole.positions(exclude, "excluded nodes"))
     _check_size(size, len(open_))
     generator = np.random.default_rng([STREAM, random_state, len(open_)])
     if model is None:

@@ -114,7 +114,8 @@ def score_predictions(
     positions = _audit_positions(graph, audit, learnt)
     names = list(dict.fromkeys([*classes, *audit.values()]))
     code_of = {name: code for code, name in enumerate(names)}
-    unlabelled = np.ones(graph.n_nodes, dtype=bool)
+    unlabelled = np.zeros(graph.n_nodes, dtype=bool)
+    unlabelled[graph.candidate_positions] = True
     unlabelled[graph.positions(learnt)] = False
     guesses, truths = predicted[positions], np.array([code_of[name] for name in audit.values()], dtype=np.intp)
     open_ = int(unlabelled.sum())

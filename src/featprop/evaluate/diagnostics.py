@@ -175,7 +175,7 @@ class _Diagnosis:
         self.labelled = graph.positions(given)
         code_of = {name: code for code, name in enumerate(model.class_names_)}
         self.codes = np.array([code_of[name] for name in given.values()], dtype=np.intp)
-        self.others = np.setdiff1d(np.arange(graph.n_nodes), self.labelled)
+        self.others = np.setdiff1d(graph.candidate_positions, self.labelled)
         self.points = Propagation.of(graph).compared
 
     def run(self, coverage: Coverage | None) -> Diagnostics:

@@ -90,7 +90,7 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
             value=count,
         )
     positions = fitting.positions(model.training_labels_in(fitting))
-    others = np.setdiff1d(np.arange(fitting.n_nodes), positions)
+    others = np.setdiff1d(fitting.candidate_positions, positions)
     if not others.size:
         raise ParameterError("Every node is labelled; there are no predictions to estimate.", parameter="graph")
     if len(others) > MAX_SAMPLE:

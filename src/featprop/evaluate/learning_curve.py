@@ -145,7 +145,7 @@ def forecast(stability: Stability) -> Forecast:
 def _earlier_models(graph: GraphLike, model: NodeClassifier) -> list[NodeClassifier]:
     """Return models of the first quarter, half and three quarters of the labels, if those have two classes."""
     whole = model.prepare_graph(graph).without_labels()
-    given = _labels_in_order(model.training_labels_in(whole))
+    given = _match_labels(model.training_labels_in(whole))
     sizes = sorted({len(given) * step // STEPS for step in range(1, STEPS)} - {0, len(given)})
     firsts = [dict(given[:size]) for size in sizes]
     usable = [first for first in firsts if len(set(first.values())) > 1]
@@ -155,7 +155,7 @@ def _earlier_models(graph: GraphLike, model: NodeClassifier) -> list[NodeClassif
     ]
 
 
-def _labels_in_order(given: Mapping[Hashable, Hashable]) -> list[tuple[Hashable, Hashable]]:
+def _match_labels(given: Mapping[Hashable, Hashable]) -> list[tuple[Hashable, Hashable]]:
     """Return the labels in their order, or shuffled if they are sorted by class."""
     labels = list(given.items())
     shares = np.array(list(Counter(given.values()).values())) / max(1, len(labels))
@@ -175,7 +175,7 @@ def _compare_models(graph: GraphLike, models: list[NodeClassifier]) -> Stability
     if len(models) < 2 or not halves:
         return None
     code_of = {name: code for code, name in enumerate(last.class_names_)}
-    others = np.setdiff1d(np.arange(whole.n_nodes), whole.positions(given))
+    others = np.setdiff1d(whole.candidate_positions, whole.positions(given))
 
     def predict(model: NodeClassifier) -> NDArray[np.intp]:
         codes = np.array([code_of[name] for name in model.class_names_], dtype=np.intp)

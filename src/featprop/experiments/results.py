@@ -14,7 +14,7 @@ import logging
 import math
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,6 @@ from featprop.errors import FileError, quote_error
 from featprop.experiments.settings import Cell, Spec
 from featprop.files import replacing_file, write_error
 from featprop.ids import from_jsonable, to_jsonable
-from featprop.io.atomic import sweep
-from featprop.io.locks import held_lock
 
 log = logging.getLogger(__name__)
 
@@ -166,8 +164,14 @@ def appending(folder: Path) -> Iterator[Appender]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise write_error(folder, error) from error
-    with held_lock(folder / ".lock", f"{folder}"):
-        sweep(folder)
+    from filelock import FileLock, Timeout
+
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(FileLock(folder / ".lock", timeout=0))
+        except Timeout as error:
+            message = f"Another run is writing to {folder}."
+            raise FileError(message, hint="Wait for it, or choose another `out`.", path=folder) from error
         for path in folder.glob("*.jsonl"):
             content = path.read_bytes()
             if content and not content.endswith(b"\n"):

@@ -21,7 +21,6 @@ from featprop.labels.log import LabelLog
 from featprop.labels.rows import AUDIT
 from featprop.labels.sheets import escape_formula
 from featprop.models import seeded_model
-from featprop.tables.naming import ID_NAMES
 
 FORMATS = {"csv": ".csv", "jsonl": ".jsonl", "label-studio": ".json"}
 """Formats, and the suffix of files of each."""
@@ -118,9 +117,7 @@ class Description:
         self._position_of = {} if graph is None else {name: place for place, name in enumerate(graph.ids.tolist())}
         self._columns: dict[str, Any] = {}
         if graph is not None and graph.table is not None:
-            options = None if graph.preparation is None else graph.preparation.options
-            own = {name for name in (options and options.id, options and options.label) if name}
-            titles = [name for name in graph.table.column_names if not _is_own(name, own)][:MAX_COLUMNS]
+            titles = graph.table.column_names[:MAX_COLUMNS]
             self._columns = {name: graph.column(name) for name in titles}
             self._texts = [name for name, values in self._columns.items() if _is_text(values)]
 
@@ -186,9 +183,3 @@ def _is_text(values: pa.Array) -> bool:
         return False
     first = [value for value in values[:N_PROFILED].to_pylist() if value]
     return bool(first) and sum(len(value.split()) for value in first) >= MIN_MEAN_WORDS * len(first)
-
-
-def _is_own(name: str, own: set[str]) -> bool:
-    """Return whether a column holds the id or the class of the nodes."""
-    plain = name.strip().casefold()
-    return name in own or plain == "label" or plain in ID_NAMES

@@ -94,7 +94,7 @@ def import_labels(
     annotator
         Who answered, where the file does not say or has a number only.
     """
-    own_column = None if graph is None or graph.preparation is None else graph.preparation.options.id
+    own_column = None if graph is None else graph.id_name
     rows = read_rows(Path(path), own_column)
     found, unknown_nodes = _match(rows, labels, graph)
     own: Sequence[Hashable] = () if graph is None else graph.classes

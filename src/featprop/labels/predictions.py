@@ -35,7 +35,7 @@ CONTRADICTED_SHARE, MIN_CONTRADICTED = 0.2, 3
 
 
 def write_predictions(out: Output, model: NodeClassifier, graph: Graph, *, force: bool = False) -> None:
-    """Write the predicted class of every node, its probability, and what a person said.
+    """Write the predicted class of every candidate of a graph, its probability, and what a person said.
 
     Suspicious predictions are logged: nearly all of one class, a class that is never predicted, contradicted labels.
 
@@ -76,7 +76,8 @@ def write_predictions(out: Output, model: NodeClassifier, graph: Graph, *, force
                 pa.nulls(len(block), pa.float64()) if distances is None else round_significant(distances[here]),
                 pc.if_else(pa.array(isolated[here]), pa.scalar("yes"), pa.scalar(None, pa.string())),
             ]
-            write(pa.Table.from_arrays(columns, names=titles))
+            rows = pa.Table.from_arrays(columns, names=titles)
+            write(rows if graph.candidates is None else rows.filter(pa.array(graph.candidates[here])))
             start += len(block)
     for remark in _find_suspicious(model.class_names_, np.concatenate(best), given, graph):
         log.warning("%s", remark)

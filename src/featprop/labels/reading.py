@@ -22,8 +22,7 @@ from featprop.labels.log import LabelLog
 from featprop.labels.rows import AUDIT, Rows, read_rows
 from featprop.labels.rows import read_ids as _read_id_rows
 from featprop.labels.sheets import unescape_formula
-from featprop.tables.leaks import tell_of_leaks
-from featprop.tables.naming import name_of
+from featprop.sources.naming import name_of
 
 log = logging.getLogger(__name__)
 
@@ -132,9 +131,7 @@ def read(
     found = replace(found, asked=list(asked), annotations=tuple(annotations))
     if not found.labels and not found.skips and not (allow_empty and asked):
         raise _no_labels(files)
-    found = found if use_audit else _split_audit(found, resolved)
-    _warn_of_leaks(graph, [*found.labels, *found.audited])
-    return found
+    return found if use_audit else _split_audit(found, resolved)
 
 
 def read_ids(path: PathLike, graph: Graph) -> list[Hashable]:
@@ -371,12 +368,4 @@ def _no_labels(files: Sequence[Path]) -> LabelError:
 
 
 def _own_id_column(graph: Graph | None) -> str | None:
-    return None if graph is None or graph.preparation is None else graph.preparation.options.id
-
-
-def _warn_of_leaks(graph: Graph, labelled: Sequence[Hashable]) -> None:
-    """Log prepared columns that have values at the labelled nodes only."""
-    if graph.preparation is not None:
-        prepared = [name for block in graph.preparation.blocks for name in block.names]
-        names = [name for name in prepared if name not in graph.preparation.as_it_is]
-        tell_of_leaks(graph.column, names, graph.positions(labelled))
+    return None if graph is None else graph.id_name

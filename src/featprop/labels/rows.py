@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from featprop.errors import FileError, LabelError, first_five, quote_error
-from featprop.io.tables import read_table
 from featprop.labels.annotation import Annotation, Kind, parse_time
 from featprop.labels.sheets import unescape_formula
-from featprop.tables.naming import ID_NAMES, find_column, names, no_column
+from featprop.sources.naming import ID_NAMES, find_column, names_in, no_column
+from featprop.sources.tables import read_table
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ def read_rows(path: Path, id_column: str | None = None) -> Rows:
 
 def read_ids(path: Path, id_column: str | None = None) -> Rows:
     """Read the ids of a table into the `blank` rows."""
-    table = read_table(path, text=None)
+    table = read_table(path)
     rows = Rows(path, typed=path.suffix.lower() == ".parquet")
     rows.blank = [node for node in _read_names(table, _id_column(table, path, id_column), rows) if node is not None]
     return rows
@@ -149,7 +149,7 @@ def _read_table(path: Path, rows: Rows, id_column: str | None) -> None:
     """Read a table with the columns ``id`` and ``label``, or an export of Label Studio."""
     from featprop.labels import label_studio
 
-    table = read_table(path, text=None)
+    table = read_table(path)
     if {"annotation_id", "node_id", label_studio.CONTROL} <= set(table.column_names):
         for number, row in enumerate(table.to_pylist(), 1):
             label_studio.read_object(row, rows, f"row {number:,}")
@@ -159,7 +159,10 @@ def _read_table(path: Path, rows: Rows, id_column: str | None) -> None:
     label_column = find_column(table, ("label",), f"{path}")
     if label_column is None:
         raise no_column(table, "label", f"{path}", "name a column label")
-    labels = [_strip(value) for value in names(table, label_column, f"{path}", typed=rows.typed).to_pylist()]
+    labels = [
+        _strip(value)
+        for value in names_in(table.column(label_column), label_column, f"{path}", typed=rows.typed).to_pylist()
+    ]
     columns = {name: _read_texts(table, name, path) for name in ("annotator", "time", "kind", "note")}
     weights = parse_weights([text.strip() for text in _read_texts(table, AUDIT, path)], path)
     unweighted = sum(weight is None and label is not None for weight, label in zip(weights, labels, strict=True))
@@ -207,7 +210,7 @@ def _id_column(table: pa.Table, path: Path, own: str | None) -> str:
 
 
 def _read_names(table: pa.Table, title: str, rows: Rows) -> list[Any]:
-    found: list[Any] = names(table, title, f"{rows.path}", typed=rows.typed).to_pylist()
+    found: list[Any] = names_in(table.column(title), title, f"{rows.path}", typed=rows.typed).to_pylist()
     if not rows.typed:
         return found
     values = table.column(title).to_pylist()

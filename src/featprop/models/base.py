@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from featprop.matrix import Features, as_dense
 from featprop.options import check_options, options_of, unknown_option
 from featprop.propagation import Propagation
 from featprop.registry import Registry
+
+if TYPE_CHECKING:
+    from featprop.features import Leak
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +51,7 @@ class NodeClassifier(ABC):
         Number of features seen in `fit`.
     feature_names_in_ : tuple of str or None
         Their names, if they have any.
-    preparation_ : Preparation or None
+    preprocessor_ : TablePreprocessor or None
         How the columns of a table became features; applied to every other table, by name.
     labelled_ : mapping
         Training labels: the class of each labelled node, by id.
@@ -67,7 +70,7 @@ class NodeClassifier(ABC):
     class_names_: tuple[Hashable, ...] = ()
     n_features_in_: int = 0
     feature_names_in_: tuple[str, ...] | None = None
-    preparation_: Any = None
+    preprocessor_: Any = None
     labelled_: Mapping[Hashable, Hashable] = MappingProxyType({})
     labelled_rows_: tuple[str, ...] = ()
     held_out_proba_: NDArray[np.float32] | None = None
@@ -142,6 +145,8 @@ class NodeClassifier(ABC):
         fitted.set_metadata(graph, classes)
         fitted.labelled_ = dict(zip(graph.ids[positions].tolist(), names, strict=True))
         fitted.labelled_rows_ = _digests(graph, positions)
+        if graph.table is not None:
+            graph.cache.get("leaks", lambda: _find_leaks(graph, positions, names))
         propagation = Propagation.of(graph)
         if len(classes) == 1:
             fitted.cold_start(propagation)
@@ -155,7 +160,7 @@ class NodeClassifier(ABC):
         """Store the classes and the features that the model is for."""
         self.class_names_, self.held_out_proba_ = classes, None
         self.n_features_in_, self.feature_names_in_ = graph.n_features, graph.feature_names
-        self.preparation_ = graph.preparation
+        self.preprocessor_ = graph.preprocessor
 
     def training_labels_in(self, graph: Graph) -> dict[Hashable, Hashable]:
         """Return the training labels of nodes that are in this graph.
@@ -201,7 +206,7 @@ class NodeClassifier(ABC):
         nodes, labels
             As in `fit`. By default, all nodes whose labels the graph has, except those the model was trained on.
         """
-        graph = as_graph(graph, self.preparation_)
+        graph = as_graph(graph, self.preprocessor_)
         positions, names = labelled_nodes(graph, nodes, labels)
         if nodes is None and labels is None:
             trained = set(graph.positions(self.training_labels_in(graph)).tolist())
@@ -327,7 +332,7 @@ class NodeClassifier(ABC):
 
     def prepare_graph(self, graph: GraphLike) -> Graph:
         """Return the graph with the features the model was trained on, prepared from its table if needed."""
-        read = as_graph(graph, self.preparation_)
+        read = as_graph(graph, self.preprocessor_)
         if not self.is_fitted:
             raise ModelError("The model is not fitted.", hint="Call `fit` first.")
         prepared = self._prepare_features(read)
@@ -353,24 +358,34 @@ class NodeClassifier(ABC):
         return prepared
 
     def _prepare_features(self, graph: Graph) -> Graph:
-        """Return the graph with its columns prepared as in training; numbers used unchanged need no preparation."""
-        if self.preparation_ is not None:
-            if graph.preparation is None and not self.preparation_.takes_numbers_as_they_are:
+        """Return the graph with its columns prepared as in training; numbers used unchanged need no preprocessor."""
+        if self.preprocessor_ is not None:
+            if graph.preprocessor is None and not self.preprocessor_.keeps_numbers:
                 raise ModelError(
                     "The model was trained on the columns of a table, but the graph has no table.",
                     hint="Pass tables, or train a model on this graph.",
                 )
-            return graph.prepared(self.preparation_)
-        if graph.preparation is None or graph.preparation.takes_numbers_as_they_are:
+            return graph.transformed(self.preprocessor_)
+        if graph.preprocessor is None or graph.preprocessor.keeps_numbers:
             return graph
         if self.feature_names_in_ is None:
             raise ModelError(
                 "The columns of the graph are preprocessed, but the features the model was trained on were not.",
                 hint="Read the tables with `raw`, or train a model on this graph.",
             )
-        from featprop.tables import Preparation
+        from featprop.features import TablePreprocessor
 
-        return graph.prepared(Preparation.of_plain_columns(self.feature_names_in_))
+        return graph.transformed(TablePreprocessor.passthrough(self.feature_names_in_))
+
+
+def _find_leaks(graph: Graph, positions: NDArray[np.intp], names: list[Hashable]) -> list[Leak]:
+    """Report columns that may hold the labels themselves."""
+    from featprop.features import find_leaks
+
+    labels: list[Hashable | None] = [None] * graph.n_nodes
+    for position, name in zip(positions.tolist(), names, strict=True):
+        labels[position] = name
+    return find_leaks(graph.table, labels)
 
 
 def clone(model: Model) -> Model:

@@ -17,11 +17,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from featprop.errors import FeatpropError, ModelError, ParameterError, quote_error
+from featprop.features import TablePreprocessor
 from featprop.files import writing_output
 from featprop.ids import from_jsonable, to_jsonable
 from featprop.models.base import MODELS, NodeClassifier, get_model, model_class
 from featprop.options import options_of, settings_of
-from featprop.tables import Preparation
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def save_model(model: NodeClassifier, path: str | os.PathLike[str], *, force: bo
         "classes": [to_jsonable(name) for name in model.class_names_],
         "n_features": model.n_features_in_,
         "feature_names": None if model.feature_names_in_ is None else list(model.feature_names_in_),
-        "preparation": None if model.preparation_ is None else model.preparation_.to_jsonable(),
+        "preprocessor": None if model.preprocessor_ is None else model.preprocessor_.to_json(),
     }
     labels = json.dumps(_describe_labels(model), ensure_ascii=False).encode()
     arrays = {name: np.ascontiguousarray(values) for name, values in model.state_dict().items()}
@@ -113,8 +113,8 @@ def _restore_model(description: dict[str, Any], labels: Any, arrays: dict[str, A
     model.feature_names_in_ = None if names is None else tuple(names)
     if names is not None and (not isinstance(names, list) or len(names) != model.n_features_in_):
         raise ValueError(f"its feature names do not fit its {model.n_features_in_} features")
-    preparation = description["preparation"]
-    model.preparation_ = None if preparation is None else Preparation.from_jsonable(preparation)
+    preprocessor = description["preprocessor"]
+    model.preprocessor_ = None if preprocessor is None else TablePreprocessor.from_json(preprocessor)
     _restore_labels(model, labels)
     model.load_state_dict(arrays)
     return model

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from featprop.cache import cached_array
 from featprop.compute import get_backend, split_into_chunks, sum_in_order
 from featprop.compute.backend import CHUNK_ROWS
 from featprop.compute.kernels import multiply_sparse, normalize_rows, run_by_rows
@@ -68,7 +69,9 @@ class Reduction:
         width = min(REDUCED_COLUMNS, max(MIN_REDUCED_COLUMNS, MAX_VALUES // n))
         directions = None
         if d > (MAX_COLUMNS if width == REDUCED_COLUMNS else width):
-            directions = read_only(truncated_svd(features * np.float32(scale), min(width, n)))
+            key = f"{_digest(features)}-{min(width, n)}"
+            found = cached_array("directions", key, lambda: truncated_svd(features * np.float32(scale), min(width, n)))
+            directions = read_only(found)
         first = _columns(_take(features, slice(0, min(n, CHUNK_ROWS))), directions, scale)
         near = first.mean(axis=0, dtype=np.float64)
         sums = sum_in_order(get_backend().map(_chunk_moments, n, features, directions, scale, near)) / n
@@ -97,6 +100,18 @@ class Reduction:
             if array is not None:
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
+
+
+def _digest(features: Features) -> str:
+    """Return a text that only equal features share."""
+    digest = hashlib.blake2b(f"{features.shape}".encode(), digest_size=16)
+    matrix: Any = features
+    parts = [matrix.indptr, matrix.indices, matrix.data] if sp.issparse(matrix) else [matrix]
+    for part in parts:
+        digest.update(f"{part.dtype};".encode())
+        for start in range(0, len(part), CHUNK_ROWS):
+            digest.update(np.ascontiguousarray(part[start : start + CHUNK_ROWS]).data)
+    return digest.hexdigest()
 
 
 def truncated_svd(features: Features, width: int) -> Floats:

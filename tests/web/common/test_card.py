@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from featprop.datasets import digits
 from featprop.graph import Graph
-from featprop.io import read_graph
-from featprop.io.native import write_native
+from featprop.sources import read_graph
+from featprop.sources.native import write_native
 from featprop.web.common.card import Card, Field, build_card, node_picture, node_title
 from featprop.web.common.image_files import find_image
 
@@ -22,7 +22,7 @@ def graph_of(columns: dict[str, Any], **options: Any) -> Graph:
     size = len(next(iter(columns.values())))
     nodes = {"id": [f"n{place}" for place in range(size)], **columns}
     edges = pa.table({"source": [f"n{place}" for place in range(size - 1)], "target": ["n1"] * (size - 1)})
-    return Graph.from_pandas(pa.table(nodes), edges, **options)
+    return Graph.from_tables(pa.table(nodes), edges, **options)
 
 
 def fields(card: Card) -> dict[str, Field]:
@@ -135,8 +135,8 @@ def test_unique_names_are_preferred_as_titles() -> None:
 def test_native_graph_has_the_same_cards(people: Graph, tmp_path: Path) -> None:
     write_native(people, tmp_path / "people")
     again = read_graph(tmp_path / "people")
-    assert again.preparation is not None
-    assert again.preparation.columns == people.preparation.columns
+    assert again.preprocessor is not None
+    assert again.preprocessor.columns == people.preprocessor.columns
     assert build_card(again, 12) == build_card(people, 12)
 
 

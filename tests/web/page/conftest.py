@@ -42,7 +42,7 @@ def payments(count: int = 60, **columns: list[Any]) -> Graph:
     ]
     ids = nodes["id"]
     edges = {"source": [ids[one] for one, _ in ends], "target": [ids[other] for _, other in ends]}
-    return Graph.from_pandas(pa.table(nodes), pa.table(edges))
+    return Graph.from_tables(pa.table(nodes), pa.table(edges))
 
 
 class Caller:

@@ -54,7 +54,7 @@ def payments(count: int = 60, isolated: int = 2) -> Graph:
     joined = count - isolated
     ends = [(place, (place + step) % joined) for place in range(joined) for step in (2, 4)]
     edges = {"source": [f"n{one}" for one, _ in ends], "target": [f"n{other}" for _, other in ends]}
-    return Graph.from_pandas(pa.table(nodes), pa.table(edges))
+    return Graph.from_tables(pa.table(nodes), pa.table(edges))
 
 
 def findings_for(context: ReportContext, weights: Any = None) -> Findings:
@@ -119,7 +119,7 @@ def written(stand_in: Any, graph: Graph, labels: dict[str, str], tmp_path: Path)
     """A written report."""
     from featprop.web.report.commands import Files
 
-    files = Files("my graph/", ("picks.csv",), ("audit.csv",), "report.html", ("--column", "amount=number"))
+    files = Files("my graph/", ("picks.csv",), ("audit.csv",), "report.html")
     out = tmp_path / "report.html"
     build.report(graph, labels, audit={"n3": "ok", "n5": "ok"}, out=out, files=files, title=EVIL[0])
     return out

@@ -166,7 +166,6 @@ def test_commands_use_the_files_of_the_report(context: ReportContext, findings: 
         ("picks.csv", "more.csv"),
         ("audit.csv",),
         "report.html",
-        ("--column", "a=number"),
         model=("--model", "sgc"),
     )
     steps = next_steps(files, findings, n_labels=40, open_nodes=100)
@@ -196,13 +195,13 @@ def test_labels_of_a_log_are_corrected_on_the_page(findings: Findings) -> None:
 
 def test_commands_repeat_every_option(findings: Findings) -> None:
     files = Files(
-        "g/", ("picks.csv",), ("audit.csv",), "r.html", ("--id", "key", "--raw"), ("--id", "key"),
+        "g/", ("picks.csv",), ("audit.csv",), "r.html",
         ("--on-conflict", "latest"), ("--model", "gcn", "--set", "epochs=9"), ("--device", "cuda"), ("--seed", "3"),
         ("--title", "Mine"),
     )  # fmt: skip
     steps = next_steps(files, findings, n_labels=40, open_nodes=100)
     answers, trained = "--on-conflict latest", "--model gcn --set epochs=9 --device cuda"
-    start, both = "g/ --id key --raw --labels picks.csv", f"--labels audit.csv {answers}"
+    start, both = "g/ --labels picks.csv", f"--labels audit.csv {answers}"
     assert {line for step in steps for line in step.commands} == {
         f"featprop audit {start} {both} --size 6 --seed 3 --out audit-2.csv",
         f"featprop select {start} {both} --budget 20 --seed 3 --out more.csv",

@@ -57,7 +57,7 @@ def test_report_is_deterministic(written: Path, graph: Graph, labels: dict[str, 
     from featprop.web.report.commands import Files
 
     before = written.read_bytes()
-    files = Files("my graph/", ("picks.csv",), ("audit.csv",), "report.html", ("--column", "amount=number"))
+    files = Files("my graph/", ("picks.csv",), ("audit.csv",), "report.html")
     title = "</script><script>document.title='stolen'</script>"
     build.report(graph, labels, audit={"n3": "ok", "n5": "ok"}, out=written, files=files, title=title, force=True)
     assert written.read_bytes() == before
@@ -106,7 +106,7 @@ def test_large_graph_is_sampled(tmp_path: Path, monkeypatch: Any) -> None:
         {"id": range(n), "x": generator.normal(size=n), "text": [f"{node} " + "word " * 400 for node in range(n)]}
     )
     edges = pa.table({"source": range(n - 1), "target": range(1, n)})
-    graph = Graph.from_pandas(nodes, edges)
+    graph = Graph.from_tables(nodes, edges)
     report(graph, {node: node % 3 for node in range(0, n, 150)}, out=tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "4,000 of the 6,000 nodes" in page
@@ -174,7 +174,7 @@ def test_bidi_controls_and_line_separators_are_removed(tmp_path: Path) -> None:
 
     files = Files(f"g{bad}", (f"{bad}.csv",), title=("--title", bad))
     made = build.report(
-        Graph.from_pandas(nodes, edges), labels, audit={ids[12]: f"{bad}new"}, out=tmp_path / "r.html", files=files,
+        Graph.from_tables(nodes, edges), labels, audit={ids[12]: f"{bad}new"}, out=tmp_path / "r.html", files=files,
         title=f"Mine{bad}",
     )  # fmt: skip
     page = made.path.read_text(encoding="utf-8")

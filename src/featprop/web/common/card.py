@@ -19,9 +19,8 @@ from urllib.parse import quote, urlsplit
 import numpy as np
 import pyarrow as pa
 
+from featprop.features.parsing import read_dates, read_lists
 from featprop.graph import Graph
-from featprop.tables.encoders.date import dates_in
-from featprop.tables.encoders.vector import lists_in
 from featprop.web.common.columns import CardColumn, card_layout
 from featprop.web.common.features import FeatureSummary, Picture, feature_row, picture_from_features, summarize_features
 from featprop.web.common.formatting import (
@@ -228,17 +227,18 @@ def _format_date(column: CardColumn, value: Any) -> str:
     """Format a date; text that is not a date stays unchanged."""
     if isinstance(value, dt.datetime | dt.date):
         return format_date(value)
-    found = dates_in(pa.array([value]), column.form) if isinstance(value, str) and column.form else None
-    if found is None or not np.isfinite(found[0][0]):
+    found = read_dates(pa.array([value]), column.form) if isinstance(value, str) else None
+    if found is None or not np.isfinite(found.values[0]):
         return str(value)
-    return format_date(dt.datetime(1970, 1, 1) + dt.timedelta(seconds=float(found[0][0])))
+    return format_date(dt.datetime(1970, 1, 1) + dt.timedelta(seconds=float(found.values[0])))
 
 
 def _format_vector(value: Any) -> str:
-    lists = lists_in(pa.array([value]))
-    if lists is None:
+    lists = read_lists(pa.array([value]), pa.float64())
+    numbers = None if lists is None else lists[0].as_py()
+    if numbers is None:
         return format_value(value)
-    return format_range([each for each in lists[0].as_py() if each is not None])
+    return format_range([each for each in numbers if each is not None])
 
 
 def _feature_fields(graph: Graph, position: int, name: str, summary: FeatureSummary) -> list[Field]:

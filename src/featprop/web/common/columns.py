@@ -12,18 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from featprop.features import Kind, Reason
+from featprop.features.encoders import DateEncoder, NumberEncoder
+from featprop.features.parsing import as_text, plain_array, read_dates, read_numbers
+from featprop.features.profile import infer_kind
 from featprop.graph import Graph
-from featprop.interop.tables import LABELS
-from featprop.tables.encoders.base import MANY, LeftOutError, text_of
-from featprop.tables.encoders.date import DateEncoder, dates_in
-from featprop.tables.encoders.number import NumberEncoder
-from featprop.tables.kinds import Kind, kind_of
-from featprop.tables.looks import plain_column
-from featprop.tables.naming import ID_NAMES
-from featprop.tables.numbers import numbers_in
 from featprop.web.common.features import summarize_features
 
 TITLES = (
@@ -85,44 +80,32 @@ def card_layout(graph: Graph) -> CardLayout:
 
 
 def _compute_layout(graph: Graph) -> CardLayout:
-    table, preparation = graph.table, graph.preparation
+    table, preprocessor = graph.table, graph.preprocessor
     whole = (("features", 0, graph.n_features),)
     if table is None:
-        found = CardLayout((), None, "id", whole)
+        found = CardLayout((), None, graph.id_name, whole)
     else:
-        options = None if preparation is None else preparation.options
-        id_name = _find_column(table, (*ID_NAMES, ""), None if options is None else options.id)
-        class_name = _find_column(table, LABELS, None if options is None else options.label)
         ranges, covered = _ranges(graph)
-        names = [name for name in table.column_names if name not in {id_name, class_name, *covered}]
+        names = [name for name in table.column_names if name not in covered]
         columns = [column for name in names if (column := _profile_column(graph, name)) is not None]
-        title = _title(columns, table)
-        found = CardLayout(tuple(columns), title, id_name or "id", whole if preparation is None else ranges)
+        shown = whole if preprocessor is None else ranges
+        found = CardLayout(tuple(columns), _title(columns, table), graph.id_name, shown)
     for _, start, stop in found.features:
         summarize_features(graph, start, stop)
     return found
-
-
-def _find_column(table: pa.Table, usual: Sequence[str], asked: str | None) -> str | None:
-    """Return the column that was asked for, else the first with a usual name in any case."""
-    if asked is not None:
-        return asked if asked in table.column_names else None
-    by_name = {name.strip().casefold(): name for name in reversed(table.column_names)}
-    return next((by_name[name] for name in usual if name in by_name), None)
 
 
 def _ranges(graph: Graph) -> tuple[tuple[tuple[str, int, int], ...], set[str]]:
     """Return the feature ranges shown instead of columns, and the columns they replace."""
     ranges, covered, start = [], set[str](), 0
     there = set(graph.table.column_names) if graph.table is not None else set()
-    for block in graph.preparation.blocks if graph.preparation is not None else ():
-        stop = start + len(block.encoder.titles(block.title))
-        many = block.encoder.kind == "columns" and (
-            len(block.names) > MAX_GROUP_COLUMNS or not there.issuperset(block.names)
-        )
-        if many or (block.encoder.kind == "vector" and summarize_features(graph, start, stop).kind == "picture"):
-            ranges.append((block.title, start, stop))
-            covered.update(block.names)
+    for group in graph.preprocessor.groups if graph.preprocessor is not None else ():
+        stop = start + len(group.feature_names)
+        kind = group.encoder.kind
+        many = kind == Kind.GROUP and (len(group.columns) > MAX_GROUP_COLUMNS or not there.issuperset(group.columns))
+        if many or (kind == Kind.VECTOR and summarize_features(graph, start, stop).kind == "picture"):
+            ranges.append((group.name, start, stop))
+            covered.update(group.columns)
         start = stop
     return tuple(ranges), covered
 
@@ -148,40 +131,29 @@ def _words(name: str) -> set[str]:
 def _profile_column(graph: Graph, name: str) -> CardColumn | None:
     """Return what a card needs to know about a column; None if it is empty."""
     assert graph.table is not None
-    values = plain_column(graph.table, name)
-    encoder = (
-        next((b.encoder for b in graph.preparation.blocks if b.names == (name,)), None) if graph.preparation else None
-    )
-    kind = (kind_of(name, values) if encoder is None or encoder.kind == "columns" else Kind(encoder.kind)).kind
-    if kind == "out":
-        missing, distinct = _count_values(values)
-        if not distinct:
+    values = plain_array(graph.table.column(name))
+    groups = graph.preprocessor.groups if graph.preprocessor is not None else ()
+    encoder = next((group.encoder for group in groups if group.columns == (name,)), None)
+    if encoder is None or encoder.kind == Kind.GROUP:
+        kind, reason, _ = infer_kind(name, values)
+        if reason == Reason.EMPTY:
             return None
-        is_constant = distinct == 1 and missing < MANY
-        return CardColumn(name, "category", is_constant=True) if is_constant else CardColumn(name, "own")
-    if kind == "number":
-        comma = encoder.comma if isinstance(encoder, NumberEncoder) else None
-        numbers = numbers_in(values, comma)
-        return (
-            CardColumn(name, "own") if numbers is None else CardColumn(name, kind, shares=_shares_below(numbers.values))
-        )
-    if kind == "date":
-        dates = dates_in(values, encoder.form if isinstance(encoder, DateEncoder) else None)
-        if dates is None:
-            return CardColumn(name, "own")
-        return CardColumn(name, kind, shares=_shares_below(dates[0]), form=dates[1])
-    if kind in ("category", "flag"):
+        if reason == Reason.CONSTANT:
+            return CardColumn(name, "category", is_constant=True)
+    else:
+        kind = encoder.kind
+    if kind == Kind.NUMBER:
+        decimal = encoder.decimal if isinstance(encoder, NumberEncoder) else None
+        numbers = read_numbers(values, decimal, force=decimal is not None)
+        if numbers is not None:
+            return CardColumn(name, kind, shares=_shares_below(numbers.values))
+    if kind == Kind.DATE:
+        dates = read_dates(values, encoder.form if isinstance(encoder, DateEncoder) else None)
+        if dates is not None:
+            return CardColumn(name, kind, shares=_shares_below(dates.values), form=dates.form)
+    if kind in (Kind.CATEGORY, Kind.FLAG):
         return CardColumn(name, kind, shares=_shares_alike(values))
-    return CardColumn(name, kind)
-
-
-def _count_values(values: pa.Array) -> tuple[float, int]:
-    """Return the share of missing values and the number of distinct others; 2 for types that have no text."""
-    try:
-        text = text_of(values)
-    except LeftOutError:
-        return 0.0, 2
-    return text.null_count / max(1, len(text)), int(pc.count_distinct(pc.utf8_lower(text)).as_py())
+    return CardColumn(name, kind if kind in (Kind.TEXT, Kind.VECTOR) else "own")
 
 
 def _shares_below(values: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -193,7 +165,8 @@ def _shares_below(values: NDArray[np.float64]) -> NDArray[np.float32]:
 
 def _shares_alike(values: pa.Array) -> NDArray[np.float32]:
     """Return the share of values equal to each value."""
-    codes = text_of(values).dictionary_encode().indices
+    text = as_text(values)
+    codes = (pa.nulls(len(values), pa.string()) if text is None else text).dictionary_encode().indices
     there = codes.is_valid().to_numpy(zero_copy_only=False)
     known = codes.drop_null().to_numpy(zero_copy_only=False)
     shares = np.full(len(codes), np.nan, dtype=np.float32)

@@ -7,7 +7,7 @@ from typing import overload
 
 from featprop.errors import LabelError, ParameterError
 from featprop.ids import is_missing, name_to_text, normalize_label
-from featprop.tables.naming import name_of
+from featprop.sources.naming import name_of
 
 MAX_CLASSES = 1000
 

@@ -13,7 +13,7 @@ from featprop.errors import LabelError, MissingExtraError, first_five
 from featprop.files import check_output, writing_output
 from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import card
-from featprop.interop.pandas import is_series, known_of
+from featprop.ids import is_series, labels_of_series
 from featprop.models import NodeClassifier, seeded_model
 from featprop.models.base import clone
 from featprop.web.report.commands import Files
@@ -132,7 +132,7 @@ def evaluate(context: ReportContext, weights: Mapping[Hashable, float] | None = 
 
 
 def _by_node(graph: Graph, labels: Any) -> dict[Hashable, Hashable]:
-    return known_of(labels, graph.n_nodes, ()) if is_series(labels) else dict(labels)
+    return labels_of_series(labels, graph.n_nodes, ()) if is_series(labels) else dict(labels)
 
 
 def _check(graph: Graph, labels: Mapping[Hashable, Hashable], audit: Mapping[Hashable, Hashable]) -> None:

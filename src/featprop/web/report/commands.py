@@ -22,8 +22,6 @@ class Files:
     labels: tuple[str, ...] = ()  # label files; empty if the graph has its own labels
     audit: tuple[str, ...] = ()  # audit sheets
     out: str = "report.html"  # report file
-    options: tuple[str, ...] = ()  # options for reading the graph
-    reread: tuple[str, ...] = ()  # those of them that `predict` needs, whose model knows the columns
     answers: tuple[str, ...] = ()  # options for reading the label files
     model: tuple[str, ...] = ()  # options of the same names
     device: tuple[str, ...] = ()
@@ -58,7 +56,7 @@ def _correct(files: Files) -> NextStep:
     again = _line("report", files, out=files.out)
     if logs:
         text = "Review the labels that look wrong, correct them on the labelling page, and update this report."
-        return NextStep(text, (_join(["featprop", "label", files.graph, *files.options, "--labels", logs[0]]), again))
+        return NextStep(text, (_join(["featprop", "label", files.graph, "--labels", logs[0]]), again))
     return NextStep("Review the labels that look wrong, correct them in their file, and update this report.", (again,))
 
 
@@ -95,14 +93,14 @@ def _more(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> N
 def _predict(files: Files) -> NextStep:
     train = _line("train", files, out="model.safetensors")
     text = "Predict the class of every node, with confidences."
-    options = [*files.reread, "--model", "model.safetensors", *files.device]
+    options = ["--model", "model.safetensors", *files.device]
     predict = _join(["featprop", "predict", files.graph, *options, "--out", "predictions.csv"])
     return NextStep(text, (train, predict))
 
 
 def _line(command: str, files: Files, *more: str, out: str) -> str:
     """Return a command for these files; audited nodes are not drawn or selected again."""
-    words = ["featprop", command, files.graph, *files.options]
+    words = ["featprop", command, files.graph]
     sheets = (*files.labels, *(files.audit if command in ("audit", "select") else ()))
     words += [word for path in sheets for word in ("--labels", path)]
     words += [word for path in files.audit if command == "report" for word in ("--audit", path)]

@@ -1,0 +1,86 @@
+"""Find columns that are parts of one thing: the words of a bag, the dimensions of an embedding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from featprop.features.encoders import HEAVY_TAIL, robust_scale
+from featprop.features.parsing import read_numbers
+from featprop.features.profile import Inference, Kind, Reason
+
+MIN_NUMBERED_COLUMNS = 8
+MIN_BAG_COLUMNS = 50
+MIN_ZERO_SHARE = 0.8
+"""Share of zeros in a column of counts."""
+MAX_OFFSET = 30.0
+"""Distance of the mean from 0, in standard deviations, up to which a group is taken unchanged."""
+MAX_SPREAD_RATIO = 30.0
+"""Ratio of the standard deviation of a column to the group's median up to which the column belongs to it."""
+
+
+class Spread(NamedTuple):
+    """How the numbers of a column are distributed."""
+
+    deviation: float
+    offset: float
+    is_heavy_tailed: bool
+    is_counts: bool
+
+
+def find_groups(
+    kinds: Mapping[str, Inference], column: Callable[[str], pa.Array], decimal: str | None
+) -> list[tuple[str, ...]]:
+    """Return the columns that are parts of one thing.
+
+    These are numeric columns without missing values that share a name with numbers at its end (``w_0``, ``w_1``, …), if
+    their distributions are alike, and many numeric columns of mostly zeros and nothing below zero: counted words.
+    """
+    spreads: dict[str, Spread] = {}
+    for name, inference in kinds.items():
+        is_numeric = inference.kind in (Kind.NUMBER, Kind.FLAG) or inference.reason == Reason.CONSTANT
+        parsed = read_numbers(column(name), decimal) if is_numeric and inference.reason != Reason.REQUESTED else None
+        if parsed is not None and not np.isnan(parsed.values).any():
+            spreads[name] = _measure_spread(parsed.values)
+    numbered: dict[str, list[str]] = {}
+    for name in spreads:
+        if match := re.fullmatch(r"(.*?[^0-9]?)\[?[0-9]+\]?", name):
+            numbered.setdefault(match[1], []).append(name)
+    groups = [
+        tuple(names)
+        for names in numbered.values()
+        if len(names) >= MIN_NUMBERED_COLUMNS and _are_alike([spreads[name] for name in names])
+    ]
+    grouped = {name for group in groups for name in group}
+    bag = [name for name, spread in spreads.items() if spread.is_counts and name not in grouped]
+    return [*groups, tuple(bag)] if len(bag) >= MIN_BAG_COLUMNS else groups
+
+
+def _measure_spread(numbers: NDArray[np.float64]) -> Spread:
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation, offset = float(numbers.std()), float(abs(numbers.mean()))
+    is_counts = numbers.min(initial=0) >= 0 and np.count_nonzero(numbers) <= (1 - MIN_ZERO_SHARE) * len(numbers)
+    is_heavy = False
+    if not is_counts and 0 < deviation < np.inf:
+        centre, spread = robust_scale(numbers)
+        is_heavy = bool(np.quantile(np.abs(numbers - centre) / spread, 0.99) > HEAVY_TAIL)
+    return Spread(deviation, offset, is_heavy, bool(is_counts))
+
+
+def _are_alike(columns: list[Spread]) -> bool:
+    """Return whether all columns are counts, or have similar deviations around 0 without heavy tails."""
+    if all(column.is_counts for column in columns):
+        return True
+    deviations = np.array([column.deviation for column in columns])
+    varying = deviations > 0
+    if not varying.any() or not np.isfinite(deviations).all():
+        return False
+    usual = float(np.median(deviations[varying]))
+    offset = float(np.median([column.offset for column in columns]))
+    heavy = np.mean([column.is_heavy_tailed for column in columns if column.deviation > 0])
+    return bool(deviations.max() <= MAX_SPREAD_RATIO * usual and offset <= MAX_OFFSET * usual and heavy <= 0.5)

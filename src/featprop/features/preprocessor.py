@@ -1,0 +1,449 @@
+"""Learn once how the columns of a table become features, keep it as JSON, and replay it by name on other tables.
+
+A table is cut into **feature groups**: one for each column, except for columns that are parts of one thing
+(`featprop.features.grouping`), which form one group. Each group becomes numbers by its kind and is multiplied so that
+the variances of its features add up to its weight:
+
+    1              for a column that holds one fact: a number, a flag, a date, a category
+    1 + log2(d)    for a text, a list or a group of columns that span d dimensions, (Σv)² / Σv² of their variances v
+
+So one flag counts as much as another, however rare or wide, and an embedding of 300 numbers counts as nine of them:
+more, without drowning the others. A table with a single group that is taken unchanged, such as a bag of words or one
+embedding, stays unchanged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import types
+import typing
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from featprop.errors import GraphError, ModelError, ParameterError, first_five, shorten, unknown_choice
+from featprop.features.encoders import Encoder, FitOptions, UnusableColumnError
+from featprop.features.grouping import find_groups
+from featprop.features.parsing import plain_array, read_numbers, sample
+from featprop.features.profile import (
+    Ambiguity,
+    ColumnProfile,
+    Inference,
+    Kind,
+    Reason,
+    describe_values,
+    ignored,
+    infer_kind,
+    is_row_number,
+    missing_share,
+)
+from featprop.features.wide_encoders import ENCODERS, UNCHANGED_KINDS, GroupEncoder
+from featprop.matrix import Features, side_by_side
+from featprop.progress import tracked
+
+log = logging.getLogger(__name__)
+
+MAX_VARIANCE_ROWS = 1 << 18
+DATACLASS = TypeVar("DATACLASS")
+
+
+@dataclass(frozen=True)
+class FeatureGroup:
+    """Columns that become features together.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns: one, or those that are parts of one thing.
+    encoder
+        What turns them into features.
+    scale
+        Factor the features are multiplied by.
+    """
+
+    columns: tuple[str, ...]
+    encoder: Encoder
+    scale: float
+
+    @property
+    def name(self) -> str:
+        """Name of the column; first and last name of several."""
+        return self.columns[0] if len(self.columns) == 1 else f"{self.columns[0]} … {self.columns[-1]}"
+
+    @cached_property
+    def feature_names(self) -> tuple[str, ...]:
+        """Name of each feature."""
+        return tuple(self.encoder.feature_names(self.columns))
+
+    def read(self, table: Any, names: Mapping[str, str]) -> pa.Array:
+        """Return the columns as one array, nulls for a column that the table lacks."""
+        arrays = [
+            plain_array(table.column(names[name])) if name in names else pa.nulls(table.num_rows, pa.float64())
+            for name in self.columns
+        ]
+        if not isinstance(self.encoder, GroupEncoder):
+            return arrays[0]
+        return pa.StructArray.from_arrays(arrays, list(self.columns))
+
+
+@dataclass(frozen=True, eq=False)
+class TablePreprocessor:
+    """How the columns of a table become features.
+
+    Attributes
+    ----------
+    groups
+        The feature groups, in the order of the columns.
+    profiles
+        What each column is and what it becomes.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"age": [20, 30, 40, 50, 60], "member": ["yes", "no", "no", "yes", "no"]})
+    >>> preprocessor = TablePreprocessor.fit(table)
+    >>> preprocessor.feature_names
+    ('age', 'member')
+    >>> preprocessor.transform(table).shape
+    (5, 2)
+    """
+
+    groups: tuple[FeatureGroup, ...]
+    profiles: tuple[ColumnProfile, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def fit(
+        cls,
+        table: pa.Table,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        ignore: Collection[str] = (),
+        decimal: str | None = None,
+        vocabulary: int | None = None,
+    ) -> Self:
+        """Learn from a table; one without a usable column gives a preprocessor without features.
+
+        Parameters
+        ----------
+        table
+            The rows to learn from.
+        kinds
+            Kinds of columns by name, where they should differ from what the values show.
+        ignore
+            Names or patterns (``w_*``) of columns to leave out.
+        decimal
+            Decimal mark of text columns whose values do not show it, ``"."`` or ``","``.
+        vocabulary
+            Number of words or items of a column that have a feature.
+        """
+        names = list(table.column_names)
+        requested = {name: _check_kind(name, kind, names) for name, kind in (kinds or {}).items()}
+        for pattern in ignore:
+            matching = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+            if not matching:
+                raise unknown_choice("ignore", pattern, names)
+            requested |= dict.fromkeys(matching, Kind.IGNORED)
+        if decimal not in (None, ".", ","):
+            raise unknown_choice("decimal", decimal, (".", ","))
+        if vocabulary is not None and vocabulary < 1:
+            message = f"`vocabulary` must be at least 1, not {vocabulary}."
+            raise ParameterError(message, parameter="vocabulary", value=vocabulary)
+        return cls(*_Fitter(table, requested, FitOptions(decimal, vocabulary)).run())
+
+    @classmethod
+    def passthrough(cls, names: Iterable[str]) -> Self:
+        """Return the preprocessor that takes numeric columns of these names unchanged."""
+        columns = tuple(names)
+        return cls((FeatureGroup(columns, GroupEncoder(False, "."), 1.0),))
+
+    def transform(self, table: pa.Table) -> Features:
+        """Return the features of a table.
+
+        A column that the table lacks counts as missing in every row, and a warning says so.
+        """
+        (features,) = self.transform_batches([table])
+        return features
+
+    def transform_batches(self, batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[Features]:
+        """Yield the features of each batch, warning once at the end about values that could not be read."""
+        unread: Counter[str] = Counter()
+        examples: dict[str, str] = {}
+        found: dict[str, str] | None = None
+        for batch in batches:
+            found = self._find_columns(batch.schema.names) if found is None else found
+            matrices: list[Features] = []
+            for group in self.groups:
+                values = group.read(batch, found)
+                matrix, mask = group.encoder.transform(values)
+                matrices.append(_scale_features(matrix, group.scale))
+                if mask is not None and mask.any():
+                    unread[group.name] += int(np.count_nonzero(mask))
+                    first = values[int(np.flatnonzero(mask)[0])].as_py()
+                    examples.setdefault(group.name, repr(shorten(str(first), 40)))
+            yield side_by_side(matrices) if matrices else np.zeros((batch.num_rows, 0), dtype=np.float32)
+        for name, count in unread.items():
+            what = "Column %s: %s values cannot be read and count as missing, for example %s"
+            log.warning(what, name, f"{count:,}", examples[name])
+
+    def _find_columns(self, names: Collection[str]) -> dict[str, str]:
+        """Return the name in a table of each column, ignoring case and spaces around it if need be."""
+        found: dict[str, str] = {}
+        known = set(names)
+        by_spelling = {other.strip().casefold(): other for other in names}
+        for name in self.column_names:
+            alike = name if name in known else by_spelling.get(name.strip().casefold())
+            if alike is not None:
+                found[name] = alike
+        gone = [name for name in self.column_names if name not in found]
+        if gone and not found:
+            hint = "Use a table with the columns of the one that the features were learned from."
+            raise GraphError(f"The table has none of the columns {first_five(gone)}.", hint=hint, column=gone[0])
+        if gone:
+            log.warning("Columns that the table lacks count as missing: %s", first_five(gone))
+        if renamed := [f"{other} as {name}" for name, other in found.items() if other != name]:
+            log.warning("Columns found under another spelling: %s", first_five(renamed))
+        return found
+
+    @cached_property
+    def feature_names(self) -> tuple[str, ...]:
+        """Name of each feature."""
+        return tuple(name for group in self.groups for name in group.feature_names)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.feature_names)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Columns that become features."""
+        return tuple(name for group in self.groups for name in group.columns)
+
+    @property
+    def keeps_numbers(self) -> bool:
+        """Whether a single group is taken unchanged."""
+        return len(self.groups) == 1 and self.groups[0].encoder.kind in UNCHANGED_KINDS
+
+    @property
+    def raw_columns(self) -> frozenset[str]:
+        """Columns that are features unchanged."""
+        is_group = self.keeps_numbers and self.groups[0].encoder.kind == Kind.GROUP
+        return frozenset(self.groups[0].columns if is_group else ())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest that only preprocessors with the same effect share."""
+        text = json.dumps(self.to_json()["groups"], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def summary(self) -> str:
+        """Return the kinds of the columns, and which are ignored and why, in one line."""
+        used: dict[str, list[str]] = {}
+        left = [f"{each.name} ({each.reason})" for each in self.profiles if each.is_ignored]
+        for each in self.profiles:
+            if not each.is_ignored:
+                used.setdefault(each.kind, []).append(each.name)
+        kinds = ", ".join(f"{kind} {first_five(names)}" for kind, names in used.items()) or "none"
+        return f"Columns: {kinds}" + (f"; ignored {first_five(left)}" if left else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the preprocessor as JSON values."""
+        groups = [
+            {
+                "columns": list(group.columns),
+                "kind": str(group.encoder.kind),
+                "scale": group.scale,
+                "encoder": asdict(group.encoder),
+            }
+            for group in self.groups
+        ]
+        return {"groups": groups, "profiles": [asdict(each) for each in self.profiles]}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self:
+        """Return the preprocessor that `to_json` wrote; raise `ModelError` if anything is wrong with it."""
+        try:
+            groups = tuple(_load_group(each) for each in data["groups"])
+            profiles = tuple(_load(ColumnProfile, each) for each in data["profiles"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelError(f"The settings of the table's columns are damaged: {shorten(str(error), 200)}") from error
+        return cls(groups, profiles)
+
+
+def profile(table: pa.Table, **options: Any) -> list[ColumnProfile]:
+    """Return what each column of a table is and what it becomes; options are those of `TablePreprocessor.fit`."""
+    return list(TablePreprocessor.fit(table, **options).profiles)
+
+
+def _check_kind(name: str, kind: str, names: list[str]) -> Kind:
+    if name not in names:
+        raise unknown_choice("kinds", name, names)
+    choices = [str(each) for each in Kind if each != Kind.GROUP]
+    if kind not in choices:
+        raise unknown_choice("kinds", kind, choices)
+    return Kind(kind)
+
+
+class _Fitter:
+    """Goes through the columns of a table, one at a time."""
+
+    def __init__(self, table: pa.Table, requested: Mapping[str, Kind], options: FitOptions) -> None:
+        self.table, self.requested, self.options = table, requested, options
+        self.profiles: list[ColumnProfile] = []
+
+    def read(self, name: str) -> pa.Array:
+        return plain_array(self.table.column(name))
+
+    def run(self) -> tuple[tuple[FeatureGroup, ...], tuple[ColumnProfile, ...]]:
+        """Return the feature groups and the profiles of all columns."""
+        names = list(self.table.column_names)
+        if self.options.decimal is None:
+            self.options = self.options._replace(decimal=self._find_decimal_mark(names))
+        kinds = {name: self._infer(name, position) for position, name in enumerate(names)}
+        grouped = {name: each for each in find_groups(kinds, self.read, self.options.decimal) for name in each}
+        fitted = []
+        for name in tracked(names, "preparing columns", len(names)):
+            columns = grouped.get(name, (name,))
+            if columns[0] != name:
+                continue
+            inference = Inference(Kind.GROUP, Reason.VALUES) if name in grouped else kinds[name]
+            if (group := self._fit_group(columns, inference)) is not None:
+                fitted.append(group)
+        is_lone = len(fitted) == 1 and fitted[0][0].encoder.kind in UNCHANGED_KINDS
+        groups = [
+            FeatureGroup(group.columns, group.encoder, 1.0 if is_lone else _find_scale(group.encoder, variances))
+            for group, variances in fitted
+        ]
+        return tuple(groups), tuple(self.profiles)
+
+    def _find_decimal_mark(self, names: Iterable[str]) -> str | None:
+        """Return the comma if the values of any text column show it: it is a hint for the other columns."""
+        for name in names:
+            values = sample(self.read(name))
+            if name in self.requested or not pa.types.is_string(values.type):
+                continue
+            parsed = read_numbers(values)
+            if parsed is not None and parsed.form == "," and parsed.is_mostly_read:
+                return ","
+        return None
+
+    def _infer(self, name: str, position: int) -> Inference:
+        if name in self.requested:
+            return Inference(self.requested[name], Reason.REQUESTED)
+        values = self.read(name)
+        if is_row_number(name, position, values):
+            return ignored(Reason.ROW_NUMBERS)
+        return infer_kind(name, values, self.options.decimal)
+
+    def _fit_group(
+        self, columns: tuple[str, ...], inference: Inference
+    ) -> tuple[FeatureGroup, NDArray[np.float64]] | None:
+        """Return a group without its scale and the variances of its features; None if it is ignored."""
+        arrays = [self.read(name) for name in columns]
+        is_group = inference.kind == Kind.GROUP
+        values = pa.StructArray.from_arrays(arrays, list(columns)) if is_group else arrays[0]
+        missing = float(np.mean([missing_share(each, inference.kind) for each in arrays]))
+        examples = f"{len(columns):,} columns of numbers" if is_group else describe_values(values)
+        try:
+            if inference.kind == Kind.IGNORED:
+                raise UnusableColumnError(inference.reason)
+            encoder = ENCODERS[inference.kind].fit(values, self.options)
+            variances = _measure_variances(encoder, values)
+            if inference.kind not in UNCHANGED_KINDS and not variances.any():
+                raise UnusableColumnError(Reason.CONSTANT)
+        except UnusableColumnError as error:
+            if inference.reason == Reason.REQUESTED and inference.kind != Kind.IGNORED:
+                message = f"Column {columns[0]!r} cannot be used as {inference.kind}: {error}."
+                raise GraphError(message, column=columns[0], value=str(inference.kind)) from error
+            reason = error.args[0]
+            self.profiles.append(
+                ColumnProfile(columns[0], columns, Kind.IGNORED, reason, f"ignored: {reason}", missing, examples, 0)
+            )
+            return None
+        group = FeatureGroup(columns, encoder, 1.0)
+        kind, reason, ambiguity = inference
+        if ambiguity is not None:
+            _log_ambiguity(columns[0], ambiguity, encoder)
+        self.profiles.append(
+            ColumnProfile(group.name, columns, kind, reason, str(encoder), missing, examples, len(variances), ambiguity)
+        )
+        return group, variances
+
+
+def _log_ambiguity(name: str, ambiguity: Ambiguity, encoder: Encoder) -> None:
+    if ambiguity == Ambiguity.DAY_OR_MONTH:
+        log.warning("Column %s: days and months may be swapped; its dates are read as %s", name, vars(encoder)["form"])
+    else:
+        mark = vars(encoder).get("decimal", ".")
+        log.warning("Column %s: its numbers allow two decimal marks; they are read with %r (see `decimal`)", name, mark)
+
+
+def _measure_variances(encoder: Encoder, values: pa.Array) -> NDArray[np.float64]:
+    """Return the variance of each feature of a column, from a sample of its rows if there are many."""
+    matrix = encoder.transform(sample(values, MAX_VARIANCE_ROWS)).matrix
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not sp.issparse(matrix):
+            return np.asarray(matrix.var(axis=0, dtype=np.float64))
+        sparse = sp.csr_array(matrix, dtype=np.float64)
+        return np.asarray(sparse.power(2).mean(axis=0) - sparse.mean(axis=0) ** 2).clip(min=0)
+
+
+def _find_scale(encoder: Encoder, variances: NDArray[np.float64]) -> float:
+    """Return the factor that makes the variances of a group add up to its weight."""
+    total = float(variances.sum())
+    if total == 0 or not np.isfinite(total):
+        return 1.0
+    weight = 1 + np.log2(total**2 / float((variances**2).sum())) if encoder.has_dimensions else 1.0
+    return float(f"{np.sqrt(weight / max(total, encoder.min_variance)):.9g}")
+
+
+def _scale_features(matrix: Features, scale: float) -> Features:
+    if scale == 1:
+        return matrix
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = (matrix * np.float32(scale)).astype(np.float32)
+    return scaled if sp.issparse(scaled) else np.add(scaled, 0, out=scaled)  # -0 becomes 0, as in sparse matrices
+
+
+def _load_group(data: Mapping[str, Any]) -> FeatureGroup:
+    """Return a feature group from JSON values; raise ValueError, TypeError or KeyError if they are damaged."""
+    columns = _load_value("columns", data["columns"], tuple[str, ...])
+    encoder = _load(ENCODERS[Kind(data["kind"])], data["encoder"])
+    scale = _load_value("scale", data["scale"], float)
+    if not scale > 0 or not columns or (len(columns) > 1 and not isinstance(encoder, GroupEncoder)):
+        raise ValueError("A feature group has no scale or the wrong columns.")
+    return FeatureGroup(columns, encoder, scale)
+
+
+def _load(cls: type[DATACLASS], data: Mapping[str, Any]) -> DATACLASS:
+    """Return a dataclass whose fields are JSON values of exactly the types it declares."""
+    hints = typing.get_type_hints(cls)
+    names = [each.name for each in fields(cls)]  # type: ignore[arg-type]
+    if sorted(data) != sorted(names):
+        raise ValueError(f"{cls.__name__} has other fields.")
+    return cls(**{name: _load_value(name, data[name], hints[name]) for name in names})
+
+
+def _load_value(name: str, value: Any, hint: Any) -> Any:
+    if isinstance(hint, types.UnionType):
+        options = [each for each in hint.__args__ if each is not type(None)]
+        return None if value is None else _load_value(name, value, options[0])
+    if typing.get_origin(hint) is tuple and isinstance(value, list | tuple):
+        return tuple(_load_value(name, each, typing.get_args(hint)[0]) for each in value)
+    if hint is float and isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value):
+        return float(value)
+    if hint in (Kind, Reason, Ambiguity):
+        return hint(value)
+    if hint in (bool, int, str) and type(value) is hint:
+        return value
+    raise ValueError(f"{name} has a value of the wrong type.")

@@ -1,0 +1,334 @@
+"""Two tables become a graph: ids, labels, features of the columns, edges, and the nodes that count."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from featprop.errors import FileError, GraphError, ParameterError
+from featprop.features import TablePreprocessor, check_target, suggest_label
+from featprop.features.missing import is_no_class
+from featprop.graph import Graph, encode_labels, freeze
+from featprop.matrix import Features, smaller
+from featprop.sources.description import GraphDescription
+from featprop.sources.edges import EdgeReader
+from featprop.sources.feature_files import join_features
+from featprop.sources.naming import ID_NAMES, LABEL_NAMES, as_ids, find_column, ids_in, name_of, names_in
+from featprop.sources.structure import structural_features
+from featprop.sources.tables import Source, Tables, identifier, reading
+
+log = logging.getLogger(__name__)
+
+FIT_ROWS = 1_000_000
+"""Rows that the preprocessor learns from; of more, as many at equal steps."""
+MAX_TABLE_COLUMNS = 32
+"""Columns that are features unchanged are not kept a second time in the table if they are this many."""
+MAX_NAMES_SHARE = 0.5
+"""A column called label whose values are distinct in more than this share of its rows holds names, not classes."""
+MIN_NAMES = 20
+
+
+@dataclass(frozen=True)
+class NodeTable:
+    """The table of the nodes and what its columns mean.
+
+    Attributes
+    ----------
+    table
+        All columns.
+    id, label
+        The columns of the ids and the labels.
+    ids
+        The ids: 64-bit integers or text.
+    typed
+        Whether text is text by intention.
+    name
+        The file, for messages.
+    """
+
+    table: pa.Table
+    id: str
+    label: str | None
+    ids: pa.Array
+    typed: bool
+    name: str
+
+    @property
+    def feature_columns(self) -> pa.Table:
+        """The columns that may become features."""
+        return self.table.drop_columns([name for name in (self.id, self.label) if name is not None])
+
+
+def build_graph(
+    tables: Tables,
+    description: GraphDescription,
+    nodes: Source | None,
+    edges: Source | None,
+    preprocessor: TablePreprocessor | None = None,
+) -> Graph:
+    """Return the graph of two tables.
+
+    Parameters
+    ----------
+    tables
+        The connection.
+    description
+        What the user says about the tables.
+    nodes, edges
+        The tables; one may be missing.
+    preprocessor
+        How columns become features, where a model learned that before.
+    """
+    reader = None if edges is None else EdgeReader(tables, edges, description)
+    found = read_nodes(tables, description, nodes, reader, is_predicting=preprocessor is not None)
+    n_nodes = len(found.ids)
+    if reader is None:
+        adjacency = sp.csr_array((n_nodes, n_nodes), dtype=np.float32)
+        log.warning("The graph has no edges")
+    else:
+        join_edges(reader, found, nodes)
+        adjacency = reader.adjacency(n_nodes)
+    columns = found.feature_columns
+    if preprocessor is None:
+        preprocessor = fit_preprocessor(columns, description)
+    features, names = make_features(preprocessor, columns, adjacency)
+    labels, classes = encode_labels(class_names(found), n_nodes)
+    kept = shown_columns(columns.column_names, preprocessor)
+    graph = Graph(
+        adjacency,
+        features,
+        as_ids(found.ids),
+        labels,
+        classes,
+        names,
+        columns.select(kept) if kept else None,
+        preprocessor if preprocessor.n_features else None,
+        () if reader is None else tuple(reader.repairs),
+        None if reader is None else reader.scale,
+        candidates_of(tables, description, found),
+        found.id,
+    )
+    return freeze(graph)
+
+
+def shown_columns(columns: Sequence[str], preprocessor: TablePreprocessor) -> list[str]:
+    """Return the columns to keep for people to read: all but those that are features unchanged, if these are many."""
+    raw = preprocessor.raw_columns if len(preprocessor.raw_columns) >= MAX_TABLE_COLUMNS else frozenset()
+    return [name for name in columns if name not in raw]
+
+
+def read_nodes(
+    tables: Tables,
+    description: GraphDescription,
+    nodes: Source | None,
+    reader: EdgeReader | None,
+    *,
+    is_predicting: bool = False,
+    names_only: bool = False,
+) -> NodeTable:
+    """Read the table of the nodes, of which `names_only` ids and labels, or make one of the ends of the edges."""
+    if nodes is None:
+        if reader is None:
+            raise ParameterError("Neither nodes nor edges are given.", parameter="edges")
+        ids = reader.find_nodes()
+        table, typed, name = pa.table({"id": ids}), False, reader.edges.name
+        id_column, label = "id", None
+    else:
+        typed, name = nodes.typed, nodes.name
+        table = tables.fetch(nodes, _name_columns(nodes, description) if names_only else None)
+        if not typed:
+            table = _without_empty_rows(table)
+        id_column = _find_id(table, description, name)
+        label = _find_label(table, description, name, is_predicting=is_predicting)
+    if table.num_rows == 0:
+        raise GraphError(f"{name} has no nodes.", hint="Add a row for each node.", path=name)
+    ids = ids_in(table.column(id_column), id_column, name, typed=typed)
+    if description.unknown == "add" and reader is not None and nodes is not None:
+        ids, table = _add_unknown(ids, table, id_column, reader)
+    if description.features is not None:
+        table = join_features(tables, table, ids, description)
+    return NodeTable(table, id_column, label, ids, typed, name)
+
+
+def join_edges(reader: EdgeReader, nodes: NodeTable, source: Source | None) -> None:
+    """Join edges to nodes; if ends are unknown but all in another column of `source`, say which."""
+    try:
+        reader.join(nodes.ids)
+    except GraphError as error:
+        if error.parameter != "unknown" or source is None:
+            raise
+        column, n_ends = find_id_column(reader, source)
+        if column is None or column == nodes.id:
+            raise
+        raise GraphError(
+            f"The ends of {reader.edges.name} are not in column {nodes.id!r} of {nodes.name}, "
+            f"but all {n_ends:,} ids are in column {column!r}.",
+            hint=f'Set id = "{column}" under [columns] in graph.toml, or run `featprop init` with `id`.',
+            parameter="id",
+            value=column,
+            column=column,
+            path=nodes.name,
+        ) from error
+
+
+def find_id_column(reader: EdgeReader, source: Source, prefer: str | None = None) -> tuple[str | None, int]:
+    """Return the column of the nodes that has every end of the edges, and the number of distinct ends."""
+    ends = pa.table({"id": reader.find_nodes()})
+    reader.tables.connection.register("ends_of_edges", ends)
+    for column, kind in sorted(source.columns.items(), key=lambda each: each[0] != prefer):
+        if kind.endswith("]") or kind.split("(")[0] in ("DOUBLE", "FLOAT", "BOOLEAN", "STRUCT", "MAP", "BLOB"):
+            continue
+        name = identifier(column)
+        known = f"SELECT CAST({name} AS VARCHAR) AS id FROM {source.relation}"
+        query = f"SELECT count(*) FROM ends_of_edges ANTI JOIN ({known}) USING (id)"
+        with reading(source.name):
+            if reader.tables.connection.execute(query).fetchall()[0][0] == 0:
+                return column, ends.num_rows
+    return None, ends.num_rows
+
+
+def sample_step(rows: int) -> int:
+    """Return the distance between the rows that the preprocessor learns from."""
+    return max(1, -(-rows // FIT_ROWS))
+
+
+def fit_preprocessor(columns: pa.Table, description: GraphDescription) -> TablePreprocessor:
+    """Learn how columns become features, from at most `FIT_ROWS` rows."""
+    step = sample_step(columns.num_rows)
+    return TablePreprocessor.fit(
+        columns if step == 1 else columns.take(np.arange(0, columns.num_rows, step)),
+        kinds=dict(description.kinds),
+        ignore=description.ignore,
+        decimal=description.decimal,
+        vocabulary=description.vocabulary,
+    )
+
+
+def make_features(
+    preprocessor: TablePreprocessor, columns: pa.Table, adjacency: sp.csr_array
+) -> tuple[Features, tuple[str, ...] | None]:
+    """Return the features of the nodes and their names: from the columns, or from the structure if there are none."""
+    if preprocessor.n_features == 0:
+        log.info("No column can be a feature: the features are structural")
+        return structural_features(adjacency)
+    return smaller(preprocessor.transform(columns)), preprocessor.feature_names or None
+
+
+def class_names(nodes: NodeTable) -> list[Hashable | None] | None:
+    """Return the class of each node, None where it is unknown; words for a missing value are no classes."""
+    if nodes.label is None:
+        return None
+    values = nodes.table.column(nodes.label)
+    check_target(values, nodes.label)
+    names = names_in(values, nodes.label, nodes.name, typed=nodes.typed)
+    if pa.types.is_integer(names.type):
+        return list(names.to_pylist())
+    words = names.dictionary_encode()
+    known: list[Hashable | None] = [
+        None if is_no_class(word) else word if nodes.typed else name_of(word) for word in words.dictionary.to_pylist()
+    ]
+    return [None if code is None else known[code] for code in words.indices.to_pylist()]
+
+
+def candidates_of(tables: Tables, description: GraphDescription, nodes: NodeTable) -> NDArray[np.bool_] | None:
+    """Return the mask of the nodes that meet the condition `only`, None without one."""
+    if description.only is None:
+        return None
+    tables.connection.register("nodes", nodes.table)
+    condition = f"SELECT coalesce(({description.only}), false) AS chosen FROM nodes"
+    with reading("only in [graph]"):
+        statements = tables.connection.extract_statements(condition)
+        if len(statements) != 1:
+            raise ParameterError("`only` must be one SQL condition.", parameter="only", value=description.only)
+        mask = tables.connection.execute(condition).to_arrow_table().column("chosen")
+    if not pa.types.is_boolean(mask.type):
+        raise ParameterError("`only` must be a SQL condition, true or false.", parameter="only", value=description.only)
+    chosen = np.asarray(mask.to_numpy())
+    if not chosen.any():
+        raise GraphError(
+            f"No node meets the condition `only`: {description.only}.", parameter="only", value=description.only
+        )
+    return chosen
+
+
+def _name_columns(nodes: Source, description: GraphDescription) -> list[str] | None:
+    """Return the columns of ids and labels, None if the ids have no usual name."""
+    columns = list(nodes.columns)
+    found = find_column(columns, ID_NAMES, nodes.name, description.id, "id")
+    label = find_column(columns, LABEL_NAMES, nodes.name, description.label, "label")
+    return None if found is None else [name for name in (found, label) if name is not None]
+
+
+def _find_id(table: pa.Table, description: GraphDescription, name: str) -> str:
+    columns = table.column_names
+    found = find_column(columns, ID_NAMES, name, description.id, "id")
+    if found is not None:
+        return found
+    if columns and (columns[0] == "Unnamed: 0" or len(columns) == 1):
+        return str(columns[0])
+    distinct = [
+        column
+        for column in columns
+        if not pa.types.is_nested(table.schema.field(column).type)
+        and not pa.types.is_floating(table.schema.field(column).type)
+        and pc.count_distinct(table.column(column), mode="all").as_py() == table.num_rows
+    ]
+    likely = [column for column in distinct if column.casefold().endswith(("id", "key", "code", "name"))] or distinct
+    raise FileError(
+        f"{name} has no column named id; its columns are {', '.join(columns[:8])}{', …' if len(columns) > 8 else ''}.",
+        hint=f"Name the column of the ids with `id`{f', such as {likely[0]}' if likely else ''}.",
+        path=name,
+        parameter="id",
+        choices=likely[:5],
+    )
+
+
+def _find_label(table: pa.Table, description: GraphDescription, name: str, *, is_predicting: bool) -> str | None:
+    """Return the column of the labels, if there is one; a column called label that names nodes is none."""
+    if description.label is not None and description.label not in table.column_names and is_predicting:
+        return None
+    found = find_column(table.column_names, LABEL_NAMES, name, description.label, "label")
+    if found is None or description.label is not None:
+        if found is None and (likely := suggest_label(table.column_names)):
+            log.warning("Column %r may hold the labels: name it with `label` in graph.toml, or it is a feature", likely)
+        return found
+    values = table.column(found).drop_null()
+    if len(values) > MIN_NAMES and pc.count_distinct(values).as_py() > MAX_NAMES_SHARE * len(values):
+        log.warning("Column %r of %s holds names rather than classes: it is not used as the label", found, name)
+        return None
+    return found
+
+
+def _without_empty_rows(table: pa.Table) -> pa.Table:
+    """Drop the empty rows that spreadsheets write after a table."""
+    rows = table.num_rows
+    if rows == 0 or any(column[rows - 1].is_valid for column in table.columns):
+        return table
+    filled = [np.flatnonzero(column.is_valid().to_numpy()) for column in table.columns]
+    return table.slice(0, max((int(places[-1]) + 1 for places in filled if len(places)), default=0))
+
+
+def _add_unknown(ids: pa.Array, table: pa.Table, column: str, reader: EdgeReader) -> tuple[pa.Array, pa.Table]:
+    """Add a row for each end of an edge that is not a node yet; its other columns are missing."""
+    reader.tables.connection.register("ids", pa.table({"key": ids}))
+    new = reader.find_unknown().drop_null()
+    if not len(new):
+        return ids, table
+    reader.repairs.append(f"{len(new):,} nodes added that only edges name")
+    if pa.types.is_integer(ids.type):
+        try:
+            whole = pa.concat_arrays([ids, new.cast(pa.int64())])
+        except pa.ArrowInvalid:
+            whole = pa.concat_arrays([ids.cast(pa.string()), new])
+    else:
+        whole = pa.concat_arrays([ids, new])
+    place = table.column_names.index(column)
+    table = table.set_column(place, column, table.column(column).cast(pa.string()))
+    return whole, pa.concat_tables([table, pa.table({column: new})], promote_options="default")

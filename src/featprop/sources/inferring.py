@@ -1,0 +1,74 @@
+"""`infer_description`: what `featprop init` writes into a ``graph.toml``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from featprop.errors import FileError
+from featprop.features import suggest_label
+from featprop.sources.building import find_id_column
+from featprop.sources.description import GraphDescription, is_sql
+from featprop.sources.edges import EdgeReader
+from featprop.sources.naming import ID_NAMES, find_column
+from featprop.sources.reading import sources_of
+from featprop.sources.tables import Tables, identifier, reading
+
+
+def infer_description(description: GraphDescription) -> tuple[GraphDescription, list[str]]:
+    """Find the columns of ids, ends, weights and labels that a description does not name.
+
+    The id column is the one with a usual name if it has every end of the edges, else any column that has. Returns the
+    description with the columns it found and a line on each.
+    """
+    found: list[str] = []
+    with Tables(description.folder, description.attach) as tables:
+        nodes, edges = sources_of(tables, description)
+        reader = None
+        if edges is not None:
+            reader = EdgeReader(tables, edges, description)
+            ends = reader.columns
+            found.append(f"edges run from column {ends.source!r} to {ends.target!r}")
+            description = replace(description, source=ends.source, target=ends.target)
+            if ends.weight is not None:
+                found.append(f"edge weights are in column {ends.weight!r}")
+                description = replace(description, weight=ends.weight)
+        if nodes is not None:
+            columns = list(nodes.columns)
+            id_column = find_column(columns, ID_NAMES, nodes.name, description.id, "id")
+            if reader is not None and description.id is None:
+                match, n_ends = find_id_column(reader, nodes, prefer=id_column)
+                if match is not None:
+                    found.append(f"all {n_ends:,} ids of the edges are in column {match!r}")
+                    id_column = match
+            if id_column is None:
+                with reading(nodes.name):
+                    counts = ", ".join(f"count(DISTINCT {identifier(name)}) = count(*)" for name in columns)
+                    distinct = tables.connection.execute(f"SELECT {counts} FROM {nodes.relation}").fetchall()[0]
+                likely = [name for name, each in zip(columns, distinct, strict=True) if each]
+                if len(likely) != 1:
+                    raise FileError(
+                        f"Cannot tell which column of {nodes.name} has the ids: {', '.join(likely) or 'none'}.",
+                        hint="Name it with `id`.",
+                        path=nodes.name,
+                        parameter="id",
+                        choices=likely[:8],
+                    )
+                id_column = likely[0]
+                found.append(f"column {id_column!r} is the only one with distinct values: it holds the ids")
+            label = description.label or suggest_label(columns)
+            if label is not None and description.label is None:
+                found.append(f"labels are in column {label!r}")
+            description = replace(description, id=id_column, label=label)
+    return description, found
+
+
+def relative_source(spec: str, folder: Path) -> str:
+    """Return a path as ``graph.toml`` in that folder names it; a query stays."""
+    if is_sql(spec):
+        return spec
+    path = Path(spec)
+    try:
+        return path.resolve().relative_to(folder.resolve()).as_posix()
+    except ValueError:
+        return path.resolve().as_posix()

@@ -1,0 +1,173 @@
+"""Usual names of columns, and ids and class names kept exactly as they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from featprop.errors import FileError, GraphError, first_five
+
+ID_NAMES = ("id", "node_id", "nodeid", "node id", "node", "vertex", "vertex_id", "name:id", ":id")
+LABEL_NAMES = ("label",)
+END_NAMES = (
+    ("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"), ("source_id", "target_id"), ("from_id", "to_id"),
+    ("src_id", "dst_id"), ("source_node", "target_node"), ("sourcenodeid", "targetnodeid"), ("node1", "node2"),
+    ("node_1", "node_2"), ("id1", "id2"), ("id_1", "id_2"), ("sender", "receiver"), ("head", "tail"),
+    ("start", "end"), ("node_from", "node_to"), (":start_id", ":end_id"),
+)  # fmt: skip
+WEIGHT_NAMES = ("weight",)
+EDGE_TYPE_NAMES = ("edge_type", "type", "relationshiptype", "relation", ":type")
+NEO4J_TYPES = (
+    "byte|short|int|integer|long|float|double|boolean|char|string|point|date|localtime|time|localdatetime|datetime"
+)
+NEO4J_HEADER = re.compile(
+    rf"(?P<name>.*):(?:(?P<role>ID|LABEL|START_ID|END_ID|TYPE)(?:\(.*\))?|({NEO4J_TYPES})(\[\])?)"
+)
+"""The columns of Neo4j's import files: ``personId:ID(Person)``, ``age:int``, ``:LABEL``."""
+
+
+def neo4j_name(header: str) -> str:
+    """Return the plain name of a column of a Neo4j import file, and any other name unchanged."""
+    found = NEO4J_HEADER.fullmatch(header)
+    if not found:
+        return header
+    roles = {"ID": "id", "LABEL": "type", "START_ID": "source", "END_ID": "target", "TYPE": "edge_type"}
+    return roles[found["role"]] if found["role"] else found["name"]
+
+
+def find_column(
+    table: pa.Table | Sequence[str], usual: Sequence[str], name: str, asked: str | None = None, parameter: str = ""
+) -> str | None:
+    """Return the column that `asked` names, else the first with a usual name in letters of any case, else None.
+
+    Parameters
+    ----------
+    table
+        The table, or the names of its columns.
+    usual
+        Usual names, in lower case.
+    name
+        Name of the table, for messages.
+    asked
+        Name the user gave: a column must have it.
+    parameter
+        Name of the parameter the user gave it by.
+    """
+    columns = table.column_names if isinstance(table, pa.Table) else table
+    if asked is not None:
+        if asked not in columns:
+            raise no_column(columns, asked, name, f"Name one of them with `{parameter}`.")
+        return asked
+    for title in usual:
+        alike = [column for column in columns if column == title] or [
+            column for column in columns if column.strip().casefold() == title
+        ]
+        if len(alike) > 1:
+            raise FileError(
+                f"{name} has several columns named {title!r}: {', '.join(alike)}.",
+                hint="Rename all but one, or name one in graph.toml.",
+                path=name,
+                column=title,
+            )
+        if alike:
+            return alike[0]
+    return None
+
+
+def no_column(table: pa.Table | Sequence[str], column: str, name: str, hint: str = "") -> FileError:
+    """Return the error about a column that is missing, with the columns that are there."""
+    columns = table.column_names if isinstance(table, pa.Table) else table
+    shown = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
+    return FileError(
+        f"{name} has no column {column!r}; its columns are {shown}.",
+        hint=hint,
+        path=name,
+        column=column,
+        choices=columns[:8],
+    )
+
+
+def name_of(text: str) -> Hashable:
+    """Return the 64-bit integer that is written so, or the text if there is none: ``1`` is 1, ``007`` is text."""
+    return int(text) if re.fullmatch("0|-?[1-9][0-9]{0,18}", text) and -(2**63) <= int(text) < 2**63 else text
+
+
+def names_in(values: pa.Array | pa.ChunkedArray, column: str, table: str, *, typed: bool) -> pa.Array:
+    """Return ids or class names as 64-bit integers if they read back unchanged, as text otherwise.
+
+    Parameters
+    ----------
+    values
+        The column.
+    column, table
+        Their names, for messages.
+    typed
+        Whether text is text by intention: a CSV file has no types.
+    """
+    whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if pa.types.is_dictionary(whole.type):
+        whole = whole.cast(whole.type.value_type)
+    if pa.types.is_boolean(whole.type) or pa.types.is_nested(whole.type) or pa.types.is_binary(whole.type):
+        raise FileError(
+            f"Column {column!r} of {table} holds values of type {whole.type}, not names.",
+            hint="Ids and labels are text or whole numbers, one per row.",
+            path=table,
+            column=column,
+        )
+    if pa.types.is_integer(whole.type) and not pa.types.is_uint64(whole.type):
+        return whole.cast(pa.int64())
+    if pa.types.is_floating(whole.type):
+        whole = _whole_numbers(whole)
+    text = whole.cast(pa.string())
+    text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    if typed and (pa.types.is_string(whole.type) or pa.types.is_large_string(whole.type)):
+        return text
+    try:
+        integers = text.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return text
+    return integers if integers.cast(pa.string()).equals(text) else text
+
+
+def _whole_numbers(values: pa.Array) -> pa.Array:
+    """Return floats as integers if all are whole: pandas writes integers with gaps as floats."""
+    try:
+        return values.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return values
+
+
+def ids_in(values: pa.Array | pa.ChunkedArray, column: str, table: str, *, typed: bool) -> pa.Array:
+    """Return the ids of the nodes, as `names_in` does; each must be there once."""
+    ids = names_in(values, column, table, typed=typed)
+    if ids.null_count:
+        row = int(np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))[0]) + 1
+        raise FileError(
+            f"{table} has {ids.null_count:,} rows without an id in column {column!r}, the first is row {row:,}.",
+            hint="Give every node an id.",
+            path=table,
+            column=column,
+            row=row,
+        )
+    counts = pc.value_counts(ids) if pc.count_distinct(ids).as_py() < len(ids) else None
+    if counts is not None:
+        repeated = counts.filter(pc.greater(counts.field("counts"), 1)).field("values").to_pylist()
+        raise GraphError(
+            f"Node ids must be distinct, but column {column!r} of {table} repeats {first_five(repeated)}.",
+            hint="Keep one row per node.",
+            path=table,
+            column=column,
+            node=repeated[0],
+        )
+    return ids
+
+
+def as_ids(ids: pa.Array) -> NDArray[Any]:
+    """Return ids as the array a graph holds: 64-bit integers or Python text."""
+    return np.asarray(ids.to_numpy(zero_copy_only=False))

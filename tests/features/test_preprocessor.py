@@ -1,0 +1,341 @@
+"""A whole table: weights of the groups, JSON, replay by name on other tables, and batches."""
+
+import json
+import logging
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featprop.errors import GraphError, ModelError, ParameterError
+from featprop.features import Ambiguity, Kind, Reason, TablePreprocessor, profile
+from featprop.matrix import dense
+from tests.helpers import raises
+
+N = 120
+WORDS = ["late", "refund", "thanks", "premium", "login", "reset", "bonus", "error", "mobile", "return"]
+
+
+def mixed(seed: int = 0, rows: int = N) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "age": rng.integers(18, 90, rows),
+            "balance": np.exp(rng.normal(9, 2, rows)),
+            "vip": rng.random(rows) < 0.3,
+            "country": rng.choice(["DE", "FR", "IT"], rows),
+            "joined": [f"2020-{month:02d}-15" for month in rng.integers(1, 13, rows)],
+            "note": [" ".join(rng.choice(WORDS, size=5)) for _ in range(rows)],
+            "embedding": rng.normal(size=(rows, 30)).tolist(),
+            "email": [f"p{place}@example.org" for place in range(rows)],
+        }
+    )
+
+
+def as_csv(table: pa.Table) -> pa.Table:
+    """Return the table as a CSV file holds it: all columns are text."""
+    columns = {
+        name: pa.array([None if value is None else str(value) for value in table[name].to_pylist()], pa.string())
+        for name in table.column_names
+    }
+    return pa.table(columns)
+
+
+def features(preprocessor: TablePreprocessor, table: pa.Table) -> np.ndarray:
+    matrix = preprocessor.transform(table)
+    assert len(preprocessor.feature_names) == preprocessor.n_features == matrix.shape[1]
+    assert matrix.dtype == np.float32
+    return dense(matrix)
+
+
+def kinds(preprocessor: TablePreprocessor) -> dict[str, Kind]:
+    return {group.name: group.encoder.kind for group in preprocessor.groups}
+
+
+def test_variances_of_each_group_add_up_to_its_weight() -> None:
+    preprocessor = TablePreprocessor.fit(mixed())
+    matrix, start, weights = features(preprocessor, mixed()), 0, {}
+    for group in preprocessor.groups:
+        stop = start + len(group.feature_names)
+        variances = matrix[:, start:stop].var(axis=0, dtype=np.float64)
+        weights[group.name] = float(variances.sum())
+        if group.encoder.has_dimensions:
+            dimensions = variances.sum() ** 2 / (variances**2).sum()
+            assert weights[group.name] == pytest.approx(1 + np.log2(dimensions), rel=1e-3)
+        else:
+            assert weights[group.name] == pytest.approx(1, rel=1e-3)
+        start = stop
+    assert start == matrix.shape[1]
+    assert list(weights) == ["age", "balance", "vip", "country", "joined", "note", "embedding"]
+    assert 3 < weights["note"] < 5 < weights["embedding"] < 6
+
+
+def test_a_rare_flag_does_not_become_a_huge_number() -> None:
+    rows = 10_000
+    table = pa.table({"rare": [True] + [False] * (rows - 1), "x": np.arange(rows) % 7})
+    assert abs(features(TablePreprocessor.fit(table), table)).max() < 11
+
+
+def test_text_of_a_csv_file_gives_the_features_of_a_typed_table() -> None:
+    table = mixed()
+    typed, text = TablePreprocessor.fit(table), TablePreprocessor.fit(as_csv(table))
+    assert kinds(typed) == kinds(text)
+    np.testing.assert_allclose(features(typed, table), features(text, as_csv(table)), atol=1e-4)
+    np.testing.assert_allclose(features(typed, table), features(typed, as_csv(table)), atol=1e-4)
+
+
+def test_units_do_not_matter() -> None:
+    table = mixed()
+    in_days = table.set_column(0, "age", pa.array(table["age"].to_numpy() * 365.25))
+    first, second = (features(TablePreprocessor.fit(each), each) for each in (table, in_days))
+    np.testing.assert_allclose(first, second, atol=1e-5)
+
+
+def test_decimal_comma_of_one_column_is_a_hint_for_the_others() -> None:
+    table = pa.table({"sales": [f"{place}.250" for place in range(1, 60)], "size": [f"{i},5" for i in range(1, 60)]})
+    wanted = pa.table(
+        {"sales": [place * 1000 + 250 for place in range(1, 60)], "size": [i + 0.5 for i in range(1, 60)]}
+    )
+    preprocessor = TablePreprocessor.fit(table)
+    np.testing.assert_allclose(
+        features(preprocessor, table), features(TablePreprocessor.fit(wanted), wanted), atol=1e-5
+    )
+    assert [each.ambiguity for each in preprocessor.profiles] == [None, None]
+
+
+def test_ambiguous_column_is_reported_and_decided_by_decimal(caplog: pytest.LogCaptureFixture) -> None:
+    table = pa.table(
+        {"sales": [f"{place}.250" for place in range(1, 61)], "when": ["01/02/2020", "03/04/2020", None] * 20}
+    )
+    (sales, when) = profile(table)
+    assert (sales.ambiguity, when.ambiguity) == (Ambiguity.DECIMAL_MARK, Ambiguity.DAY_OR_MONTH)
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
+    assert ["sales" in caplog.messages[0], "when" in caplog.messages[1]] == [True, True]
+    assert profile(table, decimal=",")[0].ambiguity is None
+    assert profile(table, decimal=",")[0].transformation != sales.transformation
+
+
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "number": st.none() | st.floats(-1e6, 1e6),
+    "flag": st.sampled_from(["yes", "no", None]),
+    "category": st.sampled_from(["a", "b", "c", None]),
+    "date": st.none() | st.dates().map(str),
+    "text": st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join),
+    "vector": st.none() | st.lists(st.floats(-5, 5), min_size=2, max_size=2),
+    "items": st.none() | st.lists(st.sampled_from(WORDS), max_size=3),
+}
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> pa.Table:
+    rows = draw(st.integers(3, 25))
+    names = draw(st.lists(st.sampled_from(sorted(VALUES)), min_size=1, unique=True))
+    types = {"number": pa.float64(), "vector": pa.list_(pa.float64()), "items": pa.list_(pa.string())}
+    columns = {name: draw(st.lists(VALUES[name], min_size=rows, max_size=rows)) for name in names}
+    return pa.table({name: pa.array(values, types.get(name, pa.string())) for name, values in columns.items()})
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.randoms(use_true_random=False))
+def test_invariants_of_any_table(table: pa.Table, random: Any) -> None:
+    preprocessor = TablePreprocessor.fit(table)
+    matrix = features(preprocessor, table)
+    assert np.isfinite(matrix).all()
+    again = TablePreprocessor.from_json(json.loads(json.dumps(preprocessor.to_json())))
+    np.testing.assert_array_equal(features(again, table), matrix)
+    order = list(range(table.num_rows))
+    random.shuffle(order)
+    np.testing.assert_array_equal(features(preprocessor, table.take(order)), matrix[order])
+    if preprocessor.n_features:
+        batches = table.to_batches(max_chunksize=2)
+        np.testing.assert_array_equal(
+            np.vstack([dense(each) for each in preprocessor.transform_batches(batches)]), matrix
+        )
+        nothing = pa.table({name: pa.nulls(3, table.schema.field(name).type) for name in table.column_names})
+        assert np.isfinite(features(preprocessor, nothing)).all()
+
+
+def test_order_of_the_rows_does_not_matter_to_fit() -> None:
+    table = mixed()
+    here = features(TablePreprocessor.fit(table), table)
+    order = np.random.default_rng(1).permutation(N)
+    moved = table.take(pa.array(order))
+    np.testing.assert_allclose(here[order], features(TablePreprocessor.fit(moved), moved), atol=1e-5)
+
+
+def test_json_replays_on_columns_in_another_order() -> None:
+    preprocessor = TablePreprocessor.fit(mixed())
+    again = TablePreprocessor.from_json(json.loads(json.dumps(preprocessor.to_json())))
+    other = mixed(seed=1)
+    shuffled = other.select(sorted(other.column_names, reverse=True))
+    np.testing.assert_array_equal(features(preprocessor, other), features(again, shuffled))
+    assert again.feature_names == preprocessor.feature_names
+    assert again.profiles == preprocessor.profiles
+    assert again.fingerprint == preprocessor.fingerprint != TablePreprocessor.fit(other).fingerprint
+
+
+def test_absent_columns_and_unread_values_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    preprocessor = TablePreprocessor.fit(mixed())
+    other = mixed().drop_columns(["age", "note"])
+    other = other.set_column(other.column_names.index("country"), "Country ", pa.array(["XX"] * N))
+    matrix = features(preprocessor, other)
+    absent, renamed, unread = caplog.messages
+    assert "age, note" in absent
+    assert "Country  as country" in renamed
+    assert "country" in unread
+    assert f"{N}" in unread
+    assert "XX" in unread
+    zero = [place for place, name in enumerate(preprocessor.feature_names) if name.startswith(("country", "age"))]
+    assert not matrix[:, zero].any()
+    with raises(GraphError, column="age"):
+        preprocessor.transform(mixed().select(["email"]))
+
+
+def test_unread_values_of_all_batches_are_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    table = pa.table({"age": [*map(str, range(20, 78, 2)), "seventy"]})
+    preprocessor = TablePreprocessor.fit(table)
+    (*_, last) = preprocessor.transform_batches(table.to_batches(max_chunksize=7))
+    assert dense(last)[-1, 0] == 0
+    (message,) = caplog.messages
+    assert "age" in message
+    assert "seventy" in message
+
+
+def bag(columns: int, prefix: str = "w_") -> pa.Table:
+    rng = np.random.default_rng(0)
+    names = [f"{prefix}{place}" if prefix else "".join(rng.choice(list("abcdefgh"), 9)) for place in range(columns)]
+    return pa.table(dict(zip(names, rng.poisson(0.1, size=(columns, N)), strict=True)))
+
+
+@pytest.mark.parametrize("prefix", ["w_", ""])
+def test_a_bag_of_words_stays_unchanged(prefix: str) -> None:
+    table = bag(60, prefix)
+    for preprocessor, given_table in (
+        (TablePreprocessor.fit(table), table),
+        (TablePreprocessor.fit(as_csv(table)), as_csv(table)),
+        (TablePreprocessor.passthrough(table.column_names), table),
+    ):
+        wanted = np.stack([table[name].to_numpy() for name in table.column_names], axis=1)
+        np.testing.assert_array_equal(features(preprocessor, given_table), wanted)
+        assert preprocessor.feature_names == preprocessor.column_names == tuple(table.column_names)
+        assert preprocessor.raw_columns == set(table.column_names)
+        assert preprocessor.keeps_numbers
+    assert sp.issparse(TablePreprocessor.fit(table).transform(table))
+
+
+def test_one_embedding_stays_unchanged() -> None:
+    table = mixed().select(["embedding"])
+    preprocessor = TablePreprocessor.fit(table)
+    wanted = np.array(table["embedding"].to_pylist(), dtype=np.float32)
+    np.testing.assert_array_equal(features(preprocessor, table), wanted)
+    assert preprocessor.keeps_numbers
+    assert preprocessor.raw_columns == frozenset()
+
+
+def test_a_table_without_usable_columns_has_no_features() -> None:
+    for table in (pa.table({"name": [f"n{place}" for place in range(N)]}), pa.table({"x": [1] * N})):
+        preprocessor = TablePreprocessor.fit(table)
+        assert features(preprocessor, table).shape == (N, 0)
+        assert not preprocessor.keeps_numbers
+    assert TablePreprocessor.fit(pa.table({})).profiles == ()
+
+
+def test_requested_kinds_and_ignored_columns() -> None:
+    table = mixed()
+    requested = {"age": "category", "email": "category", "note": "ignore"}
+    preprocessor = TablePreprocessor.fit(table, kinds=requested, ignore=["b*", "vip"], vocabulary=3)
+    found = {each.name: (each.kind, each.reason) for each in preprocessor.profiles}
+    assert found["age"] == found["email"] == (Kind.CATEGORY, Reason.REQUESTED)
+    assert found["note"] == found["balance"] == found["vip"] == (Kind.IGNORED, Reason.REQUESTED)
+    assert preprocessor.column_names == ("age", "country", "joined", "embedding", "email")
+    assert "age" in preprocessor.summary()
+    assert "balance" in preprocessor.summary()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "fields"),
+    [
+        ({"kinds": {"country": "number"}}, GraphError, {"column": "country", "value": "number"}),
+        ({"kinds": {"agee": "number"}}, ParameterError, {"parameter": "kinds", "value": "agee"}),
+        ({"kinds": {"age": "group"}}, ParameterError, {"parameter": "kinds", "value": "group"}),
+        ({"ignore": ["w_*"]}, ParameterError, {"parameter": "ignore", "value": "w_*"}),
+        ({"decimal": ";"}, ParameterError, {"parameter": "decimal", "value": ";"}),
+        ({"vocabulary": 0}, ParameterError, {"parameter": "vocabulary", "value": 0}),
+    ],
+)
+def test_impossible_options_are_refused(options: dict[str, Any], error: Any, fields: dict[str, Any]) -> None:
+    with raises(error, **fields):
+        TablePreprocessor.fit(mixed(), **options)
+
+
+def all_kinds() -> pa.Table:
+    return mixed().append_column("tags", pa.array([["a", "b"], ["b"]] * (N // 2)))
+
+
+def change(place: int, **changes: object) -> Any:
+    data = json.loads(json.dumps(TablePreprocessor.fit(all_kinds()).to_json()))
+    data["groups"][place] |= changes
+    return data
+
+
+def change_encoder(place: int, **changes: object) -> Any:
+    data = change(place)
+    data["groups"][place]["encoder"] |= changes
+    return data
+
+
+AGE, BALANCE, VIP, COUNTRY, JOINED, NOTE, EMBEDDING, TAGS = range(8)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        [],
+        {},
+        {"groups": 3, "profiles": []},
+        {"groups": [3], "profiles": []},
+        {"groups": [], "profiles": [{"name": "x"}]},
+        change(AGE, scale=0),
+        change(AGE, scale="1"),
+        change(AGE, scale=float("nan")),
+        change(AGE, columns=[]),
+        change(AGE, columns=["a", "b"]),
+        change(AGE, columns=[1]),
+        change(AGE, kind="magic"),
+        change(AGE, kind="ignore"),
+        change(AGE, encoder={}),
+        change_encoder(AGE, spread=0.0),
+        change_encoder(AGE, centre=float("nan")),
+        change_encoder(AGE, marks_missing=1),
+        change_encoder(AGE, decimal=";"),
+        change_encoder(AGE, other=1),
+        change_encoder(VIP, share=2.0),
+        change_encoder(VIP, low=3),
+        change_encoder(COUNTRY, values=[1, 2]),
+        change_encoder(COUNTRY, values=["x"] * 3),
+        change_encoder(COUNTRY, values=[]),
+        change_encoder(COUNTRY, values=[f"x{place}" for place in range(100)]),
+        change_encoder(JOINED, form="%q"),
+        change_encoder(JOINED, cycles=["year"]),
+        change_encoder(JOINED, spread=-1.0),
+        change_encoder(NOTE, rarity=[1.0]),
+        change_encoder(NOTE, words=[], rarity=[]),
+        change_encoder(EMBEDDING, means=[]),
+        change_encoder(EMBEDDING, means=[[1.0]]),
+        change_encoder(TAGS, items=[]),
+        change_encoder(TAGS, items=["a", "a"]),
+        {"groups": [{"columns": ["w"], "kind": "group", "scale": 1, "encoder": {"is_sparse": False, "decimal": ""}}]},
+    ],
+)
+def test_damaged_json_is_refused(data: Any) -> None:
+    with pytest.raises(ModelError):
+        TablePreprocessor.from_json(data)
+
+
+def test_json_of_all_kinds_is_accepted() -> None:
+    assert len(TablePreprocessor.from_json(change(AGE)).groups) == 8

@@ -1,0 +1,313 @@
+"""Tables: ids keep their text, columns are found, edges are joined and merged, and bad input is one clear error."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import featprop as fp
+from featprop.errors import FileError, GraphError, LabelError, ParameterError
+from featprop.matrix import as_dense
+from featprop.sources import GraphDescription
+from featprop.sources import edges as edges_module
+from featprop.sources.converting import convert_tables
+from featprop.sources.inferring import infer_description
+from featprop.sources.reading import describe
+from featprop.sources.tables import read_table
+from tests.helpers import raises
+
+NODES = "id,age\n007,1\n8,2\n9,3\n10,5\n"
+EDGES = "source,target,weight\n007,8,1\n8,9,3\n9,007,2\n9,10,2\n"
+
+
+def folder(place: Path, nodes: str = NODES, edges: str = EDGES, toml: str | None = None) -> Path:
+    (place / "nodes.csv").write_text(nodes, encoding="utf-8")
+    (place / "edges.csv").write_text(edges, encoding="utf-8")
+    if toml is not None:
+        (place / "graph.toml").write_text(f'nodes = "nodes.csv"\nedges = "edges.csv"\n{toml}')
+    return place
+
+
+def weights(graph: fp.Graph) -> dict[tuple[object, object], float]:
+    entries = graph.adjacency.tocoo()
+    names = graph.ids.tolist()
+    return {(names[a], names[b]): float(w) for a, b, w in zip(*entries.coords, entries.data, strict=True) if a < b}
+
+
+def test_ids_keep_their_text(tmp_path: Path) -> None:
+    assert fp.read_graph(folder(tmp_path)).ids.tolist() == ["007", "8", "9", "10"]
+    numbers = folder(tmp_path, NODES.replace("007", "7"), EDGES.replace("007", "7"))
+    assert fp.read_graph(numbers).ids.tolist() == [7, 8, 9, 10]
+
+
+def test_an_end_with_leading_zeros_is_not_that_number(tmp_path: Path) -> None:
+    with raises(GraphError, parameter="unknown", node="007"):
+        fp.read_graph(folder(tmp_path, NODES.replace("007", "7")))
+
+
+def test_weights_are_divided_by_their_mean_unless_told_otherwise(tmp_path: Path) -> None:
+    graph = fp.read_graph(folder(tmp_path))
+    assert graph.weight_scale == pytest.approx(2.0)
+    assert weights(graph)[("8", "9")] == pytest.approx(1.5)
+    raw = fp.read_graph(folder(tmp_path, toml='[graph]\nweights = "raw"\n'))
+    assert weights(raw)[("8", "9")] == pytest.approx(3.0)
+    none = fp.read_graph(folder(tmp_path, toml='[graph]\nweights = "none"\n'))
+    assert set(weights(none).values()) == {1.0}
+
+
+@pytest.mark.parametrize(("rule", "expected"), [("max", 5.0), ("sum", 8.0), ("count", 3.0)])
+def test_duplicates_are_combined_both_ways(rule: str, expected: float, tmp_path: Path) -> None:
+    edges = "source,target,weight\n007,8,1\n8,007,5\n007,8,2\n8,8,9\n8,9,0\n9,10,1\n"
+    toml = f'[graph]\nduplicates = "{rule}"\nweights = "raw"\n'
+    graph = fp.read_graph(folder(tmp_path, edges=edges, toml=toml))
+    assert weights(graph)[("007", "8")] == expected
+    assert (("8", "9") in weights(graph)) == (rule == "none")
+    assert [repair.split()[:2] for repair in graph.repairs[:2]] == [["dropped", "1"]] * 2
+
+
+def test_sql_and_numpy_normalise_edges_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edges_module, "BYTES_PER_EDGE", 10**12)
+    generator = np.random.default_rng(0)
+    ends = generator.integers(0, 40, size=(400, 2))
+    values = generator.integers(0, 4, size=400).astype(float)
+    nodes = pa.table({"id": np.arange(40), "x": np.arange(40.0)})
+    edges = pa.table({"source": ends[:, 0], "target": ends[:, 1], "weight": values})
+    from featprop.adjacency import RawGraph
+
+    for rule in ("max", "sum", "count"):
+        one = fp.Graph.from_tables(nodes, edges, duplicates=rule)
+        raw = RawGraph(ends[:, 0], ends[:, 1], np.eye(40), values, scaled=True, repeated=rule)
+        other = fp.Graph.from_raw(raw)
+        assert (one.adjacency != other.adjacency).nnz == 0
+        assert one.repairs == other.repairs
+
+
+def test_unknown_ends_are_refused_dropped_or_added(tmp_path: Path) -> None:
+    edges = EDGES + "9,stranger,2\n"
+    with raises(GraphError, parameter="unknown", node="stranger", value=1):
+        fp.read_graph(folder(tmp_path, edges=edges))
+    dropped = fp.read_graph(folder(tmp_path, edges=edges, toml='[graph]\nunknown = "drop"\n'))
+    assert (dropped.n_nodes, dropped.n_edges) == (4, 4)
+    added = fp.read_graph(folder(tmp_path, edges=edges, toml='[graph]\nunknown = "add"\n'))
+    assert added.ids.tolist() == ["007", "8", "9", "10", "stranger"]
+    assert added.n_edges == 5
+
+
+def test_ids_in_another_column_are_named(tmp_path: Path) -> None:
+    nodes = "id,new_id,age\na,007,1\nb,8,2\nc,9,3\nd,10,4\n"
+    with raises(GraphError, parameter="id", value="new_id", column="new_id") as caught:
+        fp.read_graph(folder(tmp_path, nodes))
+    assert "all 4 ids" in str(caught.value)
+    found, lines = infer_description(describe(tmp_path))
+    assert (found.id, found.source, found.target, found.weight) == ("new_id", "source", "target", "weight")
+    assert any("new_id" in line for line in lines)
+
+
+def test_only_some_nodes_are_selected_and_audited(tmp_path: Path) -> None:
+    nodes = "id,type,age\n" + "".join(f"{i},{'film' if i % 3 else 'actor'},{i % 7}\n" for i in range(60))
+    edges = "source,target\n" + "".join(f"{i},{(i * 7 + 1) % 60}\n" for i in range(60))
+    graph = fp.read_graph(folder(tmp_path, nodes, edges, "[graph]\nonly = \"type = 'film'\"\n"))
+    assert graph.candidates is not None
+    assert int(graph.candidates.sum()) == 40
+    picks = fp.select(graph, budget=10)
+    assert all(node % 3 for node in picks.nodes)
+    assert all(node % 3 for node in fp.evaluate.draw_audit(graph, 10).nodes)
+    with raises(GraphError, parameter="only"):
+        fp.read_graph(folder(tmp_path, nodes, edges, "[graph]\nonly = \"type = 'play'\"\n"))
+    with pytest.raises(FileError):
+        fp.read_graph(folder(tmp_path, nodes, edges, '[graph]\nonly = "nonsense = 1"\n'))
+    with pytest.raises((FileError, ParameterError)):
+        fp.read_graph(folder(tmp_path, nodes, edges, '[graph]\nonly = "true) FROM nodes; SELECT (1"\n'))
+
+
+def test_edge_types_have_weights(tmp_path: Path) -> None:
+    edges = "source,target,relation\n007,8,pays\n8,9,knows\n9,10,blocks\n"
+    toml = '[columns]\nedge_type = "relation"\n[graph]\nweights = "raw"\nedge_types = { knows = 0.25, blocks = 0 }\n'
+    assert weights(fp.read_graph(folder(tmp_path, edges=edges, toml=toml))) == {("007", "8"): 1.0, ("8", "9"): 0.25}
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-8-sig"])
+def test_encodings(encoding: str, tmp_path: Path) -> None:
+    text = "id,größe\nä,1\nü,2\n" + ("„x“,3\n" if encoding == "cp1252" else "")
+    (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+    table = read_table(tmp_path / "t.csv")
+    assert table.column_names == ["id", "größe"]
+    assert table.column("id").to_pylist()[:2] == ["ä", "ü"]
+    assert encoding != "cp1252" or table.column("id")[2].as_py() == "„x“"
+
+
+def test_quotes_newlines_and_empty_columns(tmp_path: Path) -> None:
+    text = 'id,"a, b",,note\n1,"x, y",,"two\nlines"\n2,"say ""hi""",,\n'
+    (tmp_path / "t.csv").write_text(text)
+    table = read_table(tmp_path / "t.csv")
+    assert table.column_names == ["id", "a, b", "note"]
+    assert table.to_pylist() == [
+        {"id": "1", "a, b": "x, y", "note": "two\nlines"},
+        {"id": "2", "a, b": 'say "hi"', "note": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00\x01\x02" * 50, b"id,x\n1,2,3\n", b"id,id\n1,2\n", b"\n\n\n", b'id,x\n1,"open\n2,3\n']
+)
+def test_a_bad_table_is_one_clear_error(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(content)
+    with raises(FileError, path=tmp_path / "t.csv"):
+        read_table(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "fields"),
+    [
+        ("id,x\na,1\na,2\n", "source,target\na,a\n", {"node": "a"}),
+        ("id,x\na,1\n,2\n", "source,target\na,a\n", {"row": 2, "column": "id"}),
+        ("id,x\n", "source,target\n", {}),
+        ("who,x,y\na,1,2\nb,1,3\n", "source,target\na,b\n", {"parameter": "id"}),
+        (NODES, "p,q,r,s,t\n1,2,3,4,5\n", {"parameter": "source"}),
+        (NODES, "source,target,weight\n007,8,heavy\n", {"column": "weight", "value": "heavy"}),
+        (NODES, "source,target,weight\n007,8,-1\n", {"column": "weight", "value": "-1"}),
+    ],
+)
+def test_bad_graphs_name_what_is_wrong(nodes: str, edges: str, fields: dict[str, object], tmp_path: Path) -> None:
+    with pytest.raises((FileError, GraphError)) as caught:
+        fp.read_graph(folder(tmp_path, nodes, edges))
+    assert {name: getattr(caught.value, name) for name in fields} == fields
+
+
+def test_the_decimal_mark_is_for_weights_too(tmp_path: Path) -> None:
+    edges = "source;target;weight\n007;8;1,5\n8;9;1.000,5\n"
+    graph = fp.read_graph(folder(tmp_path, edges=edges, toml='[columns]\ndecimal = ","\n[graph]\nweights = "raw"\n'))
+    assert weights(graph) == {("007", "8"): 1.5, ("8", "9"): 1000.5}
+
+
+def test_targets_that_are_not_classes_are_refused(tmp_path: Path) -> None:
+    rows = range(300)
+    nodes = "id,price,genre\n" + "".join(f"{i},{i * 1.37:.2f},{'a|b' if i % 2 else 'b|c|a'}\n" for i in rows)
+    edges = "source,target\n0,1\n"
+    for column in ("price", "genre"):
+        with raises(LabelError, column=column):
+            fp.read_graph(folder(tmp_path, nodes, edges, f'[columns]\nlabel = "{column}"\n'))
+
+
+def test_features_of_their_own_file_join(tmp_path: Path) -> None:
+    folder(tmp_path, nodes="id\n007\n8\n9\n10\n")
+    (tmp_path / "features.json").write_text('{"007": ["p", "q"], "8": ["q"], "9": ["p"], "10": ["q", "r"]}')
+    items = fp.read_graph(tmp_path)
+    assert items.n_features == 3
+    (tmp_path / "features.json").unlink()
+    (tmp_path / "features.csv").write_text("node,feature,value\n007,p,1\n007,q,1\n8,q,1\n9,p,1\n10,q,1\n10,r,1\n")
+    triples = fp.read_graph(tmp_path)
+    assert np.array_equal(as_dense(items.features), as_dense(triples.features))
+    (tmp_path / "features.csv").write_text("node,feature,value\nx,p,1\n")
+    with pytest.raises(FileError):
+        fp.read_graph(tmp_path)
+
+
+def test_structural_features_tell_communities_apart() -> None:
+    rows, columns = np.divmod(np.flatnonzero(np.random.default_rng(0).random(90_000) < 0.2), 300)
+    same = rows // 100 == columns // 100
+    keep = same | (np.random.default_rng(1).random(len(rows)) < 0.1)
+    from scipy.sparse import csr_array
+
+    adjacency = csr_array((np.ones(int(keep.sum())), (rows[keep], columns[keep])), shape=(302, 302))
+    graph = fp.Graph.from_scipy(adjacency)
+    features = as_dense(graph.features)
+    assert features.shape == (302, 65)
+    assert not features[300:, :64].any()
+    means = np.array([features[start : start + 100, :2].mean(axis=0) for start in (0, 100, 200)])
+    spread = features[:300, :2].std()
+    assert min(np.linalg.norm(means[a] - means[b]) for a, b in ((0, 1), (0, 2), (1, 2))) > spread
+
+
+def test_a_strategy_without_features_runs_on_edges_alone(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"{i},{i + 1}\n" for i in range(30)))
+    assert len(fp.select(tmp_path / "edges.csv", budget=3, strategy="degree")) == 3
+
+
+def test_data_frames_of_any_library() -> None:
+    nodes = pd.DataFrame({"age": [1, 2, 3], "city": ["a", "b", "a"]}, index=["x", "y", "z"])
+    edges = pd.DataFrame({"source": ["x", "y"], "target": ["y", "z"]})
+    graph = fp.Graph.from_tables(nodes, edges)
+    assert graph.ids.tolist() == ["x", "y", "z"]
+    arrow = fp.Graph.from_tables(pa.table(nodes.rename_axis("id").reset_index()), pa.table(edges))
+    assert np.array_equal(as_dense(graph.features), as_dense(arrow.features))
+    with raises(ParameterError, parameter="settings", value="lable"):
+        fp.Graph.from_tables(nodes, edges, lable="city")
+    with raises(GraphError, parameter="nodes"):
+        fp.Graph.from_tables([1, 2], edges)
+
+
+@pytest.mark.parametrize("max_memory", [None, 10**9])
+@pytest.mark.parametrize("where", ["memory", "disk"])
+@pytest.mark.parametrize("prefix", ["n", ""])
+def test_convert_writes_the_graph_that_read_graph_returns(
+    max_memory: int | None, where: str, prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = np.random.default_rng(0)
+    nodes = "id,label,age,city\n" + "".join(
+        f"{prefix}{i},{'ab'[i % 2] if i % 5 else ''},{generator.normal():.3f},{'pqr'[i % 3]}\n" for i in range(500)
+    )
+    edges = "source,target,weight\n" + "".join(
+        f"{prefix}{generator.integers(500)},{prefix}{generator.integers(500)},{generator.random():.2f}\n"
+        for _ in range(2000)
+    )
+    place = folder(tmp_path, nodes, edges)
+    one = fp.read_graph(place)
+    if where == "disk":
+        monkeypatch.setattr(edges_module, "BYTES_PER_EDGE", 10**12)
+    made = convert_tables(describe(place), tmp_path / "out", max_memory=max_memory)
+    other = fp.read_graph(tmp_path / "out")
+    assert (made.nodes, made.edges) == (one.n_nodes, one.n_edges)
+    assert one.fingerprint == other.fingerprint
+    assert (one.feature_names, one.repairs, one.weight_scale) == (
+        other.feature_names,
+        other.repairs,
+        other.weight_scale,
+    )
+    assert one.table is not None
+    assert one.table.equals(other.table)
+
+
+def test_description_survives_its_toml(tmp_path: Path) -> None:
+    description = GraphDescription(
+        nodes="a b.csv", edges="SELECT 1", features="f.json", folder=tmp_path, attach={"shop": "sqlite:s.db"},
+        id='the "id"', label="class", ignore=("w_*",), kinds={"post code": "category"}, decimal=",", vocabulary=50,
+        unknown="drop", only="x > 1", edge_types={"a b": 0.5},
+    )  # fmt: skip
+    (tmp_path / "graph.toml").write_text(description.to_toml(), encoding="utf-8")
+    assert GraphDescription.from_toml(tmp_path / "graph.toml") == description
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "nodes = 3", "nodes = 'a'\nedgs = 'b'", "nodes = 'a'\n[graph]\nweights = 'heavy'",
+        "nodes = 'a'\n[graph]\nx = 1",
+        "nodes = 'a'\n[columns]\nage = 'numbr'", "nodes = 'a'\ncolumns = 3", "nodes = [",
+        "nodes = 'a'\n[columns]\nignore = 3",
+        "nodes = 'a'\n[graph]\nedge_types = { a = -1 }", "nodes = 'a'\n[columns]\ndecimal = 'x'",
+    ],
+)  # fmt: skip
+def test_a_bad_description_is_one_clear_error(text: str, tmp_path: Path) -> None:
+    (tmp_path / "graph.toml").write_text(text)
+    with raises(FileError, path=tmp_path / "graph.toml"):
+        fp.read_graph(tmp_path)
+
+
+def test_a_likely_label_column_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "featprop.sources"):
+        fp.read_graph(folder(tmp_path, "id,class,age\n007,a,1\n8,b,2\n9,a,3\n10,b,4\n"))
+    assert "'class'" in caplog.text
+
+
+def test_training_reports_a_column_that_holds_the_labels(caplog: pytest.LogCaptureFixture) -> None:
+    classes = ["a" if i % 2 else "b" for i in range(40)]
+    nodes = pa.table({"id": np.arange(40), "verdict": [f"is {name}" for name in classes], "x": np.arange(40) % 7 * 1.0})
+    edges = pa.table({"source": np.arange(39), "target": np.arange(1, 40)})
+    graph = fp.Graph.from_tables(nodes, edges)
+    with caplog.at_level(logging.WARNING, "featprop"):
+        fp.GraphRidge().fit(graph, list(range(30)), classes[:30])
+    assert "verdict" in caplog.text
