@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: demo test paper check crash dist docs fuzz messages mutants versions bench bench-default bench-estimates bench-kmedoids bench-labelling bench-scale bench-strategies clean
+.PHONY: demo test paper check crash dist docs fuzz messages mutants versions bench bench-default bench-estimates bench-labelling bench-strategies clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo --force
@@ -42,7 +42,6 @@ bench-default: $(INSTALLED)  ## compare the default with other strategies and up
 	$(BIN)/featprop experiments report experiments/default/results experiments/default/made experiments/results --out report/default --force --into docs/default.md
 	$(BIN)/python benchmarks/robustness.py --run --into docs/default.md
 	$(BIN)/python benchmarks/constants.py --run --into docs/default.md
-	$(BIN)/python benchmarks/rounds.py
 
 messages: $(INSTALLED)  ## write every user-visible message to tests/messages.txt, for review
 	$(BIN)/python tests/messages.py
@@ -55,29 +54,16 @@ check: $(INSTALLED)  ## check style and types
 crash: $(INSTALLED)  ## kill each task KILLS times at random moments from SEED: nothing may be lost
 	$(BIN)/python -m crash --kills $(or $(KILLS),100) --seed $(or $(SEED),0)
 
-bench: $(INSTALLED)  ## measure training, start-up, opening graphs and rounds
-	$(BIN)/python benchmarks/training.py
-	$(BIN)/python benchmarks/startup.py
-	$(BIN)/python benchmarks/opening.py
-	$(BIN)/python benchmarks/protocol.py
-	$(BIN)/python benchmarks/constants.py --run --into docs/default.md
-	$(BIN)/python benchmarks/rounds.py
+bench: $(INSTALLED)  ## measure time, memory and loss next to other programs, and update docs/performance.md
+	$(BIN)/python benchmarks/performance.py
 
 bench-estimates: $(INSTALLED)  ## measure estimates, advice, doubts and audits, and update docs/how-good-measured.md
 	$(BIN)/python benchmarks/estimates.py --run --into docs/how-good-measured.md
 	$(BIN)/python benchmarks/doubts.py --run --into docs/how-good-measured.md
 	$(BIN)/python benchmarks/audit.py
 
-bench-kmedoids: $(INSTALLED)  ## compare K-Medoids with kmedoids, scikit-learn, faiss and BanditPAM
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
-	$(BIN)/python benchmarks/kmedoids.py
-
 bench-labelling: $(INSTALLED)  ## measure the labelling page with 64 annotators for a minute
 	$(BIN)/python benchmarks/labelling.py
-
-bench-scale: $(INSTALLED)  ## measure millions of nodes, a memory limit and two Dask workers
-	$(BIN)/python benchmarks/scale.py
-	$(BIN)/python benchmarks/converting.py
 
 bench-strategies: $(INSTALLED)  ## measure time and memory of every strategy
 	$(BIN)/python benchmarks/strategies.py

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
-from scale import measured
+from performance import measured
 
 CHUNK = 1_000_000
 READ = {

@@ -1,14 +1,17 @@
-"""Memory limits: sizes as text, and the free memory of the machine."""
+"""Memory limits: sizes as text, the free memory of the machine, and the peak of this process."""
 
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 
 from featprop.errors import ParameterError
 
 MIN_MEMORY = 10**9
 """Least memory limit in bytes: libraries and the search for medoids take this much."""
 
+PROCESS_STATUS = Path("/proc/self/status")
 UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?:([kmgt]?)(i?)b|([kmgt]?)(i?))", re.IGNORECASE)
 
@@ -52,3 +55,17 @@ def bytes_text(size: float) -> str:
     power = next((power for power in range(4) if size < 1000 ** (power + 1)), 4)
     number = f"{size:,.0f}" if power == 0 else f"{size / 1000**power:,.1f}"
     return f"{number} {('bytes', 'kB', 'MB', 'GB', 'TB')[power]}"
+
+
+def peak_memory() -> int:
+    """Return the peak memory of this process in bytes; 0 where the system does not report it."""
+    try:
+        lines = PROCESS_STATUS.read_text(encoding="ascii").splitlines()
+    except OSError:
+        if sys.platform == "win32":
+            return 0
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), 0)

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from featprop.clustering import KMedoidsResult, Points, k_medoids, solver
 from featprop.clustering.solver import METHODS
 from featprop.clustering.swaps import Search
-from featprop.compute import threads
+from featprop.compute import kernels
 from featprop.errors import ParameterError
 from tests.helpers import raises
 
@@ -178,11 +178,11 @@ def test_result_does_not_depend_on_the_number_of_threads(method: str, monkeypatc
     """Four threads share even the smallest block, also on a machine with one core."""
     rows = make_blobs(800, n_features=40, centers=50, random_state=1)[0].astype(np.float32)
     pool = CountingPool(4)
-    monkeypatch.setattr(threads, "_pool", lambda count: pool)
-    monkeypatch.setattr(threads, "MIN_SHARED_ENTRIES", 1)
+    monkeypatch.setattr(kernels, "_pool", lambda count: pool)
+    monkeypatch.setattr(kernels, "MIN_SHARED_ENTRIES", 1)
     results = {}
     for count in (1, 4):
-        monkeypatch.setattr(threads.numba, "get_num_threads", lambda count=count: count)
+        monkeypatch.setattr(kernels.numba, "get_num_threads", lambda count=count: count)
         results[count] = k_medoids(rows, 40, method=method, random_state=5)
         assert (len(pool.kernels) > 0) == (count > 1)
     searched = {"_gains", "_all_two_nearest"} if method != "sampled" else set()

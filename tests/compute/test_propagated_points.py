@@ -9,7 +9,7 @@ from sklearn.metrics import pairwise_distances
 
 import featprop as fp
 from featprop.clustering import Points, k_medoids
-from featprop.compute import threads
+from featprop.compute import kernels
 from featprop.compute.propagated_points import PropagatedPoints
 from featprop.graph import Graph
 from featprop.matrix import dense
@@ -111,10 +111,10 @@ def test_medoids_are_as_good_as_with_computed_rows(method: str, unit: bool) -> N
 
 def test_result_does_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = words(2, n=500, d=600)
-    monkeypatch.setattr(threads, "MIN_SHARED_ENTRIES", 1)
+    monkeypatch.setattr(kernels, "MIN_SHARED_ENTRIES", 1)
     found = set()
     for count in (1, 3):
-        monkeypatch.setattr(threads.numba, "get_num_threads", lambda count=count: count)
+        monkeypatch.setattr(kernels.numba, "get_num_threads", lambda count=count: count)
         points = points_of(graph)
         found.add((points.distances(np.arange(20)).tobytes(), tuple(k_medoids(points, 9, method="streamed").medoids)))
     assert len(found) == 1

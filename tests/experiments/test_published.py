@@ -10,8 +10,7 @@ import featprop as fp
 from featprop.datasets import Status, find, resolve, status
 from featprop.experiments.protocol import Protocol
 from featprop.experiments.results import Result, read_results
-from featprop.experiments.settings import INITIAL_POOL_SIZE, Spec
-from featprop.experiments.trials import Trial
+from featprop.experiments.settings import INITIAL_POOL_SIZE, Spec, Trial
 from featprop.graph import Graph
 from featprop.strategies import available_strategies, get_strategy, strategy_class
 

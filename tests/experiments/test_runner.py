@@ -1,6 +1,7 @@
 """The runner and the command, in this process where that is possible."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,8 +15,7 @@ from featprop.experiments import runner
 from featprop.experiments.protocol import Protocol
 from featprop.experiments.results import Result, appending, read_results
 from featprop.experiments.runner import Failure, run_trials
-from featprop.experiments.settings import Settings, Spec
-from featprop.experiments.trials import Trial
+from featprop.experiments.settings import Settings, Spec, Trial
 from featprop.sources import read_graph
 from tests.helpers import raises
 
@@ -130,16 +130,20 @@ def trial_on(graph: Path, budgets: tuple[int, ...] = (8,), epochs: int = 5) -> T
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_other_trials_continue_after_a_worker_is_killed(graph_folder: Path) -> None:
     short, endless = trial_on(graph_folder), trial_on(graph_folder, epochs=100_000_000)
-    answers = run_trials([(short, []), (endless, []), (trial_on(graph_folder, (9,)), [])], jobs=1)
-    assert isinstance(next(answers), list)
+    work = [(short, []), (endless, []), (trial_on(graph_folder, (9,)), [])]
+    answers: list[Any] = []
+    consumer = threading.Thread(target=lambda: answers.extend(run_trials(work, jobs=1)))
+    consumer.start()
     deadline = time.monotonic() + 60
-    while not (busy := [child for child in psutil.Process().children() if is_busy(child)]):
+    while not answers or not (busy := [child for child in psutil.Process().children() if is_busy(child)]):
         assert time.monotonic() < deadline
     busy[0].kill()
-    failure, results = answers
+    consumer.join(60)
+    first, failure, results = answers
+    assert isinstance(first, list)
     assert isinstance(failure, Failure)
     assert failure.trial == str(endless)
-    assert [result.budget for result in results] == [9, 9]  # type: ignore[union-attr]
+    assert [result.budget for result in results] == [9, 9]
 
 
 def is_busy(child: psutil.Process) -> bool:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
-from featprop.experiments.scoring import calibration_error, score
+from featprop.experiments.protocol import calibration_error, score
 from featprop.graph import UNKNOWN
 
 

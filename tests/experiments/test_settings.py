@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from featprop.datasets import find
-from featprop.errors import FileError, ParameterError
-from featprop.experiments.settings import Settings, Spec, read_settings
-from featprop.experiments.trials import plan_trials
+from featprop.errors import FeatpropError, FileError, ParameterError
+from featprop.experiments.settings import Settings, Spec, plan_trials, read_settings
 from tests.helpers import raises
 
 FILES = sorted((Path(__file__).parent.parent.parent / "experiments").glob("*.toml"))

@@ -17,9 +17,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from featprop.compute import get_backend, split_into_chunks, sum_in_order
+from featprop.compute.kernels import add_to_groups, run_by_rows
 from featprop.compute.points import Points, split_by_bytes
-from featprop.compute.row_kernels import add_to_groups
-from featprop.compute.threads import run_by_rows
 from featprop.matrix import Floats, Positions, as_dense
 from featprop.progress import tracked
 

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from featprop.compute.kernels import run_by_rows
 from featprop.compute.points import Points, first_minimum, split_by_bytes
-from featprop.compute.threads import run_by_rows
 from featprop.matrix import Floats, Positions, dense, read_only
 from featprop.progress import tracked
 

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.compute.threads import run_by_rows
+from featprop.compute.kernels import run_by_rows
 from featprop.matrix import Floats, Positions, read_only
 
 RELATIVE_GAIN = 1e-7

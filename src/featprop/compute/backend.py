@@ -10,7 +10,7 @@ backend            rows are kept                   chunks are computed
 
 Algorithms call `get_backend` and never ask which backend it is. A task is a module-level function of a block (a slice
 of the rows) and of arrays. It returns its result or writes it to its own rows, and depends on nothing else, so it may
-run anywhere, and more than once.
+run anywhere, and more than once. After a block, the pages of mapped arrays are released.
 
 A block is a whole number of chunks of `CHUNK_ROWS` rows. Sums over rows are computed chunk by chunk and added in the
 order of the rows, so a sum has the same bits however rows are split into blocks and wherever these are computed.
@@ -32,9 +32,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from featprop.compute.mapped_arrays import ArrayLocation
+from featprop.compute.mapped_arrays import ArrayLocation, find_mapped, release_pages
 from featprop.compute.scratch import scratch_folder
 from featprop.errors import FileError, ParameterError, quote_error
+from featprop.matrix import Floats
 from featprop.memory import MIN_MEMORY, bytes_text, half_of_free, parse_bytes
 from featprop.progress import tracked
 
@@ -114,14 +115,32 @@ class Backend(ABC):
     def map_items(
         self, task: Task, items: Iterable[Any], *arguments: Any, stage: str = "", total: int = 0
     ) -> Generator[Any, None, None]:
-        """Yield ``task(item, *arguments)`` for each item, in order; `total` is their approximate number."""
+        """Yield ``task(item, *arguments)`` for each item, in order; `total` is their approximate number.
+
+        After each item, the pages of mapped arguments are released.
+        """
+        mapped = find_mapped(arguments)
         for item in tracked(items, stage, total) if stage else items:
             yield task(item, *arguments)
+            for array in mapped:
+                release_pages(array)
 
     def run(self, task: Task, n: int, *arguments: Any, stage: str = "") -> None:
         """Call ``task(block, *arguments)`` for each block of n rows, for what it writes."""
         for _ in self.map(task, n, *arguments, stage=stage):
             pass
+
+    def run_steps(
+        self, task: Task, n: int, steps: int, source: Floats, target: Floats, *arguments: Any, stage: str
+    ) -> tuple[Floats, Floats]:
+        """Run ``task(block, source, target, *arguments)`` over all rows several times, each from what the last wrote.
+
+        Return the rows that the last step wrote, and the others.
+        """
+        for _ in tracked(range(steps), stage, steps):
+            self.run(task, n, source, target, *arguments)
+            source, target = target, source
+        return source, target
 
 
 class MemoryBackend(Backend):

@@ -1,176 +1,164 @@
-"""Compiled kernels that turn products of rows into distances, each row from that row alone.
+"""Compiled kernels over rows, on several threads: sparse products, sums over neighbours, unit rows, sums by group.
 
-`a` and `b` are the rows, dense or as the three arrays of CSR with sorted indices. They are needed for pairs whose
-squared distance is so small compared with the norms that it must be computed from the difference of the rows; an empty
-`a` means that the rows are not available.
+featprop has its own thread pool because OpenMP threads, which Numba uses, spin between kernels and take the cores from
+the next matrix product (measured: four times slower). A kernel computes each row from that row alone, so the result
+does not depend on how threads share the rows.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numba
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
+from numpy.typing import NDArray
 
-CLOSE = np.float32(1e-3)
-"""Squared distances below this share of the squared norms are computed from the difference of the rows."""
-ROUNDING = np.float32(4e-6)
-"""Rounding error of a squared distance, as a share of the squared norms."""
-STRETCH = 64
-"""Number of products whose minimum is computed at once."""
-ZERO = np.float32(0.0)
-TWO = np.float32(2.0)
+from featprop.matrix import Floats
+
+MIN_SHARED_ENTRIES = 2**21
+"""Matrix entries below which one thread is faster."""
+PARTS_PER_THREAD = 4
+"""Rows differ in work and threads in speed, so each thread gets several parts."""
+
+
+def run_by_rows(kernel: Callable[..., None], n_rows: int, n_entries: int, *arguments: Any) -> None:
+    """Call ``kernel(start, stop, *arguments)`` for parts of 0..n_rows; the kernel must release the GIL."""
+    arguments = tuple(np.asarray(each) if isinstance(each, np.memmap) else each for each in arguments)
+    threads = int(numba.get_num_threads())
+    if threads == 1 or n_entries < MIN_SHARED_ENTRIES:
+        kernel(0, n_rows, *arguments)
+        return
+    parts = min(n_rows, PARTS_PER_THREAD * threads)
+    bounds = [n_rows * part // parts for part in range(parts + 1)]
+    running = [_pool(threads).submit(kernel, *bound, *arguments) for bound in pairwise(bounds)]
+    for part in running:
+        part.result()
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="featprop")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+
+
+def multiply_sparse(matrix: sp.csr_array, dense: NDArray[Any]) -> NDArray[Any]:
+    """Return the product in the type of `dense`, the same for any number of threads."""
+    dense = np.ascontiguousarray(dense)
+    product = np.zeros((matrix.shape[0], dense.shape[1]), dtype=dense.dtype)
+    work = matrix.nnz * dense.shape[1]
+    run_by_rows(_multiply, len(product), work, matrix.data, matrix.indices, matrix.indptr, dense, product)
+    return product
+
+
+def normalize_rows(rows: Floats, min_length: float = 0.0, scale: Floats | None = None) -> Floats:
+    """Scale rows to unit length in place; rows no longer than `min_length` (times their `scale`) become zero."""
+    limits = np.full(len(rows), min_length) if scale is None else min_length * scale.astype(np.float64)
+    run_by_rows(_normalize, len(rows), rows.size, rows, limits)
+    return rows
+
+
+def add_to_groups(rows: Floats, groups: NDArray[np.int32], weights: Floats, sums: NDArray[np.float64]) -> None:
+    """Add each weighted row to the sum of its group, and its weight to the last column; skip negative groups.
+
+    Threads share the columns, so rows are always added in their order.
+    """
+    run_by_rows(_add_columns, rows.shape[1], rows.size, rows, groups, weights, sums)
+
+
+def sum_neighbours(
+    ends: NDArray[np.int64],
+    indices: NDArray[Any],
+    weights: Floats,
+    source: Floats,
+    offset: int,
+    scale: Floats,
+    out: Floats,
+    first: Floats | None = None,
+    share: float = 1.0,
+) -> None:
+    """Write `share` · scale² (z + A z), plus scale · `first` if given, for rows from `offset` of z = `source`.
+
+    `ends`, `indices` and `weights` are these rows of A in CSR; no weights mean that all are 1.
+    """
+    work = (len(indices) + len(out)) * source.shape[1]
+    added = out[:0] if first is None else first
+    arrays = ends, indices, weights, source, offset, scale, added, np.float32(share), out
+    run_by_rows(_add_neighbours, len(out), work, *arrays)
 
 
 @njit(nogil=True, cache=True)
-def distances_dense(start, stop, products, norms, other_norms, a, b, cosine):  # type: ignore[no-untyped-def]
-    """Replace products by distances."""
+def _add_neighbours(start, stop, ends, indices, weights, source, offset, scale, first, share, out):  # type: ignore[no-untyped-def]
+    """Sum over neighbours, four at a time so that the sum is written less often."""
+    width = source.shape[1]
+    weighted = len(weights) > 0
     for i in range(start, stop):
-        for j in range(products.shape[1]):
-            norm_sum = norms[i] + other_norms[j]
-            squared = norm_sum - TWO * products[i, j]
-            if squared < CLOSE * norm_sum:
-                squared = _sq_diff_dense(a[i], b[j]) if len(a) else max(squared, ZERO)
-            products[i, j] = squared / TWO if cosine else np.sqrt(squared)
-
-
-@njit(nogil=True, cache=True)
-def distances_sparse(  # type: ignore[no-untyped-def]
-    start, stop, products, norms, other_norms, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr, cosine
-):
-    """Replace products by distances."""
-    for i in range(start, stop):
-        for j in range(products.shape[1]):
-            norm_sum = norms[i] + other_norms[j]
-            squared = norm_sum - TWO * products[i, j]
-            if squared < CLOSE * norm_sum:
-                squared = _sq_diff_sparse(i, j, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
-            products[i, j] = squared / TWO if cosine else np.sqrt(squared)
-
-
-@njit(nogil=True, cache=True)
-def nearest_dense(start, stop, products, norms, other_norms, a, b, index, least):  # type: ignore[no-untyped-def]
-    """Find the nearest of the others and its squared distance; compare exactly where rounding could decide."""
-    stretches = np.empty((products.shape[1] + STRETCH - 1) // STRETCH, dtype=np.float32)
-    largest = np.float32(other_norms.max())
-    for i in range(start, stop):
-        row, norm = products[i], norms[i]
-        value = _minimum_by_stretch(row, other_norms, stretches)
-        best, found, squared = -1, 0, ZERO
-        limit = value + ROUNDING * (norm + largest)
-        for s in range(len(stretches)):
-            if stretches[s] <= limit:
-                for j in range(s * STRETCH, min((s + 1) * STRETCH, len(row))):
-                    relative = other_norms[j] - TWO * row[j]
-                    if relative == value and best < 0:
-                        best = j
-                    if relative <= limit:
-                        found += 1
-        value = norm + value
-        squared = max(value, ZERO)
-        if len(a) and (found > 1 or value < CLOSE * (norm + other_norms[best])):
-            squared = _sq_diff_dense(a[i], b[best])
-            if found > 1:
-                for s in range(len(stretches)):
-                    if stretches[s] <= limit:
-                        for j in range(s * STRETCH, min((s + 1) * STRETCH, len(row))):
-                            if other_norms[j] - TWO * row[j] <= limit:
-                                diff = _sq_diff_dense(a[i], b[j])
-                                if diff < squared or (diff == squared and j < best):
-                                    best, squared = j, diff
-        index[i], least[i] = best, squared
-
-
-@njit(nogil=True, cache=True)
-def nearest_sparse(  # type: ignore[no-untyped-def]
-    start, stop, products, norms, other_norms, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr, index, least
-):
-    """Find the nearest of the others and its squared distance; compare exactly where rounding could decide."""
-    for i in range(start, stop):
-        best, value, ambiguous = _find_minimum(products[i], norms[i], other_norms)
-        squared = value
-        if ambiguous or value < CLOSE * (norms[i] + other_norms[best]):
-            squared = _sq_diff_sparse(i, best, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
-            if ambiguous:
-                for j in range(products.shape[1]):
-                    if _could_be_minimum(norms[i], other_norms[j], products[i, j], value, other_norms[best]):
-                        diff = _sq_diff_sparse(i, j, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
-                        if diff < squared or (diff == squared and j < best):
-                            best, squared = j, diff
-        index[i], least[i] = best, squared
-
-
-@njit(nogil=True, cache=True)
-def pairwise_sq_diff_dense(start, stop, a, b, index, squared):  # type: ignore[no-untyped-def]
-    """Compute the squared distance of each row to row `index` of the others from their difference."""
-    for i in range(start, stop):
-        squared[i] = _sq_diff_dense(a[i], b[index[i]])
-
-
-@njit(nogil=True, cache=True)
-def pairwise_sq_diff_sparse(  # type: ignore[no-untyped-def]
-    start, stop, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr, index, squared
-):
-    """Compute the squared distance of each row to row `index` of the others from their difference."""
-    for i in range(start, stop):
-        squared[i] = _sq_diff_sparse(i, index[i], a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
-
-
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def _minimum_by_stretch(row, other_norms, stretches):  # type: ignore[no-untyped-def]
-    """Return the minimum of |b|² - 2 a·b, and write that of each stretch of the row, to skip most stretches later."""
-    least = np.float32(np.inf)
-    for s in range(len(stretches)):
-        first = s * STRETCH
-        smallest = np.float32(np.inf)
-        for j in range(first, min(first + STRETCH, len(row))):
-            smallest = min(smallest, other_norms[j] - TWO * row[j])
-        stretches[s] = smallest
-        least = min(least, smallest)
-    return least
-
-
-@njit(nogil=True, cache=True)
-def _find_minimum(row, norm, other_norms):  # type: ignore[no-untyped-def]
-    """Return the position of the smallest squared distance, its value, and whether rounding could have decided."""
-    best, value = 0, norm + other_norms[0] - TWO * row[0]
-    runner_up, largest = np.float32(np.inf), other_norms[0]
-    for j in range(1, len(row)):
-        squared = norm + other_norms[j] - TWO * row[j]
-        if squared < value:
-            runner_up, largest = value, other_norms[best]
-            best, value = j, squared
-        elif squared < runner_up:
-            runner_up, largest = squared, other_norms[j]
-    return best, value, runner_up - value <= ROUNDING * (norm + max(largest, other_norms[best]))
-
-
-@njit(nogil=True, cache=True)
-def _could_be_minimum(norm, other_norm, product, value, best_norm):  # type: ignore[no-untyped-def]
-    return norm + other_norm - TWO * product - value <= ROUNDING * (norm + max(other_norm, best_norm))
-
-
-@njit(nogil=True, cache=True)
-def _sq_diff_dense(a, b):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for c in range(len(a)):
-        diff = np.float64(a[c]) - np.float64(b[c])
-        total += diff * diff
-    return np.float32(total)
-
-
-@njit(nogil=True, cache=True)
-def _sq_diff_sparse(i, j, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr):  # type: ignore[no-untyped-def]
-    p, p_end, q, q_end = a_indptr[i], a_indptr[i + 1], b_indptr[j], b_indptr[j + 1]
-    total = 0.0
-    while p < p_end or q < q_end:
-        if q >= q_end or (p < p_end and a_indices[p] < b_indices[q]):
-            diff = np.float64(a_data[p])
-            p += 1
-        elif p >= p_end or b_indices[q] < a_indices[p]:
-            diff = np.float64(b_data[q])
-            q += 1
+        for c in range(width):
+            out[i, c] = source[offset + i, c]
+        entry, end = ends[i], ends[i + 1]
+        while entry + 4 <= end:
+            j, k, m, o = indices[entry], indices[entry + 1], indices[entry + 2], indices[entry + 3]
+            if weighted:
+                s, t, u, v = weights[entry], weights[entry + 1], weights[entry + 2], weights[entry + 3]
+                for c in range(width):
+                    out[i, c] += (s * source[j, c] + t * source[k, c]) + (u * source[m, c] + v * source[o, c])
+            else:
+                for c in range(width):
+                    out[i, c] += (source[j, c] + source[k, c]) + (source[m, c] + source[o, c])
+            entry += 4
+        while entry < end:
+            j = indices[entry]
+            w = weights[entry] if weighted else np.float32(1)
+            for c in range(width):
+                out[i, c] += w * source[j, c]
+            entry += 1
+        factor = share * scale[i] * scale[i]
+        if len(first) > 0:
+            own = scale[i]
+            for c in range(width):
+                out[i, c] = factor * out[i, c] + own * first[i, c]
         else:
-            diff = np.float64(a_data[p]) - np.float64(b_data[q])
-            p += 1
-            q += 1
-        total += diff * diff
-    return np.float32(total)
+            for c in range(width):
+                out[i, c] *= factor
+
+
+@njit(nogil=True, cache=True)
+def _multiply(start, stop, data, indices, indptr, dense, product):  # type: ignore[no-untyped-def]
+    for i in range(start, stop):
+        for entry in range(indptr[i], indptr[i + 1]):
+            value, j = data[entry], indices[entry]
+            for c in range(dense.shape[1]):
+                product[i, c] += value * dense[j, c]
+
+
+@njit(nogil=True, cache=True)
+def _normalize(start, stop, rows, limits):  # type: ignore[no-untyped-def]
+    for i in range(start, stop):
+        total = 0.0
+        for c in range(rows.shape[1]):
+            total += np.float64(rows[i, c]) * np.float64(rows[i, c])
+        length = np.sqrt(total)
+        factor = np.float32(1 / length) if length > limits[i] else np.float32(0)
+        for c in range(rows.shape[1]):
+            rows[i, c] *= factor
+
+
+@njit(nogil=True, cache=True)
+def _add_columns(start, stop, rows, groups, weights, sums):  # type: ignore[no-untyped-def]
+    for i in range(len(groups)):
+        group = groups[i]
+        if group >= 0:
+            weight = np.float64(weights[i])
+            for c in range(start, stop):
+                sums[group, c] += weight * rows[i, c]
+            if start == 0:
+                sums[group, -1] += weight

@@ -7,7 +7,8 @@ done; they stay in the system's cache while there is room.
 from __future__ import annotations
 
 import mmap
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,19 @@ def release_pages(array: NDArray[Any], part: slice = slice(None)) -> None:
     length = min(first + rows.nbytes, len(mapping)) - start
     if length > 0:
         mapping.madvise(mmap.MADV_DONTNEED, start, length)
+
+
+def find_mapped(values: Iterable[Any]) -> list[NDArray[Any]]:
+    """Return the mapped arrays among some values, and in the lists and dataclasses among them."""
+    found: list[NDArray[Any]] = []
+    for value in values:
+        if isinstance(value, list | tuple):
+            found += find_mapped(value)
+        elif is_dataclass(value):
+            found += find_mapped(vars(value).values())
+        elif is_mapped(value):
+            found.append(value)
+    return found
 
 
 def _mapping_of(array: Any) -> np.memmap[Any, Any] | None:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.compute.backend import CHUNK_ROWS, get_backend, split_into_chunks
-from featprop.compute.kernels import (
+from featprop.compute.distances import (
     distances_dense,
     distances_sparse,
     nearest_dense,
@@ -25,8 +25,8 @@ from featprop.compute.kernels import (
     pairwise_sq_diff_dense,
     pairwise_sq_diff_sparse,
 )
+from featprop.compute.kernels import run_by_rows
 from featprop.compute.mapped_arrays import is_mapped, release_pages
-from featprop.compute.threads import run_by_rows
 from featprop.errors import ParameterError, unknown_choice
 from featprop.matrix import Features, Floats, Positions, as_dense, read_only
 from featprop.progress import tracked

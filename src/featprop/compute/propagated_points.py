@@ -21,10 +21,9 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.compute.kernels import CLOSE, distances_dense, nearest_dense
+from featprop.compute.distances import CLOSE, distances_dense, nearest_dense
+from featprop.compute.kernels import multiply_sparse, run_by_rows
 from featprop.compute.points import Points, split_by_bytes
-from featprop.compute.row_kernels import multiply_sparse
-from featprop.compute.threads import run_by_rows
 from featprop.matrix import Features, Floats, Positions, unit_rows
 
 NOTHING = np.empty((0, 0), dtype=np.float32)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from featprop.active import Selection
 from featprop.errors import FeatpropError, MissingExtraError, already_exists
 from featprop.experiments.results import Result, read_results
-from featprop.experiments.settings import Settings
-from featprop.experiments.trials import plan_trials
+from featprop.experiments.settings import Settings, plan_trials
 from featprop.files import replacing_file
 from featprop.graph import Graph
 from featprop.matrix import dense

@@ -30,7 +30,7 @@ from featprop.experiments.figures import (
     model_comparison,
 )
 from featprop.experiments.results import read_results, read_statistics
-from featprop.experiments.scoring import PROTOCOLS
+from featprop.experiments.settings import PROTOCOLS
 from featprop.experiments.summary import Results, Runs
 from featprop.experiments.tables import (
     Table,

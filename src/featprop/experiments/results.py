@@ -17,10 +17,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from featprop.errors import FileError, quote_error
-from featprop.experiments.settings import Spec
+from featprop.experiments.settings import Cell, Spec
 from featprop.files import replacing_file, write_error
 from featprop.ids import from_jsonable, to_jsonable
 
@@ -32,56 +32,9 @@ COUNTS = ("nodes", "edges", "classes", "features", "labelled", "homophily")
 """Statistics of a data set that tables show."""
 
 
-class Cell(NamedTuple):
-    """Identity of a result."""
-
-    graph: str
-    strategy: str
-    options: str
-    model: str
-    settings: str
-    schedule: tuple[int, ...]
-    budget: int
-    seed: int
-    protocol: str
-
-
 @dataclass(frozen=True)
 class Result:
-    """The result of one cell.
-
-    Attributes
-    ----------
-    dataset
-        Name of the data set.
-    strategy, budget, seed, model, protocol
-        The cell.
-    nodes
-        Ids of the labelled nodes, in the order of selection.
-    macro_f1, micro_f1, accuracy
-        From 0 to 1.
-    seconds_select
-        Time to select the nodes that are new at this budget. A selection that does not depend on the seed is made
-        once and counted for each seed.
-    seconds_train
-        Training time; if several seeds train as one batch, the share of each.
-    peak_memory
-        Peak memory of the process since it began with this budget, in bytes.
-    mean_distance, max_distance
-        Distance of the nodes to the nearest labelled node on S²X: the terms of Theorems 1 and 2.
-    calibration_error
-        Expected calibration error (`featprop.experiments.scoring`); None if it was not measured.
-    graph
-        Fingerprint of the graph with its labels.
-    settings, options
-        Settings of the model and options of the strategy that differ from the defaults.
-    schedule
-        Numbers of labels at which a strategy with a model was asked, the last its budget; empty for others.
-    state
-        State that the strategy carries to the next budget.
-    versions
-        Versions of the packages, and the public form of the data.
-    """
+    """The result of one cell."""
 
     dataset: str
     strategy: str
@@ -89,22 +42,22 @@ class Result:
     seed: int
     model: str
     protocol: str
-    nodes: tuple[Hashable, ...]
-    macro_f1: float
+    nodes: tuple[Hashable, ...]  # ids of the labelled nodes, in the order of selection
+    macro_f1: float  # from 0 to 1, as the other scores
     micro_f1: float
     accuracy: float
-    seconds_select: float
-    seconds_train: float
-    peak_memory: int
-    mean_distance: float
-    max_distance: float
-    calibration_error: float | None = None
-    graph: str = ""
-    settings: dict[str, Any] = field(default_factory=dict)
-    schedule: tuple[int, ...] = ()
-    options: dict[str, Any] = field(default_factory=dict)
-    state: dict[str, Any] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
+    seconds_select: float  # for the nodes that are new at this budget; equal selections of all seeds are timed once
+    seconds_train: float  # if several seeds train as one batch, the share of each
+    peak_memory: int  # of the process since it began with this budget, in bytes
+    mean_distance: float  # of the nodes to the nearest labelled node on S²X: the term of Theorem 1
+    max_distance: float  # the term of Theorem 2
+    calibration_error: float | None = None  # None if it was not measured
+    graph: str = ""  # fingerprint of the graph with its labels
+    settings: dict[str, Any] = field(default_factory=dict)  # of the model, where they differ from the defaults
+    schedule: tuple[int, ...] = ()  # numbers of labels at which a strategy with a model was asked, the last its budget
+    options: dict[str, Any] = field(default_factory=dict)  # of the strategy, where they differ from the defaults
+    state: dict[str, Any] = field(default_factory=dict)  # what the strategy carries to the next budget
+    versions: dict[str, str] = field(default_factory=dict)  # of the packages, and the public form of the data
 
     def __post_init__(self) -> None:
         if not self.mean_distance <= self.max_distance * (1 + 1e-6):

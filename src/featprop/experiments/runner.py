@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import logging
 import os
-import queue
 import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from itertools import product
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +24,12 @@ from featprop import interrupts
 from featprop.datasets import resolve, statistics
 from featprop.errors import FeatpropError, LabelError, ParameterError
 from featprop.experiments.results import Appender, Result, appending, read_results
-from featprop.experiments.settings import Settings
-from featprop.experiments.trials import Trial, canonical_name, plan_trials
+from featprop.experiments.settings import Settings, Trial, canonical_name, plan_trials
 from featprop.progress import tracked
 
 if TYPE_CHECKING:
+    from multiprocessing.context import SpawnProcess
+
     from featprop.experiments.protocol import Protocol
 
 log = logging.getLogger(__name__)
@@ -38,7 +37,6 @@ log = logging.getLogger(__name__)
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 NO_SPINNING = {"OPENBLAS_THREAD_TIMEOUT": "4"}
 """Idle threads of OpenBLAS go to sleep at once and leave the cores to the others."""
-POLL_INTERVAL_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -86,76 +84,68 @@ def run(
         if value is not None and value < 1:
             message = f"`{parameter}` must be at least 1, not {value}."
             raise ParameterError(message, parameter=parameter, value=value)
-    datasets = _Datasets()
-    trials = [
-        trial
-        for each in settings
-        for trial in plan_trials(each, {name: datasets.statistics[name]["fingerprint"] for name in datasets.load(each)})
-    ]
-    trials.sort(key=lambda trial: -datasets.size(trial.dataset))
+    counts: dict[str, dict[str, Any]] = {}
+    missing: dict[str, str | None] = {}
+    trials = []
+    for each in settings:
+        names = _load_datasets(each, counts, missing)
+        trials += plan_trials(each, {name: counts[name]["fingerprint"] for name in names})
+    trials.sort(key=lambda trial: -counts[trial.dataset]["nodes"] * counts[trial.dataset]["features"])
     with appending(out) as appender:
-        appender.record(datasets.statistics)
+        appender.record(counts)
         cells = {cell for trial in trials for cell in trial.cells()}
         skipped = len(cells & {result.cell for folder in (out, *reuse) for result in read_results(folder)})
         failures: list[Failure] = []
         answers = _run_all(trials, [out, *reuse], jobs or _n_cores(), threads)
         results = _write_results(answers, appender, failures)
         done = sum(1 for _ in tracked(results, "cells of the experiments", len(cells) - skipped))
-    return Outcome(done, skipped, time.monotonic() - started, datasets.missing, tuple(failures))
+    return Outcome(done, skipped, time.monotonic() - started, missing, tuple(failures))
 
 
 def _n_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _Datasets:
-    """The data sets of a run: each is loaded once, so that it is in the cache and its statistics are known."""
+def _load_datasets(
+    settings: Settings, counts: dict[str, dict[str, Any]], missing: dict[str, str | None]
+) -> dict[str, None]:
+    """Load the data sets of some settings, or their stand-ins, so that they are in the cache; return their names.
 
-    def __init__(self) -> None:
-        self.statistics: dict[str, dict[str, Any]] = {}
-        self.errors: dict[str, FeatpropError] = {}
-        self.missing: dict[str, str | None] = {}
-
-    def load(self, settings: Settings) -> list[str]:
-        """Load the data sets of some settings, or their stand-ins, and return the names of the available ones."""
-        names: dict[str, None] = {}
-        for dataset in settings.datasets:
-            stand_in = settings.stand_ins.get(dataset)
-            if self._is_available(dataset):
-                names[canonical_name(dataset)] = None
-            elif stand_in and self._is_available(stand_in):
-                names[canonical_name(stand_in)] = None
-                self._report_missing(dataset, stand_in)
-            elif len(settings.datasets) == 1:
-                raise self.errors[canonical_name(stand_in or dataset)]
-            else:
-                self._report_missing(dataset, None)
-        if not names:
-            message = f"None of the data sets {', '.join(settings.datasets)} is available."
-            raise ParameterError(message, parameter="datasets", value=list(settings.datasets))
-        return list(names)
-
-    def size(self, name: str) -> int:
-        """Return the number of values in the feature matrix of a data set."""
-        return int(self.statistics[name]["nodes"] * self.statistics[name]["features"])
-
-    def _report_missing(self, dataset: str, stand_in: str | None) -> None:
-        if dataset not in self.missing:
-            log.warning("%s is not available: %s", dataset, self.errors[canonical_name(dataset)])
-        self.missing[dataset] = stand_in
-
-    def _is_available(self, dataset: str) -> bool:
-        name = canonical_name(dataset)
-        if name not in self.statistics and name not in self.errors:
+    Their statistics are added to `counts`, and the data sets that are not available to `missing`.
+    """
+    names: dict[str, None] = {}
+    for dataset in settings.datasets:
+        stand_in = settings.stand_ins.get(dataset)
+        for name in filter(None, (dataset, stand_in)):
             try:
-                graph = resolve(name)
-                counts = statistics(graph)
-                if not counts.labelled:
-                    raise LabelError(f"{name} has no labels to score predictions against.")
-                self.statistics[name] = asdict(counts) | {"fingerprint": graph.fingerprint}
+                _count(canonical_name(name), counts)
             except FeatpropError as error:
-                self.errors[name] = error
-        return name in self.statistics
+                last = error
+                if dataset not in missing:
+                    log.warning("%s is not available: %s", name, error)
+                continue
+            names[canonical_name(name)] = None
+            if name != dataset:
+                missing[dataset] = stand_in
+            break
+        else:
+            if len(settings.datasets) == 1:
+                raise last
+            missing[dataset] = None
+    if not names:
+        message = f"None of the data sets {', '.join(settings.datasets)} is available."
+        raise ParameterError(message, parameter="datasets", value=list(settings.datasets))
+    return names
+
+
+def _count(name: str, counts: dict[str, dict[str, Any]]) -> None:
+    if name in counts:
+        return
+    graph = resolve(name)
+    found = statistics(graph)
+    if not found.labelled:
+        raise LabelError(f"{name} has no labels to score predictions against.")
+    counts[name] = asdict(found) | {"fingerprint": graph.fingerprint}
 
 
 def _run_all(trials: list[Trial], folders: Sequence[Path], jobs: int, threads: int) -> Iterator[list[Result] | Failure]:
@@ -163,20 +153,17 @@ def _run_all(trials: list[Trial], folders: Sequence[Path], jobs: int, threads: i
     while trials:
         known = [result for folder in folders for result in read_results(folder)]
         done = {result.cell for result in known}
-        work: list[tuple[Trial, list[Result]]] = []
-        later: list[Trial] = []
-        claimed: set[tuple[str, str, str, int]] = set()
+        first: dict[tuple[Any, ...], Trial] = {}
         for trial in trials:
-            models = trial.models if trial.looks_at_model else ("any",)
-            claims = set(product([trial.graph], [str(trial.strategy)], map(str, models), trial.seeds))
-            if claimed & claims:
-                later.append(trial)
-            elif not done.issuperset(trial.cells()):
+            model = str(trial.models[0]) if trial.looks_at_model else ""
+            first.setdefault((trial.graph, str(trial.strategy), model, trial.seeds[0]), trial)
+        work = []
+        for trial in first.values():
+            if not done.issuperset(trial.cells()):
                 place = (trial.graph, trial.strategy.name)
                 work.append((trial, [result for result in known if (result.graph, result.strategy) == place]))
-            claimed |= claims
         yield from run_trials(work, jobs, threads)
-        trials = later
+        trials = [trial for trial in trials if not any(trial is each for each in first.values())]
 
 
 def _write_results(
@@ -200,43 +187,52 @@ def run_trials(
 ) -> Iterator[list[Result] | Failure]:
     """Run trials in worker processes; yield the results of each budget as soon as they are there, or the failure.
 
-    If a worker process is killed, the trials at work fail and the others continue.
-
-    Parameters
-    ----------
-    work
-        Trials, each with the known results of its graph and strategy.
-    jobs, threads
-        Number of processes, and of threads of each.
+    Each item of `work` is a trial with the known results of its graph and strategy. If a worker process is killed, its
+    trial fails and another worker continues with the others.
     """
-    context = get_context("spawn")
-    unfinished = dict(enumerate(work))
-    while unfinished:
-        messages: Any = context.Queue()
-        begun: set[int] = set()
-        others = set(active_children())
-        pool = ProcessPoolExecutor(min(jobs, len(unfinished)), context, _start_worker, (messages,))
-        try:
-            with _limit_threads(threads), interrupts.block_interrupts():
-                futures = [pool.submit(_run_trial, number, *each) for number, each in unfinished.items()]
-            while unfinished:
+    waiting = list(reversed(work))
+    workers: dict[Connection, tuple[SpawnProcess, Trial]] = {}
+    try:
+        while waiting or workers:
+            while waiting and len(workers) < jobs:
+                with _limit_threads(threads), interrupts.block_interrupts():
+                    process, connection = _start_worker()
+                workers[connection] = process, _send_next(connection, waiting)
+            ready = wait(list(workers))
+            for connection in [each for each in workers if each in ready]:
+                process, trial = workers[connection]
                 try:
-                    number, answer = messages.get(timeout=POLL_INTERVAL_S)
-                except queue.Empty:
-                    if any(future.done() and future.exception() for future in futures):
-                        break
+                    answer = connection.recv()
+                except (EOFError, ConnectionError):
+                    del workers[connection]
+                    yield Failure(str(trial), "a worker process ended unexpectedly; run again to continue")
                     continue
-                begun.add(number)
                 if answer is None or isinstance(answer, Failure):
-                    del unfinished[number]
+                    if waiting:
+                        workers[connection] = process, _send_next(connection, waiting)
+                    else:
+                        del workers[connection]
+                        connection.close()
                 if answer:
                     yield answer
-        finally:
-            for worker in set(active_children()) - others:
-                worker.terminate()
-            pool.shutdown(cancel_futures=True)
-        for number in begun.intersection(unfinished) or list(unfinished):
-            yield Failure(str(unfinished.pop(number)[0]), "a worker process ended unexpectedly; run again to continue")
+    finally:
+        for process, _ in workers.values():
+            process.terminate()
+
+
+def _start_worker() -> tuple[SpawnProcess, Connection]:
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_run_trials, args=(theirs,))
+    process.start()
+    theirs.close()
+    return process, ours
+
+
+def _send_next(connection: Connection, waiting: list[tuple[Trial, list[Result]]]) -> Trial:
+    trial, known = waiting.pop()
+    connection.send((trial, known))
+    return trial
 
 
 @contextmanager
@@ -255,15 +251,22 @@ def _limit_threads(threads: int) -> Iterator[None]:
                 os.environ[name] = value
 
 
-_messages: Any = None
-"""In a worker process, the queue of its answers."""
-
-
-def _start_worker(messages: Any) -> None:
-    global _messages
-    _messages = messages
+def _run_trials(connection: Connection) -> None:
+    """Run trials in a worker process until the connection closes: answer each with results, then None or a failure."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
+    while True:
+        try:
+            trial, known = connection.recv()
+        except EOFError:
+            return
+        try:
+            for results in _load_protocol(trial.dataset).run(trial, known):
+                connection.send(results)
+            connection.send(None)
+        except Exception as error:
+            reason = str(error) if isinstance(error, FeatpropError) else f"{type(error).__name__}: {error}"
+            connection.send(Failure(str(trial), reason))
 
 
 def _exit_with_parent() -> None:
@@ -271,19 +274,6 @@ def _exit_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-def _run_trial(number: int, trial: Trial, known: list[Result]) -> None:
-    """Run a trial in a worker process: send an empty list, the results of each budget, and None or the failure."""
-    _messages.put((number, []))
-    try:
-        for results in _load_protocol(trial.dataset).run(trial, known):
-            _messages.put((number, results))
-    except Exception as error:
-        reason = str(error) if isinstance(error, FeatpropError) else f"{type(error).__name__}: {error}"
-        _messages.put((number, Failure(str(trial), reason)))
-    else:
-        _messages.put((number, None))
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""What to run: data sets, strategies, budgets, seeds and models, from options or from a TOML file.
+"""What to run: settings, from options or from a TOML file, and the trials and cells they consist of.
 
 .. code-block:: toml
 
@@ -28,20 +28,29 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import pairwise, product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from featprop.datasets import find, is_known
 from featprop.errors import FileError, ParameterError, quote_error, unknown_choice
 from featprop.experiments.paper import BUDGETS
 from featprop.models import MODELS, model_class
 from featprop.options import changed_options, options_of, parse_options, settings_of
 from featprop.registry import Registry
-from featprop.strategies import STRATEGIES
+from featprop.strategies import STRATEGIES, get_strategy, strategy_class
 
 INITIAL_POOL_SIZE = 5
 """Number of random nodes that a strategy that needs a model starts from."""
+PROTOCOLS = {
+    "paper": "scores all nodes, including the labelled ones, as in the paper",
+    "unlabelled": "scores only the nodes without a label",
+}
+"""The nodes on which predictions are scored."""
+SEEDS_PER_TRIAL = 5
+"""Seeds trained as one batch: a fixed number, so adding seeds later does not change the earlier ones."""
 SPEC = re.compile(r"([^\[\]]+)(?:\[(.*)\])?")
 
 
@@ -77,72 +86,46 @@ class Spec:
 
 @dataclass(frozen=True)
 class Settings:
-    """What to run; checked on creation.
+    """What to run; checked on creation."""
 
-    Attributes
-    ----------
-    datasets
-        Names of data sets, or paths of graphs with labels.
-    strategies, models
-        Names, or ``name[option=value,…]``.
-    title
-        What the results are for.
-    budgets
-        Numbers of labelled nodes, ascending.
-    seeds
-        Number of seeds; they are 0, 1, 2, …
-    epochs
-        Training epochs of every model that has them.
-    stand_ins
-        Data set to use instead of one that is not available.
-    only
-        Data sets of a strategy that does not run on all of them.
-    options, settings
-        Options of strategies and settings of models that differ from the defaults.
-    """
-
-    datasets: Sequence[str]
-    strategies: Sequence[str]
+    datasets: Sequence[str]  # names of data sets, or paths of graphs with labels
+    strategies: Sequence[str]  # names, or name[option=value,…]
     title: str = ""
-    models: Sequence[str] = ("gcn",)
-    budgets: Sequence[int] = BUDGETS
-    seeds: int = 5
-    epochs: int | None = None
+    models: Sequence[str] = ("gcn",)  # names, or name[setting=value,…]
+    budgets: Sequence[int] = BUDGETS  # numbers of labelled nodes, ascending
+    seeds: int = 5  # number of seeds; they are 0, 1, 2, …
+    epochs: int | None = None  # training epochs of every model that has them
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("stand_ins", "only", "options", "settings"):
-            _check_mapping(name, getattr(self, name))
-        for name in ("datasets", "strategies", "models"):
-            _check_names(name, getattr(self, name))
-        _check_names("stand_ins", list(self.stand_ins.values()))
+        tables = {name: getattr(self, name) for name in ("stand_ins", "only", "options", "settings")}
+        for name, values in tables.items():
+            _check(name, values, isinstance(values, Mapping), "a table of names and values")
+        lists: dict[str, Any] = {name: getattr(self, name) for name in ("datasets", "strategies", "models")}
+        lists |= {"stand_ins": list(self.stand_ins.values())} | {f"only.{name}": self.only[name] for name in self.only}
+        for name, values in lists.items():
+            is_list = isinstance(values, list | tuple) and all(isinstance(value, str) for value in values)
+            _check(name, values, is_list, "a list of names")
+        for name in ("datasets", "models"):
+            is_set = bool(lists[name]) and len(set(lists[name])) == len(lists[name])
+            _check(name, lists[name], is_set, "a list of different names")
         places = {*self.datasets, *self.stand_ins.values()}
         for name, where in self.only.items():
             STRATEGIES.find(name)
-            _check_names(f"only.{name}", where)
             for place in set(where) - places:
                 raise unknown_choice(f"only.{name}", place, places)
         for parameter, registry in (("options", STRATEGIES), ("settings", MODELS)):
-            for name, values in getattr(self, parameter).items():
-                _check_mapping(f"{parameter}.{name}", values)
+            for name, values in tables[parameter].items():
+                _check(f"{parameter}.{name}", values, isinstance(values, Mapping), "a table of names and values")
                 registry.make(name, **values)
-        for name in ("datasets", "models"):
-            values = getattr(self, name)
-            if not values or len(set(values)) < len(values):
-                message = f"`{name}` must name at least one, and each only once."
-                raise ParameterError(message, parameter=name, value=list(values))
-        for name in ("seeds", "epochs"):
-            number = getattr(self, name)
-            if number is not None and (not _is_whole(number) or number < 1):
-                message = f"`{name}` must be a whole number of at least 1, not {number!r}."
-                raise ParameterError(message, parameter=name, value=number)
+        for name, number in {"seeds": self.seeds, "epochs": 1 if self.epochs is None else self.epochs}.items():
+            _check(name, number, _is_whole(number) and number >= 1, "a whole number of at least 1")
         budgets = [number for number in self.budgets if _is_whole(number)]
-        if not budgets or list(self.budgets) != sorted(set(budgets)) or budgets[0] <= INITIAL_POOL_SIZE:
-            message = f"`budgets` must be whole numbers above {INITIAL_POOL_SIZE} in ascending order."
-            raise ParameterError(message, parameter="budgets", value=list(self.budgets))
+        is_ascending = bool(budgets) and list(self.budgets) == sorted(set(budgets)) and budgets[0] > INITIAL_POOL_SIZE
+        _check("budgets", self.budgets, is_ascending, f"whole numbers above {INITIAL_POOL_SIZE} in ascending order")
         self.strategy_specs()
         self.model_specs()
 
@@ -168,16 +151,9 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _check_names(parameter: str, values: Any) -> None:
-    if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
-        message = f"`{parameter}` must be a list of names, not {values!r}."
-        raise ParameterError(message, parameter=parameter, value=values)
-
-
-def _check_mapping(parameter: str, values: Any) -> None:
-    if not isinstance(values, Mapping):
-        message = f"`{parameter}` must be a table of names and values, not {values!r}."
-        raise ParameterError(message, parameter=parameter, value=values)
+def _check(parameter: str, value: Any, is_valid: bool, wanted: str) -> None:
+    if not is_valid:
+        raise ParameterError(f"`{parameter}` must be {wanted}, not {value!r}.", parameter=parameter, value=value)
 
 
 def read_settings(path: Path) -> Settings:
@@ -198,3 +174,80 @@ def read_settings(path: Path) -> Settings:
         if not isinstance(content[key], list):
             raise FileError(f"`{key}` in {path} must be a list.", path=path)
     return Settings(**{known[key]: value for key, value in content.items()})
+
+
+class Cell(NamedTuple):
+    """Identity of a result."""
+
+    graph: str  # fingerprint of the graph with its labels
+    strategy: str
+    options: str
+    model: str
+    settings: str
+    schedule: tuple[int, ...]
+    budget: int
+    seed: int
+    protocol: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One strategy on one data set, over all budgets, for a few seeds.
+
+    A strategy that looks at a model has a trial for each model; any other strategy selects once for all models.
+    """
+
+    dataset: str
+    graph: str  # fingerprint of the graph of the data set
+    strategy: Spec
+    models: tuple[Spec, ...]
+    budgets: tuple[int, ...]  # ascending
+    seeds: tuple[int, ...]  # trained as one batch
+
+    @property
+    def looks_at_model(self) -> bool:
+        """Whether the strategy looks at a model, so that its pool grows from budget to budget."""
+        return strategy_class(self.strategy.name).looks_at_model()
+
+    def schedule(self, budget: int) -> tuple[int, ...]:
+        """Return the numbers of labels at which the strategy is asked up to a budget; empty without a model."""
+        if not self.looks_at_model:
+            return ()
+        strategy = get_strategy(self.strategy.name, **self.strategy.options)
+        reached = [each for each in self.budgets if each <= budget]
+        return tuple(size for before, after in pairwise([0, *reached]) for size in strategy.steps(before, after))
+
+    def cells(self, budget: int | None = None) -> Iterator[Cell]:
+        """Yield the cells of one budget or of all budgets."""
+        budgets = self.budgets if budget is None else (budget,)
+        for amount, seed, model, protocol in product(budgets, self.seeds, self.models, PROTOCOLS):
+            specs = (self.strategy.name, self.strategy.key, model.name, model.key)
+            yield Cell(self.graph, *specs, self.schedule(amount), amount, seed, protocol)
+
+    def __str__(self) -> str:
+        models = " and ".join(map(str, self.models))
+        return f"{self.dataset}, {self.strategy}, {models}, seeds {self.seeds[0]} to {self.seeds[-1]}"
+
+
+def plan_trials(settings: Settings, graphs: dict[str, str]) -> list[Trial]:
+    """Return the trials of the settings on the available data sets; `graphs` has their fingerprints by name."""
+    seeds, models = range(settings.seeds), tuple({str(spec): spec for spec in settings.model_specs()}.values())
+    batches = [tuple(seeds[start : start + SEEDS_PER_TRIAL]) for start in seeds[::SEEDS_PER_TRIAL]]
+    trials = []
+    strategies = {str(spec): spec for spec in settings.strategy_specs()}
+    for dataset, strategy in product(graphs, strategies.values()):
+        places = settings.only.get(strategy.name, settings.datasets)
+        if dataset in {
+            canonical_name(name) for place in places for name in (place, settings.stand_ins.get(place, place))
+        }:
+            several = [(model,) for model in models] if strategy_class(strategy.name).looks_at_model() else [models]
+            trials += [
+                Trial(dataset, graphs[dataset], strategy, specs, tuple(settings.budgets), batch)
+                for specs, batch in product(several, batches)
+            ]
+    return trials
+
+
+def canonical_name(name: str) -> str:
+    """Return the catalogue's spelling of a data set; paths of graphs stay as they are."""
+    return find(name).name if not Path(name).exists() and is_known(name) else name

@@ -19,7 +19,7 @@ from scipy.stats import pearsonr, spearmanr
 from featprop.datasets import CATALOGUE, is_known
 from featprop.experiments import paper
 from featprop.experiments.results import COUNTS
-from featprop.experiments.scoring import PROTOCOLS
+from featprop.experiments.settings import PROTOCOLS
 from featprop.experiments.summary import METRICS, Results, Runs, paired_test
 from featprop.models import DEFAULT_MODEL
 from featprop.strategies import DEFAULT_STRATEGY

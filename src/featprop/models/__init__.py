@@ -3,12 +3,13 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from featprop.models.base import NodeClassifier, clone
-from featprop.models.registry import (
+from featprop.models.base import (
     BUILT_IN,
     DEFAULT_MODEL,
     MODELS,
+    NodeClassifier,
     available_models,
+    clone,
     get_model,
     model_class,
     register_model,

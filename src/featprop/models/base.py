@@ -21,6 +21,7 @@ from featprop.ids import as_array, is_missing, match_labels, sorted_classes
 from featprop.matrix import Features, as_dense
 from featprop.options import check_options, options_of, unknown_option
 from featprop.propagation import Propagation
+from featprop.registry import Registry
 
 if TYPE_CHECKING:
     from featprop.features import Leak
@@ -436,3 +437,29 @@ def _check_labels(graph: Graph, positions: NDArray[np.intp], names: list[Hashabl
     if unknown:
         message = f"`labels` has no label for {first_five(list(map(repr, unknown)))} of the nodes."
         raise LabelError(message, hint="Leave these nodes out.", parameter="labels", node=unknown[0])
+
+
+BUILT_IN = {"gcn": "GCN", "ridge": "GraphRidge", "sgc": "SGC"}
+"""Class of each of featprop's models; its module has its name."""
+
+MODELS: Registry[NodeClassifier] = Registry(
+    "model",
+    NodeClassifier,
+    "featprop.models",
+    {name: f"featprop.models.{name}:{kind}" for name, kind in BUILT_IN.items()},
+)
+
+DEFAULT_MODEL = "ridge"
+"""Model trained unless another is named."""
+
+register_model = MODELS.register
+available_models = MODELS.names
+model_class = MODELS.find
+get_model = MODELS.make
+
+
+def seeded_model(random_state: int, name: str | None = None) -> NodeClassifier:
+    """Return a model, the default one if none is named, with that seed if it takes one."""
+    chosen = name or DEFAULT_MODEL
+    takes_seed = "random_state" in options_of(model_class(chosen))
+    return get_model(chosen, **({"random_state": random_state} if takes_seed else {}))

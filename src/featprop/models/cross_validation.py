@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from featprop.errors import ParameterError
 from featprop.graph import GraphLike, as_graph
 from featprop.ids import sorted_classes
-from featprop.models.base import NodeClassifier, clone, labelled_nodes
-from featprop.models.registry import DEFAULT_MODEL, get_model
+from featprop.models.base import DEFAULT_MODEL, NodeClassifier, clone, get_model, labelled_nodes
 
 
 def cross_validate(

@@ -23,7 +23,7 @@ from scipy.special import softmax
 
 from featprop.compute import get_backend, release_pages, split_into_chunks
 from featprop.matrix import Features, margins, read_only
-from featprop.models.base import NodeClassifier
+from featprop.models.base import NodeClassifier, register_model
 from featprop.models.calibration import (
     TYPICAL_INVERSE_TEMPERATURE,
     inverse_temperature,
@@ -32,7 +32,6 @@ from featprop.models.calibration import (
 )
 from featprop.models.folds import stratified_folds
 from featprop.models.least_squares import least_squares
-from featprop.models.registry import register_model
 from featprop.options import AtLeast, Between
 from featprop.propagation import STRUCTURE, FeatureSpace, Propagation, Reduction
 from featprop.propagation.feature_sets import SIGNATURE_SIGNS

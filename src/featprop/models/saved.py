@@ -20,8 +20,7 @@ from featprop.errors import FeatpropError, ModelError, ParameterError, quote_err
 from featprop.features import TablePreprocessor
 from featprop.files import writing_output
 from featprop.ids import from_jsonable, to_jsonable
-from featprop.models.base import NodeClassifier
-from featprop.models.registry import MODELS, get_model, model_class
+from featprop.models.base import MODELS, NodeClassifier, get_model, model_class
 from featprop.options import options_of, settings_of
 
 log = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.matrix import Features
+from featprop.models.base import register_model
 from featprop.models.neural import NeuralClassifier
-from featprop.models.registry import register_model
 from featprop.options import Between
 from featprop.propagation import Propagation
 

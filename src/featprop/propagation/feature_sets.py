@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.compute import get_backend, release_pages, split_into_chunks, sum_in_order
-from featprop.compute.row_kernels import normalize_rows
+from featprop.compute.kernels import normalize_rows
 from featprop.graph import Graph
 from featprop.ids import name_to_text
 from featprop.matrix import Floats, read_only
@@ -128,7 +128,6 @@ def _write_signs(block: slice, ids: NDArray[Any], rows: Floats) -> None:
         ]
         bits = np.unpackbits(np.frombuffer(b"".join(digests), dtype=np.uint8)).reshape(-1, SIGNATURE_SIGNS)
         rows[chunk] = bits.astype(np.float32) * 2 - 1
-        release_pages(rows, chunk)
 
 
 def _mean_row(rows: Floats) -> Floats:
@@ -143,7 +142,6 @@ def _sum_chunks(block: slice, rows: Floats) -> list[NDArray[np.float64]]:
     for chunk in split_into_chunks(block):
         counted = float(rows[chunk].any(axis=1).sum())
         found.append(np.append(rows[chunk].sum(axis=0, dtype=np.float64), counted))
-        release_pages(rows, chunk)
     return found
 
 
@@ -152,4 +150,3 @@ def _centre(block: slice, rows: Floats, centre: Floats) -> None:
         part = rows[chunk]
         part -= np.where(part.any(axis=1, keepdims=True), centre, np.float32(0))
         normalize_rows(part, MIN_CENTRED_LENGTH)
-        release_pages(rows, chunk)

@@ -19,13 +19,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.compute import get_backend, release_pages
+from featprop.compute import get_backend
 from featprop.compute.backend import split_evenly
-from featprop.compute.row_kernels import normalize_rows
-from featprop.compute.threads import run_by_rows
+from featprop.compute.kernels import normalize_rows, run_by_rows, sum_neighbours
 from featprop.graph import Graph
 from featprop.matrix import Floats, read_only
-from featprop.progress import tracked
 
 TELEPORT = 0.1
 """α of the diffusion: the probability that a random walk ends at each step."""
@@ -33,8 +31,6 @@ DIFFUSION_STEPS = 20
 """T of the diffusion; the omitted powers have a total weight of 0.9^21, a ninth."""
 MIN_LENGTH = 1e-6
 """Shorter smoothed rows are rounding errors: neighbours cancelled each other out."""
-
-ONE = np.float32(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +65,7 @@ def propagate_rows(edges: Edges, rows: Floats, hops: int) -> Floats:
     for columns in split_evenly(width, backend.max_columns(n, width)):
         source, target = (backend.allocate_temporary_rows(n, columns.stop - columns.start) for _ in range(2))
         backend.run(_scale, n, rows, columns, edges.scale, source)
-        for _ in tracked(range(hops), "propagating features", hops):
-            backend.run(_hop, n, edges, source, target)
-            source, target = target, source
+        source, target = backend.run_steps(_hop, n, hops, source, target, edges, stage="propagating features")
         backend.run(_unscale, n, source, columns, edges.scale, result)
     return result
 
@@ -97,18 +91,15 @@ def _smooth_columns(
     backend, n = get_backend(), len(own)
     width = columns.stop - columns.start
     result = {name: backend.allocate_rows(n, width) for name in names}
-    steps = iter(tracked(range(DIFFUSION_STEPS), "smoothing features", DIFFUSION_STEPS))
     first, second = (backend.allocate_temporary_rows(n, width) for _ in range(2))
     backend.run(_scale, n, own, columns, edges.scale, first)
-    next(steps)
-    backend.run(_hop, n, edges, first, second)
-    next(steps)
-    backend.run(_second_hop, n, edges, second, own, columns, first, result.get("two-hops"), whole)
+    backend.run(_hop, n, first, second, edges)
+    backend.run(_second_hop, n, second, first, edges, own, columns, result.get("two-hops"), whole)
     if "diffused" in names:
-        for step in steps:
-            out = result["diffused"] if step == DIFFUSION_STEPS - 1 else None
-            backend.run(_diffuse, n, edges, first, own, columns, second, out, whole)
-            first, second = second, first
+        arguments = edges, own, columns
+        steps = DIFFUSION_STEPS - 3
+        first, second = backend.run_steps(_diffuse, n, steps, first, second, *arguments, stage="smoothing features")
+        backend.run(_diffuse, n, first, second, *arguments, result["diffused"], whole)
     return result
 
 
@@ -121,33 +112,28 @@ def _sum_weights(block: slice, indptr: NDArray[Any], weights: Floats) -> tuple[N
     sums = np.diff(ends).astype(np.float64)
     if not all_ones:
         run_by_rows(_sum_rows, len(sums), len(inside), ends - ends[0], inside, sums)
-    release_pages(weights, entries)
     return sums, all_ones
 
 
 def _scale(block: slice, rows: Floats, columns: slice, scale: Floats, out: Floats) -> None:
     np.multiply(rows[block, columns], scale[block, None], out=out[block])
-    release_pages(rows, block)
-    release_pages(out, block)
 
 
 def _unscale(block: slice, rows: Floats, columns: slice, scale: Floats, out: Floats) -> None:
     np.divide(rows[block], scale[block, None], out=out[block, columns])
-    release_pages(out, block)
 
 
-def _hop(block: slice, edges: Edges, source: Floats, out: Floats) -> None:
+def _hop(block: slice, source: Floats, out: Floats, edges: Edges) -> None:
     _sum_neighbours(block, edges, source, out[block])
-    release_pages(out, block)
 
 
 def _second_hop(
     block: slice,
-    edges: Edges,
     source: Floats,
+    out: Floats,
+    edges: Edges,
     own: Floats,
     columns: slice,
-    out: Floats,
     unit: Floats | None,
     whole: bool,
 ) -> None:
@@ -158,25 +144,21 @@ def _second_hop(
     terms += np.float32(1 - TELEPORT) * source[block]
     terms += np.float32((1 - TELEPORT) ** 2) * summed
     out[block] = terms
-    release_pages(own, block)
-    release_pages(out, block)
     _write_unit(block, edges, summed, unit, whole)
 
 
 def _diffuse(
     block: slice,
-    edges: Edges,
     source: Floats,
+    out: Floats,
+    edges: Edges,
     own: Floats,
     columns: slice,
-    out: Floats,
-    unit: Floats | None,
-    whole: bool,
+    unit: Floats | None = None,
+    whole: bool = False,
 ) -> None:
-    _sum_neighbours(block, edges, source, out[block], own[block, columns], np.float32(1 - TELEPORT))
+    _sum_neighbours(block, edges, source, out[block], own[block, columns], 1 - TELEPORT)
     _write_unit(block, edges, out[block], unit, whole)
-    release_pages(own, block)
-    release_pages(out, block)
 
 
 def _write_unit(block: slice, edges: Edges, rows: Floats, out: Floats | None, whole: bool) -> None:
@@ -185,63 +167,21 @@ def _write_unit(block: slice, edges: Edges, rows: Floats, out: Floats | None, wh
         out[block] = rows
         if whole:
             normalize_rows(out[block], MIN_LENGTH, edges.scale[block])
-        release_pages(out, block)
 
 
 def _join(block: slice, parts: list[Floats], scale: Floats, out: Floats) -> None:
     out[block] = normalize_rows(np.hstack([part[block] for part in parts]), MIN_LENGTH, scale[block])
-    for each in (*parts, out):
-        release_pages(each, block)
 
 
 def _sum_neighbours(
-    block: slice, edges: Edges, source: Floats, out: Floats, first: Floats | None = None, share: np.float32 = ONE
+    block: slice, edges: Edges, source: Floats, out: Floats, first: Floats | None = None, share: float = 1.0
 ) -> None:
     """Write `share` D² (z + A z) for the rows of a block, plus D `first` if given."""
     ends = np.asarray(edges.indptr[block.start : block.stop + 1], dtype=np.int64)
     entries = slice(int(ends[0]), int(ends[-1]))
     weights = edges.weights[entries] if len(edges.weights) else edges.weights
-    arrays = ends - ends[0], edges.indices[entries], weights, source, block.start, edges.scale[block]
-    work = (len(arrays[1]) + len(out)) * source.shape[1]
-    run_by_rows(_add_neighbours, len(out), work, *arrays, out[:0] if first is None else first, share, out)
-    release_pages(edges.indices, entries)
-    if len(weights):
-        release_pages(edges.weights, entries)
-
-
-@njit(nogil=True, cache=True)
-def _add_neighbours(start, stop, ends, indices, weights, source, offset, scale, first, share, out):  # type: ignore[no-untyped-def]
-    """Sum over neighbours, four at a time so that the sum is written less often."""
-    width = source.shape[1]
-    weighted = len(weights) > 0
-    for i in range(start, stop):
-        for c in range(width):
-            out[i, c] = source[offset + i, c]
-        entry, end = ends[i], ends[i + 1]
-        while entry + 4 <= end:
-            j, k, m, o = indices[entry], indices[entry + 1], indices[entry + 2], indices[entry + 3]
-            if weighted:
-                s, t, u, v = weights[entry], weights[entry + 1], weights[entry + 2], weights[entry + 3]
-                for c in range(width):
-                    out[i, c] += (s * source[j, c] + t * source[k, c]) + (u * source[m, c] + v * source[o, c])
-            else:
-                for c in range(width):
-                    out[i, c] += (source[j, c] + source[k, c]) + (source[m, c] + source[o, c])
-            entry += 4
-        while entry < end:
-            j = indices[entry]
-            w = weights[entry] if weighted else np.float32(1)
-            for c in range(width):
-                out[i, c] += w * source[j, c]
-            entry += 1
-        factor = share * scale[i] * scale[i]
-        if len(first) > 0:
-            own = scale[i]
-            for c in range(width):
-                out[i, c] = factor * out[i, c] + own * first[i, c]
-        else:
-            for c in range(width):
-                out[i, c] *= factor
+    around = ends - ends[0], edges.indices[entries], weights
+    sum_neighbours(*around, source, block.start, edges.scale[block], out, first, share)
 
 
 @njit(nogil=True, cache=True)

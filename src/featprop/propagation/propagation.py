@@ -20,9 +20,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from featprop.compute import get_backend, release_pages
+from featprop.compute.kernels import normalize_rows
 from featprop.compute.points import Points
 from featprop.compute.propagated_points import PropagatedPoints
-from featprop.compute.row_kernels import normalize_rows
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph, GraphLike, as_graph
 from featprop.matrix import Features, Floats, Positions, read_only, unit_rows
@@ -213,6 +213,8 @@ class Propagation:
             shares, n = self.compared_shares, self.graph.n_nodes
             parts = [(self.features(name), np.float32(np.sqrt(share))) for name, share in shares.items()]
             sample = _join(parts, slice(None, None, -(-n // SVD_SAMPLE_ROWS)))
+            for rows, _ in parts:
+                release_pages(rows)
             width = COMPARED_COLUMNS if effective_dimension(sample) <= FLAT_DIMENSION else FLAT_COLUMNS
             directions = truncated_svd(sample, width) if sample.shape[1] > width else None
             rows = get_backend().allocate_rows(n, sample.shape[1] if directions is None else directions.shape[1])
@@ -250,10 +252,7 @@ class Propagation:
 
 def _join(parts: list[tuple[Floats, np.float32]], nodes: slice) -> Floats:
     """Concatenate the weighted feature sets of some nodes."""
-    joined = np.hstack([rows[nodes] * factor for rows, factor in parts])
-    for rows, _ in parts:
-        release_pages(rows, nodes if nodes.step is None else slice(None))
-    return joined
+    return np.hstack([rows[nodes] * factor for rows, factor in parts])
 
 
 def _compare(block: slice, parts: list[tuple[Floats, np.float32]], directions: Floats | None, out: Floats) -> None:
@@ -261,7 +260,6 @@ def _compare(block: slice, parts: list[tuple[Floats, np.float32]], directions: F
     joined = _join(parts, block)
     out[block] = joined if directions is None else joined @ directions
     normalize_rows(out[block], MIN_CENTRED_LENGTH)
-    release_pages(out, block)
 
 
 def propagate(graph: GraphLike, layers: int = 2) -> Features:

@@ -22,10 +22,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from featprop.cache import cached_array
-from featprop.compute import get_backend, release_pages, split_into_chunks, sum_in_order
+from featprop.compute import get_backend, split_into_chunks, sum_in_order
 from featprop.compute.backend import CHUNK_ROWS
-from featprop.compute.row_kernels import multiply_sparse, normalize_rows
-from featprop.compute.threads import run_by_rows
+from featprop.compute.kernels import multiply_sparse, normalize_rows, run_by_rows
 from featprop.matrix import Features, Floats, as_dense, read_only
 from featprop.progress import tracked
 
@@ -171,9 +170,7 @@ def _largest(block: slice, features: Features) -> float:
     """Return the largest absolute value in a block."""
     rows: Any = _take(features, block)
     values = rows.data if sp.issparse(rows) else rows
-    largest = float(max(values.max(initial=0), -values.min(initial=0)))
-    _release(features, block)
-    return largest
+    return float(max(values.max(initial=0), -values.min(initial=0)))
 
 
 def _chunk_moments(
@@ -186,7 +183,6 @@ def _chunk_moments(
         sums = np.zeros((2, columns.shape[1]))
         run_by_rows(_moments, columns.shape[1], columns.size, columns, near, sums)
         found.append(sums)
-    _release(features, block)
     return found
 
 
@@ -201,18 +197,11 @@ def _transform_block(
             _centre, len(columns), columns.size, columns, centre, np.float32(last), _has_features(taken), out[chunk]
         )
         normalize_rows(out[chunk])
-    _release(features, block)
-    release_pages(out, block)
 
 
 def _take(features: Features, rows: slice) -> Features:
     """Return some rows without copying if these are all rows."""
     return features if rows == slice(0, features.shape[0]) else features[rows]
-
-
-def _release(features: Features, rows: slice) -> None:
-    if not sp.issparse(features):
-        release_pages(np.asarray(features), rows)
 
 
 def _columns(features: Features, directions: Floats | None, scale: float) -> Floats:

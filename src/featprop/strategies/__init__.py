@@ -3,17 +3,18 @@
 from typing import TYPE_CHECKING, Any
 
 from featprop.options import AtLeast, Between
-from featprop.strategies.base import ScoreStrategy, Strategy
-from featprop.strategies.context import OUTPUTS, QueryContext
-from featprop.strategies.registry import (
+from featprop.strategies.base import (
     BUILT_IN,
     DEFAULT_STRATEGY,
     STRATEGIES,
+    ScoreStrategy,
+    Strategy,
     available_strategies,
     get_strategy,
     register_strategy,
     strategy_class,
 )
+from featprop.strategies.context import OUTPUTS, QueryContext
 
 if TYPE_CHECKING:
     from featprop.strategies.age import AGE as AGE

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from featprop.clustering.kmeans import as_points, k_means
 from featprop.compute.points import Points
 from featprop.options import AtLeast, Between
-from featprop.strategies.base import ScoreStrategy
+from featprop.strategies.base import ScoreStrategy, register_strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.pagerank import page_rank
-from featprop.strategies.registry import register_strategy
 from featprop.strategies.uncertainty import entropy
 
 

@@ -25,10 +25,9 @@ from numpy.typing import NDArray
 from featprop.matrix import as_dense
 from featprop.options import AtLeast, Between
 from featprop.strategies.age import information_density
-from featprop.strategies.base import Strategy
+from featprop.strategies.base import Strategy, register_strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.pagerank import page_rank
-from featprop.strategies.registry import register_strategy
 from featprop.strategies.uncertainty import entropy
 
 ARMS = ("entropy", "density", "centrality")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from featprop.errors import ParameterError
 from featprop.options import describe_class
+from featprop.registry import Registry
 from featprop.strategies.context import QueryContext
 
 TIE_TOLERANCE = 1e-9
@@ -93,3 +94,41 @@ def best_first(scores: NDArray[np.float64], generator: np.random.Generator) -> N
     unit = TIE_TOLERANCE * float(np.abs(scores).max(initial=0.0)) or 1.0
     shuffled = generator.permutation(len(scores))
     return shuffled[np.argsort(-np.round(scores[shuffled] / unit), kind="stable")]
+
+
+BUILT_IN = {
+    "age": "AGE",
+    "anrmab": "ANRMAB",
+    "coreset-greedy": "CoresetGreedy",
+    "coreset-mip": "CoresetMIP",
+    "degree": "Degree",
+    "featprop": "FeatProp",
+    "featprop-cosine": "FeatPropCosine",
+    "featprop-diffused": "FeatPropDiffused",
+    "featprop-hidden": "FeatPropHidden",
+    "featprop-kcenter": "FeatPropKCenter",
+    "grain-ball": "GrainBall",
+    "grain-nn": "GrainNN",
+    "graphpart": "GraphPart",
+    "graphpart-far": "GraphPartFar",
+    "herding": "Herding",
+    "pagerank": "PageRank",
+    "random": "Random",
+    "uncertainty": "Uncertainty",
+}
+"""Class of each of featprop's strategies; its module is the name with underscores."""
+
+STRATEGIES: Registry[Strategy] = Registry(
+    "strategy",
+    Strategy,
+    "featprop.strategies",
+    {name: f"featprop.strategies.{name.replace('-', '_')}:{kind}" for name, kind in BUILT_IN.items()},
+)
+
+DEFAULT_STRATEGY = "featprop-diffused"
+"""Strategy used unless another is named."""
+
+register_strategy = STRATEGIES.register
+available_strategies = STRATEGIES.names
+strategy_class = STRATEGIES.find
+get_strategy = STRATEGIES.make

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from featprop.clustering.kcenter import k_center
 from featprop.compute.points import Points
-from featprop.strategies.base import Strategy
+from featprop.strategies.base import Strategy, register_strategy
 from featprop.strategies.context import QueryContext
-from featprop.strategies.registry import register_strategy
 
 
 @register_strategy("coreset-greedy")

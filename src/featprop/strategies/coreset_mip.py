@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from featprop.clustering.robust_kcenter import robust_k_center
 from featprop.compute.points import Points
 from featprop.options import AtLeast, Between
-from featprop.strategies.base import Strategy
+from featprop.strategies.base import Strategy, register_strategy
 from featprop.strategies.context import QueryContext
-from featprop.strategies.registry import register_strategy
 
 log = logging.getLogger(__name__)
 

@@ -20,9 +20,8 @@ from featprop.clustering.swaps import greedy_order
 from featprop.compute.points import Points
 from featprop.matrix import Features
 from featprop.options import Between
-from featprop.strategies.base import Strategy
+from featprop.strategies.base import Strategy, register_strategy
 from featprop.strategies.context import QueryContext
-from featprop.strategies.registry import register_strategy
 
 MAX_ITERATIONS = 300
 """Upper limit for K-Means, which usually converges much earlier."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from featprop.compute.points import Points
+from featprop.strategies.base import register_strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import FeatProp
-from featprop.strategies.registry import register_strategy
 
 
 @register_strategy("featprop-cosine")

@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 from featprop.matrix import margins
 from featprop.options import Above, AtLeast
 from featprop.propagation import Propagation
-from featprop.strategies.base import Strategy
+from featprop.strategies.base import Strategy, register_strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import clustered
-from featprop.strategies.registry import register_strategy
 
 CERTAIN_QUANTILE = 0.9
 """Quantile of the margins that counts as certain."""

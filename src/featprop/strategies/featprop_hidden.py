@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.strategies.base import Strategy
+from featprop.strategies.base import Strategy, register_strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.featprop import clustered
-from featprop.strategies.registry import register_strategy
 
 
 @register_strategy("featprop-hidden")

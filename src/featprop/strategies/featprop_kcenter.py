@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from featprop.clustering.kcenter import k_center
 from featprop.options import Between
-from featprop.strategies.base import Strategy
+from featprop.strategies.base import Strategy, register_strategy
 from featprop.strategies.context import QueryContext
-from featprop.strategies.registry import register_strategy
 
 
 @register_strategy("featprop-kcenter")

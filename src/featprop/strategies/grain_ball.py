@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.options import Between
+from featprop.strategies.base import register_strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.grain import Grain, greedy_cover
 from featprop.strategies.references import distance_quantile
-from featprop.strategies.registry import register_strategy
 
 
 @register_strategy("grain-ball")

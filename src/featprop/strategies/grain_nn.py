@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.strategies.base import register_strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.grain import Grain, greedy_cover
-from featprop.strategies.registry import register_strategy
 
 
 @register_strategy("grain-nn")

@@ -17,9 +17,8 @@ from featprop.compute.points import Points, first_minimum
 from featprop.graph import Graph
 from featprop.matrix import read_only
 from featprop.options import AtLeast, Between
-from featprop.strategies.base import Strategy
+from featprop.strategies.base import Strategy, register_strategy
 from featprop.strategies.context import QueryContext
-from featprop.strategies.registry import register_strategy
 
 
 @register_strategy("graphpart")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.strategies.base import register_strategy
 from featprop.strategies.graphpart import GraphPart
-from featprop.strategies.registry import register_strategy
 
 
 @register_strategy("graphpart-far")

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from featprop.clustering.swaps import greedy_order
 from featprop.options import Between
-from featprop.strategies.base import Strategy
+from featprop.strategies.base import Strategy, register_strategy
 from featprop.strategies.context import QueryContext
 from featprop.strategies.references import distance_quantile, sample_references
-from featprop.strategies.registry import register_strategy
 
 
 @register_strategy("herding")

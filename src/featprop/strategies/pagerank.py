@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from featprop.graph import Graph
 from featprop.options import Between
-from featprop.strategies.base import ScoreStrategy
+from featprop.strategies.base import ScoreStrategy, register_strategy
 from featprop.strategies.context import QueryContext
-from featprop.strategies.registry import register_strategy
 
 TOLERANCE = 1e-12
 MAX_STEPS = 1000

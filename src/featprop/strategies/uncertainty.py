@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.matrix import Features, as_dense
-from featprop.strategies.base import ScoreStrategy
+from featprop.strategies.base import ScoreStrategy, register_strategy
 from featprop.strategies.context import QueryContext
-from featprop.strategies.registry import register_strategy
 
 
 @register_strategy("uncertainty")
