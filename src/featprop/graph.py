@@ -466,7 +466,7 @@ def _has_booleans(ids: NDArray[Any]) -> bool:
 
 def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
     if n == 0:
-        raise GraphError("The graph has no nodes.", hint="Add a row for each node.")
+        raise GraphError("The graph has no nodes.", hint="Add a row for each node.", parameter="features")
     if ids is None:
         return np.arange(n)
     names = ids.copy() if isinstance(ids, np.ndarray) else as_array(plain(ids))

@@ -63,14 +63,10 @@ NO_CSV = {"graph/nodes.csv": None}
 MISSING = [
     ("graph", {}, "select nowhere -b 2", "nowhere"),
     ("similar folder", {"my_graph/nodes.csv": NODES}, "select my-graph/ -b 2", "my-graph"),
-    ("nodes", NO_CSV, SELECT, "graph nodes.csv"),
-    ("edges", {"graph/edges.csv": None}, SELECT, "graph edges.csv"),
-    ("both", {"graph/edges.csv": None, "graph/nodes.csv": None}, SELECT, "graph nodes.csv edges.csv"),
-    ("id column", nodes(NODES.replace("id,", "name,")), SELECT, "graph/nodes.csv id name --id"),
+    ("nodes and edges", {"graph/edges.csv": None, "graph/nodes.csv": None}, SELECT, "graph nodes edges init"),
+    ("id column", nodes(NODES.replace("id,", "name,")), SELECT, "graph/nodes.csv id name"),
     ("target column", edges("source\na\n"), SELECT, "graph/edges.csv target"),
-    ("target column, with weights", edges("source,weight\na,1\n"), SELECT, "graph/edges.csv target"),
-    ("weights other than the ends", {}, f"{SELECT} --weight target", "graph/edges.csv target --weight"),
-    ("feature column", {}, f"{SELECT} --features w* --features v*", "graph/nodes.csv v* w1 w2"),
+    ("feature column", {"graph/graph.toml": "[columns]\nv = 'number'\n"}, SELECT, "v w1 w2"),
     ("labels to train", {}, TRAIN, "labels.csv"),
     ("labels to select", {}, f"{SELECT} --labels labels.csv", "labels.csv"),
     ("label column", labels("id,class\na,left\n"), TRAIN, "labels.csv label class"),
@@ -80,26 +76,26 @@ MISSING = [
 ]
 
 FILE_TYPES = [
-    ("CSV named parquet", NO_CSV | {"graph/nodes.parquet": NODES}, SELECT, "graph/nodes.parquet Parquet"),
+    ("CSV named parquet", NO_CSV | {"graph/nodes.parquet": NODES}, SELECT, "graph/nodes.parquet"),
     ("Parquet named csv", nodes(parquet(id=list("abcde"), w=[1, 2, 3, 4, 5])), SELECT, "graph/nodes.csv CSV"),
     ("text named npz", {"graph.npz": NODES}, "select graph.npz -b 2", "graph.npz"),
-    ("another npz", {"graph.npz": npz(weights=np.ones(3))}, "select graph.npz -b 2", "graph.npz adj_data"),
+    ("another npz", {"graph.npz": npz(weights=np.ones(3))}, "select graph.npz -b 2", "graph.npz weights"),
     ("binary nodes", nodes(BINARY), SELECT, "graph/nodes.csv"),
     ("binary edges", edges(BINARY), SELECT, "graph/edges.csv"),
     ("binary labels", labels(BINARY), TRAIN, "labels.csv"),
     ("empty file", nodes(""), SELECT, "graph/nodes.csv"),
-    ("file for a folder", {}, "select graph/nodes.csv -b 2", "graph/nodes.csv edges.csv"),
+    ("nodes for edges", {}, "select graph/nodes.csv -b 2", "graph/nodes.csv w1"),
     (
         "ids that are not UTF-8",
         NO_CSV | {"graph/nodes.parquet": parquet(id=NOT_UTF8, w=[1, 2])},
         SELECT,
-        "graph/nodes.parquet id UTF-8",
+        "graph/nodes.parquet UTF8",
     ),
     (
         "labels that are not UTF-8",
         {"labels.parquet": parquet(id=["a", "b"], label=NOT_UTF8)},
         "train graph --labels labels.parquet",
-        "labels.parquet label UTF-8",
+        "labels.parquet UTF8",
     ),
     ("two files of nodes", {"graph/nodes.parquet": parquet(id=["a"], w=[1])}, SELECT, "nodes.csv nodes.parquet"),
 ]
@@ -112,30 +108,14 @@ GRAPHS = [
         "edges of unknown nodes",
         edges(EDGES + "z0,z1\nz0,a\nz2,z3\na,z4\nb,z5\nc,z6\n"),
         SELECT,
-        "graph/edges.csv 7 z0 z1 6 10",
+        "graph/edges.csv z0 z1 6 10",
     ),
-    ("edge to an empty cell", edges(EDGES + "a,\n"), SELECT, "graph/edges.csv empty 5"),
-    ("NaN", nodes(NODES.replace("b,1,", "b,nan,")), f"{SELECT} --raw", "graph/nodes.csv w1 2 --raw"),
-    ("empty cell", nodes(NODES.replace("c,0,1,", "c,0,,")), f"{SELECT} --raw", "graph/nodes.csv w2 3 --raw"),
-    ("infinity", nodes(NODES.replace("c,0,1,", "c,0,-inf,")), f"{SELECT} --raw", "graph/nodes.csv w2 inf 3 --raw"),
-    (
-        "null in Parquet",
-        NO_CSV | {"graph/nodes.parquet": parquet(id=[7, 8], w=[1, None])},
-        f"{SELECT} --raw",
-        "graph/nodes.parquet w 2 --raw",
-    ),
-    ("no feature", nodes("id,name,label\na,Ann,x\nb,Bob,y\n"), SELECT, "graph/nodes.csv name --column"),
-    (
-        "text as a raw feature",
-        nodes(NODES.replace("b,1,", "b,one,")),
-        f"{SELECT} --features w1 --raw",
-        "graph/nodes.csv w1 --raw",
-    ),
+    ("edge to an empty cell", edges(EDGES + "a,\n"), SELECT, "graph/edges.csv 1 5"),
     ("no nodes", nodes("id,w1,label\n") | edges("source,target\n"), SELECT, "graph/nodes.csv"),
     ("negative weight", edges("source,target,weight\na,b,1\nb,c,-2\nc,d,-1\n"), SELECT, "b c 2"),
-    ("NaN weight", edges("source,target,weight\na,b,1\nb,c,nan\n"), SELECT, "graph/edges.csv weight nan 2 --weights"),
-    ("text weight", edges("source,target,weight\na,b,1\nb,c,strong\n"), SELECT, "graph/edges.csv weight strong 2"),
-    ("empty weight", edges("source,target,weight\na,b,1\nb,c,\nc,d,\n"), SELECT, "graph/edges.csv weight empty 2"),
+    ("NaN weight", edges("source,target,weight\na,b,1\nb,c,nan\n"), SELECT, "graph/edges.csv weight nan b c"),
+    ("text weight", edges("source,target,weight\na,b,1\nb,c,strong\n"), SELECT, "graph/edges.csv weight strong b c"),
+    ("empty weight", edges("source,target,weight\na,b,1\nb,c,\nc,d,\n"), SELECT, "graph/edges.csv weight 2 b c"),
 ]
 
 FEATPROP = f"{SELECT} --strategy featprop --set"
@@ -166,12 +146,6 @@ OPTIONS = [
     ("setting of the default model", labels(LABELS), f"{TRAIN} --set alpha=0", "alpha ridge 0.0 1e-06"),
     ("setting of another model", labels(LABELS), f"{TRAIN} --set epochs=20", "ridge epochs alpha"),
     ("device to train", labels(LABELS), f"{TRAIN} --model gcn --device abacus", "device abacus cpu"),
-    (
-        "features of an npz",
-        {"graph.npz": npz(weights=np.ones(3))},
-        "select graph.npz -b 2 --features w*",
-        "--features .npz",
-    ),
 ]
 
 LABEL_FILES = [
@@ -200,7 +174,7 @@ OUTPUTS = [
     ("labels entered by a person", PICKS, SELECT, "picks.csv --force"),
     ("labels entered by a person, by predictions", PICKS, f"{PREDICT} --out picks.csv", "picks.csv --force"),
     ("file of another program", {"mine.csv": "date,amount\n"}, f"{SELECT} --out mine.csv", "mine.csv --force"),
-    ("nodes of the graph", {}, f"{SELECT} --out graph/nodes.csv --features w1", "graph/nodes.csv --force"),
+    ("nodes of the graph", {}, f"{SELECT} --out graph/nodes.csv", "graph/nodes.csv --force"),
     ("not CSV", {}, f"{SELECT} --out picks.xlsx", "picks.xlsx .csv"),
     ("folder", {"p.csv/x": ""}, f"{SELECT} --out p.csv", "p.csv"),
     ("below a file", {"notes": "x"}, f"{SELECT} --out notes/picks.csv", "notes/picks.csv"),

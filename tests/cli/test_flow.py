@@ -130,7 +130,8 @@ def test_the_same_seed_writes_the_same_files(run: Run, groups: Path) -> None:
 
 def test_training_on_the_labels_of_the_graph_and_chosen_features(run: Run, write_folder: WriteFolder) -> None:
     write_folder("id,w_1,year,w_2,label\na,1,1990,0,yes\nb,1,1991,0,\nc,0,1992,1,no\nd,0,1993,1,\n", "u,v\na,b\nc,d\n")
-    result = ok(run("train", "graph", "--features", "w_*", "--out", "models/new.safetensors", "--model", "sgc"))
+    Path("graph/graph.toml").write_text('[columns]\nignore = ["year"]\n')
+    result = ok(run("train", "graph", "--out", "models/new.safetensors", "--model", "sgc"))
     assert "Read 4 nodes, 2 edges, 2 features from graph" in result.stderr
     model = featprop.load_model("models/new.safetensors")
     assert model.feature_names_in_ == ("w_1", "w_2")

@@ -112,8 +112,8 @@ def test_it_prints_an_address_takes_labels_and_goes_on_where_people_stopped(star
     code, said = again.end(signal.SIGTERM)
     assert code == 0
     assert "'A' is 'a'" in said
-    assert "featprop inspect blobs --weights raw" in said
-    assert "featprop train blobs --weights raw --labels blobs.labels" in said
+    assert "featprop inspect blobs" in said
+    assert "featprop train blobs --labels blobs.labels" in said
     with LabelLog(tmp_path / "blobs.labels") as log:
         assert log.labels() == {node: "b"}
         assert log.classes() == ["a", "b", "c"]

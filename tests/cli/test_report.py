@@ -30,7 +30,7 @@ def test_a_page_is_written_with_the_commands_that_made_it(
     assert "Wrote the report to r.html" in result.output
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "Mine" in page
-    assert f"featprop select {graph_folder} --weights raw --labels {sheet} --budget 10 --out more.csv" in page
+    assert f"featprop select {graph_folder} --labels {sheet} --budget 10 --out more.csv" in page
     assert run("report", graph_folder, "--labels", sheet, "--out", "r.html").exit_code == 2
 
 

@@ -113,8 +113,8 @@ def test_the_command_line_writes_predictions_to_the_database(shop: Path, monkeyp
 
     monkeypatch.chdir(shop)
     runner = CliRunner()
-    assert runner.invoke(app, ["train", "graph.toml", "--out", "model"]).exit_code == 0
-    done = runner.invoke(app, ["predict", "graph.toml", "--model", "model", "--to", "shop.predictions"])
+    assert runner.invoke(app, ["train", "graph.toml", "--out", "model.safetensors"]).exit_code == 0
+    done = runner.invoke(app, ["predict", "graph.toml", "--model", "model.safetensors", "--to", "shop.predictions"])
     assert done.exit_code == 0, done.output
     rows = sqlite3.connect("shop.db").execute("SELECT id, confidence FROM predictions").fetchall()
     assert [row[0] for row in rows] == ["007", "8", "9", "10"]

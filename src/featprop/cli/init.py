@@ -47,7 +47,9 @@ def init(
     from featprop.sources.inferring import infer_description, relative_source
 
     if nodes is None and edges is None:
-        raise ParameterError("Name a table of nodes, of edges, or both.", hint="featprop init NODES EDGES")
+        raise ParameterError(
+            "Name a table of nodes, of edges, or both.", hint="For example: `featprop init nodes.csv edges.csv`."
+        )
     if out.exists() and not force:
         raise already_exists(out)
     folder = out.resolve().parent

@@ -164,8 +164,6 @@ class GraphDescription:
             if name not in (*sources, "attach", "columns", "graph"):
                 raise unknown_choice("setting", name, (*sources, "attach", "columns", "graph"))
         settings |= {name: _text(content, name) for name in sources if name in content}
-        if "nodes" not in settings and "edges" not in settings:
-            raise ParameterError("Neither nodes nor edges are given.", hint='Write, for example, edges = "edges.csv".')
         return cls(folder=folder, **settings)
 
     def to_toml(self) -> str:

@@ -249,7 +249,7 @@ def _labels(y: Any) -> NDArray[Any]:
     if labels.dim() != 1:
         raise LabelError(
             f"data.y has the shape {tuple(labels.shape)}, not one class per node.",
-            hint="Choose one column: each label needs a run of its own.",
+            hint="Choose one column: train one model per label.",
             parameter="y",
         )
     values = _array(labels)

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +70,15 @@ def describe(place: Path) -> GraphDescription:
     """Return the description of a ``graph.toml``, a folder, a workbook, a database or a table of edges."""
     if place.is_dir():
         if (place / FILE_NAME).is_file():
-            return GraphDescription.from_toml(place / FILE_NAME)
+            return describe(place / FILE_NAME)
         return _describe_folder(place)
     if place.suffix.lower() == ".toml":
-        return GraphDescription.from_toml(place)
+        description = GraphDescription.from_toml(place)
+        if description.nodes is None and description.edges is None:
+            usual = _describe_folder(place.parent)
+            features = description.features or usual.features
+            return replace(description, nodes=usual.nodes, edges=usual.edges, features=features)
+        return description
     if place.suffix.lower() in EXCEL:
         found = {role: f"{place.name}#{name}" for role, name in _named(place, sheet_names(place), "sheets").items()}
         return GraphDescription(found.get("nodes"), found.get("edges"), folder=place.parent)

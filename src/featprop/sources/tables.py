@@ -144,12 +144,13 @@ class Tables:
         book, _, sheet = spec.rpartition("#")
         paths = self._paths(book if table_suffix(Path(book)) in EXCEL else spec)
         suffix = table_suffix(paths[0])
+        name = spec if "://" in spec else str(self.folder / spec)
         if suffix in DELIMITED:
-            return self._delimited(paths, str(spec))
+            return self._delimited(paths, name)
         if suffix in EXCEL:
-            return self._sheet(paths[0], sheet if table_suffix(Path(book)) in EXCEL else None, spec)
+            return self._sheet(paths[0], sheet if table_suffix(Path(book)) in EXCEL else None, name)
         read = "read_parquet" if suffix in PARQUET else "read_json"
-        return self.described(str(spec), f"{read}({_listed(paths)}, union_by_name = true)")
+        return self.described(name, f"{read}({_listed(paths)}, union_by_name = true)")
 
     def arrow(self, table: pa.Table, name: str, *, typed: bool = True) -> Source:
         """Return the table of an Arrow table."""
