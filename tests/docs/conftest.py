@@ -251,7 +251,8 @@ class Reader:
         if file.exists():
             assert tomllib.loads(file.read_text(encoding="utf-8")) == content, where
         file.write_text(text, encoding="utf-8")
-        GraphDescription.from_toml(file)
+        for address in GraphDescription.from_toml(file).attach.values():
+            self.fetch(address.partition(":")[2])
 
     def _label(self, words: list[str], where: str) -> str:
         """Start the labelling page and stop it once it is up."""
