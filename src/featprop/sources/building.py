@@ -172,9 +172,9 @@ def join_edges(reader: EdgeReader, nodes: NodeTable, source: Source | None) -> N
         ) from error
 
 
-def _ids_elsewhere(start: str, n_ends: int, column: str, name: str) -> FileError:
+def _ids_elsewhere(start: str, n_ends: int, column: str, name: str) -> GraphError:
     """Return the error about ids that are in another column than a usual one."""
-    return FileError(
+    return GraphError(
         f"{start} the ids of the edges: all {n_ends:,} ids are in column {column!r}.",
         hint=f'Run `featprop init`, or set id = "{column}" under [columns] in graph.toml.',
         path=name,
