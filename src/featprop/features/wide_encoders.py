@@ -200,6 +200,7 @@ def _flatten_items(values: pa.Array) -> tuple[NDArray[np.int64], pa.Array, NDArr
     if lists is None:
         return np.empty(0, np.int64), pa.array([], pa.string()), np.empty(0, np.float32)
     items = as_text(pc.list_flatten(lists))
+    assert items is not None
     return pc.list_parent_indices(lists).to_numpy(), items, np.ones(len(items), dtype=np.float32)
 
 
