@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from featprop.sources import read_graph as read_graph
     from featprop.transforms import FeatPropSplit as FeatPropSplit
 
-__version__ = "0.2.0"
+__version__ = "1.0.0"
 
 _MODULE_OF = {
     "ActiveLearner": "active",
