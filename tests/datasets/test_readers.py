@@ -109,8 +109,9 @@ def test_planetoid_files_must_belong_together(index, small, tmp_path):
 def test_pickle_cannot_run_code(small, tmp_path):
     files = small.write_ind(tmp_path)
     (tmp_path / "ind.small.tx").write_bytes(b"\x80\x02cos\nsystem\n(X\x04\x00\x00\x00truetR.")
-    with pytest.raises(FileError, match=r"os\.system"):
+    with raises(FileError, path=tmp_path / "ind.small.tx") as caught:
         read_planetoid(files)
+    assert "os.system" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +235,7 @@ def test_sparse_npz_of_pickled_matrices(small, tmp_path):
 
 def test_object_array_instead_of_a_matrix(small, tmp_path):
     np.savez(tmp_path / "g.npz", allow_pickle=True, **small.arrays(attr_data=np.array([{}, None], dtype=object)))
-    with pytest.raises(FileError, match=r"g\.npz"):
+    with raises(FileError, path=tmp_path / "g.npz"):
         read_one(tmp_path / "g.npz")
 
 
@@ -251,23 +252,18 @@ def test_heterophilous(small, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arrays", "says"),
-    [
-        ({"node_features": np.eye(3), "node_labels": np.arange(3)}, "edges"),
-        ({"node_features": np.eye(3), "node_labels": np.arange(3), "edges": np.zeros((2, 3), int)}, "shape"),
-        ({"node_features": np.eye(3), "node_labels": np.arange(3), "edges": np.zeros((2, 2))}, "float64"),
-    ],
+    "edges", [{}, {"edges": np.zeros((2, 3), int)}, {"edges": np.zeros((2, 2))}], ids=["none", "shape", "type"]
 )
-def test_bad_heterophilous_files(arrays, says, tmp_path):
-    np.savez(tmp_path / "g.npz", **arrays)
-    with pytest.raises(FileError, match=says):
+def test_bad_heterophilous_files(edges, tmp_path):
+    np.savez(tmp_path / "g.npz", node_features=np.eye(3), node_labels=np.arange(3), **edges)
+    with raises(FileError, path=tmp_path / "g.npz"):
         read_one(tmp_path / "g.npz", read_heterophilous)
 
 
 def test_npz_must_be_an_archive(tmp_path):
     (tmp_path / "g.npz").write_text("<html>404</html>")
     for reader in (read_sparse, read_heterophilous):
-        with pytest.raises(FileError, match="npz"):
+        with raises(FileError, path=tmp_path / "g.npz"):
             read_one(tmp_path / "g.npz", reader)
 
 

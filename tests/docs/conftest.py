@@ -22,7 +22,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import typer
 
@@ -34,6 +36,7 @@ from featprop.experiments import runner
 from featprop.experiments.protocol import Protocol
 from featprop.labels import LabelLog
 from featprop.models import MODELS
+from featprop.sources import GraphDescription
 from featprop.sources.native import write_native
 from featprop.strategies import STRATEGIES
 
@@ -122,10 +125,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (place / folder).mkdir()
         table.to_csv(place / folder / "nodes.csv", index=False)
         edges.to_csv(place / folder / "edges.csv", index=False)
-    (place / "more").mkdir()
-    nodes.head(3).assign(id=[f"new-{number}" for number in range(3)]).to_csv(place / "more" / "nodes.csv", index=False)
-    joined = edges.head(3).assign(**{edges.columns[0]: [f"new-{number}" for number in range(3)]})
-    joined.to_csv(place / "more" / "edges.csv", index=False)
+    _write_other_sources(place, nodes.assign(status=nodes["id"].map(truth)), edges)
     graph = fp.read_graph(place / "my-graph")
     picks = fp.select(graph, 40)
     others = fp.select(graph, 40, labelled=picks)
@@ -151,6 +151,20 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in STAND_INS:
         write_native(small, place / "cache" / "graphs" / name)
     return place
+
+
+def _write_other_sources(place: Path, nodes: pd.DataFrame, edges: pd.DataFrame) -> None:
+    """Write the tables under other names, to a database and as graph files."""
+    accounts = nodes.rename(columns={"id": "account"})
+    payments = edges.rename(columns={"source": "payer", "target": "payee", "weight": "amount"})
+    accounts.to_csv(place / "accounts.csv", index=False)
+    payments.to_csv(place / "payments.csv", index=False)
+    with closing(sqlite3.connect(place / "shop.db")) as database:
+        accounts.to_sql("accounts", database, index=False)
+        payments.to_sql("payments", database, index=False)
+    graph = nx.karate_club_graph()
+    nx.write_graphml(graph, place / "social.graphml")
+    nx.write_edgelist(graph, place / "edges.txt", data=False)
 
 
 class Reader:
@@ -189,11 +203,7 @@ class Reader:
         elif block.language == "python":
             exec(compile("\n" * block.line + block.text, block.page.name, "exec"), self.names)
         elif block.language == "toml":
-            assert set(tomllib.loads(block.text)["project"]["entry-points"]) <= {
-                "featprop.strategies",
-                "featprop.models",
-                "featprop.formats",
-            }
+            self._toml(block.text, where)
         elif block.language == "sql":
             with closing(sqlite3.connect(self.shelf / "my-graph.labels")) as log:
                 for line in block.text.splitlines():
@@ -234,6 +244,20 @@ class Reader:
         if kept is not None:  # the next page continues from here
             shutil.copytree(kept, self.shelf / kept, dirs_exist_ok=True)
         return str(result.output)
+
+    def _toml(self, text: str, where: str) -> None:
+        """Check an entry point or a graph.toml; one whose first line names its file is, or becomes, that file."""
+        content = tomllib.loads(text)
+        if "project" in content:
+            assert set(content["project"]["entry-points"]) <= {"featprop.strategies", "featprop.models"}, where
+            return
+        name = re.match(r"# (\S+\.toml)\n", text)
+        file = Path(name[1]) if name else Path("shown.toml")
+        if file.exists():
+            assert tomllib.loads(file.read_text(encoding="utf-8")) == content, where
+        file.write_text(text, encoding="utf-8")
+        for address in GraphDescription.from_toml(file).attach.values():
+            self.fetch(address.partition(":")[2])
 
     def _label(self, words: list[str]) -> str:
         """Check the arguments of the labelling page, which other tests start."""

@@ -95,9 +95,9 @@ def test_reference_has_every_public_name(site: dict[Path, HtmlPage]) -> None:
 def test_reference_has_every_command(site: dict[Path, HtmlPage], run: Any) -> None:
     page = next(path for path in site if path.name == "commands.html")
     ids = set(site[page].ids)
-    assert {"featprop-select", "featprop-experiments-run", "featprop-datasets-make", "your-tables"} <= ids
+    assert {"featprop-select", "featprop-experiments-run", "featprop-datasets-make", "featprop-init"} <= ids
     text = page.read_text(encoding="utf-8")
-    for option in ("--compute", "--use-audit", "--classes", "--weights", "--plan"):
+    for option in ("--compute", "--use-audit", "--classes", "--unknown", "--plan"):
         assert option in text, option
 
 

@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 from featprop.active import select
 from featprop.errors import GraphError, LabelError, ParameterError
 from featprop.experiments import protocol, training
-from featprop.experiments.protocol import Protocol, draw_initial_pool, score
+from featprop.experiments.protocol import Protocol, draw_initial_pool
 from featprop.experiments.results import Result
 from featprop.experiments.settings import Spec, Trial
 from featprop.graph import Graph

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from featprop.datasets import find
-from featprop.errors import FeatpropError, FileError, ParameterError
+from featprop.errors import FileError, ParameterError
 from featprop.experiments.settings import Settings, Spec, plan_trials, read_settings
 from tests.helpers import raises
 

@@ -17,6 +17,7 @@ from scipy.io import mmwrite
 
 import featprop as fp
 from featprop.errors import FileError, GraphError, LabelError
+from featprop.sources.tables import read_table
 from tests.helpers import raises
 
 NAMES = ["a7", "b", "c", "d", "e"]
@@ -432,3 +433,10 @@ def test_a_pt_file_that_runs_code_is_refused(tmp_path: Path) -> None:
     with raises(FileError, path=tmp_path / "g.pt"):
         fp.read_graph(tmp_path / "g.pt")
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_title_above_the_header_of_a_sheet_is_named(tmp_path: Path) -> None:
+    frame = pd.DataFrame([["Report", None, None], ["id", "age", "label"], [1, 2, "a"], [2, 3, "b"]])
+    frame.to_excel(tmp_path / "nodes.xlsx", index=False, header=False)
+    with raises(FileError, path=tmp_path / "nodes.xlsx", row=2):
+        read_table(tmp_path / "nodes.xlsx")

@@ -1,6 +1,7 @@
 """Tables: ids keep their text, columns are found, edges are joined and merged, and bad input is one clear error."""
 
 import logging
+import os
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,11 @@ import pyarrow as pa
 import pytest
 
 import featprop as fp
-from featprop.errors import FileError, GraphError, LabelError, ParameterError
+from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ParameterError
 from featprop.matrix import as_dense
-from featprop.sources import GraphDescription
+from featprop.sources import GraphDescription, caching, reading
 from featprop.sources import edges as edges_module
+from featprop.sources import tables as tables_module
 from featprop.sources.converting import convert_tables
 from featprop.sources.inferring import infer_description
 from featprop.sources.reading import describe
@@ -101,6 +103,8 @@ def test_ids_in_another_column_are_named(tmp_path: Path) -> None:
     with raises(GraphError, parameter="id", value="new_id", column="new_id") as caught:
         fp.read_graph(folder(tmp_path, nodes))
     assert "all 4 ids" in str(caught.value)
+    with raises(GraphError, parameter="id", value="new_id", column="new_id"):
+        fp.read_graph(folder(tmp_path, nodes.replace("id,new_id", "old,new_id")))
     found, lines = infer_description(describe(tmp_path))
     assert (found.id, found.source, found.target, found.weight) == ("new_id", "source", "target", "weight")
     assert any("new_id" in line for line in lines)
@@ -201,6 +205,15 @@ def test_features_of_their_own_file_join(tmp_path: Path) -> None:
     (tmp_path / "features.csv").write_text("node,feature,value\n007,p,1\n007,q,1\n8,q,1\n9,p,1\n10,q,1\n10,r,1\n")
     triples = fp.read_graph(tmp_path)
     assert np.array_equal(as_dense(items.features), as_dense(triples.features))
+    (tmp_path / "features.csv").write_text("node,feature,value\n007,p,2.5\n8,q,-1\n9,p,1\n10,q,3\n10,r,4\n")
+    valued = fp.read_graph(tmp_path)
+    (tmp_path / "features.csv").unlink()
+    (tmp_path / "features.json").write_text(
+        '{"007": {"p": 2.5}, "8": {"q": -1}, "9": {"p": 1}, "10": {"q": 3, "r": 4}}'
+    )
+    assert np.array_equal(as_dense(valued.features), as_dense(fp.read_graph(tmp_path).features))
+    assert sorted(set(np.sign(as_dense(valued.features)[:, -2]))) == [-1, 0, 1]
+    (tmp_path / "features.json").unlink()
     (tmp_path / "features.csv").write_text("node,feature,value\nx,p,1\n")
     with pytest.raises(FileError):
         fp.read_graph(tmp_path)
@@ -318,3 +331,48 @@ def test_scratch_of_a_killed_run_is_removed(tmp_path: Path) -> None:
     with Tables(scratch=tmp_path) as tables:
         assert [tables.scratch] == list(tmp_path.iterdir())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_plain_numbers_in_edges_are_read_as_any_others(tmp_path: Path) -> None:
+    nodes = "id,age\n7,1\n8,2\n9,3\n10,5\n"
+    plain = fp.read_graph(folder(tmp_path, nodes, "source,target,weight\n7,8,1\n8,9,3\n9,10,2\n"))
+    quoted = fp.read_graph(folder(tmp_path, nodes, 'source,target,weight\n7,8,"1"\n 8,9,3\n9,10,2\n'.replace(" ", "")))
+    signed = fp.read_graph(folder(tmp_path, nodes, "source,target,weight\n7,8,1\n8,9,3 €\n9,10,2\n"))
+    assert weights(plain) == weights(quoted) == weights(signed)
+
+
+@pytest.mark.parametrize("bad", ["07,8,1", "7,8,-1", "7,8,nan", "7,8,", "7,,1", "7,8,1,1"])
+def test_one_bad_edge_among_plain_numbers_is_refused(bad: str, tmp_path: Path) -> None:
+    nodes = "id,age\n7,1\n8,2\n9,3\n10,5\n"
+    with raises(FeatpropError, path=tmp_path / "edges.csv"):
+        fp.read_graph(folder(tmp_path, nodes, f"source,target,weight\n7,8,1\n{bad}\n"))
+
+
+def test_wide_tables_are_read_alike_by_arrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = ["id,name,x,empty", "007,a b,1,", '8,"c,\nd",2,', "9,,3,", '10,"e ""f""",4,']
+    folder(tmp_path, "\n".join(rows) + "\n")
+    slow = read_table(tmp_path / "nodes.csv")
+    monkeypatch.setattr(tables_module, "WIDE_COLUMNS", 1)
+    assert read_table(tmp_path / "nodes.csv").to_pydict() == slow.to_pydict()
+    (tmp_path / "nodes.csv").write_text("id,x\n1,2\n3,4,5\n")
+    with raises(FileError, path=tmp_path / "nodes.csv", row=2):
+        read_table(tmp_path / "nodes.csv")
+
+
+def test_graphs_of_large_tables_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FEATPROP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(caching, "MIN_BYTES", 1)
+    place = tmp_path / "graph"
+    place.mkdir()
+    folder(place)
+    for file in place.iterdir():
+        os.utime(file, ns=(10**18, 10**18))
+    first = fp.read_graph(place)
+    monkeypatch.setattr(reading, "build_graph", None)
+    again = fp.read_graph(place)
+    assert (again.adjacency != first.adjacency).nnz == 0
+    assert again.repairs == first.repairs
+    assert np.array_equal(fp.read_graph(place, preprocessor=first.preprocessor).features, first.features)
+    (place / "edges.csv").write_text(EDGES + "007,10,1\n")
+    monkeypatch.undo()
+    assert fp.read_graph(place).n_edges == first.n_edges + 1

@@ -182,6 +182,8 @@ def infer_kind(name: str, values: pa.Array, decimal: str | None = None) -> Infer
         return Inference(Kind.FLAG if is_flag else Kind.DATE, Reason.TYPE)
     if pa.types.is_string(kind):
         return _infer_from_text(name, values, decimal)
+    if pa.types.is_map(kind):
+        return Inference(Kind.ITEMS, Reason.TYPE)
     lists = read_lists(values)
     return _infer_from_numbers(name, values, decimal) if lists is None else _infer_from_lists(lists)
 

@@ -22,7 +22,7 @@ from featprop.features.encoders import (
     NumberEncoder,
     UnusableColumnError,
 )
-from featprop.features.parsing import as_mask, as_text, is_most, read_lists, read_numbers, trim_text
+from featprop.features.parsing import as_floats, as_mask, as_text, is_most, read_lists, read_numbers, trim_text
 from featprop.features.profile import Kind, Reason
 from featprop.matrix import is_sparse_smaller, unit_rows
 
@@ -152,7 +152,7 @@ def _stack_lists(lists: pa.Array, width: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class ItemsEncoder(Encoder):
-    """How often each of the most frequent items occurs in the lists of a column."""
+    """How often each of the most frequent items occurs in the lists of a column, or its value in maps."""
 
     kind: ClassVar[Kind] = Kind.ITEMS
     has_dimensions: ClassVar[bool] = True
@@ -162,7 +162,7 @@ class ItemsEncoder(Encoder):
     @classmethod
     def fit(cls, values: pa.Array, options: FitOptions) -> Self:
         """Learn the most frequent items; of equally frequent ones the first in order."""
-        _, found = _flatten_items(values)
+        _, found, _ = _flatten_items(values)
         counts = {each["values"]: each["counts"] for each in pc.value_counts(found.drop_null()).to_pylist()}
         if not counts:
             raise UnusableColumnError(Reason.EMPTY)
@@ -170,11 +170,11 @@ class ItemsEncoder(Encoder):
         return cls(tuple(sorted(ranked[: options.vocabulary or DEFAULT_ITEMS])))
 
     def transform(self, values: pa.Array) -> Encoded:
-        """Return the counts of known items."""
-        rows, found = _flatten_items(values)
+        """Return the counts or values of known items."""
+        rows, found, amounts = _flatten_items(values)
         places = pc.fill_null(pc.index_in(found, pa.array(self.items)), -1).to_numpy(zero_copy_only=False)
         is_known = places >= 0
-        entries = (np.ones(np.count_nonzero(is_known), dtype=np.float32), (rows[is_known], places[is_known]))
+        entries = (amounts[is_known], (rows[is_known], places[is_known]))
         return Encoded(sp.csr_array(entries, shape=(len(values), len(self.items))))
 
     def feature_names(self, columns: Sequence[str]) -> list[str]:
@@ -182,19 +182,26 @@ class ItemsEncoder(Encoder):
         return [f"{columns[0]}: {item}" for item in self.items]
 
     def __str__(self) -> str:
-        return f"counts of {len(self.items):,} items"
+        return f"counts or values of {len(self.items):,} items"
 
     def __post_init__(self) -> None:
         if not self.items or len(set(self.items)) < len(self.items):
             raise ValueError("A column of items has the same item twice, or none.")
 
 
-def _flatten_items(values: pa.Array) -> tuple[NDArray[np.int64], pa.Array]:
-    """Return the row and the text of each item in a column of lists."""
+def _flatten_items(values: pa.Array) -> tuple[NDArray[np.int64], pa.Array, NDArray[np.float32]]:
+    """Return the row, the text and the value of each item in a column of lists or maps; in lists all values are 1."""
+    if pa.types.is_map(values.type):
+        offsets = values.offsets.to_numpy()
+        part = slice(offsets[0], offsets[-1])
+        amounts = np.nan_to_num(as_floats(values.items[part]), nan=0.0, posinf=0.0, neginf=0.0).astype(np.float32)
+        return np.repeat(np.arange(len(values)), np.diff(offsets)), as_text(values.keys[part]), amounts
     lists = read_lists(values, pa.string() if pa.types.is_string(values.type) else None)
     if lists is None:
-        return np.empty(0, np.int64), pa.array([], pa.string())
-    return pc.list_parent_indices(lists).to_numpy(), as_text(pc.list_flatten(lists))
+        return np.empty(0, np.int64), pa.array([], pa.string()), np.empty(0, np.float32)
+    items = as_text(pc.list_flatten(lists))
+    assert items is not None
+    return pc.list_parent_indices(lists).to_numpy(), items, np.ones(len(items), dtype=np.float32)
 
 
 @dataclass(frozen=True)

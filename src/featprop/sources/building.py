@@ -20,13 +20,13 @@ from featprop.matrix import Features, smaller
 from featprop.sources.description import GraphDescription
 from featprop.sources.edges import EdgeReader
 from featprop.sources.feature_files import join_features
-from featprop.sources.naming import ID_NAMES, LABEL_NAMES, as_ids, find_column, ids_in, name_of, names_in
+from featprop.sources.naming import ID_NAMES, LABEL_NAME, as_ids, find_column, ids_in, name_of, names_in
 from featprop.sources.structure import structural_features
 from featprop.sources.tables import Source, Tables, identifier, reading
 
 log = logging.getLogger(__name__)
 
-FIT_ROWS = 1_000_000
+FIT_ROWS = 1 << 18
 """Rows that the preprocessor learns from; of more, as many at equal steps."""
 MAX_TABLE_COLUMNS = 32
 """Columns that are features unchanged are not kept a second time in the table if they are this many."""
@@ -145,7 +145,7 @@ def read_nodes(
         table = tables.fetch(nodes, _name_columns(nodes, description) if names_only else None)
         if not typed:
             table = _without_empty_rows(table)
-        id_column = _find_id(table, description, name)
+        id_column = _find_id(table, description, nodes, reader)
         label = _find_label(table, description, name, is_predicting=is_predicting)
     if table.num_rows == 0:
         raise GraphError(f"{name} has no nodes.", hint="Add a row for each node.", path=name)
@@ -167,15 +167,22 @@ def join_edges(reader: EdgeReader, nodes: NodeTable, source: Source | None) -> N
         column, n_ends = find_id_column(reader, source)
         if column is None or column == nodes.id:
             raise
-        raise GraphError(
-            f"The ends of {reader.edges.name} are not in column {nodes.id!r} of {nodes.name}, "
-            f"but all {n_ends:,} ids are in column {column!r}.",
-            hint=f'Set id = "{column}" under [columns] in graph.toml, or run `featprop init` with `id`.',
-            parameter="id",
-            value=column,
-            column=column,
-            path=nodes.name,
+        raise _ids_elsewhere(
+            f"Column {nodes.id!r} of {nodes.name} does not hold", n_ends, column, nodes.name
         ) from error
+
+
+def _ids_elsewhere(start: str, n_ends: int, column: str, name: str) -> GraphError:
+    """Return the error about ids that are in another column than a usual one."""
+    return GraphError(
+        f"{start} the ids of the edges: all {n_ends:,} ids are in column {column!r}.",
+        hint=f'Run `featprop init`, or set id = "{column}" under [columns] in graph.toml.',
+        path=name,
+        parameter="id",
+        value=column,
+        column=column,
+        choices=[column],
+    )
 
 
 def find_id_column(reader: EdgeReader, source: Source, prefer: str | None = None) -> tuple[str | None, int]:
@@ -262,17 +269,20 @@ def _name_columns(nodes: Source, description: GraphDescription) -> list[str] | N
     """Return the columns of ids and labels, None if the ids have no usual name."""
     columns = list(nodes.columns)
     found = find_column(columns, ID_NAMES, nodes.name, description.id, "id")
-    label = find_column(columns, LABEL_NAMES, nodes.name, description.label, "label")
+    label = find_column(columns, (LABEL_NAME,), nodes.name, description.label, "label")
     return None if found is None else [name for name in (found, label) if name is not None]
 
 
-def _find_id(table: pa.Table, description: GraphDescription, name: str) -> str:
-    columns = table.column_names
+def _find_id(table: pa.Table, description: GraphDescription, source: Source, reader: EdgeReader | None) -> str:
+    columns, name = table.column_names, source.name
     found = find_column(columns, ID_NAMES, name, description.id, "id")
     if found is not None:
         return found
     if columns and (columns[0] == "Unnamed: 0" or len(columns) == 1):
         return str(columns[0])
+    match, n_ends = (None, 0) if reader is None else find_id_column(reader, source)
+    if match is not None:
+        raise _ids_elsewhere(f"{name} has no column named id with", n_ends, match, name)
     distinct = [
         column
         for column in columns
@@ -294,7 +304,7 @@ def _find_label(table: pa.Table, description: GraphDescription, name: str, *, is
     """Return the column of the labels, if there is one; a column called label that names nodes is none."""
     if description.label is not None and description.label not in table.column_names and is_predicting:
         return None
-    found = find_column(table.column_names, LABEL_NAMES, name, description.label, "label")
+    found = find_column(table.column_names, (LABEL_NAME,), name, description.label, "label")
     if found is None or description.label is not None:
         if found is None and (likely := suggest_label(table.column_names)):
             log.warning("Column %r may hold the labels: name it with `label` in graph.toml, or it is a feature", likely)

@@ -58,15 +58,8 @@ def join_features(tables: Tables, nodes: pa.Table, ids: pa.Array, description: G
         if name == "id":
             continue
         title = name if name not in nodes.column_names else f"{name}_2"
-        nodes = nodes.append_column(title, _counted_items(extra.column(name).combine_chunks()).take(places))
+        nodes = nodes.append_column(title, extra.column(name).combine_chunks().take(places))
     return nodes
-
-
-def _counted_items(values: pa.Array) -> pa.Array:
-    """Return a map from items to 1 as lists of the items, and any other column unchanged."""
-    if not pa.types.is_map(values.type) or not pc.all(pc.equal(values.items, 1)).as_py():
-        return values
-    return pa.ListArray.from_arrays(values.offsets, values.keys)
 
 
 def _items_of_json(path: Path) -> pa.Table | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from featprop.errors import FileError, GraphError, first_five
 
 ID_NAMES = ("id", "node_id", "nodeid", "node id", "node", "vertex", "vertex_id", "name:id", ":id")
-LABEL_NAMES = ("label",)
+LABEL_NAME = "label"
 END_NAMES = (
     ("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"), ("source_id", "target_id"), ("from_id", "to_id"),
     ("src_id", "dst_id"), ("source_node", "target_node"), ("sourcenodeid", "targetnodeid"), ("node1", "node2"),

@@ -20,6 +20,7 @@ from featprop.features import TablePreprocessor
 from featprop.graph import Graph
 from featprop.ids import closest, counts_rows, is_a, is_series, package_of
 from featprop.sources.building import build_graph
+from featprop.sources.caching import cached_graph
 from featprop.sources.description import FILE_NAME, GraphDescription
 from featprop.sources.formats import graph_format
 from featprop.sources.naming import ID_NAMES
@@ -54,8 +55,12 @@ def read_graph(path: str | os.PathLike[str], *, preprocessor: TablePreprocessor 
     if reader is not None:
         return reader(place)
     description = describe(place)
-    with Tables(description.folder, description.attach) as tables:
-        return build_graph(tables, description, *sources_of(tables, description), preprocessor)
+
+    def build() -> Graph:
+        with Tables(description.folder, description.attach) as tables:
+            return build_graph(tables, description, *sources_of(tables, description), preprocessor)
+
+    return cached_graph(description, preprocessor, build)
 
 
 def is_described(path: str | os.PathLike[str]) -> bool:

@@ -18,12 +18,13 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 
 from featprop.compute.scratch import scratch_folder
 from featprop.errors import FileError, MissingExtraError, ParameterError, first_five, quote_error
@@ -46,7 +47,13 @@ ARROW_VIEW = "arrow_"
 HEAD_BYTES = 1 << 18
 """Bytes at the start of a CSV file that tell its encoding, delimiter and header."""
 MAX_LINE_BYTES = 1 << 21
+CSV_BLOCK_BYTES = 1 << 22
+WIDE_COLUMNS = 256
+"""Number of columns from which on Arrow reads a CSV file in less than half the time of DuckDB."""
 DELIMITERS = ",;\t|"
+HEADER_RANGE = "A1:Z20"
+"""Cells of a sheet in which a header below a title is looked for."""
+MAX_TITLE_CELLS = 2
 SPREADSHEET_BYTES = 1 << 31
 """Most bytes a workbook may unpack to."""
 
@@ -65,12 +72,15 @@ class Source:
         DuckDB type of each column by name.
     typed
         Whether text is text by intention: a CSV file has no types.
+    csv
+        The file, if it is one delimited file that Arrow can read too: see `PlainCsv`.
     """
 
     name: str
     relation: str
     columns: Mapping[str, str]
     typed: bool = True
+    csv: PlainCsv | None = None
 
 
 class Tables:
@@ -163,6 +173,9 @@ class Tables:
 
     def fetch(self, source: Source, columns: Sequence[str] | None = None) -> pa.Table:
         """Return a source, or some of its columns, as an Arrow table."""
+        if columns is None and source.csv is not None and len(source.columns) >= WIDE_COLUMNS:
+            with contextlib.suppress(pa.ArrowInvalid):  # DuckDB finds what is wrong with the file
+                return pa.Table.from_batches(source.csv.batches(list(source.columns)))
         chosen = "*" if columns is None else ", ".join(map(identifier, columns))
         with reading(source.name):
             return self.connection.execute(f"SELECT {chosen} FROM {source.relation}").to_arrow_table()
@@ -230,7 +243,9 @@ class Tables:
         )
         if first.kept != first.columns:
             relation = f"(SELECT {', '.join(map(identifier, first.kept))} FROM {relation})"
-        return self.described(name, relation, typed=False)
+        source = self.described(name, relation, typed=False)
+        is_plain = len(paths) == 1 and "://" not in name and tuple(source.columns) == first.kept
+        return replace(source, csv=PlainCsv(found[0][0], first)) if is_plain and first.is_plain else source
 
     def _sheet(self, path: Path, sheet: str | None, name: str) -> Source:
         """Read a sheet: with the types of its cells, or as text if a column has several."""
@@ -244,7 +259,22 @@ class Tables:
                 table = self.connection.execute(f"SELECT * FROM {relation % 'false'}").to_arrow_table()
             except (duckdb.ConversionException, duckdb.InvalidInputException):
                 table = self.connection.execute(f"SELECT * FROM {relation % 'true'}").to_arrow_table()
+            if table.num_columns <= MAX_TITLE_CELLS:
+                self._check_header(relation % "true", table.num_columns, name)
         return self.arrow(table, name, typed=False)
+
+    def _check_header(self, relation: str, width: int, name: str) -> None:
+        """Refuse a sheet whose first row is a title: a later row has more cells."""
+        head = relation.replace("header = true", f"header = false, range = '{HEADER_RANGE}'")
+        for row, cells in enumerate(self.connection.execute(f"SELECT * FROM {head}").fetchall(), start=1):
+            filled = sum(cell not in (None, "") for cell in cells)
+            if filled > width:
+                raise FileError(
+                    f"The first row of {name} is not the header: row {row} has {filled} cells, the first has {width}.",
+                    hint="Delete the rows above the header.",
+                    path=name,
+                    row=row,
+                )
 
     def _in_utf8(self, path: Path) -> tuple[Path, str]:
         """Return the file, or a copy in UTF-8 if it has another encoding, and the text at its start."""
@@ -343,13 +373,42 @@ def reading(name: object) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a delimited file is written."""
+    """How a delimited file is written; it is plain if it has several columns and a header of one line."""
 
     delimiter: str
     columns: tuple[str, ...]
     kept: tuple[str, ...]
     skip: int
     max_line_bytes: int
+    is_plain: bool
+
+
+@dataclass(frozen=True)
+class PlainCsv:
+    """A delimited file that Arrow reads in less time than DuckDB: one with many rows or many columns."""
+
+    path: Path
+    dialect: Dialect
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield these columns as text, null where a field is empty."""
+        names = list(self.dialect.columns)
+        with pa_csv.open_csv(
+            self.path,
+            pa_csv.ReadOptions(
+                column_names=names,
+                skip_rows=self.dialect.skip + 1,
+                block_size=max(CSV_BLOCK_BYTES, self.dialect.max_line_bytes),
+            ),
+            pa_csv.ParseOptions(delimiter=self.dialect.delimiter, newlines_in_values=True),
+            pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                include_columns=list(columns),
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        ) as reader:
+            yield from reader
 
 
 def read_dialect(text: str, shown: Path) -> Dialect:
@@ -384,7 +443,8 @@ def read_dialect(text: str, shown: Path) -> Dialect:
         if written[place].strip() or any(len(row) > place and row[place].strip() for row in body)
     ]
     longest = max(len(line.encode()) for line in lines)
-    return Dialect(delimiter, tuple(columns), tuple(kept), skip, max(MAX_LINE_BYTES, 4 * longest))
+    is_plain = len(columns) > 1 and next(csv.reader([header], delimiter=delimiter)) == written
+    return Dialect(delimiter, tuple(columns), tuple(kept), skip, max(MAX_LINE_BYTES, 4 * longest), is_plain)
 
 
 def detect_encoding(path: Path) -> tuple[str, bytes]:
