@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from featprop.experiments.trials import Trial
 from safetensors import safe_open
 
 import featprop as fp
 from featprop.errors import ModelError, ParameterError
 from featprop.experiments.protocol import Protocol
-from featprop.experiments.settings import Spec
+from featprop.experiments.settings import Spec, Trial
 from featprop.models import MODELS
 from tests.helpers import raises
 
