@@ -96,7 +96,7 @@ def doors() -> dict[str, str]:
     return {
         "cluster": command("select my-graph --budget 5 --compute workers=2 --out cluster.csv"),
         "demo": command("demo --out demo --seeds 1"),
-        "excel": command("train my-graph --labels given.xlsx --out excel.safetensors"),
+        "sql": command("train my-graph --labels given.xlsx --out excel.safetensors"),
         "label": command("label my-graph --labels door.labels --classes fraud,ok --no-browser --port 0"),
         "networkx": f"{read}assert len(graph.to_networkx()) == 1000",
         "pandas": f"{read}assert len(fp.select(graph, 3, strategy='random').to_frame()) == 3",

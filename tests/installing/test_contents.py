@@ -42,8 +42,8 @@ def test_the_sdist_holds_what_building_and_testing_need_and_is_small(built: Path
     assert {"pyproject.toml", "LICENSE", "README.md", "Makefile", "requirements.txt", "constraints/oldest.txt"} < names
     tops = {name.split("/")[0] for name in names if "/" in name}
     assert tops == {
-        ".ci", "benchmarks", "constraints", "crash", "docs", "examples", "experiments", "fuzz", "mutants", "src",
-        "tests",
+        ".ci", ".github", "benchmarks", "constraints", "crash", "docs", "examples", "experiments", "fuzz", "mutants",
+        "src", "tests",
     }  # fmt: skip
     if not (ROOT / ".git").exists():
         pytest.skip("no git here to say which files there are")

@@ -19,6 +19,7 @@ STATED = {
     for extra, lines in PROJECT["optional-dependencies"].items()
     if extra != "all"
 }
+STATED["sql"] = ["duckdb-extension-excel"]  # each extension is for a database or a format
 CASES = [(extra, package) for extra, packages in STATED.items() for package in ("all of them", *packages)]
 AT_AN_ADDRESS = "from featprop.cli import app; app(['inspect', 's3://bucket/graph'])"
 """What cannot be done without fsspec; workers of this machine do without."""
