@@ -2,10 +2,8 @@
 
 import datetime as dt
 import json
-import platform
 import resource
 import signal
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -129,13 +127,6 @@ def test_folder_is_locked_by_a_run(tmp_path: Path) -> None:
         pass
     with appending(tmp_path):
         pass
-
-
-def test_leftovers_of_a_killed_run_are_removed(tmp_path: Path) -> None:
-    left = tmp_path / f".featprop-{zlib.crc32(platform.node().encode()):08x}-99999999-abc"
-    left.mkdir()
-    with appending(tmp_path):
-        assert not left.exists()
 
 
 def test_next_run_continues_after_a_full_disk(line: Make, tmp_path: Path) -> None:
