@@ -80,7 +80,7 @@ def describe(place: Path) -> GraphDescription:
     if place.suffix.lower() == ".toml":
         description = GraphDescription.from_toml(place)
         if description.nodes is None and description.edges is None:
-            usual = _describe_folder(place.parent)
+            usual = _describe_folder(place.parent, place)
             features = description.features or usual.features
             return replace(description, nodes=usual.nodes, edges=usual.edges, features=features)
         return description
@@ -186,10 +186,16 @@ def unreadable(place: Path) -> FileError:
     return FileError(f"{place} is not a graph featprop can read ({suffix}).", hint=hints.get(suffix, usual), path=place)
 
 
-def _describe_folder(folder: Path) -> GraphDescription:
-    """Return the description of a folder with files called nodes and edges, and maybe features."""
+def _describe_folder(folder: Path, toml: Path | None = None) -> GraphDescription:
+    """Return the description of a folder with files called nodes and edges, which `toml` does not name."""
     found = {role: name for role in ("nodes", "edges", "features") if (name := _find_table(folder, role)) is not None}
     if "nodes" not in found and "edges" not in found:
+        if toml is not None:
+            raise FileError(
+                f"{toml} names neither nodes nor edges, and its folder has no tables of these names.",
+                hint='Write, for example, edges = "edges.csv".',
+                path=toml,
+            )
         there = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
         shown = ", ".join(there[:8]) or "nothing"
         hint = "Name the tables nodes and edges, or write a graph.toml: `featprop init NODES EDGES`."
