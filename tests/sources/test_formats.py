@@ -367,6 +367,15 @@ def test_files_of_arrays_open(make, tmp_path: Path) -> None:
     check_numbered(fp.read_graph(make(tmp_path)))
 
 
+def test_reading_pyg_leaves_its_own_files_readable(tmp_path: Path) -> None:
+    from torch.serialization import get_safe_globals
+
+    path = pyg_file(tmp_path)
+    before = set(get_safe_globals())
+    fp.read_graph(path)
+    assert set(get_safe_globals()) == before
+
+
 # ----------------------------------------------------------------------------------------- details
 
 

@@ -317,7 +317,10 @@ def _pyg_classes() -> list[Any]:
         from torch_geometric.data.storage import EdgeStorage, GlobalStorage, NodeStorage
     except ImportError:
         return []
-    return [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage, NodeStorage, EdgeStorage]
+    from torch.serialization import get_safe_globals
+
+    classes = {Data, DataEdgeAttr, DataTensorAttr, GlobalStorage, NodeStorage, EdgeStorage}
+    return list(classes - set(get_safe_globals()))  # what PyG allows itself stays allowed afterwards
 
 
 def _graph_of_tensors(tensors: dict[str, Any], path: Path) -> Graph:
