@@ -30,7 +30,8 @@ MIN_KILLED = 0.85
 MAX_SECONDS = 600
 """Time of the tests of a mutant; one that takes longer is killed."""
 CORE = (
-    "clustering/alternating.py", "clustering/kcenter.py", "clustering/swaps.py", "compute/kernels.py",
+    "clustering/alternating.py", "clustering/kcenter.py", "clustering/swaps.py", "compute/distances.py",
+    "compute/kernels.py",
     "evaluate/cross_validation.py", "experiments/protocol.py", "models/calibration.py", "models/least_squares.py",
     "models/ridge.py", "propagation/coverage.py", "propagation/message_passing.py", "propagation/propagation.py",
     "propagation/reduction.py",
