@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["label"]
 
-NEEDED = ("fastapi", "uvicorn", "jinja2", "python_multipart")
+NEEDED = ("h11", "fastapi", "uvicorn", "jinja2", "python_multipart")
 """What the extra `label` installs."""
 MAX_NAME_CHARS = 100
 """Longest name of an annotator."""

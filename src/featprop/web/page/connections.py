@@ -15,7 +15,7 @@ IDLE_TIMEOUT_S = 75
 """Time a connection stays open between two requests."""
 BACKLOG = 64
 """Connections accepted at once."""
-RESERVED_FILES = 64
+RESERVED_FILES = 100
 """Open files that are not connections."""
 MAX_CONNECTIONS = 4096
 
