@@ -56,7 +56,7 @@ def test_init_overwrites_only_when_forced(tables: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "fact"),
     [
-        ([], "NODES"),
+        ([], "nodes.csv"),
         (["nowhere.csv"], "nowhere.csv"),
         (["accounts.csv", "payments.csv", "--source", "payer"], "target"),
         (["accounts.csv", "payments.csv", "--source", "payer", "--target", "x"], "'x'"),
