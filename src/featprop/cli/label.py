@@ -181,15 +181,15 @@ def label(
             with showing_progress():
                 desk.start()
             with _until_interrupted():
-                typer.echo(f"Answers are kept in {place}. Ctrl-C ends; what was answered stays.", err=True)
+                typer.echo(f"Answers are saved in {place}. Press Ctrl-C to stop.", err=True)
                 for name, address in zip(people, addresses, strict=True):
                     typer.echo(f"{name}\n{address}" if name else address)
                 sys.stdout.flush()
                 with _opened(addresses[0]) if len(people) == 1 and not no_browser else contextlib.nullcontext():
                     serve(page, listener)
-    typer.echo(f"Ended. The answers are in {place}.", err=True)
-    typer.echo(f"{training} learns from them.", err=True)
-    typer.echo(f"{shlex.join(['featprop', 'export', f'{place}'])} takes them out.", err=True)
+    typer.echo(f"Stopped. The answers are in {place}.", err=True)
+    typer.echo(f"Train a model on them: {training}", err=True)
+    typer.echo(f"Export them: {shlex.join(['featprop', 'export', f'{place}'])}", err=True)
 
 
 def _people(annotator: list[str] | None) -> list[str]:
