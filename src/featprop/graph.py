@@ -397,6 +397,11 @@ class Graph:
         return f"{of} by number of neighbours", list(zip(steps, counts.tolist(), strict=False))
 
 
+def is_structural(feature_names: Sequence[str] | None) -> bool:
+    """Return whether features are `structural_features`, which say where a node is in one graph only."""
+    return bool(feature_names) and all(name == "degree" or name.startswith("spectral_") for name in feature_names or ())
+
+
 def _arrays(matrix: Any) -> list[NDArray[Any]]:
     return [matrix.indptr, matrix.indices, matrix.data] if sp.issparse(matrix) else [matrix]
 

@@ -59,6 +59,7 @@ def test_init_overwrites_only_when_forced(tables: Path) -> None:
         ([], "nodes.csv"),
         (["nowhere.csv"], "nowhere.csv"),
         (["accounts.csv", "payments.csv", "--source", "payer"], "target"),
+        (["accounts.csv", "payments.csv", "--source", "payer", "--target", "payee", "--label", "stauts"], "stauts"),
         (["accounts.csv", "payments.csv", "--source", "payer", "--target", "x"], "'x'"),
     ],
 )

@@ -78,6 +78,8 @@ def test_predictions_go_back_in_one_transaction(shop: Path) -> None:
     rows = sqlite3.connect(shop / "shop.db").execute("SELECT * FROM predictions").fetchall()
     assert rows == [("007", "a", 0.9, "a"), ("8", "b", 0.6, None)]
     write_table(description, "shop.predictions", PREDICTIONS.slice(0, 1), force=True)
+    with raises(ParameterError, parameter="to"):
+        write_table(description, "shop.people", PREDICTIONS, force=True)
     assert len(sqlite3.connect(shop / "shop.db").execute("SELECT * FROM predictions").fetchall()) == 1
 
 

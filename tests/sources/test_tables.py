@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import featprop as fp
-from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ParameterError
+from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ModelError, ParameterError
 from featprop.matrix import as_dense
 from featprop.sources import GraphDescription, caching, reading
 from featprop.sources import edges as edges_module
@@ -217,6 +217,19 @@ def test_features_of_their_own_file_join(tmp_path: Path) -> None:
     (tmp_path / "features.csv").write_text("node,feature,value\nx,p,1\n")
     with pytest.raises(FileError):
         fp.read_graph(tmp_path)
+
+
+def test_structural_features_are_of_one_graph(tmp_path: Path) -> None:
+    lines = [f"{a} {a + 1}" for a in range(9)]
+    (tmp_path / "small.txt").write_text("\n".join(lines))
+    (tmp_path / "large.txt").write_text("\n".join([*lines, "9 10"]))
+    small = fp.read_graph(tmp_path / "small.txt")
+    model = fp.GraphRidge().fit(small, {0: "low", 1: "low", 8: "high", 9: "high"})
+    path = tmp_path / "model.safetensors"
+    fp.models.save_model(model, path)
+    assert fp.load_model(path).predict(small).tolist() == model.predict(small).tolist()
+    with raises(ModelError):
+        fp.load_model(path).predict(tmp_path / "large.txt")
 
 
 def test_structural_features_tell_communities_apart() -> None:

@@ -20,18 +20,6 @@ from numpy.typing import NDArray
 from featprop.active.choose import select
 from featprop.active.picks import Selection
 from featprop.errors import FeatpropError, FileError, LabelError, ParameterError, first_five, quote_error
-from featprop.evaluate import (
-    Advice,
-    AuditSample,
-    AuditScore,
-    Diagnostics,
-    Estimate,
-    advise,
-    diagnose,
-    estimate,
-    score_audit,
-)
-from featprop.evaluate.audit import add_to_audit
 from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import bars, card
 from featprop.ids import is_series, labels_of_series, plain
@@ -44,6 +32,8 @@ from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_stra
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from featprop.evaluate import Advice, AuditSample, AuditScore, Diagnostics, Estimate
 
 logger = logging.getLogger(__name__)
 
@@ -197,6 +187,8 @@ class ActiveLearner:
             Whether to draw about the same number of each predicted class.
         """
         model = self.model if by_predicted else None
+        from featprop.evaluate.audit import add_to_audit
+
         return add_to_audit(
             self.log,
             self.graph,
@@ -209,6 +201,8 @@ class ActiveLearner:
 
     def score_audit(self) -> AuditScore:
         """Return how good the model is on the nodes without a label, according to the audit."""
+        from featprop.evaluate import score_audit
+
         return score_audit(self.graph, self.model, self.audited, self.log.audit())
 
     def release_audit(self) -> None:
@@ -328,14 +322,20 @@ class ActiveLearner:
 
     def estimate(self) -> Estimate:
         """Estimate how good the predictions are from the labels (`featprop.evaluate.estimate`)."""
+        from featprop.evaluate import estimate
+
         return estimate(self.graph, self.model)
 
     def advice(self) -> Advice:
         """Return whether more labels are worth it (`featprop.evaluate.advise`)."""
+        from featprop.evaluate import advise
+
         return advise(self.graph, self.model, self.score_audit().accuracy if self.audited else None)
 
     def diagnose(self, limit: int = 20) -> Diagnostics:
         """Return suspicious labels and predictions (`featprop.evaluate.diagnose`)."""
+        from featprop.evaluate import diagnose
+
         return diagnose(self.graph, self.model, limit)
 
     def write_labels(self, path: str | os.PathLike[str], *, force: bool = False) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +13,13 @@ from numpy.typing import NDArray
 
 from featprop.active.picks import Selection
 from featprop.errors import ParameterError
-from featprop.evaluate import AuditSample
 from featprop.graph import Graph
 from featprop.labels.rows import AUDIT
 from featprop.labels.sheets import OWN_COLUMNS, Output, round_significant, write_sheet
 from featprop.models import NodeClassifier
+
+if TYPE_CHECKING:
+    from featprop.evaluate import AuditSample
 
 
 def write_picks(

@@ -1,10 +1,14 @@
 """The data sets of the paper and of the field, by name, and synthetic graphs."""
 
+from typing import TYPE_CHECKING, Any
+
 from featprop.datasets.catalogue import CATALOGUE, Dataset, find, is_known
 from featprop.datasets.loading import Status, cached_form, fetch, load, resolve, status
 from featprop.datasets.readers import digits
 from featprop.datasets.stats import Statistics, homophily, statistics
-from featprop.datasets.synthetic import make
+
+if TYPE_CHECKING:
+    from featprop.datasets.synthetic import make as make
 
 __all__ = [
     "CATALOGUE",
@@ -23,3 +27,11 @@ __all__ = [
     "statistics",
     "status",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "make":
+        from featprop.datasets.synthetic import make
+
+        return make
+    raise AttributeError(f"module 'featprop.datasets' has no attribute {name!r}", name=name)

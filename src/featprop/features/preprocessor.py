@@ -207,7 +207,7 @@ class TablePreprocessor:
         gone = [name for name in self.column_names if name not in found]
         if gone and not found:
             hint = "Use a table with the columns of the one that the features were learned from."
-            raise GraphError(f"The table has none of the columns {first_five(gone)}.", hint=hint, column=gone[0])
+            raise GraphError(f"The table has none of the columns {', '.join(gone[:5])}.", hint=hint, column=gone[0])
         if gone:
             log.warning("Columns that the table lacks count as missing: %s", first_five(gone))
         if renamed := [f"{other} as {name}" for name, other in found.items() if other != name]:

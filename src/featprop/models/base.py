@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from featprop.errors import LabelError, ModelError, first_five, unknown_choice
-from featprop.graph import UNKNOWN, Graph, GraphLike, as_graph
+from featprop.graph import UNKNOWN, Graph, GraphLike, as_graph, is_structural
 from featprop.html import bars, card
 from featprop.ids import as_array, is_missing, match_labels, sorted_classes
 from featprop.matrix import Features, as_dense
@@ -47,6 +47,8 @@ class NodeClassifier(ABC):
         Classes in the order of the columns of `predict_proba`; missing before `fit`.
     class_names_ : tuple
         The same as plain Python objects; empty before `fit`.
+    graph_size_ : tuple of int
+        Number of nodes and edges of the graph the model was trained on.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : tuple of str or None
@@ -69,6 +71,7 @@ class NodeClassifier(ABC):
 
     class_names_: tuple[Hashable, ...] = ()
     n_features_in_: int = 0
+    graph_size_: tuple[int, int] = (0, 0)
     feature_names_in_: tuple[str, ...] | None = None
     preprocessor_: Any = None
     labelled_: Mapping[Hashable, Hashable] = MappingProxyType({})
@@ -160,6 +163,7 @@ class NodeClassifier(ABC):
         """Store the classes and the features that the model is for."""
         self.class_names_, self.held_out_proba_ = classes, None
         self.n_features_in_, self.feature_names_in_ = graph.n_features, graph.feature_names
+        self.graph_size_ = (graph.n_nodes, graph.n_edges)
         self.preprocessor_ = graph.preprocessor
 
     def training_labels_in(self, graph: Graph) -> dict[Hashable, Hashable]:
@@ -336,6 +340,16 @@ class NodeClassifier(ABC):
         if not self.is_fitted:
             raise ModelError("The model is not fitted.", hint="Call `fit` first.")
         prepared = self._prepare_features(read)
+        names = self.feature_names_in_
+        size = (prepared.n_nodes, prepared.n_edges)
+        if is_structural(names) and is_structural(prepared.feature_names) and size != self.graph_size_:
+            raise ModelError(
+                "The nodes have no features but their place in the graph, and this is not the graph the model was "
+                f"trained on: it has {size[0]:,} nodes and {size[1]:,} edges, not {self.graph_size_[0]:,} and "
+                f"{self.graph_size_[1]:,}.",
+                hint="Train a model on this graph with the same labels.",
+                value=size,
+            )
         hint = "Use the graph and the `features` it was trained on, or train a model on this graph."
         if prepared.n_features != self.n_features_in_:
             raise ModelError(
@@ -344,7 +358,6 @@ class NodeClassifier(ABC):
                 hint=hint,
                 value=prepared.n_features,
             )
-        names = self.feature_names_in_
         if names and prepared.feature_names and names != prepared.feature_names:
             differing = [
                 (ours, theirs) for ours, theirs in zip(names, prepared.feature_names, strict=True) if ours != theirs

@@ -57,6 +57,7 @@ def save_model(model: NodeClassifier, path: str | os.PathLike[str], *, force: bo
         "settings": settings,
         "classes": [to_jsonable(name) for name in model.class_names_],
         "n_features": model.n_features_in_,
+        "graph_size": list(model.graph_size_),
         "feature_names": None if model.feature_names_in_ is None else list(model.feature_names_in_),
         "preprocessor": None if model.preprocessor_ is None else model.preprocessor_.to_json(),
     }
@@ -109,6 +110,8 @@ def _restore_model(description: dict[str, Any], labels: Any, arrays: dict[str, A
     if len(set(model.class_names_)) < len(model.class_names_):
         raise ValueError("a class is listed twice")
     model.n_features_in_ = int(description["n_features"])
+    nodes, edges = description["graph_size"]
+    model.graph_size_ = (int(nodes), int(edges))
     names = description["feature_names"]
     model.feature_names_in_ = None if names is None else tuple(names)
     if names is not None and (not isinstance(names, list) or len(names) != model.n_features_in_):

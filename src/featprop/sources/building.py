@@ -307,7 +307,10 @@ def _find_label(table: pa.Table, description: GraphDescription, name: str, *, is
     found = find_column(table.column_names, (LABEL_NAME,), name, description.label, "label")
     if found is None or description.label is not None:
         if found is None and (likely := suggest_label(table.column_names)):
-            log.warning("Column %r may hold the labels: name it with `label` in graph.toml, or it is a feature", likely)
+            log.warning(
+                "Column %r may hold the labels, but is used as a feature: to use it as labels, set label in graph.toml",
+                likely,
+            )
         return found
     values = table.column(found).drop_null()
     if len(values) > MIN_NAMES and pc.count_distinct(values).as_py() > MAX_NAMES_SHARE * len(values):
@@ -331,7 +334,7 @@ def _add_unknown(ids: pa.Array, table: pa.Table, column: str, reader: EdgeReader
     new = reader.find_unknown().drop_null()
     if not len(new):
         return ids, table
-    reader.repairs.append(f"{len(new):,} nodes added that only edges name")
+    reader.repairs.append(f"added {len(new):,} nodes that only the edges name")
     if pa.types.is_integer(ids.type):
         try:
             whole = pa.concat_arrays([ids, new.cast(pa.int64())])

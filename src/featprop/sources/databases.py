@@ -24,14 +24,14 @@ def write_table(description: GraphDescription, target: str, table: pa.Table, *, 
     table
         The table.
     force
-        Replace a table of that name.
+        Replace a table of that name with the same columns; any other table is never replaced.
     """
     name, *parts = target.split(".")
     if name not in description.attach or not 1 <= len(parts) <= 2 or not all(parts):
         known = ", ".join(f"{each}.predictions" for each in description.attach) or "none: graph.toml has no [attach]"
         raise ParameterError(
             f"`to` must name a table of an attached database, not {target!r}.",
-            hint=f"Possible are, for example: {known}.",
+            hint=f"For example: {known}.",
             parameter="to",
             value=target,
             choices=description.attach,
@@ -44,9 +44,17 @@ def write_table(description: GraphDescription, target: str, table: pa.Table, *, 
         with reading(target):
             connection.execute("BEGIN")
             try:
-                if _exists(connection, place):
+                columns = _columns(connection, place)
+                if columns is not None:
                     if not force:
                         raise already_exists(target)
+                    if columns != table.column_names:
+                        raise ParameterError(
+                            f"The table {target} has the columns {', '.join(columns[:8])}: it holds no predictions.",
+                            hint="Choose another table.",
+                            parameter="to",
+                            value=target,
+                        )
                     connection.execute(f"DROP TABLE {place}")
                 connection.execute(f"CREATE TABLE {place} AS SELECT * FROM new_rows")
                 connection.execute("COMMIT")
@@ -55,12 +63,11 @@ def write_table(description: GraphDescription, target: str, table: pa.Table, *, 
                 raise
 
 
-def _exists(connection: duckdb.DuckDBPyConnection, place: str) -> bool:
+def _columns(connection: duckdb.DuckDBPyConnection, place: str) -> list[str] | None:
     try:
-        connection.execute(f"DESCRIBE SELECT * FROM {place}")
+        return [str(row[0]) for row in connection.execute(f"DESCRIBE SELECT * FROM {place}").fetchall()]
     except duckdb.CatalogException:
-        return False
-    return True
+        return None
 
 
 def attached_description(graph: Path) -> GraphDescription:

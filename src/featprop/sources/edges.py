@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.adjacency import MeanWeight, RawGraph, describe_repairs, index_type, symmetric_adjacency
-from featprop.errors import FileError, GraphError, first_five
+from featprop.errors import FileError, GraphError
 from featprop.memory import half_of_free
 from featprop.sources.description import GraphDescription
 from featprop.sources.naming import EDGE_TYPE_NAMES, END_NAMES, WEIGHT_NAMES, find_column
@@ -69,7 +69,7 @@ class EdgeColumns:
             ends = (columns[0], columns[1]) if len(columns) == 2 else None
         if ends is None:
             raise FileError(
-                f"{edges.name} has no columns that look like the two ends of an edge: {first_five(columns)}.",
+                f"{edges.name} has no columns that look like the two ends of an edge; it has {', '.join(columns[:8])}.",
                 hint="Name them with `source` and `target`.",
                 path=edges.name,
                 parameter="source",
@@ -275,6 +275,8 @@ class EdgeReader:
         description = self.description
         raw = RawGraph(a, b, None, weights, scaled=description.weights == "mean", repeated=description.duplicates)
         self.repairs += describe_repairs(description.duplicates, unknown=strays)
+        for repair in self.repairs:
+            log.info("%s", repair)
         self.matrix, repairs, self.scale = symmetric_adjacency(raw, ids)
         self.repairs += repairs
         self.n_entries = self.matrix.nnz
@@ -439,8 +441,8 @@ class EdgeReader:
                 'If the comma is a decimal mark, set decimal = "," under [columns] in graph.toml; else decimal = ".".'
             )
         return GraphError(
-            f"{bad:,} edges of {self.edges.name} have a weight in column {column!r} that is no number of at least 0, "
-            f"such as {value!r} from {source!r} to {target!r}.",
+            f"{self.edges.name} has {bad:,} weights in column {column!r} that are not numbers of at least 0, such as "
+            f"{value!r} from {source!r} to {target!r}.",
             hint=hint,
             path=self.edges.name,
             column=column,

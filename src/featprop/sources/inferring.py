@@ -56,7 +56,7 @@ def infer_description(description: GraphDescription) -> tuple[GraphDescription, 
                     )
                 id_column = likely[0]
                 found.append(f"column {id_column!r} is the only one with distinct values: it holds the ids")
-            label = description.label or suggest_label(columns)
+            label = find_column(columns, (), nodes.name, description.label, "label") or suggest_label(columns)
             if label is not None and description.label is None:
                 found.append(f"labels are in column {label!r}")
             description = replace(description, id=id_column, label=label)
