@@ -89,9 +89,7 @@ def test_weights_are_kept_and_change_only_with_new_labels(start: QueryContext, m
         {"weights": [1.0, 1.0, -1.0]},
         {"mixture": [0.5, 0.5, math.nan]},
         {"odds": []},
-        {"odds": [[0, 0.0]]},
         {"waiting": [[0, 0.5]]},
-        {"waiting": [[0, 0.5, 0.5, 7.0]]},
     ],
 )
 def test_invalid_state_is_refused(change: dict[str, list[float]]) -> None:

@@ -10,6 +10,7 @@ centrality dominates at first, and α_t = β_t = (1 - γ_t) / 2.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -18,13 +19,13 @@ from numpy.typing import NDArray
 from featprop.clustering.kmeans import as_points, k_means
 from featprop.compute.points import Points
 from featprop.options import AtLeast, Between
-from featprop.strategies.base import ScoreStrategy, register_strategy
-from featprop.strategies.context import QueryContext
+from featprop.strategies.base import QueryContext, ScoreStrategy, Share, register_strategy
 from featprop.strategies.pagerank import page_rank
 from featprop.strategies.uncertainty import entropy
 
 
 @register_strategy("age")
+@dataclass(eq=False)
 class AGE(ScoreStrategy):
     """Percentiles of entropy, density and PageRank, weighted by the number of labels.
 
@@ -46,18 +47,11 @@ class AGE(ScoreStrategy):
     reference = "Cai, Zheng and Chang 2017, arXiv:1705.05085"
     cost = "a trained model; PageRank, K-Means on the hidden layer, O(n log n)"
 
-    def __init__(
-        self,
-        base: Annotated[float, Between(0, 1)] = 0.995,
-        clusters: Annotated[int | None, AtLeast(1)] = None,
-        damping: Annotated[float, Between(0, 0.999)] = 0.85,
-    ) -> None:
-        self.base = base
-        self.clusters = clusters
-        self.damping = damping
+    base: Share = 0.995
+    clusters: Annotated[int | None, AtLeast(1)] = None
+    damping: Annotated[float, Between(0, 0.999)] = 0.85
 
     def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:
-        """Return the weighted percentiles of every node."""
         centrality_weight = generator.beta(1.0, 1.005 - self.base ** len(context.labelled))
         density = information_density(context, self.clusters, generator)
         model_weight = (1.0 - centrality_weight) / 2

@@ -17,6 +17,7 @@ where T is the number of rounds (the EXP4.P of Beygelzimer et al., 2011).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -25,8 +26,7 @@ from numpy.typing import NDArray
 from featprop.matrix import as_dense
 from featprop.options import AtLeast, Between
 from featprop.strategies.age import information_density
-from featprop.strategies.base import Strategy, register_strategy
-from featprop.strategies.context import QueryContext
+from featprop.strategies.base import QueryContext, Strategy, register_strategy
 from featprop.strategies.pagerank import page_rank
 from featprop.strategies.uncertainty import entropy
 
@@ -34,6 +34,7 @@ ARMS = ("entropy", "density", "centrality")
 
 
 @register_strategy("anrmab")
+@dataclass(eq=False)
 class ANRMAB(Strategy):
     """Entropy, density and PageRank as arms of a bandit that learns from the labels of each round.
 
@@ -56,15 +57,11 @@ class ANRMAB(Strategy):
     reference = "Gao et al., IJCAI 2018"
     cost = "a trained model; PageRank, K-Means on the hidden layer, O(n)"
 
-    def __init__(
-        self,
-        rounds: Annotated[int, AtLeast(1)] = 10,
-        delta: Annotated[float, Between(1e-6, 1)] = 0.1,
-        clusters: Annotated[int | None, AtLeast(1)] = None,
-    ) -> None:
-        self.rounds = rounds
-        self.delta = delta
-        self.clusters = clusters
+    rounds: Annotated[int, AtLeast(1)] = 10
+    delta: Annotated[float, Between(1e-6, 1)] = 0.1
+    clusters: Annotated[int | None, AtLeast(1)] = None
+
+    def __post_init__(self) -> None:
         self.load_state_dict({})
 
     def state_dict(self) -> dict[str, Any]:
@@ -73,25 +70,19 @@ class ANRMAB(Strategy):
             "weights": self._weights.tolist(),
             "mixture": self._mixture.tolist(),
             "odds": [[node, odds] for node, odds in self._odds.items()],
-            "waiting": [[node, *shares] for node, shares in self._waiting.items()],
+            "waiting": [[node, *shares.tolist()] for node, shares in self._waiting.items()],
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Load an earlier state, empty before the first round; raise a `ValueError` if it is invalid."""
-        even = np.full(len(ARMS), 1.0 / len(ARMS))
-        self._weights = np.array(state.get("weights", np.ones(len(ARMS))), dtype=np.float64)
-        self._mixture = np.array(state.get("mixture", even), dtype=np.float64)
+        self._weights = _positive(state.get("weights", [1.0] * len(ARMS)))
+        self._mixture = _positive(state.get("mixture", [1.0 / len(ARMS)] * len(ARMS)))
         self._odds = {int(node): float(odds) for node, odds in state.get("odds", [])}
-        self._waiting = {int(node): [float(share) for share in shares] for node, *shares in state.get("waiting", [])}
-        positive = [self._weights.sum(), *self._mixture.flat, *self._odds.values()]
-        shares = [share for each in self._waiting.values() for share in each]
-        fits = self._weights.shape == self._mixture.shape == (len(ARMS),) and self._waiting.keys() <= self._odds.keys()
-        fits &= all(len(each) == len(ARMS) for each in self._waiting.values()) and bool((self._weights >= 0).all())
-        if not (fits and all(0 < each < math.inf for each in positive) and all(0 <= each <= 1 for each in shares)):
-            raise ValueError("invalid weights, odds or shares in the state of the strategy")
+        self._waiting = {int(node): _positive(shares) for node, *shares in state.get("waiting", [])}
+        if not self._waiting.keys() <= self._odds.keys():
+            raise ValueError("a drawn node has no odds")
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return nodes drawn from the mixture of the arms, after learning from new labels."""
         self._learn(context)
         minimum = self._min_share()
         self._mixture = (1 - len(ARMS) * minimum) * self._weights / self._weights.sum() + minimum
@@ -100,7 +91,7 @@ class ANRMAB(Strategy):
         drawn = _race(odds, generator)[:budget]
         nodes = context.candidates[drawn]
         self._odds.update(zip(nodes.tolist(), odds[drawn].tolist(), strict=True))
-        self._waiting.update(zip(nodes.tolist(), shares[:, drawn].T.tolist(), strict=True))
+        self._waiting.update(zip(nodes.tolist(), shares[:, drawn].T, strict=True))
         return nodes
 
     def _min_share(self) -> float:
@@ -137,6 +128,14 @@ class ANRMAB(Strategy):
         growth = self._min_share() / 2 * (rewards + bonus)
         weights = self._weights * np.exp(growth - growth.max())
         self._weights = len(ARMS) * weights / weights.sum()
+
+
+def _positive(values: Any) -> NDArray[np.float64]:
+    """Return one finite number of at least 0 per arm."""
+    found = np.array(values, dtype=np.float64)
+    if found.shape != (len(ARMS),) or not np.isfinite(found).all() or found.min() < 0 or not found.any():
+        raise ValueError(f"{values} are not the weights of {len(ARMS)} arms")
+    return found
 
 
 def _race(odds: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:

@@ -3,18 +3,74 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.compute.points import Points
 from featprop.errors import ParameterError
-from featprop.options import describe_class
+from featprop.graph import Graph
+from featprop.matrix import Features, read_only
+from featprop.options import Between, describe_class
+from featprop.propagation import Propagation
 from featprop.registry import Registry
-from featprop.strategies.context import QueryContext
+
+Layers = Annotated[int, Between(0, 1000)]
+"""K, the number of propagation steps."""
+Share = Annotated[float, Between(0, 1)]
 
 TIE_TOLERANCE = 1e-9
 """Scores that differ by less than this share of the largest are ties, so that rounding does not decide."""
+
+
+OUTPUTS = {
+    "probabilities": "the probability of each class, shape (nodes, classes)",
+    "hidden": "the last hidden representation, shape (nodes, hidden units)",
+    "logits": "the final layer before the softmax, shape (nodes, classes)",
+}
+"""Outputs of the current model that a strategy can request."""
+
+
+@dataclass(frozen=True)
+class QueryContext:
+    """Everything a strategy may know when it selects: only labels that people gave, in read-only arrays.
+
+    Attributes
+    ----------
+    graph
+        The graph, without labels.
+    labelled
+        Positions of the labelled nodes.
+    candidates
+        Positions of the nodes that may be selected, ascending; none of them is labelled.
+    labels
+        Class of each labelled node, as an index into `classes`; empty if the labels are unknown.
+    classes
+        Names of the classes among the labels.
+    outputs
+        Outputs of the current model for every node, by the names in `OUTPUTS`; only those the strategy needs or uses.
+    """
+
+    graph: Graph
+    labelled: NDArray[np.intp]
+    candidates: NDArray[np.intp]
+    labels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    classes: tuple[Hashable, ...] = ()
+    outputs: Mapping[str, Features] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("labelled", "candidates", "labels"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+        outputs = {name: read_only(output) for name, output in self.outputs.items()}
+        object.__setattr__(self, "outputs", MappingProxyType(outputs))
+
+    def points(self, layers: int, unit: bool = False) -> Points:
+        """Return the rows of S^K X as points, scaled to length 1 if `unit`."""
+        return Propagation.of(self.graph).points(layers, unit)
 
 
 class Strategy(ABC):
@@ -28,7 +84,7 @@ class Strategy(ABC):
     name
         Name the strategy is registered under.
     needs
-        Required outputs of the current model, from `featprop.strategies.context.OUTPUTS`; none by default.
+        Required outputs of the current model, from `featprop.strategies.OUTPUTS`; none by default.
     uses
         Model outputs the strategy uses once two classes have labels, and does without until then.
     reference
@@ -56,7 +112,7 @@ class Strategy(ABC):
         The caller ensures that 1 ≤ `budget` ≤ number of candidates.
         """
 
-    def steps(self, labelled: int, budget: int) -> list[int]:  # noqa: ARG002
+    def steps(self, labelled: int, budget: int) -> list[int]:
         """Return the numbers of labels at which to select on the way from `labelled` to `budget`."""
         return [budget]
 
@@ -97,32 +153,32 @@ def best_first(scores: NDArray[np.float64], generator: np.random.Generator) -> N
 
 
 BUILT_IN = {
-    "age": "AGE",
-    "anrmab": "ANRMAB",
-    "coreset-greedy": "CoresetGreedy",
-    "coreset-mip": "CoresetMIP",
-    "degree": "Degree",
-    "featprop": "FeatProp",
-    "featprop-cosine": "FeatPropCosine",
-    "featprop-diffused": "FeatPropDiffused",
-    "featprop-hidden": "FeatPropHidden",
-    "featprop-kcenter": "FeatPropKCenter",
-    "grain-ball": "GrainBall",
-    "grain-nn": "GrainNN",
-    "graphpart": "GraphPart",
-    "graphpart-far": "GraphPartFar",
-    "herding": "Herding",
-    "pagerank": "PageRank",
-    "random": "Random",
-    "uncertainty": "Uncertainty",
+    "age": "age:AGE",
+    "anrmab": "anrmab:ANRMAB",
+    "coreset-greedy": "coreset:CoresetGreedy",
+    "coreset-mip": "coreset:CoresetMIP",
+    "degree": "degree:Degree",
+    "featprop": "featprop:FeatProp",
+    "featprop-cosine": "featprop:FeatPropCosine",
+    "featprop-diffused": "featprop_diffused:FeatPropDiffused",
+    "featprop-hidden": "featprop:FeatPropHidden",
+    "featprop-kcenter": "featprop:FeatPropKCenter",
+    "grain-ball": "grain:GrainBall",
+    "grain-nn": "grain:GrainNN",
+    "graphpart": "graphpart:GraphPart",
+    "graphpart-far": "graphpart:GraphPartFar",
+    "herding": "herding:Herding",
+    "pagerank": "pagerank:PageRank",
+    "random": "random:Random",
+    "uncertainty": "uncertainty:Uncertainty",
 }
-"""Class of each of featprop's strategies; its module is the name with underscores."""
+"""Module and class of each of featprop's strategies."""
 
 STRATEGIES: Registry[Strategy] = Registry(
     "strategy",
     Strategy,
     "featprop.strategies",
-    {name: f"featprop.strategies.{name.replace('-', '_')}:{kind}" for name, kind in BUILT_IN.items()},
+    {name: f"featprop.strategies.{address}" for name, address in BUILT_IN.items()},
 )
 
 DEFAULT_STRATEGY = "featprop-diffused"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.strategies.base import ScoreStrategy, register_strategy
-from featprop.strategies.context import QueryContext
+from featprop.strategies.base import QueryContext, ScoreStrategy, register_strategy
 
 
 @register_strategy("degree")
@@ -19,6 +18,5 @@ class Degree(ScoreStrategy):
     reference = "Wu et al. 2019, a baseline"
     cost = "O(m)"
 
-    def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
-        """Return the degrees."""
+    def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:
         return np.asarray(context.graph.adjacency.sum(axis=1, dtype=np.float64))

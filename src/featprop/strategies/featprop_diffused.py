@@ -14,6 +14,7 @@ influence. (The paper names the combination of coverage and model uncertainty as
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -22,8 +23,7 @@ from numpy.typing import NDArray
 from featprop.matrix import margins
 from featprop.options import Above, AtLeast
 from featprop.propagation import Propagation
-from featprop.strategies.base import Strategy, register_strategy
-from featprop.strategies.context import QueryContext
+from featprop.strategies.base import QueryContext, Strategy, register_strategy
 from featprop.strategies.featprop import clustered
 
 CERTAIN_QUANTILE = 0.9
@@ -37,6 +37,7 @@ MIN_WEIGHT = 0.25
 
 
 @register_strategy("featprop-diffused")
+@dataclass(eq=False)
 class FeatPropDiffused(Strategy):
     """K-Medoids on smoothed features, weighted by model uncertainty: the default.
 
@@ -54,9 +55,8 @@ class FeatPropDiffused(Strategy):
     reference = "this project; after Wu et al. 2019"
     cost = "as featprop with d = 64 (512 without main directions), and a fit of the model"
 
-    def __init__(self, first: Annotated[int, AtLeast(1)] = 10, step: Annotated[float, Above(0)] = 0.5) -> None:
-        self.first = first
-        self.step = step
+    first: Annotated[int, AtLeast(1)] = 10
+    step: Annotated[float, Above(0)] = 0.5
 
     def steps(self, labelled: int, budget: int) -> list[int]:
         """Return the number of labels after each round: `first`, then larger by the factor 1 + `step`."""
@@ -68,7 +68,6 @@ class FeatPropDiffused(Strategy):
         return taken
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the medoids, starting with the one that lowers the loss most."""
         points = Propagation.of(context.graph).compared
         found = context.outputs.get("probabilities")
         weights = None

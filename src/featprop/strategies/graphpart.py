@@ -6,6 +6,7 @@ modularity, merged to a few parts; K-Means on S²X within each part, and one nod
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -13,15 +14,15 @@ from numpy.typing import NDArray
 
 from featprop.clustering.communities import greedy_modularity, merge_groups
 from featprop.clustering.kmeans import as_points, k_means
-from featprop.compute.points import Points, first_minimum
+from featprop.compute.points import first_minimum
 from featprop.graph import Graph
 from featprop.matrix import read_only
-from featprop.options import AtLeast, Between
-from featprop.strategies.base import Strategy, register_strategy
-from featprop.strategies.context import QueryContext
+from featprop.options import AtLeast
+from featprop.strategies.base import Layers, QueryContext, Strategy, register_strategy
 
 
 @register_strategy("graphpart")
+@dataclass(eq=False)
 class GraphPart(Strategy):
     """Communities merged to a few parts, K-Means on S²X within each, and the node nearest to each centre.
 
@@ -42,54 +43,52 @@ class GraphPart(Strategy):
     reference = "Ma et al., TMLR 2023, arXiv:2201.09391"
     cost = "O(m log n) for the communities, then O(b n d)"
 
-    def __init__(self, parts: Annotated[int, AtLeast(1)] = 8, layers: Annotated[int, Between(0, 1000)] = 2) -> None:
-        self.parts = parts
-        self.layers = layers
+    parts: Annotated[int, AtLeast(1)] = 8
+    layers: Layers = 2
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return one node per centre, part by part, largest part first."""
         graph = context.graph
         part = graph.cache.get(("graphpart", self.parts), lambda: _parts(graph, self.parts))
         points = context.points(self.layers)
-        selected = Selected(points, context.labelled)
+        to_selected = np.full(len(points), np.inf, dtype=np.float32)
+        if context.labelled.size:
+            to_selected = points.nearest(points.take(context.labelled))[1]
+        selected: list[int] = []
         for own, share in enumerate(_shares(part, context, budget)):
-            if share:
-                members = np.flatnonzero(part == own)
-                held = np.flatnonzero(np.isin(members, context.labelled))
-                equally = np.ones(len(members), dtype=np.float32)
-                centres = k_means(points.take(members), int(share), held, equally, generator)
-                self._select_near(as_points(points, centres), np.intersect1d(members, context.candidates), selected)
-        return np.array(selected.nodes, dtype=np.intp)
+            if not share:
+                continue
+            members = np.flatnonzero(part == own)
+            held = np.flatnonzero(np.isin(members, context.labelled))
+            equally = np.ones(len(members), dtype=np.float32)
+            centres = as_points(points, k_means(points.take(members), int(share), held, equally, generator))
+            members = np.intersect1d(members, context.candidates)
+            for to_centre in centres.distances(np.arange(len(centres)), to=points.take(members)):
+                values = self.objective(to_centre, to_selected[members])
+                values[np.isin(members, selected)] = np.inf
+                selected.append(int(members[first_minimum(values, to_centre.max())]))
+                to_selected = np.minimum(to_selected, points.distances(np.array(selected[-1:]))[0])
+        return np.array(selected, dtype=np.intp)
 
-    def _select_near(self, centres: Points, members: NDArray[np.intp], selected: Selected) -> None:
-        """Select for each centre the best member that is not selected yet."""
-        for distances in centres.distances(np.arange(len(centres)), to=selected.points.take(members)):
-            values = self.objective(distances, selected.distances[members])
-            values[np.isin(members, selected.nodes)] = np.inf
-            selected.add(int(members[first_minimum(values, distances.max())]))
-
-    def objective(self, to_centre: NDArray[np.float32], to_selected: NDArray[np.float32]) -> NDArray[np.float32]:  # noqa: ARG002
-        """Return what to minimise: the distance to the centre."""
+    def objective(self, to_centre: NDArray[np.float32], to_selected: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return what to minimise, given the distances to the centre and to the nearest selected or labelled node."""
         return to_centre.copy()
 
 
-class Selected:
-    """The nodes selected so far, and the distance of every node to the nearest selected or labelled one."""
+@register_strategy("graphpart-far")
+class GraphPartFar(GraphPart):
+    """GraphPart with nodes near their centre and far from nodes selected before, in all parts.
 
-    def __init__(self, points: Points, labelled: NDArray[np.intp]) -> None:
-        self.points = points
-        self.nodes: list[int] = []
-        self.is_first = not labelled.size
-        self.distances = np.zeros(len(points), dtype=np.float32)
-        if labelled.size:
-            self.distances = points.nearest(points.take(labelled))[1]
+    For a centre c it selects the node that minimises ‖h - c‖ - min_{s selected or labelled} ‖h - h_s‖. The paper does
+    not define the second term for the first node; here it is 0.
 
-    def add(self, node: int) -> None:
-        """Select one more node."""
-        self.nodes.append(node)
-        distances = self.points.distances(np.array([node]))[0]
-        self.distances = distances if self.is_first else np.minimum(self.distances, distances)
-        self.is_first = False
+    Parameters
+    ----------
+    parts, layers
+        As in `GraphPart`.
+    """
+
+    def objective(self, to_centre: NDArray[np.float32], to_selected: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.asarray(to_centre - np.where(np.isinf(to_selected), np.float32(0), to_selected))
 
 
 def _parts(graph: Graph, count: int) -> NDArray[np.intp]:

@@ -6,19 +6,22 @@ most increases the mean over all nodes x of max_{s selected or labelled} exp(-â€
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from featprop.clustering.swaps import greedy_order
-from featprop.options import Between
-from featprop.strategies.base import Strategy, register_strategy
-from featprop.strategies.context import QueryContext
-from featprop.strategies.references import distance_quantile, sample_references
+from featprop.compute.points import Points
+from featprop.strategies.base import Layers, QueryContext, Share, Strategy, register_strategy
+
+MAX_REFERENCES = 4096
+"""Number of nodes up to which all nodes represent the graph; beyond, a sample does."""
+MAX_PAIRS = 200_000
 
 
 @register_strategy("herding")
+@dataclass(eq=False)
 class Herding(Strategy):
     """Greedy kernel coverage of SÂ²X (MaxHerding): each pick covers the most uncovered nodes.
 
@@ -40,18 +43,11 @@ class Herding(Strategy):
     reference = "Bae, Noh and Sutherland 2024, arXiv:2407.12212"
     cost = "O(n r d), r = 4,096 or n if fewer; 4 n r bytes"
 
-    def __init__(
-        self,
-        layers: Annotated[int, Between(0, 1000)] = 2,
-        unit: bool = True,
-        quantile: Annotated[float, Between(0, 1)] = 0.05,
-    ) -> None:
-        self.layers = layers
-        self.unit = unit
-        self.quantile = quantile
+    layers: Layers = 2
+    unit: bool = True
+    quantile: Share = 0.05
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the nodes in the order of selection."""
         points = context.points(self.layers, self.unit)
         width = distance_quantile(points, self.quantile, generator) or 1.0
         columns = sample_references(len(points), generator)
@@ -72,3 +68,18 @@ def _one_minus_kernel(distances: NDArray[np.float32], width: float) -> NDArray[n
     np.expm1(distances, out=distances)
     np.negative(distances, out=distances)
     return distances
+
+
+def sample_references(n: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    """Return all positions 0..n-1, or a random sample if there are more than `MAX_REFERENCES`."""
+    return np.arange(n) if n <= MAX_REFERENCES else np.sort(generator.choice(n, size=MAX_REFERENCES, replace=False))
+
+
+def distance_quantile(points: Points, quantile: float, generator: np.random.Generator) -> float:
+    """Return a quantile of the distances between all pairs of points; between a sample of many points."""
+    n = len(points)
+    rows = np.arange(n)
+    if n * (n - 1) // 2 > MAX_PAIRS:
+        rows = np.sort(generator.choice(n, size=min(n, 633), replace=False))
+    between = points.distances_to_subset(rows, rows)[np.triu_indices(len(rows), 1)]
+    return float(np.quantile(between, quantile)) if between.size else 0.0

@@ -8,6 +8,7 @@ which the paper leaves open, the surfer jumps to any node. Edge weights are the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -15,14 +16,14 @@ from numpy.typing import NDArray
 
 from featprop.graph import Graph
 from featprop.options import Between
-from featprop.strategies.base import ScoreStrategy, register_strategy
-from featprop.strategies.context import QueryContext
+from featprop.strategies.base import QueryContext, ScoreStrategy, register_strategy
 
 TOLERANCE = 1e-12
 MAX_STEPS = 1000
 
 
 @register_strategy("pagerank")
+@dataclass(eq=False)
 class PageRank(ScoreStrategy):
     """Largest PageRank centrality.
 
@@ -35,11 +36,9 @@ class PageRank(ScoreStrategy):
     reference = "Brin and Page 1998"
     cost = "O(m) per step, about 100 steps"
 
-    def __init__(self, damping: Annotated[float, Between(0, 0.999)] = 0.85) -> None:
-        self.damping = damping
+    damping: Annotated[float, Between(0, 0.999)] = 0.85
 
-    def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
-        """Return the PageRank of every node."""
+    def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:
         return page_rank(context.graph, self.damping)
 
 

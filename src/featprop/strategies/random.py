@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.strategies.base import Strategy, register_strategy
-from featprop.strategies.context import QueryContext
+from featprop.strategies.base import QueryContext, Strategy, register_strategy
 
 
 @register_strategy("random")
@@ -17,5 +16,4 @@ class Random(Strategy):
     cost = "O(n)"
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return `budget` candidates in random order."""
         return generator.choice(context.candidates, size=budget, replace=False)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from featprop.matrix import Features, as_dense
-from featprop.strategies.base import ScoreStrategy, register_strategy
-from featprop.strategies.context import QueryContext
+from featprop.strategies.base import QueryContext, ScoreStrategy, register_strategy
 
 
 @register_strategy("uncertainty")
+@dataclass(eq=False)
 class Uncertainty(ScoreStrategy):
     """Highest entropy of the current model's prediction, or the smallest margin or confidence.
 
@@ -29,11 +30,9 @@ class Uncertainty(ScoreStrategy):
     reference = "Settles and Craven 2008"
     cost = "a trained model; O(n classes)"
 
-    def __init__(self, measure: Literal["entropy", "margin", "least-confidence"] = "entropy") -> None:
-        self.measure = measure
+    measure: Literal["entropy", "margin", "least-confidence"] = "entropy"
 
-    def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
-        """Return the uncertainty of every node."""
+    def scores(self, context: QueryContext, generator: np.random.Generator) -> NDArray[np.float64]:
         if self.measure == "entropy":
             return entropy(context.outputs["probabilities"])
         probabilities = np.sort(as_dense(context.outputs["probabilities"]).astype(np.float64), axis=1)

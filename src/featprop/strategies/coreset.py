@@ -1,23 +1,46 @@
-"""Coreset, robust: K-Center on the hidden layer of the model, as a mixed integer program."""
+"""Coreset: K-Center on the hidden layer of the model, greedy or as a mixed integer program.
+
+Sener and Savarese, "Active Learning for Convolutional Neural Networks: A Core-Set Approach" (2018). The representation
+of a GCN is relu(S X W1 + b1), the activations of its hidden layer before the second layer propagates them.
+"""
 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop.clustering.kcenter import k_center
 from featprop.clustering.robust_kcenter import robust_k_center
 from featprop.compute.points import Points
-from featprop.options import AtLeast, Between
-from featprop.strategies.base import Strategy, register_strategy
-from featprop.strategies.context import QueryContext
+from featprop.options import AtLeast
+from featprop.strategies.base import QueryContext, Share, Strategy, register_strategy
 
 log = logging.getLogger(__name__)
 
 
+@register_strategy("coreset-greedy")
+class CoresetGreedy(Strategy):
+    """Greedy K-Center (farthest first) on the last hidden representation of the current model.
+
+    Selects argmax_i min_{j selected or labelled} ‖h_i - h_j‖ repeatedly. The authors start from labelled data; without
+    labels, this one starts from the candidate nearest the mean.
+    """
+
+    needs = frozenset({"hidden"})
+    reference = "Sener and Savarese 2018, algorithm 1"
+    cost = "a trained model; O(b n hidden)"
+
+    def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
+        points = Points(context.outputs["hidden"])
+        return k_center(points, budget, context.labelled, context.candidates, generator).centres
+
+
 @register_strategy("coreset-mip")
+@dataclass(eq=False)
 class CoresetMIP(Strategy):
     """Robust K-Center on the last hidden representation as a mixed integer program, solved by HiGHS.
 
@@ -40,18 +63,11 @@ class CoresetMIP(Strategy):
     reference = "Sener and Savarese 2018, algorithm 2"
     cost = "a trained model; up to the time limit, 60 s"
 
-    def __init__(
-        self,
-        outliers: Annotated[float, Between(0, 1)] = 1e-4,
-        time_limit: Annotated[float, AtLeast(0)] = 60.0,
-        points: Annotated[int, AtLeast(1)] = 600,
-    ) -> None:
-        self.outliers = outliers
-        self.time_limit = time_limit
-        self.points = points
+    outliers: Share = 1e-4
+    time_limit: Annotated[float, AtLeast(0)] = 60.0
+    points: Annotated[int, AtLeast(1)] = 600
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the centres in farthest-first order."""
         result = robust_k_center(
             Points(context.outputs["hidden"]),
             budget,
