@@ -101,7 +101,7 @@ def _run_batch(searches: Searches, name: str, budget: int, seeds: range) -> None
                 "budget": budget,
                 "seed": seed,
                 "loss": measure_coverage(searches.points, pool).mean_distance,
-                **score(graph.labels, trained[seed].predicted, pool, "paper")._asdict(),
+                **score(graph.labels, trained[seed].predicted, trained[seed].confidence, pool, "paper"),
                 "seconds": round(seconds[seed], 3),
                 "nodes": graph.ids[pool].tolist(),
             }

@@ -121,7 +121,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (protocol, training):
         monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     monkeypatch.setattr(protocol, "choose", slowed(protocol.choose, 1.00006))
-    monkeypatch.setattr(training, "fit_seeds", slowed(training.fit_seeds, 10.00012))
+    monkeypatch.setattr(training, "_fit_models", slowed(training._fit_models, 10.00012))
 
 
 @pytest.mark.usefixtures("clock")

@@ -12,7 +12,6 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from multiprocessing import get_context, parent_process
@@ -33,10 +32,6 @@ if TYPE_CHECKING:
     from featprop.experiments.protocol import Protocol
 
 log = logging.getLogger(__name__)
-
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-NO_SPINNING = {"OPENBLAS_THREAD_TIMEOUT": "4"}
-"""Idle threads of OpenBLAS go to sleep at once and leave the cores to the others."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +64,7 @@ def run(
     Parameters
     ----------
     settings
-        What to run.
+        What to run, one after the other.
     out
         Folder of the results.
     jobs
@@ -86,17 +81,19 @@ def run(
             raise ParameterError(message, parameter=parameter, value=value)
     counts: dict[str, dict[str, Any]] = {}
     missing: dict[str, str | None] = {}
-    trials = []
+    plans = []
     for each in settings:
         names = _load_datasets(each, counts, missing)
-        trials += plan_trials(each, {name: counts[name]["fingerprint"] for name in names})
-    trials.sort(key=lambda trial: -counts[trial.dataset]["nodes"] * counts[trial.dataset]["features"])
+        trials = plan_trials(each, {name: counts[name]["fingerprint"] for name in names})
+        plans.append(
+            sorted(trials, key=lambda trial: -counts[trial.dataset]["nodes"] * counts[trial.dataset]["features"])
+        )
+    failures: list[Failure] = []
     with appending(out) as appender:
         appender.record(counts)
-        cells = {cell for trial in trials for cell in trial.cells()}
+        cells = {cell for trials in plans for trial in trials for cell in trial.cells()}
         skipped = len(cells & {result.cell for folder in (out, *reuse) for result in read_results(folder)})
-        failures: list[Failure] = []
-        answers = _run_all(trials, [out, *reuse], jobs or _n_cores(), threads)
+        answers = _run_plans(plans, [out, *reuse], jobs or _n_cores(), threads)
         results = _write_results(answers, appender, failures)
         done = sum(1 for _ in tracked(results, "cells of the experiments", len(cells) - skipped))
     return Outcome(done, skipped, time.monotonic() - started, missing, tuple(failures))
@@ -106,14 +103,12 @@ def _n_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _load_datasets(
-    settings: Settings, counts: dict[str, dict[str, Any]], missing: dict[str, str | None]
-) -> dict[str, None]:
-    """Load the data sets of some settings, or their stand-ins, so that they are in the cache; return their names.
+def _load_datasets(settings: Settings, counts: dict[str, dict[str, Any]], missing: dict[str, str | None]) -> list[str]:
+    """Return the names of the data sets, or of their stand-ins, that are available; they are in the cache then.
 
     Their statistics are added to `counts`, and the data sets that are not available to `missing`.
     """
-    names: dict[str, None] = {}
+    names: list[str] = []
     for dataset in settings.datasets:
         stand_in = settings.stand_ins.get(dataset)
         for name in filter(None, (dataset, stand_in)):
@@ -121,49 +116,43 @@ def _load_datasets(
                 _count(canonical_name(name), counts)
             except FeatpropError as error:
                 last = error
-                if dataset not in missing:
-                    log.warning("%s is not available: %s", name, error)
+                log.warning("%s is not available: %s", name, error)
+                missing[dataset] = None
                 continue
-            names[canonical_name(name)] = None
+            names.append(canonical_name(name))
             if name != dataset:
                 missing[dataset] = stand_in
             break
-        else:
-            if len(settings.datasets) == 1:
-                raise last
-            missing[dataset] = None
     if not names:
-        message = f"None of the data sets {', '.join(settings.datasets)} is available."
-        raise ParameterError(message, parameter="datasets", value=list(settings.datasets))
+        raise last
     return names
 
 
 def _count(name: str, counts: dict[str, dict[str, Any]]) -> None:
-    if name in counts:
-        return
-    graph = resolve(name)
-    found = statistics(graph)
-    if not found.labelled:
-        raise LabelError(f"{name} has no labels to score predictions against.")
-    counts[name] = asdict(found) | {"fingerprint": graph.fingerprint}
+    if name not in counts:
+        graph = resolve(name)
+        found = statistics(graph)
+        if not found.labelled:
+            raise LabelError(f"{name} has no labels to score predictions against.")
+        counts[name] = asdict(found) | {"fingerprint": graph.fingerprint}
 
 
-def _run_all(trials: list[Trial], folders: Sequence[Path], jobs: int, threads: int) -> Iterator[list[Result] | Failure]:
-    """Run trials; one that shares selections with an earlier one waits for its results, to reuse them."""
-    while trials:
+def _run_plans(
+    plans: list[list[Trial]], folders: Sequence[Path], jobs: int, threads: int
+) -> Iterator[list[Result] | Failure]:
+    """Run the trials of one plan after the other, so that a plan reuses the selections of those before."""
+    for trials in plans:
         known = [result for folder in folders for result in read_results(folder)]
         done = {result.cell for result in known}
-        first: dict[tuple[Any, ...], Trial] = {}
-        for trial in trials:
-            model = str(trial.models[0]) if trial.looks_at_model else ""
-            first.setdefault((trial.graph, str(trial.strategy), model, trial.seeds[0]), trial)
-        work = []
-        for trial in first.values():
-            if not done.issuperset(trial.cells()):
-                place = (trial.graph, trial.strategy.name)
-                work.append((trial, [result for result in known if (result.graph, result.strategy) == place]))
-        yield from run_trials(work, jobs, threads)
-        trials = [trial for trial in trials if not any(trial is each for each in first.values())]
+        yield from run_trials(
+            [
+                (trial, [each for each in known if (each.graph, each.strategy) == (trial.graph, trial.strategy.name)])
+                for trial in trials
+                if not done.issuperset(trial.cells())
+            ],
+            jobs,
+            threads,
+        )
 
 
 def _write_results(
@@ -191,15 +180,14 @@ def run_trials(
     trial fails and another worker continues with the others.
     """
     waiting = list(reversed(work))
-    workers: dict[Connection, tuple[SpawnProcess, Trial]] = {}
+    workers: dict[Any, tuple[SpawnProcess, Trial]] = {}
     try:
         while waiting or workers:
             while waiting and len(workers) < jobs:
-                with _limit_threads(threads), interrupts.block_interrupts():
-                    process, connection = _start_worker()
+                process, connection = _start_worker(threads)
                 workers[connection] = process, _send_next(connection, waiting)
-            ready = wait(list(workers))
-            for connection in [each for each in workers if each in ready]:
+            ready: list[Any] = wait(list(workers))
+            for connection in ready:
                 process, trial = workers[connection]
                 try:
                     answer = connection.recv()
@@ -220,11 +208,12 @@ def run_trials(
             process.terminate()
 
 
-def _start_worker() -> tuple[SpawnProcess, Connection]:
+def _start_worker(threads: int) -> tuple[SpawnProcess, Connection]:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_run_trials, args=(theirs,))
-    process.start()
+    process = context.Process(target=_run_trials, args=(theirs, threads))
+    with interrupts.block_interrupts():
+        process.start()
     theirs.close()
     return process, ours
 
@@ -235,26 +224,11 @@ def _send_next(connection: Connection, waiting: list[tuple[Trial, list[Result]]]
     return trial
 
 
-@contextmanager
-def _limit_threads(threads: int) -> Iterator[None]:
-    """Limit the threads of processes that start inside the block."""
-    settings = dict.fromkeys(THREAD_VARIABLES, str(threads)) | NO_SPINNING
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-def _run_trials(connection: Connection) -> None:
+def _run_trials(connection: Connection, threads: int) -> None:
     """Run trials in a worker process until the connection closes: answer each with results, then None or a failure."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
+    _prepare(threads)
     while True:
         try:
             trial, known = connection.recv()
@@ -276,16 +250,24 @@ def _exit_with_parent() -> None:
         os._exit(1)
 
 
+def _prepare(threads: int) -> None:
+    """Limit the threads of this process, and let PyTorch import what its first training step needs."""
+    import numba
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    weight = torch.nn.Parameter(torch.zeros(1))
+    weight.sum().backward()  # type: ignore[no-untyped-call]
+    torch.optim.Adam([weight], fused=True).step()
+    torch.set_num_threads(threads)
+    numba.set_num_threads(min(threads, numba.get_num_threads()))
+    threadpool_limits(limits=threads)
+
+
 @lru_cache(maxsize=1)
 def _load_protocol(dataset: str) -> Protocol:
-    import torch
-
     from featprop.datasets import CATALOGUE, cached_form
     from featprop.experiments.protocol import Protocol
 
-    weight = torch.nn.Parameter(torch.zeros(1))  # PyTorch's imports at the first step are no part of a training time
-    weight.sum().backward()  # type: ignore[no-untyped-call]
-    torch.optim.Adam([weight], fused=True).step()
-    torch.set_num_threads(int(os.environ.get(THREAD_VARIABLES[0], "1")))
     form = cached_form(CATALOGUE[dataset]) if dataset in CATALOGUE else None
     return Protocol(resolve(dataset), form)

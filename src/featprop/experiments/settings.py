@@ -101,10 +101,9 @@ class Settings:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        tables = {name: getattr(self, name) for name in ("stand_ins", "only", "options", "settings")}
-        for name, values in tables.items():
-            _check(name, values, isinstance(values, Mapping), "a table of names and values")
-        lists: dict[str, Any] = {name: getattr(self, name) for name in ("datasets", "strategies", "models")}
+        for name in ("stand_ins", "only", "options", "settings"):
+            _check(name, getattr(self, name), isinstance(getattr(self, name), Mapping), "a table of names and values")
+        lists = {name: getattr(self, name) for name in ("datasets", "strategies", "models")}
         lists |= {"stand_ins": list(self.stand_ins.values())} | {f"only.{name}": self.only[name] for name in self.only}
         for name, values in lists.items():
             is_list = isinstance(values, list | tuple) and all(isinstance(value, str) for value in values)
@@ -118,14 +117,15 @@ class Settings:
             for place in set(where) - places:
                 raise unknown_choice(f"only.{name}", place, places)
         for parameter, registry in (("options", STRATEGIES), ("settings", MODELS)):
-            for name, values in tables[parameter].items():
+            for name, values in getattr(self, parameter).items():
                 _check(f"{parameter}.{name}", values, isinstance(values, Mapping), "a table of names and values")
                 registry.make(name, **values)
         for name, number in {"seeds": self.seeds, "epochs": 1 if self.epochs is None else self.epochs}.items():
-            _check(name, number, _is_whole(number) and number >= 1, "a whole number of at least 1")
-        budgets = [number for number in self.budgets if _is_whole(number)]
-        is_ascending = bool(budgets) and list(self.budgets) == sorted(set(budgets)) and budgets[0] > INITIAL_POOL_SIZE
-        _check("budgets", self.budgets, is_ascending, f"whole numbers above {INITIAL_POOL_SIZE} in ascending order")
+            _check(name, number, type(number) is int and number >= 1, "a whole number of at least 1")
+        is_list = isinstance(self.budgets, list | tuple) and all(type(number) is int for number in self.budgets)
+        is_ascending = is_list and bool(self.budgets) and list(self.budgets) == sorted(set(self.budgets))
+        is_valid = is_ascending and self.budgets[0] > INITIAL_POOL_SIZE
+        _check("budgets", self.budgets, is_valid, f"whole numbers above {INITIAL_POOL_SIZE} in ascending order")
         self.strategy_specs()
         self.model_specs()
 
@@ -147,10 +147,6 @@ class Settings:
         return specs
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _check(parameter: str, value: Any, is_valid: bool, wanted: str) -> None:
     if not is_valid:
         raise ParameterError(f"`{parameter}` must be {wanted}, not {value!r}.", parameter=parameter, value=value)
@@ -170,9 +166,6 @@ def read_settings(path: Path) -> Settings:
         raise FileError(f"{path} has an unknown key: {key}.", hint=hint, path=path, value=key, choices=known)
     for key in {"datasets", "strategies"} - set(content):
         raise FileError(f"{path} does not name any {key}.", hint=f"Add {key} = [...].", path=path)
-    for key in {"budgets"} & set(content):
-        if not isinstance(content[key], list):
-            raise FileError(f"`{key}` in {path} must be a list.", path=path)
     return Settings(**{known[key]: value for key, value in content.items()})
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.errors import LabelError, ParameterError
+from featprop.errors import LabelError
 from featprop.experiments.settings import Spec
 from featprop.graph import Graph
 from featprop.models import GCN, SGC, NodeClassifier, get_model
@@ -33,13 +33,11 @@ BATCHED_MODELS = (GCN, SGC)
 
 @dataclass(eq=False)
 class TrainedModel:
-    """A model of one seed, the positions it was trained on, its training time, and the state of the strategy."""
+    """The model of one seed and its training time."""
 
     model: NodeClassifier
     graph: Graph
-    pool: NDArray[np.intp]
     seconds: float
-    state: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def logits(self) -> NDArray[np.float32]:
@@ -60,42 +58,38 @@ class TrainedModel:
 
 
 def train_seeds(spec: Spec, graph: Graph, pools: Mapping[int, NDArray[np.intp]]) -> dict[int, TrainedModel]:
-    """Train a new model for each seed on its pool; with a single class in its pool, a model learns nothing."""
+    """Train a new model for each seed.
+
+    Parameters
+    ----------
+    spec
+        The model and its settings.
+    graph
+        A graph with labels.
+    pools
+        Positions of the labelled nodes by seed, the same number for each. With a single class in its pool, a model
+        learns nothing.
+    """
     models = {seed: get_model(spec.name, **spec.options) for seed in pools}
     for seed, model in models.items():
         if "random_state" in options_of(type(model)):
             model.set_params(random_state=seed)
     started = time.perf_counter()
-    fit_seeds(list(models.values()), graph, list(pools.values()))
+    _fit_models(models, graph, pools)
     seconds = (time.perf_counter() - started) / len(pools)
-    return {seed: TrainedModel(models[seed], graph, pools[seed], seconds) for seed in pools}
+    return {seed: TrainedModel(models[seed], graph, seconds) for seed in pools}
 
 
-def fit_seeds(models: Sequence[NodeClassifier], graph: Graph, pools: Sequence[NDArray[np.intp]]) -> None:
-    """Fit models that differ only by their seed, each on a pool of the same size.
-
-    Parameters
-    ----------
-    models
-        Models of one class with the same settings except the seed.
-    graph
-        The graph, with labels.
-    pools
-        Positions of the labelled nodes of each model.
-    """
+def _fit_models(models: Mapping[int, NodeClassifier], graph: Graph, pools: Mapping[int, NDArray[np.intp]]) -> None:
     if graph.labels is None:
         raise LabelError("The graph has no labels to learn from.")
-    kinds = {(type(model), *sorted({**model.get_params(), "random_state": 0}.items())) for model in models}
-    if len(kinds) != 1 or len({len(pool) for pool in pools}) != 1 or len(models) != len(pools):
-        message = "`models` must differ only by their seed, with one pool each, all of the same size."
-        raise ParameterError(message, parameter="models")
     names = np.array(graph.class_names(), dtype=object)
     batch = []
-    for model, pool in zip(models, pools, strict=True):
-        if type(model) in BATCHED_MODELS and len(np.unique(graph.labels[pool])) > 1:
-            batch.append((model, pool))
+    for seed, pool in pools.items():
+        if type(models[seed]) in BATCHED_MODELS and len(np.unique(graph.labels[pool])) > 1:
+            batch.append((models[seed], pool))
         else:
-            model.fit(graph, graph.ids[pool].tolist(), names[pool].tolist(), cold_start=True)
+            models[seed].fit(graph, graph.ids[pool].tolist(), names[pool].tolist(), cold_start=True)
     if batch:
         _fit_batch(graph, graph.labels, batch)
 
