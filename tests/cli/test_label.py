@@ -169,7 +169,7 @@ def test_one_server_at_a_time_has_a_log(start: Start, run: Callable[..., Any], t
     server.end()
     assert run("import", "mine.labels", "more.csv").exit_code == 0
     with LabelLog(tmp_path / "mine.labels") as log:
-        assert len(log.answers()) == 1
+        assert len(log.holding()) == 1
     assert start("--labels", "mine.labels").address()
 
 

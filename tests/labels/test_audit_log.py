@@ -65,7 +65,7 @@ def test_a_second_uniform_audit_from_elsewhere_is_one_with_the_first() -> None:
     log.draw_audit({"a": 6.0, "b": 6.0})
     noon = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     second = [Annotation(node, None, Kind.AUDIT, text="5.0", time=noon) for node in "cd"]
-    assert log.add(second).counts[Kind.AUDIT] == 2
+    assert log.add(second).audit == 2
     assert log.audit() == dict.fromkeys("abcd", 3.0), "2 of 12, then 2 of 10: 4 of 12"
     n_events = len(log.events())
     assert log.add(second).known_audit == 2

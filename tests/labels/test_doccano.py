@@ -34,7 +34,7 @@ def test_what_doccano_writes(tmp_path: Path) -> None:
     unclear = ("number 2: 2 labels for one node", "number 4: no node_id")
     assert found == Imported(taken=2, notes=2, unanswered=1, unclear=unclear)
     assert log.labels() == {"a": "ok", "d": "fraud"}
-    assert log.notes() == [("a", "look again"), ("a", "why?")]
+    assert [(note.node, note.text) for note in log.notes()] == [("a", "look again"), ("a", "why?")]
     assert {act.annotator for act in log.events()} == {"ada"}
     assert import_labels(log, tmp_path / "ada.jsonl", annotator="ada") == Imported(
         repeated=4, unanswered=1, unclear=unclear

@@ -220,7 +220,7 @@ def test_tasks_that_went_through_label_studio_keep_whose_answers_they_were(tmp_p
     tasks[1]["annotations"][0]["result"][0]["value"]["choices"] = ["review"]
     tasks[2]["annotations"] = [annotation("ok", id=9)]
     assert taken(tasks, tmp_path, log)[1] == Imported(taken=2, repeated=2)
-    answers = {(act.node, act.annotator): act.label for act in log.answers()}
+    answers = {(act.node, act.annotator): act.label for act in log.holding()}
     assert answers[("b", "ada")] == "ok"
     assert answers[("b", "user 1")] == "review", "whoever changed it there"
     assert answers[("c", "user 1")] == "ok"

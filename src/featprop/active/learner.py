@@ -245,7 +245,7 @@ class ActiveLearner:
             for each in labels.annotations
             if each.kind in VOTES or each.kind is Kind.NOTE
         }
-        self.log.hold(
+        self.log.extend(
             replace(each, annotator=each.annotator or annotator, round=self.rounds, key="") for each in said.values()
         )
         told, now = labels.labels | labels.audited, self.labels | self.audited

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from featprop.labels.annotation import Kind as Kind
     from featprop.labels.exporting import export_labels as export_labels
     from featprop.labels.exporting import label_studio_config as label_studio_config
-    from featprop.labels.importing import Imported as Imported
     from featprop.labels.importing import import_labels as import_labels
+    from featprop.labels.log import Imported as Imported
     from featprop.labels.log import LabelLog as LabelLog
     from featprop.labels.predictions import write_predictions as write_predictions
     from featprop.labels.reading import Labels as Labels
@@ -25,7 +25,7 @@ _MODULE_OF = {
     "Agreement": "agreement",
     "Annotation": "annotation",
     "Consensus": "agreement",
-    "Imported": "importing",
+    "Imported": "log",
     "Kind": "annotation",
     "LabelLog": "log",
     "Labels": "reading",

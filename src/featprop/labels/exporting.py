@@ -145,10 +145,9 @@ def _collect(labels: LabelLog, nodes: Sequence[Hashable]) -> list[Annotation]:
     """Return answers and verdicts node by node, then nodes without an answer, then notes."""
     holding = labels.holding()
     answered = {each.node for each in holding}
-    notes = [each for each in labels.events() if each.kind is Kind.NOTE]
     listed = dict.fromkeys([*labels.audit(), *nodes])
     open_ = [Annotation(node, None, Kind.CELL) for node in listed if node not in answered]
-    return [*holding, *open_, *notes]
+    return [*holding, *open_, *labels.notes()]
 
 
 def _write_sheet(annotations: Sequence[Annotation], audit: Mapping[Hashable, float]) -> bytes:

@@ -6,7 +6,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from featprop.errors import ParameterError, first_five
@@ -14,59 +14,12 @@ from featprop.graph import Graph
 from featprop.ids import as_array
 from featprop.labels.annotation import Annotation, Kind
 from featprop.labels.classes import Vocabulary, warn_of_empty
-from featprop.labels.log import LabelLog
+from featprop.labels.log import Imported, LabelLog
 from featprop.labels.reading import match_nodes
 from featprop.labels.rows import Rows, read_rows
 from featprop.labels.sheets import unescape_formula
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Imported:
-    """What happened to the annotations of a file.
-
-    Attributes
-    ----------
-    taken
-        Number of labels and verdicts added.
-    skipped
-        Number of skips added.
-    notes
-        Number of notes added.
-    audit, known_audit
-        Number of audited nodes added, and of those that the log has already or has labels of.
-    repeated
-        Number of annotations that the log has already.
-    superseded
-        Number of annotations that were imported before, or are older than what the same person says now.
-    unanswered
-        Number of nodes listed without an answer.
-    unknown_nodes
-        Nodes that are not in the graph.
-    unknown_classes
-        Labels that are not among the classes.
-    unclear
-        What else was left out, in a few words each.
-    """
-
-    taken: int = 0
-    skipped: int = 0
-    notes: int = 0
-    audit: int = 0
-    known_audit: int = 0
-    repeated: int = 0
-    superseded: int = 0
-    unanswered: int = 0
-    unknown_nodes: tuple[Hashable, ...] = ()
-    unknown_classes: tuple[Hashable, ...] = ()
-    unclear: tuple[str, ...] = ()
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether nothing of the file is in the log."""
-        said = self.taken + self.skipped + self.notes + self.repeated + self.superseded
-        return not said + self.audit + self.known_audit
 
 
 def import_labels(
@@ -108,15 +61,8 @@ def import_labels(
     people = _name_people(rows, annotator)
     named = [replace(each, annotator=people.get(each.annotator, each.annotator)) for each in resolved]
     kept, contradictions = _drop_contradictions(named)
-    added = labels.add(kept)
-    return Imported(
-        taken=added.counts[Kind.LABEL] + added.counts[Kind.VERDICT],
-        skipped=added.counts[Kind.SKIP],
-        notes=added.counts[Kind.NOTE],
-        audit=added.counts[Kind.AUDIT],
-        known_audit=added.known_audit,
-        repeated=added.repeated,
-        superseded=added.superseded,
+    return replace(
+        labels.add(kept),
         unanswered=len(rows.blank) + n_empty,
         unknown_nodes=unknown_nodes,
         unknown_classes=unknown_classes,

@@ -35,41 +35,53 @@ NETWORK_FILE_SYSTEMS = (
     *("nfs", "cifs", "smb", "fuse", "9p", "afs", "ceph", "gluster", "lustre", "vboxsf", "webdav", "davfs"),
 )
 """Prefixes of file system types on which WAL cannot be trusted."""
-FORMAT = 1
-"""Version of the file format, stored as ``user_version``."""
-APPLICATION = 0x66656174
-"""``feat``: marks the file as a label log."""
-SCHEMA = f"""
-CREATE TABLE events (
+SCHEMA = """
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS events (
     number INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
-    time TEXT NOT NULL,
+    time TEXT NOT NULL CHECK (time GLOB '*T*+00:00'),
     annotator TEXT NOT NULL,
     round INTEGER NOT NULL,
     kind TEXT NOT NULL,
-    node TEXT NOT NULL,
-    label TEXT,
-    text TEXT NOT NULL,
+    node TEXT NOT NULL CHECK (json_valid(node)),
+    label TEXT CHECK (label IS NULL OR json_valid(label)),
+    text TEXT NOT NULL CHECK (kind != 'audit' OR CAST(text AS REAL) > 0),
     source TEXT NOT NULL,
-    undoes INTEGER REFERENCES events (number)
-);
-CREATE INDEX events_of_node ON events (node);
-CREATE INDEX events_of_annotator ON events (annotator, number);
-CREATE INDEX renames ON events (number) WHERE kind = 'rename';
-CREATE INDEX audits ON events (number) WHERE kind = 'audit';
-CREATE INDEX releases ON events (number) WHERE kind = 'release';
-CREATE INDEX events_undone ON events (undoes);
-CREATE TRIGGER events_unchanged BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
-CREATE TRIGGER events_kept BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
-CREATE VIEW standing AS
-    SELECT * FROM events AS event
-    WHERE kind IN ('label', 'skip', 'adjudicate') AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.number);
-CREATE VIEW audit AS
+    undoes INTEGER REFERENCES events (number),
+    CHECK (kind NOT IN ('label', 'adjudicate', 'class', 'rename', 'describe', 'remove') OR label IS NOT NULL)
+) STRICT;
+CREATE INDEX IF NOT EXISTS events_of_node ON events (node);
+CREATE INDEX IF NOT EXISTS events_of_annotator ON events (annotator, number);
+CREATE INDEX IF NOT EXISTS events_undone ON events (undoes);
+CREATE INDEX IF NOT EXISTS renames ON events (number) WHERE kind = 'rename';
+CREATE INDEX IF NOT EXISTS audits ON events (number) WHERE kind = 'audit';
+CREATE INDEX IF NOT EXISTS releases ON events (number) WHERE kind = 'release';
+CREATE TRIGGER IF NOT EXISTS events_unchanged BEFORE UPDATE ON events
+    BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+CREATE TRIGGER IF NOT EXISTS events_kept BEFORE DELETE ON events
+    BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+CREATE VIEW IF NOT EXISTS standing AS  -- answers and verdicts that nobody undid
+    SELECT * FROM events AS event WHERE kind IN ('label', 'skip', 'adjudicate')
+    AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.number);
+CREATE VIEW IF NOT EXISTS holding AS  -- of each node, the last answer of each person and the last verdict
+    SELECT * FROM standing AS held WHERE NOT EXISTS (
+        SELECT 1 FROM standing WHERE node = held.node AND number > held.number
+        AND (kind = 'adjudicate') = (held.kind = 'adjudicate') AND (kind = 'adjudicate' OR annotator = held.annotator)
+    );
+CREATE VIEW IF NOT EXISTS audit AS  -- nodes drawn since an audit was released
     SELECT * FROM events
     WHERE kind = 'audit' AND number > coalesce((SELECT max(number) FROM events WHERE kind = 'release'), 0);
-PRAGMA application_id = {APPLICATION};
-PRAGMA user_version = {FORMAT};
+PRAGMA application_id = 0x66656174;
+PRAGMA user_version = 1;
+COMMIT;
 """
+"""What a label log contains; the application is ``feat``, the version that of the format."""
+FINGERPRINT = """
+SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version),
+(SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_master WHERE name NOT GLOB 'sqlite_*' ORDER BY name))
+"""
+EMPTY = (0, 0, "")
 
 
 class EventStore:
@@ -99,14 +111,15 @@ class EventStore:
                 self._connection = _connect_read_only(self.path)
             else:
                 self._connection = _connect(self.path or ":memory:")
-            self._check_format()
-            if not read_only:
+            if self._is_empty(read_only=read_only):
                 self._set_journal()
-                self._create_tables()
+                self._connection.executescript(SCHEMA)
+            elif not read_only:
+                self._set_journal()
             if self.path is not None:
                 self._descriptor = os.open(self.path, os.O_RDONLY)
                 if exclusive:
-                    self._lock_file()
+                    self._lock_file(self._descriptor)
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter if SQLite quotes bytes that are not text
             raise self._failure(error) from error
 
@@ -129,32 +142,19 @@ class EventStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _lock_file(self) -> None:
-        """Lock the database file itself; SQLite's own locks are of another kind, so others can still read."""
-        assert self._descriptor is not None
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self.close()
-            message = f"The label log {self.path} is open in another featprop process."
-            raise FileError(message, hint="Stop that process, or use another file.", path=self.path) from error
+    def _is_empty(self, *, read_only: bool) -> bool:
+        """Return whether to create the tables; refuse other databases, versions, and foreign views or triggers.
 
-    def _check_format(self) -> None:
-        """Refuse another database, another version, and views or triggers that featprop did not make."""
-        ask, is_empty = self._connection.execute, self._is_empty()  # first: another process may be creating the tables
-        application, version = ask("PRAGMA application_id").fetchone()[0], self._version()
-        if not is_empty and (application != APPLICATION or version != FORMAT):
-            found = f"it has version {version}" if application == APPLICATION else "it is another database"
-            raise FileError(f"{self.path} is not a label log of this version: {found}.", path=self.path)
-        if version and not self._has_own_schema():
-            message = f"{self.path} has tables, views or triggers that featprop did not create."
-            raise FileError(message, hint="Use another file.", path=self.path)
-
-    def _has_own_schema(self) -> bool:
-        """Return whether the file runs nothing but our SQL: a foreign view may never end, a trigger may write."""
-        found, known = _read_schema(self._connection), _own_schema()
-        may_run = {each for each in found if each[0] in ("view", "trigger")}
-        return known <= found and may_run <= known
+        A foreign view may never end, and a trigger may write.
+        """
+        found = _fingerprint(self._connection)
+        if found == EMPTY and not read_only:
+            return True
+        if found != _own_fingerprint():
+            raise FileError(
+                f"{self.path} is not a label log of this version of featprop.", hint="Use another file.", path=self.path
+            )
+        return False
 
     def _set_journal(self) -> None:
         kind = "" if self.path is None else file_system(self.path)
@@ -168,30 +168,20 @@ class EventStore:
         until = time.monotonic() + LOCK_TIMEOUT_S
         while True:
             try:
-                mode: str = self._connection.execute(f"PRAGMA journal_mode = {wanted}").fetchone()[0]
-                return mode
+                return str(self._connection.execute(f"PRAGMA journal_mode = {wanted}").fetchone()[0])
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                     raise
                 time.sleep(RETRY_S)
 
-    def _create_tables(self) -> None:
-        """Create the tables of a new file, unless another process just did."""
-        if self._version() == FORMAT:
-            return
-        with self._transaction():
-            self._check_format()
-            if self._version() != FORMAT:
-                for statement in _split(SCHEMA):
-                    self._connection.execute(statement)
-
-    def _version(self) -> int:
-        version: int = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        return version
-
-    def _is_empty(self) -> bool:
-        tables: int = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        return tables == 0
+    def _lock_file(self, descriptor: int) -> None:
+        """Lock the database file itself; SQLite's own locks are of another kind, so others can still read."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self.close()
+            message = f"The label log {self.path} is open in another featprop process."
+            raise FileError(message, hint="Stop that process, or use another file.", path=self.path) from error
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -223,24 +213,24 @@ class EventStore:
         return done.result()
 
     def _run_waiting(self) -> None:
-        pieces = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
         results: list[tuple[Any, LabelError | None]] = []
         try:
             with self._transaction():
-                for work, _ in pieces:
+                for work, _ in waiting:
                     try:
                         results.append((work(), None))
-                    except LabelError as refused:
-                        results.append((None, refused))
+                    except LabelError as refusal:
+                        results.append((None, refusal))
         except BaseException as error:  # nothing was written: everybody who waits must know
-            for _, done in pieces:
+            for _, done in waiting:
                 done.set_exception(error)
             return
-        for (_, done), (result, refusal) in zip(pieces, results, strict=True):
-            if refusal is None:
+        for (_, done), (result, refused) in zip(waiting, results, strict=True):
+            if refused is None:
                 done.set_result(result)
             else:
-                done.set_exception(refusal)
+                done.set_exception(refused)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -263,12 +253,9 @@ class EventStore:
 
     def _roll_back(self) -> None:
         """Undo a failed transaction; if even that fails, as on a full disk, SQLite does it at the next read."""
-        with suppress(sqlite3.ProgrammingError):
+        with suppress(sqlite3.Error):
             if self._connection.in_transaction:
-                try:
-                    self._connection.execute("ROLLBACK")
-                except sqlite3.Error as error:
-                    log.warning("%s: the failed write is rolled back later (%s)", self.path, quote_error(error))
+                self._connection.execute("ROLLBACK")
 
     def _check_in_place(self) -> None:
         """Refuse to write if the file was deleted or replaced since it was opened."""
@@ -329,9 +316,7 @@ def file_system(path: Path) -> str:
 
 
 def _connect(database: Path | str, *, uri: bool = False) -> sqlite3.Connection:
-    connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False, uri=uri)
-    connection.execute(f"PRAGMA busy_timeout = {int(LOCK_TIMEOUT_S * 1000)}")
-    return connection
+    return sqlite3.connect(database, LOCK_TIMEOUT_S, isolation_level=None, check_same_thread=False, uri=uri)
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection:
@@ -351,25 +336,14 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _split(script: str) -> Iterator[str]:
-    """Split a script into statements; `executescript` would end the transaction."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-
-
-def _read_schema(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
-    """Return type, name and SQL of everything a database defines, with normalised spaces."""
-    rows = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    return frozenset((str(kind), str(name), " ".join(str(text).split())) for kind, name, text in rows)
+def _fingerprint(connection: sqlite3.Connection) -> tuple[int, int, str]:
+    """Return application, version and SQL of a database, read at one moment."""
+    application, version, schema = connection.execute(FINGERPRINT).fetchone()
+    return application, version, " ".join((schema or "").split())
 
 
 @cache
-def _own_schema() -> frozenset[tuple[str, str, str]]:
+def _own_fingerprint() -> tuple[int, int, str]:
     with closing(sqlite3.connect(":memory:")) as made:
-        for statement in _split(SCHEMA):
-            made.execute(statement)
-        return _read_schema(made)
+        made.executescript(SCHEMA)
+        return _fingerprint(made)

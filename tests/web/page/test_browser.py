@@ -301,7 +301,7 @@ def test_two_annotators_get_different_nodes(make_live: MakeLive, visit: Visit) -
         for tab in tabs.values():
             press(tab, "1")
     assert tabs["ada"].locator(".who").inner_text() == "ada"
-    answers = live.page.log.answers()
+    answers = live.page.log.holding()
     assert [act.annotator for act in answers].count("ada") == [act.annotator for act in answers].count("grace") == 5
     assert len({act.node for act in answers}) == 10
     press(tabs["ada"], "u")

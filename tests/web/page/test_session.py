@@ -186,7 +186,7 @@ def test_overlap_shares_some_nodes(make: Make) -> None:
         while (question := session.next(name)) is not None:
             session.label(name, question.node, "a", f"{name}{turn}")
             turn += 1
-    answers = session.log.answers()
+    answers = session.log.holding()
     both = len(answers) - len({act.node for act in answers})
     assert len({act.node for act in answers}) == N
     assert 3 <= both <= 25

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Hashable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,10 +20,10 @@ from featprop.evaluate.audit import add_to_audit
 from featprop.evaluate.audit_scoring import score_predictions
 from featprop.graph import UNKNOWN, Graph
 from featprop.ids import name_to_text
-from featprop.labels import Annotation, LabelLog
+from featprop.labels import Annotation, Kind, LabelLog
 from featprop.labels.agreement import Disagreement
 from featprop.labels.classes import match_known_classes
-from featprop.labels.log import ClassEntry, Outcome
+from featprop.labels.log import ClassEntry
 from featprop.models import DEFAULT_MODEL
 from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 from featprop.web.page.classes import Classes, class_keys, typed_name
@@ -153,21 +152,15 @@ class Session:
 
     def label(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
         """Store a label and return the annotator's earlier answer to the node, if any."""
-        node, label = self._about(annotator, node), self.classes.meant(label)
-        write = partial(self.log.answer, node, label, annotator=annotator, round=self.round, key=key)
-        return self._answer(annotator, write)
+        return self._answer(annotator, node, Kind.LABEL, self.classes.meant(label), key)
 
     def skip(self, annotator: str, node: Hashable, reason: str, key: str) -> Annotation | None:
         """Store a skip with its reason and return the annotator's earlier answer, if any."""
-        node = self._about(annotator, node)
-        write = partial(self.log.skip, node, reason, annotator=annotator, round=self.round, key=key)
-        return self._answer(annotator, write)
+        return self._answer(annotator, node, Kind.SKIP, None, key, reason)
 
     def adjudicate(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
         """Settle the label of a node people disagree on and return the earlier verdict, if any."""
-        node, label = self._about(annotator, node), self.classes.meant(label)
-        write = partial(self.log.adjudicate, node, label, annotator=annotator, round=self.round, key=key)
-        return self._answer(annotator, write)
+        return self._answer(annotator, node, Kind.VERDICT, self.classes.meant(label), key)
 
     def undo(self, annotator: str, key: str) -> Annotation | None:
         """Undo an annotator's last answer and return it; None if there is none.
@@ -198,20 +191,24 @@ class Session:
         with self.log.locked():
             return self._state.renew(annotator, node)
 
-    def _answer(self, annotator: str, write: Callable[[], Outcome]) -> Annotation | None:
+    def _answer(
+        self, annotator: str, node: Hashable, kind: Kind, label: Hashable | None, key: str, text: str = ""
+    ) -> Annotation | None:
         """Write an answer, and reserve the next questions in the same transaction."""
+        node = self._about(annotator, node)
+        new = Annotation(node, label, kind, annotator, round=self.round, key=key, text=text)
 
-        def work() -> Outcome:
-            outcome = write()
+        def work() -> Annotation | None:
+            before = self.log.append(new)
             self._state.follow()
-            self._state.refresh(outcome.node)
-            self._state.release(annotator, outcome.node)
+            self._state.refresh(node)
+            self._state.release(annotator, node)
             self._state.questions(annotator, AHEAD)
-            return outcome
+            return before
 
-        outcome = self.log.write_together(work)
+        before = self.log.write_together(work)
         self._trainer.request()
-        return outcome.before
+        return before
 
     # Classes
 
