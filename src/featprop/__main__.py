@@ -19,9 +19,9 @@ def main() -> None:
 
 
 def _command() -> None:
-    from featprop.cli import app
+    from featprop.cli import load
 
-    app(prog_name="featprop")
+    load(*sys.argv[1:2])(prog_name="featprop")
 
 
 if __name__ == "__main__":

@@ -310,5 +310,5 @@ def test_out_of_memory(run: Run, write_folder: Callable[..., Path], monkeypatch:
     def fill(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 8.00 TiB")
 
-    monkeypatch.setattr("featprop.datasets.resolve", fill)
+    monkeypatch.setattr("featprop.sources.read_graph", fill)
     assert_refused(run("inspect", write_folder()), "memory 8.00 TiB")

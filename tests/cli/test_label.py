@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
+from featprop.cli.label import _listen, _log_of
 from featprop.labels import LabelLog
 
 Start = Callable[..., "Started"]
@@ -403,22 +404,21 @@ def test_the_extra_is_named(
         ("cora", "cora.labels"),
     ],
 )
-def test_the_log_lies_beside_the_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graph: str, log: str) -> None:
-    from featprop.cli.label import _beside
-
+def test_the_log_lies_log_of_the_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graph: str, log: str) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in ("some/my-graph", "some/v1.2"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "g.npz").touch()
-    assert _beside(Path(graph)) == Path(log)
+    assert _log_of(Path(graph)) == Path(log)
     monkeypatch.chdir(tmp_path / "some" / "my-graph")
-    assert _beside(Path()) == tmp_path / "some" / "my-graph.labels"
+    assert _log_of(Path()) == tmp_path / "some" / "my-graph.labels"
     with contextlib.suppress(OSError):
         shutil.rmtree(tmp_path / "some")
 
 
 def test_answers_are_sent_without_delay() -> None:
-    from featprop.cli.label import _listening
-
-    with _listening("127.0.0.1", 0) as listener:
-        assert listener.proto == socket.IPPROTO_TCP
+    with _listen("127.0.0.1", 0) as listener:
+        sender = socket.create_connection(listener.getsockname())
+        accepted, _ = listener.accept()
+        with sender, accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

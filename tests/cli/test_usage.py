@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from featprop.cli.app import Commands
+from featprop.cli.application import Commands
 from featprop.errors import ParameterError
 from tests.helpers import assert_refused
 
@@ -22,9 +22,9 @@ Run = Callable[..., Any]
     [
         ("select", "GRAPH --help"),
         ("select g", "--budget"),
-        ("select g --budget x", "--budget 'x' integer"),
-        ("select g --budget 1.5", "--budget '1.5' integer"),
-        ("select g -b 2 --seed -1", "--seed '-1' 0"),
+        ("select g --budget x", "--budget integer"),
+        ("select g --budget 1.5", "--budget integer"),
+        ("select g -b 2 --seed -1", "--seed 0"),
         ("select g -b", "-b"),
         ("select g -b 2 --force=1", "--force"),
         ("select g --budgt 3", "--budgt --budget"),
@@ -32,7 +32,7 @@ Run = Callable[..., Any]
         ("select g -b 2 -x", "-x select GRAPH"),
         ("convert g --out there", "--out convert GRAPH FOLDER"),
         ("select g -b 2 extra more", "extra more GRAPH"),
-        ("train g --labels first.csv second.csv", "second.csv --labels"),
+        ("train g --labels first.csv second.csv", "second.csv GRAPH"),
         ("selct", "selct select"),
         ("xyz", "xyz COMMAND"),
         ("datasets ftch", "ftch fetch"),

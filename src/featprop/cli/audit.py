@@ -7,16 +7,19 @@ from typing import Annotated
 
 import typer
 
-from featprop.cli.app import ForceOption, GraphArgument, SeedOption, app, read
+from featprop.cli.application import app, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import (
-    STANDARD_OUTPUT,
+from featprop.cli.options import (
     ClassesOption,
+    ForceOption,
+    GraphArgument,
     LabelsOption,
     ModelOption,
+    SeedOption,
     ShowOption,
     check_out,
     open_output,
+    report_written,
     split_names,
 )
 from featprop.errors import ParameterError, unknown_choice
@@ -74,6 +77,5 @@ def audit(
             fitted = seeded_model(seed, model).fit(whole, list(known), list(known.values()))
         sample = draw_audit(whole, size, exclude=known.taken, random_state=seed, model=fitted)
         write_audit(open_output(out), sample, whole, show=shown, force=force)
-    is_file = out != STANDARD_OUTPUT
-    drawn = f"{len(sample):,} of {whole.n_nodes - len(known.taken):,} nodes{f' to {out}' if is_file else ''}"
-    typer.echo(f"Wrote {drawn}. Fill the label column without looking at predictions.", err=not is_file)
+    drawn = f"{len(sample):,} of {whole.n_nodes - len(known.taken):,} nodes"
+    report_written(drawn, out, " Fill the label column without looking at predictions.")

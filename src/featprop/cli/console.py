@@ -1,25 +1,43 @@
-"""Show progress and log messages on standard error: bars on a terminal, plain lines elsewhere."""
+"""What commands show: progress and log messages on standard error, tables and text on standard output."""
 
 from __future__ import annotations
 
 import logging
+import shutil
 import sys
+import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
-from featprop.progress import listening
+import typer
 
-__all__ = ["showing_progress"]
+from featprop.progress import Listener, listening
+
+__all__ = ["print_table", "print_text", "showing_progress"]
 
 SHOW_AFTER_S = 1.0
 REPEAT_AFTER_S = 10.0
+"""Seconds until the first and between further lines of progress."""
+COLUMN_GAP = 2
 
 
 @contextmanager
 def showing_progress(level: int = logging.INFO) -> Iterator[None]:
-    """Show the progress and the log messages, from `level` up, of everything inside the block."""
-    with _bars(level) if sys.stderr.isatty() else _lines(level):
+    """Show the progress and the log messages, from `level` up, of everything inside the block.
+
+    A terminal shows bars, anything else lines.
+    """
+    if not sys.stderr.isatty():
+        with _logging(_print_line, level), listening(_Lines()):
+            yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    with Progress(console=console, transient=True) as bars, _logging(console.print, level), listening(_show_on(bars)):
         yield
 
 
@@ -40,36 +58,8 @@ def _logging(show: Callable[[str], object], level: int) -> Iterator[None]:
         log.setLevel(before)
 
 
-@contextmanager
-def _lines(level: int) -> Iterator[None]:
-    with _logging(_print_line, level), listening(_Lines()):
-        yield
-
-
 def _print_line(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _bars(level: int) -> Iterator[None]:
-    from rich.console import Console
-    from rich.progress import Progress, TaskID
-
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    with Progress(console=console, transient=True) as progress, _logging(console.print, level):
-        tasks: dict[str, TaskID] = {}
-
-        def listener(stage: str, done: int, total: int) -> None:
-            if done == 0:
-                for shown in tasks.values():
-                    progress.remove_task(shown)
-                tasks.clear()
-                tasks[stage] = progress.add_task(stage, total=total)
-            elif stage in tasks:
-                progress.update(tasks[stage], completed=done)
-
-        with listening(listener):
-            yield
 
 
 class _Lines:
@@ -85,3 +75,77 @@ class _Lines:
         elif now >= self.next_line:
             _print_line(f"{stage}: {done} of {total}")
             self.next_line = now + REPEAT_AFTER_S
+
+
+def _show_on(bars: Any) -> Listener:
+    """Return a listener that shows the current stage as a bar."""
+
+    def listener(stage: str, done: int, total: int) -> None:
+        if done == 0:
+            for shown in bars.task_ids:
+                bars.remove_task(shown)
+            bars.add_task(stage, total=total)
+        elif bars.task_ids:
+            bars.update(bars.task_ids[-1], completed=done)
+
+    return listener
+
+
+def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[str]) -> None:
+    """Print a table; on a terminal that is too narrow for it, print each row as a list of its cells.
+
+    Parameters
+    ----------
+    titles
+        Title of each column.
+    rows
+        Cells of each row; trailing cells may be missing.
+    left
+        Titles of the left-aligned columns.
+    """
+    cells = [[*row, *[""] * (len(titles) - len(row))] for row in (titles, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if sum(widths) + COLUMN_GAP * (len(widths) - 1) > _terminal_width():
+        _print_lists(titles, rows)
+        return
+    for row in cells:
+        aligned = [
+            cell.ljust(width) if title in left else cell.rjust(width)
+            for cell, width, title in zip(row, widths, titles, strict=True)
+        ]
+        typer.echo((" " * COLUMN_GAP).join(aligned).rstrip())
+
+
+def _print_lists(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print the first cell of each row, and a line for each other cell."""
+    indent = max(map(len, titles[1:])) + 2 * COLUMN_GAP
+    wrapper = textwrap.TextWrapper(max(indent + 1, _terminal_width()), subsequent_indent=" " * indent)
+    wrapper.break_long_words = wrapper.break_on_hyphens = False
+    for name, *others in rows:
+        typer.echo(name)
+        for title, cell in zip(titles[1:], others, strict=False):
+            if cell:
+                typer.echo(wrapper.fill(f"{' ' * COLUMN_GAP}{title}".ljust(indent) + cell))
+        typer.echo()
+
+
+def _terminal_width() -> int:
+    """Return the width of the terminal; a pipe has no limit."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+
+
+def print_text(text: str, hang: int = 0) -> None:
+    """Print paragraphs; on a terminal, wrap those that are not indented.
+
+    Parameters
+    ----------
+    text
+        Paragraphs separated by empty lines.
+    hang
+        Indentation of the second and further lines of a wrapped paragraph.
+    """
+    width = _terminal_width()
+    wrapper = textwrap.TextWrapper(width, subsequent_indent=" " * hang, break_long_words=False, break_on_hyphens=False)
+    for number, paragraph in enumerate(text.split("\n\n")):
+        is_fixed = paragraph.startswith(" ") or max(map(len, paragraph.split("\n"))) <= width
+        typer.echo("\n" * bool(number) + (paragraph if is_fixed else wrapper.fill(paragraph)))

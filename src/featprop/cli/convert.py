@@ -7,12 +7,10 @@ from typing import Annotated
 
 import typer
 
-from featprop.cli.app import GraphArgument, app, print_size, read
+from featprop.cli.application import app, print_size, read
 from featprop.cli.console import showing_progress
-from featprop.cli.scale_options import MaxMemoryOption, ScratchOption, memory_bound, say_memory_bound
+from featprop.cli.options import GraphArgument, report_memory_limit
 from featprop.errors import ParameterError
-
-__all__ = ["convert"]
 
 
 @app.command()
@@ -20,8 +18,21 @@ def convert(
     graph: GraphArgument,
     out: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write.", show_default=False)],
     force: Annotated[bool, typer.Option("--force", help="Replace a converted graph that is there already.")] = False,
-    max_memory: MaxMemoryOption = None,
-    scratch: ScratchOption = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            "--max-memory", metavar="SIZE", help="Memory limit, such as 4GB.", show_default="half of the free memory"
+        ),
+    ] = None,
+    scratch: Annotated[
+        Path | None,
+        typer.Option(
+            "--scratch",
+            metavar="FOLDER",
+            help="Folder for temporary files that exceed the memory limit.",
+            show_default="the system's temporary folder",
+        ),
+    ] = None,
 ) -> None:
     """Convert a graph to featprop's format, which opens instantly at any size.
 
@@ -29,17 +40,18 @@ def convert(
 
     Example: `featprop convert my-graph/ my-graph.fp/`
     """
+    from featprop.memory import half_of_free, parse_bytes
     from featprop.sources.converting import convert_tables
     from featprop.sources.native import check_may_replace, write_native
     from featprop.sources.reading import describe, is_described
 
-    bound = memory_bound(max_memory)
+    limit = half_of_free() if max_memory is None else parse_bytes(max_memory)
     check_may_replace(out, force=force)
     with showing_progress():
         if is_described(graph):
             if max_memory is not None:
-                say_memory_bound(bound, max_memory)
-            made = convert_tables(describe(graph), out, max_memory=bound, scratch=scratch, force=force)
+                report_memory_limit(limit)
+            made = convert_tables(describe(graph), out, max_memory=limit, scratch=scratch, force=force)
             print_size(graph, made.nodes, made.edges, made.features, made.preprocessor)
         elif max_memory is not None or scratch is not None:
             named = "max_memory" if max_memory is not None else "scratch"

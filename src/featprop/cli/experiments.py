@@ -1,14 +1,15 @@
-"""``featprop experiments``, with run and report."""
+"""``featprop experiments``, with run and report, and ``featprop demo``."""
 
 from __future__ import annotations
 
+import logging
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from featprop.cli.app import app
+from featprop.cli.application import app
 from featprop.cli.console import showing_progress
 from featprop.errors import MissingExtraError, ParameterError
 
@@ -125,6 +126,25 @@ def report(
             update_page(into, written.tables, written.drawings)
     typer.echo(written.summary)
     typer.echo(f"Report: {written.page}")
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("demo"),
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Number of runs of each experiment.")] = 5,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier demonstration.")] = False,
+) -> None:
+    """Compare the default with random selection and the paper's method on handwritten digits.
+
+    Works offline. Writes `report.html`, and the digits as a graph folder to try the other commands on.
+
+    Example: `featprop demo --out demo`
+    """
+    from featprop.experiments.demo import run
+
+    with showing_progress(logging.WARNING):
+        summary = run(out, seeds=seeds, force=force)
+    typer.echo(summary)
 
 
 def _check_installed(command: str, extra: str, *packages: str) -> None:

@@ -7,15 +7,16 @@ from typing import Annotated
 
 import typer
 
-from featprop.cli.app import ForceOption, app, read
+from featprop.cli.application import app, count_of, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import (
+from featprop.cli.options import (
     STANDARD_OUTPUT,
     ClassesOption,
+    ForceOption,
     LogArgument,
     check_out,
-    count_of,
     open_output,
+    report_written,
     split_names,
 )
 from featprop.errors import FileError, ParameterError
@@ -80,11 +81,10 @@ def export(
             write_bytes(config, label_studio_config(log, whole, split_names(classes) or None), force=force)
         write_bytes(open_output(place), content, force=force)
         answers = log.holding()
-    is_file = place != STANDARD_OUTPUT
     people, answered = len({each.annotator for each in answers}), {each.node for each in answers}
     new = [node for node in further if node not in answered]
     size = f"{count_of(len(answers), 'answer')} on {count_of(len(answered), 'node')}"
     size += f" by {count_of(people, 'annotator')}" + (f" and {count_of(len(new), 'further node')}" if further else "")
-    typer.echo(f"Wrote {size}{f' to {place}' if is_file else ''}.", err=not is_file)
+    report_written(size, place)
     if config is not None:
-        typer.echo(f"Wrote the labelling configuration to {config}.", err=not is_file)
+        typer.echo(f"Wrote the labelling configuration to {config}.", err=place == STANDARD_OUTPUT)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from featprop.cli.app import app, read
+from featprop.cli.application import app, count_of, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import ClassesOption, LogArgument, count_of, split_names
+from featprop.cli.options import ClassesOption, LogArgument, split_names
 from featprop.errors import LabelError, first_five
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from featprop.cli.app import app
+from featprop.cli.application import app
 
 __all__ = ["init"]
 

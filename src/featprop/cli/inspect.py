@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from featprop.cli.app import GraphArgument, app, read
-from featprop.cli.console import showing_progress
+from featprop.cli.application import app, read
+from featprop.cli.console import print_table, showing_progress
+from featprop.cli.options import GraphArgument
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
@@ -23,8 +24,6 @@ def inspect(graph: GraphArgument) -> None:
 
     Example: `featprop inspect my-graph/`
     """
-    from featprop.cli.printing import print_table
-
     with showing_progress():
         whole = read(graph, summarize=False)
     if whole.preprocessor is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import html
 import importlib.util
@@ -15,21 +14,19 @@ import tempfile
 import threading
 import webbrowser
 from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from featprop import interrupts
-from featprop.cli.app import GraphArgument, app, read
+from featprop.cli.application import app, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import split_names
+from featprop.cli.options import GraphArgument, split_names
 from featprop.errors import FileError, MissingExtraError, ParameterError, quote_error
 
 if TYPE_CHECKING:
     from featprop.labels.log import ClassEntry
-
-__all__ = ["label"]
 
 NEEDED = ("h11", "fastapi", "uvicorn", "jinja2", "python_multipart")
 """What the extra `label` installs."""
@@ -46,11 +43,7 @@ def label(
     budget: Annotated[
         int | None,
         typer.Option(
-            "--budget",
-            "-b",
-            min=1,
-            help="Number of labels wanted, without those of an audit.",
-            show_default="no limit",
+            "--budget", "-b", min=1, help="Number of labels wanted, without those of an audit.", show_default="no limit"
         ),
     ] = None,
     audit: Annotated[
@@ -78,11 +71,7 @@ def label(
     ] = None,
     may_add: Annotated[
         list[str] | None,
-        typer.Option(
-            "--may-add",
-            metavar="NAME",
-            help="Annotator who may add classes to --classes. Repeatable.",
-        ),
+        typer.Option("--may-add", metavar="NAME", help="Annotator who may add classes to --classes. Repeatable."),
     ] = None,
     annotator: Annotated[
         list[str] | None,
@@ -138,19 +127,18 @@ def label(
         raise FileError(f"`images` is not a folder: {images}.", parameter="images", path=images)
     instructions = "" if guide is None else _read_text(guide, "guide")
     named = None if classes is None else _named(classes)
-    place = labels if labels is not None else _beside(graph)
-    with (
-        _listening(host, port) as listener,
-        contextlib.ExitStack() as opened,
-        _ending_when_told(),
-    ):
+    place = labels if labels is not None else _log_of(graph)
+    training = shlex.join(["featprop", "train", f"{graph}", "--labels", f"{place}"])
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with ExitStack() as opened:
+        listener = opened.enter_context(_listen(host, port))
         with showing_progress():
             log = opened.enter_context(LabelLog(place.resolve(), exclusive=True))
-            worker = opened.enter_context(contextlib.closing(Worker()))
+            worker = opened.enter_context(closing(Worker()))
             whole = read(graph)
             if budget is not None and budget > whole.n_nodes:
                 typer.echo(f"--budget {budget:,} is more than the graph has nodes: {whole.n_nodes:,}.", err=True)
-            desk = Session(
+            session = Session(
                 whole,
                 log,
                 classes=_classes(named, whole.classes, log.classes()),
@@ -163,30 +151,31 @@ def label(
                 guide=instructions,
                 worker=worker,
             )
-        for name, (old, new) in desk.moved_keys.items():
+            opened.enter_context(closing(session))
+        for name, (old, new) in session.moved_keys.items():
             typer.echo(f"The key of {name} is now {new or 'none'}, not {old or 'none'}.", err=True)
-        if len(desk.classes) == 1:
-            typer.echo(f"There is one class only, {desk.classes[0]}: the model learns from two on.", err=True)
+        if len(session.classes) == 1:
+            typer.echo(f"There is only one class, {session.classes[0]}: the model needs two.", err=True)
+        if session.audit:
+            more = "every fifth question is one of them, and the budget does not count them"
+            typer.echo(f"Nodes drawn for checking the model: {len(session.audit):,}; {more}", err=True)
         bound, tokens = listener.getsockname()[1], Tokens(people)
-        training = shlex.join(["featprop", "train", f"{graph}", "--labels", f"{place}"])
+        hosts = allowed_hosts(host)
         page = build_application(
-            desk, tokens, hosts=allowed_hosts(host), port=bound, images=images, may_add=adding, next_command=training
+            session, tokens, hosts=hosts, port=bound, images=images, may_add=adding, next_command=training
         )
-        addresses = [f"http://{_reachable(host)}:{bound}/?token={tokens.of(name)}" for name in people]
-        with contextlib.closing(desk):
-            if desk.audit:
-                told = "every fifth question is one of them, and the budget does not count them"
-                typer.echo(f"Nodes drawn for checking the model: {len(desk.audit):,}; {told}", err=True)
-            typer.echo("Selecting the first nodes", err=True)
-            with showing_progress():
-                desk.start()
-            with _until_interrupted():
-                typer.echo(f"Answers are saved in {place}. Press Ctrl-C to stop.", err=True)
-                for name, address in zip(people, addresses, strict=True):
-                    typer.echo(f"{name}\n{address}" if name else address)
-                sys.stdout.flush()
-                with _opened(addresses[0]) if len(people) == 1 and not no_browser else contextlib.nullcontext():
-                    serve(page, listener)
+        typer.echo("Selecting the first nodes", err=True)
+        with showing_progress():
+            session.start()
+        with suppress(KeyboardInterrupt):
+            typer.echo(f"Answers are saved in {place}. Press Ctrl-C to stop.", err=True)
+            addresses = [f"http://{_reachable(host)}:{bound}/?token={tokens.of(name)}" for name in people]
+            for name, address in zip(people, addresses, strict=True):
+                typer.echo(f"{name}\n{address}" if name else address)
+            sys.stdout.flush()
+            if len(people) == 1 and not no_browser:
+                opened.enter_context(_open_browser(addresses[0]))
+            serve(page, listener)
     typer.echo(f"Stopped. The answers are in {place}.", err=True)
     typer.echo(f"Train a model on them: {training}", err=True)
     typer.echo(f"Export them: {shlex.join(['featprop', 'export', f'{place}'])}", err=True)
@@ -249,55 +238,40 @@ def _classes(named: list[ClassEntry] | None, own: tuple[Any, ...], known: list[A
     return [details[str(name)]._replace(name=name) if str(name) in details else name for name in names]
 
 
-def _beside(graph: Path) -> Path:
-    """Return where the label log of a graph is: beside it, or here for a data set that is known by its name."""
-    if graph.is_dir():
-        whole = graph.resolve()
-        return (
-            whole.with_name(f"{whole.name}.labels")
-            if graph.name in ("", "..")
-            else graph.with_name(f"{graph.name}.labels")
-        )
-    return graph.with_suffix(".labels") if graph.exists() else Path(f"{graph.name}.labels")
+def _log_of(graph: Path) -> Path:
+    """Return where the label log of a graph is: next to it, or in this folder for the name of a data set."""
+    if not graph.exists():
+        return Path(f"{graph.name}.labels")
+    if not graph.is_dir():
+        return graph.with_suffix(".labels")
+    folder = graph if graph.name not in ("", "..") else graph.resolve()
+    return folder.with_name(f"{folder.name}.labels")
 
 
-@contextlib.contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Listen at a free port.
-
-    The protocol is named with the address: asyncio sends without delay only from sockets that say they are of TCP.
-    """
-    bare = host.removeprefix("[").removesuffix("]")
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; connections to it send without delay."""
+    address = _without_brackets(host)
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            bare, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
+        family = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.create_server((address, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        message = f"Cannot listen at `host` {host!r}: {error.strerror or error}."
-        raise ParameterError(message, parameter="host", value=host) from error
-    try:
-        if os.name == "posix":
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(address)
-        except OSError as error:
-            message = f"Cannot listen at {host}:{port}: {error.strerror or error}."
-            raise ParameterError(
-                message, hint="Choose another `port`, or 0 for a free one.", parameter="port"
-            ) from error
-        listener.listen(BACKLOG)
-        yield listener
-    finally:
-        listener.close()
+        message = f"Cannot listen at {host}:{port}: {error.strerror or error}."
+        hint = "Choose another `port`, or 0 for a free one, or another `host`."
+        raise ParameterError(message, hint=hint, parameter="port", value=port) from error
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _reachable(host: str) -> str:
     """Return how a browser calls this machine: its own address where it listens at all of them."""
     from featprop.web.page.security import is_unspecified
 
-    name = _own_address(":" in host) if is_unspecified(host) else host.removeprefix("[").removesuffix("]")
+    name = _own_address(":" in host) if is_unspecified(host) else _without_brackets(host)
     return f"[{name}]" if ":" in name else name
+
+
+def _without_brackets(host: str) -> str:
+    return host.removeprefix("[").removesuffix("]")
 
 
 def _own_address(is_ipv6: bool) -> str:
@@ -311,9 +285,9 @@ def _own_address(is_ipv6: bool) -> str:
             return "::1" if is_ipv6 else "127.0.0.1"
 
 
-@contextlib.contextmanager
-def _opened(address: str) -> Iterator[None]:
-    """Open the browser at a file that leads on to the address: the list of processes does not show the token so."""
+@contextmanager
+def _open_browser(address: str) -> Iterator[None]:
+    """Open the browser at a private file that redirects to the address, so that no list of processes has the token."""
     if sys.platform.startswith("linux") and not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))):
         yield
         return
@@ -328,21 +302,3 @@ def _opened(address: str) -> Iterator[None]:
         )
         threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
         yield
-
-
-@contextlib.contextmanager
-def _until_interrupted() -> Iterator[None]:
-    """Leave the block quietly at Ctrl-C, which is how it ends."""
-    with contextlib.suppress(KeyboardInterrupt):
-        yield
-    interrupts.clear_interrupt()
-
-
-@contextlib.contextmanager
-def _ending_when_told() -> Iterator[None]:
-    """Take it as Ctrl-C when the process is told to end."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

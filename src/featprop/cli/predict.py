@@ -9,11 +9,18 @@ from typing import Annotated
 
 import typer
 
-import featprop
-from featprop.cli.app import DeviceOption, ForceOption, GraphArgument, app, read
+from featprop.cli.application import app, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import STANDARD_OUTPUT, check_out, open_output
-from featprop.cli.scale_options import ComputeOption, computing
+from featprop.cli.options import (
+    ComputeOption,
+    DeviceOption,
+    ForceOption,
+    GraphArgument,
+    check_out,
+    computing,
+    open_output,
+    report_written,
+)
 
 
 @app.command()
@@ -44,23 +51,23 @@ def predict(
 
     Example: `featprop predict my-graph/ --model model.safetensors --out predictions.csv`
     """
-    from featprop.labels.predictions import SUFFIXES
+    from featprop.labels.predictions import SUFFIXES, write_predictions
+    from featprop.models import load_model
 
     if to is not None:
         out = Path(tempfile.mkdtemp(prefix="featprop-")) / "predictions.parquet"
     check_out(out, force=force, suffixes=SUFFIXES)
     with showing_progress():
-        fitted = featprop.load_model(model, device=device)
+        fitted = load_model(model, device=device)
         whole = read(graph, fitted.preprocessor_)
         with computing(whole, compute):
-            featprop.labels.write_predictions(open_output(out), fitted, whole, force=force)
+            write_predictions(open_output(out), fitted, whole, force=force)
     count = len(whole.candidate_positions)
     if to is not None:
         _send(graph, to, out, force=force)
         typer.echo(f"Wrote the predictions of {count:,} nodes to {to}.")
         return
-    is_file = out != STANDARD_OUTPUT
-    typer.echo(f"Wrote the predictions of {count:,} nodes{f' to {out}' if is_file else ''}.", err=not is_file)
+    report_written(f"the predictions of {count:,} nodes", out)
 
 
 def _send(graph: Path, to: str, file: Path, *, force: bool) -> None:

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from featprop.cli.app import DeviceOption, ForceOption, GraphArgument, SeedOption, app, read
+from featprop.cli.application import app, count_of, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import (
+from featprop.cli.options import (
     ClassesOption,
+    DeviceOption,
+    ForceOption,
+    GraphArgument,
     LabelsOption,
     ModelOption,
+    SeedOption,
     SettingsOption,
     check_out,
-    count_of,
     make_model,
     split_names,
 )

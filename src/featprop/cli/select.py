@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from featprop.cli.app import ForceOption, GraphArgument, app, read
-from featprop.cli.console import showing_progress
-from featprop.cli.label_options import (
+from featprop.cli.application import app, read
+from featprop.cli.console import print_table, print_text, showing_progress
+from featprop.cli.options import (
     STANDARD_OUTPUT,
     ClassesOption,
+    ComputeOption,
+    ForceOption,
+    GraphArgument,
     LabelsOption,
     ShowOption,
     check_out,
+    computing,
     open_output,
+    report_written,
     split_names,
 )
-from featprop.cli.printing import print_table, print_text
-from featprop.cli.scale_options import ComputeOption, computing
 from featprop.errors import ParameterError, first_five
 
 if TYPE_CHECKING:
     from featprop.active import Selection
+    from featprop.graph import Graph
+    from featprop.labels import LabelLog, Labels
 
 
 @app.command()
@@ -73,10 +79,8 @@ def select(
 
     Example: `featprop select my-graph/ --budget 40 --out picks.csv`
     """
-    from featprop.active import ActiveLearner
+    from featprop.active.learner import ActiveLearner
     from featprop.active.sheets import check_columns, write_picks
-    from featprop.labels import LabelLog
-    from featprop.labels import read as read_labels
     from featprop.options import parse_options
     from featprop.strategies import DEFAULT_STRATEGY, get_strategy, strategy_class
 
@@ -93,16 +97,10 @@ def select(
         check_columns(shown, whole)
         if whole.classes and not labels:
             typer.echo("The graph's own labels are ignored; pass them with --labels to use them.", err=True)
-        allowed = split_names(classes) or None
-        is_new = log is None or not log.exists()
-        # A sheet with an error must not leave an empty log behind.
-        told = read_labels(labels, whole, classes=allowed) if labels and is_new else None
-        with computing(whole, compute), LabelLog(log, exclusive=True) if log else nullcontext() as opened:
+        with computing(whole, compute), _opened(log, labels, whole, split_names(classes)) as (opened, given):
             learner = ActiveLearner(whole, chosen, random_state=seed, log=opened)
-            if labels:
-                if told is None:
-                    told = read_labels(labels, whole, known=learner.labels.values(), classes=allowed)
-                learner.tell(told)
+            if given is not None:
+                learner.tell(given)
             if learner.asked:
                 typer.echo(f"Already asked for, without a label yet: {first_five(learner.asked)}", err=True)
             picks = learner.propose(budget)
@@ -113,13 +111,31 @@ def select(
             model = learner.model if len(set(known.values())) > 1 else None
             write_picks(open_output(out), picks, show=shown, labels=known, model=model, force=force)
             learner.record(picks)
-    is_file = out != STANDARD_OUTPUT
-    typer.echo(f"Wrote {len(picks):,} nodes{f' to {out}' if is_file else ''}. Fill the label column.", err=not is_file)
+    report_written(f"{len(picks):,} nodes", out, " Fill the label column.")
     typer.echo(
         "Distance of a node to the nearest picked or labelled one: "
         f"mean {picks.mean_distance:.4g}, maximum {picks.max_distance:.4g}.",
-        err=not is_file,
+        err=out == STANDARD_OUTPUT,
     )
+
+
+@contextmanager
+def _opened(
+    path: Path | None, sheets: list[Path] | None, graph: Graph, classes: list[str]
+) -> Iterator[tuple[LabelLog | None, Labels | None]]:
+    """Yield the label log, if any, and the labels of the sheets; a sheet with an error leaves no new log behind."""
+    if path is None and not sheets:
+        yield None, None
+        return
+    from featprop.labels import LabelLog
+    from featprop.labels import read as read_labels
+
+    is_new = path is None or not path.exists()
+    given = read_labels(sheets, graph, classes=classes or None) if sheets and is_new else None
+    with LabelLog(path, exclusive=True) if path else nullcontext() as log:
+        if sheets and log is not None and not is_new:
+            given = read_labels(sheets, graph, known=log.labels().values(), classes=classes or None)
+        yield log, given
 
 
 def _print_plan(picks: Selection) -> None:
@@ -131,5 +147,4 @@ def _print_plan(picks: Selection) -> None:
         for budget, distance, share in found.rows()
     ]
     print_table(["labels", "mean distance", "gained", ""], rows, [""])
-    typer.echo()
-    print_text(str(found))
+    print_text(f"\n{found}")

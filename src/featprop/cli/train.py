@@ -9,18 +9,23 @@ from typing import Annotated
 import typer
 
 import featprop
-from featprop.cli.app import DeviceOption, ForceOption, GraphArgument, SeedOption, app, read
+from featprop.cli.application import app, read
 from featprop.cli.console import showing_progress
-from featprop.cli.label_options import (
+from featprop.cli.options import (
     ClassesOption,
+    ComputeOption,
+    DeviceOption,
+    ForceOption,
+    GraphArgument,
     LabelsOption,
     ModelOption,
+    SeedOption,
     SettingsOption,
     check_out,
+    computing,
     make_model,
     split_names,
 )
-from featprop.cli.scale_options import ComputeOption, computing
 from featprop.errors import LabelError
 
 
