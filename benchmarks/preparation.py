@@ -24,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 import featprop as fp
 
-MARKS = ("<!-- preprocessor -->", "<!-- /preprocessor -->")
+MARKS = ("<!-- preparation -->", "<!-- /preparation -->")
 COMMON = [
     "the",
     "of",

@@ -6,9 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from featprop.features import Ambiguity, Kind, Reason, profile
-from featprop.features.grouping import find_groups
-from featprop.features.profile import Inference, describe_values, infer_kind, is_row_number, missing_share
+from featprop.features import Ambiguity, ColumnProfile, Kind, Reason, profile
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -83,56 +81,60 @@ def array(values: object) -> pa.Array:
     return values if isinstance(values, pa.Array) else pa.array(list(values))
 
 
+def profile_of(name: str, values: object, **options: object) -> ColumnProfile:
+    (found,) = profile(pa.table({name: array(values)}), **options)
+    return found
+
+
 @pytest.mark.parametrize("name", COLUMNS)
-def test_kind_of_a_column(name: str) -> None:
+def test_kind_of_a_column_in_any_order_of_the_rows(name: str) -> None:
     values, kind = COLUMNS[name]
-    assert infer_kind(name, array(values)).kind == kind
+    order = pa.array(np.random.default_rng(1).permutation(N))
+    assert profile_of(name, values).kind == profile_of(name, array(values).take(order)).kind == kind
 
 
 @pytest.mark.parametrize("name", IGNORED)
 def test_reason_why_a_column_is_ignored(name: str) -> None:
     values, reason = IGNORED[name]
-    assert infer_kind(name, array(values)) == (Kind.IGNORED, reason, None)
+    found = profile_of(name, values)
+    assert (found.kind, found.reason, found.n_features) == (Kind.IGNORED, reason, 0)
 
 
-@pytest.mark.parametrize("name", COLUMNS)
-def test_order_of_the_rows_does_not_matter(name: str) -> None:
-    values, kind = COLUMNS[name]
-    order = pa.array(np.random.default_rng(1).permutation(N))
-    assert infer_kind(name, array(values).take(order)).kind == kind
+def test_profile_of_a_table() -> None:
+    table = pa.table({name: array(values) for name, (values, _) in (COLUMNS | IGNORED).items()})
+    found = {each.name: each for each in profile(table)}
+    assert {name: found[name].kind for name in COLUMNS} == {name: kind for name, (_, kind) in COLUMNS.items()}
+    assert {name: found[name].reason for name in IGNORED} == {name: why for name, (_, why) in IGNORED.items()}
+    assert found["remark"].missing == 0.3
+    assert found["embedding"].n_features == 3
+    assert "%d.%m.%Y" in found["seen"].transformation
 
 
 def test_ambiguous_columns_are_reported() -> None:
-    dotted = pa.array([f"{thousands}.250" for thousands in range(1, 60)])
-    assert infer_kind("sales", dotted).ambiguity == Ambiguity.DECIMAL_MARK
-    assert infer_kind("sales", dotted, ",").ambiguity is None
-    days = pa.array([f"{1 + day % 12:02d}/{1 + day % 11:02d}/2020" for day in range(60)])
-    assert infer_kind("day", days).ambiguity == Ambiguity.DAY_OR_MONTH
+    dotted = [f"{thousands}.250" for thousands in range(1, 60)]
+    assert profile_of("sales", dotted).ambiguity == Ambiguity.DECIMAL_MARK
+    assert profile_of("sales", dotted, decimal=",").ambiguity is None
+    days = [f"{1 + day % 12:02d}/{1 + day % 11:02d}/2020" for day in range(60)]
+    assert profile_of("day", days).ambiguity == Ambiguity.DAY_OR_MONTH
 
 
 @pytest.mark.parametrize(
-    ("name", "position", "values", "expected"),
-    [
-        ("", 0, ["a", "b", "c"], True),
-        ("Unnamed: 0", 0, [5, 6, 7], True),
-        ("Unnamed: 0", 3, [5, 6, 7], False),
-        ("__index_level_0__", 4, [7, 5, 6], True),
-        ("index", 2, [0, 1, 2], True),
-        ("Row", 0, ["1", "2", "3"], True),
-        ("index", 0, [1, 2, 4], False),
-        ("index", 0, [0, 1], False),
-        ("index", 0, ["a", "b", "c"], False),
-        ("index", 0, [[1], [2], [3]], False),
-        ("age", 0, [0, 1, 2], False),
-    ],
+    ("names", "expected"),
+    [(["", "x"], ""), (["Unnamed: 0", "x"], "Unnamed: 0"), (["x", "__index_level_0__"], "__index_level_0__")],
 )
-def test_row_numbers(name: str, position: int, values: list[object], expected: bool) -> None:
-    assert is_row_number(name, position, pa.array(values)) is expected
+def test_the_index_of_pandas_is_ignored(names: list[str], expected: str) -> None:
+    table = pa.table({name: RNG.normal(size=N) for name in names})
+    assert [each.name for each in profile(table) if each.reason == Reason.INDEX] == [expected]
 
 
-def groups(columns: dict[str, np.ndarray]) -> list[tuple[str, ...]]:
-    kinds = {name: Inference(Kind.NUMBER, Reason.VALUES) for name in columns}
-    return find_groups(kinds, lambda name: pa.array(columns[name]), None)
+def test_other_columns_of_such_names_are_used() -> None:
+    assert profile_of("index", RNG.normal(size=N)).kind == Kind.NUMBER
+    found = profile(pa.table({"x": RNG.normal(size=N), "Unnamed: 0": RNG.normal(size=N)}))
+    assert [each.kind for each in found] == [Kind.NUMBER, Kind.NUMBER]
+
+
+def groups(columns: dict[str, np.ndarray], **options: object) -> list[tuple[str, ...]]:
+    return [each.columns for each in profile(pa.table(columns), **options) if each.kind == Kind.GROUP]
 
 
 def test_numbered_columns_with_similar_spreads_form_a_group() -> None:
@@ -145,6 +147,7 @@ def test_numbered_columns_with_similar_spreads_form_a_group() -> None:
     assert groups({name: np.exp(5 * values) for name, values in alike.items()}) == []
     assert groups({name: values + 1e6 for name, values in alike.items()}) == []
     assert groups({name: np.full(N, 3.0) for name in alike}) == []
+    assert groups(alike, kinds=dict.fromkeys(alike, "number")) == []
 
 
 def test_many_columns_of_counts_form_a_group() -> None:
@@ -154,45 +157,22 @@ def test_many_columns_of_counts_form_a_group() -> None:
     assert groups({f"w{place}": RNG.poisson(0.1 / (1 + 50 * place), N).astype(float) for place in range(8)}) != []
 
 
-def test_requested_columns_stay_out_of_groups() -> None:
-    columns = {f"v{place}": RNG.normal(size=N) for place in range(10)}
-    kinds = {name: Inference(Kind.NUMBER, Reason.REQUESTED) for name in columns}
-    assert find_groups(kinds, lambda name: pa.array(columns[name]), None) == []
-
-
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("values", "words", "missing"),
     [
-        (pa.array([18, 90, None]), "18 to 90"),
-        (pa.array([1.5, float("inf")]), "1.5"),
-        (pa.array([float("inf")]), ""),
-        (pa.array([dt.date(2020, 1, 2), dt.date(2021, 1, 2)]), "2020-01-02 to 2021-01-02"),
-        (pa.array(["b", "a", "b", "c", "d", "n/a"]), "4: b, "),
-        (pa.array(["n/a"]), ""),
-        (pa.array([[1]]), "list"),
+        ([18, 90, None, 30], "18 to 90", 0.25),
+        ([1.5, float("inf"), float("nan"), None], "1.5", 0.75),
+        ([float("inf")], "", 1),
+        ([dt.date(2020, 1, 2), dt.date(2021, 1, 2)], "2020-01-02 to 2021-01-02", 0),
+        (["b", "a", "b", "c", "d", "n/a", "NA", "f"], "6: b, ", 0.125),
+        (["1", "NA", "5", "", "7", "9", "11", "x"], "7: ", 0.25),
+        (["n/a"], "", 1),
+        ([[1]], "list", 0),
+        (pa.array([], pa.int8()), "", 0),
     ],
 )
-def test_examples_of_values(values: pa.Array, words: str) -> None:
-    assert describe_values(values).startswith(words)
-    assert bool(describe_values(values)) == bool(words)
-
-
-def test_missing_share_counts_words_only_where_they_are_no_values() -> None:
-    texts = pa.array(["NA", "", "5", "7"])
-    assert missing_share(texts, Kind.NUMBER) == 0.5
-    assert missing_share(texts, Kind.CATEGORY) == 0.25
-    assert missing_share(pa.array([1.0, float("nan"), float("inf"), None]), Kind.NUMBER) == 0.75
-    assert missing_share(pa.array([1, None]), Kind.NUMBER) == 0.5
-    assert missing_share(pa.array([], pa.int8()), Kind.NUMBER) == 0.0
-
-
-def test_profile_of_a_table() -> None:
-    table = pa.table({name: array(values) for name, (values, _) in (COLUMNS | IGNORED).items()})
-    found = {each.name: each for each in profile(table)}
-    assert {name: found[name].kind for name in COLUMNS} == {name: kind for name, (_, kind) in COLUMNS.items()}
-    assert {name: found[name].reason for name in IGNORED} == {name: why for name, (_, why) in IGNORED.items()}
-    assert found["remark"].missing == 0.3
-    assert found["embedding"].n_features == 3
-    assert found["empty"].is_ignored
-    assert "%d.%m.%Y" in found["seen"].transformation
-    assert found["age"].examples.startswith("18 to ")
+def test_examples_and_missing_values(values: object, words: str, missing: float) -> None:
+    found = profile_of("x", values)
+    assert found.examples.startswith(words)
+    assert bool(found.examples) == bool(words)
+    assert found.missing == missing

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from featprop import labels as fp_labels
 from featprop.errors import FeatpropError, FileError, GraphError, LabelError
-from featprop.features.missing import is_no_class
+from featprop.features.parsing import is_no_class
 from featprop.graph import Graph
 from featprop.ids import is_visible, normalize_label
 from featprop.labels import read_ids, write_labels

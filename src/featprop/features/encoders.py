@@ -1,4 +1,4 @@
-"""Turn one column into features: numbers, flags, categories and dates.
+"""Turn a column that holds one fact into features: numbers, flags, categories and dates.
 
 An encoder is a frozen dataclass of JSON values. `Encoder.fit` learns it from a column once; `Encoder.transform` turns
 any other column into the same features, each row independently of the others.
@@ -18,8 +18,15 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.features.missing import is_missing
-from featprop.features.parsing import DATE_FORMS, as_floats, as_mask, as_text, is_most, read_dates, read_numbers
+from featprop.features.parsing import (
+    DATE_FORMS,
+    as_mask,
+    as_text,
+    is_missing,
+    is_most,
+    read_dates,
+    read_numbers,
+)
 from featprop.features.profile import MAX_CATEGORIES, MIN_MISSING_SHARE, YES_NO, Kind, Reason
 from featprop.matrix import Features
 
@@ -62,12 +69,12 @@ class Encoded(NamedTuple):
 
 @dataclass(frozen=True)
 class Encoder(ABC):
-    """How the values of a column become features. Settings out of range, as in a damaged file, are a ValueError.
+    """How the values of a column become features; ``str(encoder)`` says it in a few words.
 
     Attributes
     ----------
     kind
-        Kind of the columns it is for; ``str(encoder)`` says in a few words what becomes of their values.
+        Kind of the columns it is for.
     min_variance
         Least variance the features count with when groups are weighted, so that a rare flag does not become huge.
     has_dimensions
@@ -87,9 +94,44 @@ class Encoder(ABC):
     def transform(self, values: pa.Array) -> Encoded:
         """Return the features of a column; a column of nulls is all missing."""
 
-    @abstractmethod
+    @property
+    def parts(self) -> Sequence[str]:
+        """What the name of each feature adds to that of the column."""
+        return ("",)
+
     def feature_names(self, columns: Sequence[str]) -> list[str]:
         """Return a name for each feature."""
+        return [columns[0] + part for part in self.parts]
+
+    @abstractmethod
+    def is_valid(self) -> bool:
+        """Return whether the settings are in range; those of a damaged file may not be."""
+
+    def __post_init__(self) -> None:
+        if not self.is_valid():
+            raise ValueError(f"The settings of a {self.kind} column are out of range.")
+
+
+@dataclass(frozen=True)
+class MarkingEncoder(Encoder):
+    """An encoder whose last feature marks missing values, if many are missing."""
+
+    marks_missing: bool
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """What becomes of values that are not missing."""
+
+    def feature_names(self, columns: Sequence[str]) -> list[str]:
+        return super().feature_names(columns) + [f"{columns[0]} is missing"] * self.marks_missing
+
+    def __str__(self) -> str:
+        return f"{self.description}, missing values marked" if self.marks_missing else self.description
+
+    def stack(self, columns: list[NDArray[Any]], missing: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Return columns next to each other, and last the one that marks missing values."""
+        return np.stack([*columns, *[MISSING_VALUE * missing] * self.marks_missing], axis=1).astype(np.float32)
 
 
 def has_many_missing(missing: NDArray[np.bool_]) -> bool:
@@ -112,19 +154,13 @@ def robust_scale(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(middle), float(spread)
 
 
-def stack(columns: list[NDArray[Any]], missing: NDArray[np.bool_], marks_missing: bool) -> NDArray[np.float32]:
-    """Return columns next to each other, and last the one that marks missing values."""
-    marks = [MISSING_VALUE * missing] if marks_missing else []
-    return np.stack([*columns, *marks], axis=1).astype(np.float32)
-
-
-def describe_missing(text: str, marks_missing: bool) -> str:
-    """Return a description that says whether missing values are marked."""
-    return f"{text}, missing values marked" if marks_missing else text
+def is_heavy_tailed(values: NDArray[np.float64], centre: float, spread: float) -> bool:
+    """Return whether one number in a hundred lies far out, as with money."""
+    return bool(np.quantile(np.abs((values - centre) / spread), 0.99) > HEAVY_TAIL)
 
 
 @dataclass(frozen=True)
-class NumberEncoder(Encoder):
+class NumberEncoder(MarkingEncoder):
     """Distance from the median in robust standard deviations."""
 
     kind: ClassVar[Kind] = Kind.NUMBER
@@ -132,47 +168,37 @@ class NumberEncoder(Encoder):
     centre: float
     spread: float
     is_log: bool  # the logarithm (arcsinh) of distances, as for money; otherwise they are clipped
-    marks_missing: bool  # whether a second feature marks missing numbers
     decimal: str  # of text that allows two readings
     sentinel: float | None  # number that stands for a missing one, such as -999
 
     @classmethod
     def fit(cls, values: pa.Array, options: FitOptions) -> Self:
-        """Learn median, deviation and the number that stands for missing ones."""
         parsed = read_numbers(values, options.decimal)
-        if parsed is None or not parsed.is_mostly_read:
+        if not parsed.is_mostly_read:
             raise UnusableColumnError(Reason.UNREADABLE)
         sentinel = _find_sentinel(parsed.values)
         missing = np.isnan(parsed.values) | (parsed.values == sentinel)
         known = parsed.values[~missing]
         centre, spread = robust_scale(known)
-        is_log = bool(np.quantile(np.abs((known - centre) / spread), 0.99) > HEAVY_TAIL)
-        return cls(centre, spread, is_log, has_many_missing(missing), parsed.form or options.decimal or ".", sentinel)
+        is_log = is_heavy_tailed(known, centre, spread)
+        return cls(has_many_missing(missing), centre, spread, is_log, parsed.form or options.decimal or ".", sentinel)
 
     def transform(self, values: pa.Array) -> Encoded:
-        """Return the scaled numbers."""
         parsed = read_numbers(values, self.decimal, force=True)
-        if parsed is None:
-            return self.transform(pa.nulls(len(values), pa.float64()))._replace(unread=as_mask(values.is_valid()))
         missing = np.isnan(parsed.values) | (parsed.values == self.sentinel)
         with np.errstate(over="ignore", invalid="ignore"):
             distances = (parsed.values - self.centre) / self.spread
             distances = np.arcsinh(distances) if self.is_log else np.clip(distances, -MAX_DEVIATIONS, MAX_DEVIATIONS)
         scaled = np.where(missing, 0.0, np.clip(distances, -1e3, 1e3))
-        return Encoded(stack([scaled], missing, self.marks_missing), parsed.unread)
+        return Encoded(self.stack([scaled], missing), parsed.unread)
 
-    def feature_names(self, columns: Sequence[str]) -> list[str]:
-        """Return the name of the column."""
-        return [columns[0], f"{columns[0]} is missing"][: 1 + self.marks_missing]
-
-    def __str__(self) -> str:
+    @property
+    def description(self) -> str:
         text = f"{'logarithm of the distance from' if self.is_log else 'standardised around'} {self.centre:.4g}"
-        text += "" if self.sentinel is None else f", {self.sentinel:g} counts as missing"
-        return describe_missing(text, self.marks_missing)
+        return text if self.sentinel is None else f"{text}, {self.sentinel:g} counts as missing"
 
-    def __post_init__(self) -> None:
-        if self.spread <= 0 or self.decimal not in (".", ","):
-            raise ValueError("A number column has an invalid scale or decimal mark.")
+    def is_valid(self) -> bool:
+        return self.spread > 0 and self.decimal in (".", ",")
 
 
 def _find_sentinel(values: NDArray[np.float64]) -> float | None:
@@ -187,7 +213,7 @@ def _find_sentinel(values: NDArray[np.float64]) -> float | None:
 
 
 @dataclass(frozen=True)
-class FlagEncoder(Encoder):
+class FlagEncoder(MarkingEncoder):
     """One of two values, in lower case: `high` is 1 and `low` is 0, less the share of `high`."""
 
     kind: ClassVar[Kind] = Kind.FLAG
@@ -196,11 +222,9 @@ class FlagEncoder(Encoder):
     low: str
     high: str
     share: float
-    marks_missing: bool
 
     @classmethod
-    def fit(cls, values: pa.Array, options: FitOptions) -> Self:  # noqa: ARG003
-        """Learn the two values and how often the second occurs."""
+    def fit(cls, values: pa.Array, options: FitOptions) -> Self:
         text = _flag_text(values)
         counts = pc.value_counts(text.drop_null()).to_pylist()
         found = {each["values"] for each in sorted(counts, key=lambda each: -each["counts"])[:2]}
@@ -212,30 +236,24 @@ class FlagEncoder(Encoder):
         marks_missing = has_many_missing(as_mask(text.is_null()))
         if share in (0.0, 1.0) and not marks_missing:
             raise UnusableColumnError(Reason.CONSTANT)
-        return cls(low, high, share, marks_missing)
+        return cls(marks_missing, low, high, share)
 
     def transform(self, values: pa.Array) -> Encoded:
-        """Return the centred flags."""
-        text = _flag_text(values)
-        if (self.low, self.high) in YES_NO:
-            for place, word in enumerate((self.low, self.high)):
-                same = {pair[place] for pair in YES_NO} - {pair[1 - place] for pair in YES_NO}
-                text = pc.if_else(pc.fill_null(pc.is_in(text, pa.array(sorted(same))), False), word, text)
-        flags = as_floats(pc.index_in(text, pa.array([self.low, self.high])))
-        missing = np.isnan(flags)
-        centred = np.where(missing, 0.0, flags - self.share)
-        return Encoded(stack([centred], missing, self.marks_missing), as_mask(text.is_valid()) & missing)
+        text, pair = _flag_text(values), (self.low, self.high)
+        is_low, is_high = (
+            as_mask(pc.is_in(text, pa.array(words)))
+            for words in zip(*(YES_NO if pair in YES_NO else [pair]), strict=True)
+        )
+        missing = ~(is_low | is_high)
+        centred = np.where(missing, 0.0, is_high - self.share)
+        return Encoded(self.stack([centred], missing), as_mask(text.is_valid()) & missing)
 
-    def feature_names(self, columns: Sequence[str]) -> list[str]:
-        """Return the name of the column."""
-        return [columns[0], f"{columns[0]} is missing"][: 1 + self.marks_missing]
+    @property
+    def description(self) -> str:
+        return f"1 for {self.high}, 0 for {self.low or 'others'}"
 
-    def __str__(self) -> str:
-        return describe_missing(f"1 for {self.high}, 0 for {self.low or 'others'}", self.marks_missing)
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise ValueError("The share of a flag is not between 0 and 1.")
+    def is_valid(self) -> bool:
+        return 0 <= self.share <= 1
 
 
 def _flag_text(values: pa.Array) -> pa.Array:
@@ -259,18 +277,19 @@ def _sort_pair(found: set[str]) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class CategoryEncoder(Encoder):
-    """A feature for each value while they are few, hashed features if they are many."""
+class CategoryEncoder(MarkingEncoder):
+    """A feature for each value while they are few, hashed features if they are many.
+
+    A missing value is one more value, if many are missing.
+    """
 
     kind: ClassVar[Kind] = Kind.CATEGORY
     min_variance: ClassVar[float] = RARE_VARIANCE
 
     values: tuple[str, ...] | None  # in lower case, sorted; None if features are hashed
-    marks_missing: bool  # whether a missing value is one more value
 
     @classmethod
-    def fit(cls, values: pa.Array, options: FitOptions) -> Self:  # noqa: ARG003
-        """Learn which values there are."""
+    def fit(cls, values: pa.Array, options: FitOptions) -> Self:
         text = as_text(values)
         if text is None:
             raise UnusableColumnError(Reason.UNSUPPORTED_TYPE)
@@ -278,47 +297,41 @@ class CategoryEncoder(Encoder):
         marks_missing = has_many_missing(as_mask(text.is_null()))
         if len(found) + marks_missing < 2:
             raise UnusableColumnError(Reason.CONSTANT if found else Reason.EMPTY)
-        return cls(tuple(sorted(found)) if len(found) <= MAX_CATEGORIES else None, marks_missing)
+        return cls(marks_missing, tuple(sorted(found)) if len(found) <= MAX_CATEGORIES else None)
 
     def transform(self, values: pa.Array) -> Encoded:
-        """Return a 1 in each row, or zeros for a value that was not there to learn from."""
         text = as_text(values)
         keys = pa.nulls(len(values), pa.string()) if text is None else pc.utf8_lower(text)
+        coded = keys.dictionary_encode()
         if self.values is None:
-            coded = keys.dictionary_encode()
-            buckets = np.array([_hash(word) for word in coded.dictionary.to_pylist()] or [-1], dtype=np.int64)
-            codes = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False)
-            places = np.where(codes < 0, -1, buckets[codes])
+            known = pa.array([_hash(word) for word in coded.dictionary.to_pylist()], pa.int64())
         else:
-            found = pc.index_in(keys, pa.array(self.values, pa.string()))
-            places = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+            known = pc.index_in(coded.dictionary, pa.array(self.values, pa.string()))
+        places = pc.fill_null(known.take(coded.indices), -1).to_numpy(zero_copy_only=False).astype(np.int64)
         unread = as_mask(values.is_valid() if text is None else text.is_valid()) & (places < 0)
+        width = len(self.parts) + self.marks_missing
         if self.marks_missing:
-            places = np.where(as_mask(keys.is_null()), self.width - 1, places)
+            places[as_mask(keys.is_null())] = width - 1
         rows = np.flatnonzero(places >= 0)
         ones = np.ones(len(rows), dtype=np.float32)
-        return Encoded(sp.csr_array((ones, (rows, places[rows])), shape=(len(values), self.width)), unread)
+        return Encoded(sp.csr_array((ones, (rows, places[rows])), shape=(len(values), width)), unread)
 
     @property
-    def width(self) -> int:
-        """Number of features."""
-        return (HASHED_FEATURES if self.values is None else len(self.values)) + self.marks_missing
+    def parts(self) -> list[str]:
+        values = [f"#{place}" for place in range(HASHED_FEATURES)] if self.values is None else self.values
+        return [f"={value}" for value in values]
 
-    def feature_names(self, columns: Sequence[str]) -> list[str]:
-        """Return the column and its value."""
-        values = [f"#{place}" for place in range(HASHED_FEATURES)] if self.values is None else list(self.values)
-        names = [f"{columns[0]}={value}" for value in values]
-        return [*names, f"{columns[0]} is missing"] if self.marks_missing else names
+    @property
+    def description(self) -> str:
+        return (
+            f"{HASHED_FEATURES} hashed features"
+            if self.values is None
+            else f"one feature for each of {len(self.values)}"
+        )
 
-    def __str__(self) -> str:
-        hashed = self.values is None
-        text = f"{HASHED_FEATURES} hashed features" if hashed else f"one feature for each of {len(self.values or ())}"
-        return describe_missing(text, self.marks_missing)
-
-    def __post_init__(self) -> None:
+    def is_valid(self) -> bool:
         values = self.values or ()
-        if len(values) > MAX_CATEGORIES or len(set(values)) < len(values) or not self.width:
-            raise ValueError("A category has too many values, the same one twice, or none.")
+        return len(set(values)) == len(values) <= MAX_CATEGORIES and len(self.parts) + self.marks_missing > 0
 
 
 def _hash(value: str) -> int:
@@ -326,7 +339,7 @@ def _hash(value: str) -> int:
 
 
 @dataclass(frozen=True)
-class DateEncoder(Encoder):
+class DateEncoder(MarkingEncoder):
     """Position in time, and month, weekday and hour where these vary."""
 
     kind: ClassVar[Kind] = Kind.DATE
@@ -335,25 +348,20 @@ class DateEncoder(Encoder):
     centre: float  # in seconds since 1970
     spread: float
     cycles: tuple[str, ...]  # which of month, weekday and hour vary: each is a point on a circle, two features
-    marks_missing: bool
 
     @classmethod
-    def fit(cls, values: pa.Array, options: FitOptions) -> Self:  # noqa: ARG003
-        """Learn the form of the dates and where they lie."""
+    def fit(cls, values: pa.Array, options: FitOptions) -> Self:
         parsed = read_dates(values)
-        if parsed is None or not parsed.is_mostly_read:
+        if not parsed.is_mostly_read:
             raise UnusableColumnError(Reason.UNREADABLE)
         missing = np.isnan(parsed.values)
         known = parsed.values[~missing]
         centre, spread = robust_scale(known)
         cycles = tuple(name for name, turns in _turns(known).items() if np.ptp(turns) > 0)
-        return cls(parsed.form, centre, spread, cycles, has_many_missing(missing))
+        return cls(has_many_missing(missing), parsed.form, centre, spread, cycles)
 
     def transform(self, values: pa.Array) -> Encoded:
-        """Return the position in time and the cycles."""
         parsed = read_dates(values, self.form)
-        if parsed is None:
-            return self.transform(pa.nulls(len(values), pa.date32()))._replace(unread=as_mask(values.is_valid()))
         missing = np.isnan(parsed.values)
         known = np.where(missing, self.centre, parsed.values)
         columns = [np.clip((known - self.centre) / self.spread, -MAX_DEVIATIONS, MAX_DEVIATIONS)]
@@ -361,20 +369,18 @@ class DateEncoder(Encoder):
         for name in self.cycles:
             angle = 2 * np.pi * turns[name] / CYCLES[name]
             columns += [np.where(missing, 0.0, CYCLE_RADIUS * part) for part in (np.sin(angle), np.cos(angle))]
-        return Encoded(stack(columns, missing, self.marks_missing), parsed.unread)
+        return Encoded(self.stack(columns, missing), parsed.unread)
 
-    def feature_names(self, columns: Sequence[str]) -> list[str]:
-        """Return the name of the column and of each part."""
-        parts = ["", *(f" {cycle} {part}" for cycle in self.cycles for part in ("sine", "cosine"))]
-        return [columns[0] + part for part in (*parts, *[" is missing"] * self.marks_missing)]
+    @property
+    def parts(self) -> list[str]:
+        return ["", *(f" {cycle} {part}" for cycle in self.cycles for part in ("sine", "cosine"))]
 
-    def __str__(self) -> str:
-        first = f"position in time{f' ({self.form})' if self.form else ''}"
-        return describe_missing(", ".join([first, *self.cycles]), self.marks_missing)
+    @property
+    def description(self) -> str:
+        return ", ".join([f"position in time{f' ({self.form})' if self.form else ''}", *self.cycles])
 
-    def __post_init__(self) -> None:
-        if self.form not in ("", *DATE_FORMS) or not set(self.cycles) <= set(CYCLES) or self.spread <= 0:
-            raise ValueError("A date column has an invalid form, cycle or scale.")
+    def is_valid(self) -> bool:
+        return self.form in ("", *DATE_FORMS) and set(self.cycles) <= set(CYCLES) and self.spread > 0
 
 
 def _turns(seconds: NDArray[np.float64]) -> dict[str, NDArray[Any]]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from featprop.features.encoders import HEAVY_TAIL, robust_scale
+from featprop.features.encoders import is_heavy_tailed, robust_scale
 from featprop.features.parsing import read_numbers
 from featprop.features.profile import Inference, Kind, Reason
 
@@ -34,7 +34,7 @@ class Spread(NamedTuple):
 
 
 def find_groups(
-    kinds: Mapping[str, Inference], column: Callable[[str], pa.Array], decimal: str | None
+    kinds: Mapping[str, Inference], columns: Mapping[str, pa.Array], decimal: str | None
 ) -> list[tuple[str, ...]]:
     """Return the columns that are parts of one thing.
 
@@ -44,9 +44,10 @@ def find_groups(
     spreads: dict[str, Spread] = {}
     for name, inference in kinds.items():
         is_numeric = inference.kind in (Kind.NUMBER, Kind.FLAG) or inference.reason == Reason.CONSTANT
-        parsed = read_numbers(column(name), decimal) if is_numeric and inference.reason != Reason.REQUESTED else None
-        if parsed is not None and not np.isnan(parsed.values).any():
-            spreads[name] = _measure_spread(parsed.values)
+        if is_numeric and inference.reason != Reason.REQUESTED:
+            numbers = read_numbers(columns[name], decimal).values
+            if not np.isnan(numbers).any():
+                spreads[name] = _measure_spread(numbers)
     numbered: dict[str, list[str]] = {}
     for name in spreads:
         if match := re.fullmatch(r"(.*?[^0-9]?)\[?[0-9]+\]?", name):
@@ -67,8 +68,7 @@ def _measure_spread(numbers: NDArray[np.float64]) -> Spread:
     is_counts = numbers.min(initial=0) >= 0 and np.count_nonzero(numbers) <= (1 - MIN_ZERO_SHARE) * len(numbers)
     is_heavy = False
     if not is_counts and 0 < deviation < np.inf:
-        centre, spread = robust_scale(numbers)
-        is_heavy = bool(np.quantile(np.abs(numbers - centre) / spread, 0.99) > HEAVY_TAIL)
+        is_heavy = is_heavy_tailed(numbers, *robust_scale(numbers))
     return Spread(deviation, offset, is_heavy, bool(is_counts))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import duckdb
@@ -18,7 +18,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from featprop.features.missing import is_blank, is_missing
+BLANKS = frozenset(
+    {
+        "", "nan", "nat", "null", "n/a", "<na>", "<null>", "(null)", r"\n",
+        "#n/a", "#na", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!",
+        "0000-00-00", "0000-00-00 00:00:00",
+    }
+)  # fmt: skip
+"""Words that programs write for nothing and that never name anything; ``\\n`` and dates of zeros are MySQL's."""
+MISSING_WORDS = BLANKS | {
+    "na", "n.a.", "n.a", "none", "nil", "missing", "unknown", "undefined", "not available", "not applicable",
+    "inf", "+inf", "-inf", "infinity", "-infinity", "-", "--", "---", "–", "—", "?", ".", "..", "...",
+    "(none)", "(blank)", "(empty)",
+}  # fmt: skip
+"""Words that mean a missing value among numbers, dates and flags, in lower case without surrounding spaces."""
 
 MIN_READ_SHARE = 0.9
 """Share of the known values that must be numbers, dates or lists for a text column to be one of these."""
@@ -72,11 +85,41 @@ class ParsedColumn:
         read = int(np.count_nonzero(~np.isnan(self.values)))
         return is_most(read, read + int(np.count_nonzero(self.unread)))
 
+    @classmethod
+    def of_floats(cls, numbers: NDArray[np.float64], form: str = "") -> ParsedColumn:
+        """Return numbers, of which the infinite ones count as missing."""
+        return cls(np.where(np.isfinite(numbers), numbers, np.nan), np.isinf(numbers), form)
+
+    @classmethod
+    def all_unread(cls, values: pa.Array) -> ParsedColumn:
+        """Return a column of which no value can be read."""
+        return cls(np.full(len(values), np.nan), as_mask(values.is_valid()))
+
     def take(self, codes: pa.Array) -> ParsedColumn:
         """Return the values at these positions, a null position being a missing value."""
         places = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False)
         values, unread = np.append(self.values, np.nan)[places], np.append(self.unread, False)[places]
         return replace(self, values=values, unread=unread)
+
+
+def is_missing(texts: pa.Array) -> pa.Array:
+    """Return which texts are null or one of `MISSING_WORDS`, ignoring case and surrounding spaces."""
+    return _is_null_or_in(texts, MISSING_WORDS)
+
+
+def is_blank(texts: pa.Array) -> pa.Array:
+    """Return which texts are null or one of `BLANKS`: a category may be called NA or unknown."""
+    return _is_null_or_in(texts, BLANKS)
+
+
+def is_no_class(name: Hashable) -> bool:
+    """Return whether a text in place of a class name means that there is no label; ``none`` may be a class."""
+    return isinstance(name, str) and (name.strip().lower() in BLANKS or name.strip() == "None")
+
+
+def _is_null_or_in(texts: pa.Array, words: frozenset[str]) -> pa.Array:
+    plain = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
+    return pc.or_kleene(pc.is_null(texts), pc.is_in(plain, value_set=pa.array(sorted(words), plain.type)))
 
 
 def is_most(count: int, known: int) -> bool:
@@ -95,9 +138,9 @@ def plain_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if pa.types.is_run_end_encoded(array.type):
         array = pc.run_end_decode(array)
     if pa.types.is_decimal(array.type):
-        array = array.cast(pa.float64(), safe=False)
+        return array.cast(pa.float64(), safe=False)
     if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
-        array = array.cast(pa.string())
+        return array.cast(pa.string())
     return array
 
 
@@ -143,8 +186,15 @@ def trim_text(text: pa.Array) -> pa.Array:
     return _without(text, is_blank(text))
 
 
-def read_numbers(values: pa.Array, decimal: str | None = None, *, force: bool = False) -> ParsedColumn | None:
-    """Read a column as numbers; return None for types that hold none.
+def holds_numbers(kind: pa.DataType) -> bool:
+    """Return whether `read_numbers` reads values of this type, which is not text."""
+    types = pa.types
+    is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    return bool(is_number or types.is_duration(kind) or types.is_time(kind))
+
+
+def read_numbers(values: pa.Array, decimal: str | None = None, *, force: bool = False) -> ParsedColumn:
+    """Read a column as numbers.
 
     Durations and times of day are seconds. Infinite numbers are missing. A text that is a number with one of the two
     decimal marks only is read with that one.
@@ -158,27 +208,23 @@ def read_numbers(values: pa.Array, decimal: str | None = None, *, force: bool = 
     force
         Use `decimal` for values that allow both, whatever the other values show.
     """
-    kind, parts = values.type, 1
+    kind = values.type
     if pa.types.is_string(kind):
         coded = values.dictionary_encode()
         return _read_number_texts(coded.dictionary, decimal, force).take(coded.indices)
-    if pa.types.is_boolean(kind):
-        values = values.cast(pa.uint8())
-    elif pa.types.is_duration(kind) or pa.types.is_time(kind):
-        parts = SECOND_PARTS[kind.unit]
-        values = values.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        return None
-    numbers = as_floats(values) / parts
-    return ParsedColumn(np.where(np.isfinite(numbers), numbers, np.nan), np.isinf(numbers))
+    if not holds_numbers(kind):
+        return ParsedColumn.all_unread(values)
+    if pa.types.is_duration(kind) or pa.types.is_time(kind):
+        whole = values.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
+        return ParsedColumn.of_floats(as_floats(whole) / SECOND_PARTS[kind.unit])
+    return ParsedColumn.of_floats(as_floats(values.cast(pa.uint8()) if pa.types.is_boolean(kind) else values))
 
 
 def _read_number_texts(values: pa.Array, decimal: str | None, force: bool) -> ParsedColumn:
     text = _known_text(values)
     is_plain = pc.all(pc.match_substring_regex(text, PLAIN_NUMBER), min_count=0).as_py()
     if is_plain and not pc.any(pc.match_substring_regex(text, MAYBE_THOUSANDS), min_count=0).as_py():
-        numbers = as_floats(text)
-        return ParsedColumn(np.where(np.isfinite(numbers), numbers, np.nan), np.isinf(numbers), ".")
+        return ParsedColumn.of_floats(as_floats(text), ".")
     point, comma = (as_floats(each) for each in _evaluate(text, [_number_sql(".", ","), _number_sql(",", ".")]))
     read_by_point, read_by_comma = ~np.isnan(point), ~np.isnan(comma)
     lead = 0 if force else np.count_nonzero(read_by_comma) - np.count_nonzero(read_by_point)
@@ -204,8 +250,8 @@ def _number_sql(point: str, comma: str) -> str:
     return f"CASE WHEN regexp_full_match(t, {_quote(pattern)}) THEN {number} / if(ends_with(t, '%'), 100, 1) END"
 
 
-def read_dates(values: pa.Array, form: str | None = None) -> ParsedColumn | None:
-    """Read a column as dates, in seconds since 1970; return None if it holds none.
+def read_dates(values: pa.Array, form: str | None = None) -> ParsedColumn:
+    """Read a column as dates, in seconds since 1970.
 
     Parameters
     ----------
@@ -219,14 +265,14 @@ def read_dates(values: pa.Array, form: str | None = None) -> ParsedColumn | None
         whole = values.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.int64())
         return ParsedColumn(as_floats(whole) / 1e6, np.zeros(len(values), dtype=bool))
     if not pa.types.is_string(kind):
-        return None
+        return ParsedColumn.all_unread(values)
     coded = values.dictionary_encode()
     text = _known_text(coded.dictionary)
     is_ambiguous = False
     if form is None:
         starts = int(np.count_nonzero(as_mask(pc.match_substring_regex(text, DATE_START))))
         if not is_most(starts, len(text) - text.null_count):
-            return None
+            return ParsedColumn.all_unread(values)
         form, is_ambiguous = _find_date_form(sample(text.drop_null()))
     seconds = as_floats(_evaluate(text, [_date_sql(form)])[0])
     return ParsedColumn(seconds, as_mask(text.is_valid()) & np.isnan(seconds), form, is_ambiguous).take(coded.indices)

@@ -21,7 +21,8 @@ import types
 import typing
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Self, TypeVar
@@ -44,7 +45,7 @@ from featprop.features.profile import (
     describe_values,
     ignored,
     infer_kind,
-    is_row_number,
+    is_index,
     missing_share,
 )
 from featprop.features.wide_encoders import ENCODERS, UNCHANGED_KINDS, GroupEncoder
@@ -59,21 +60,11 @@ DATACLASS = TypeVar("DATACLASS")
 
 @dataclass(frozen=True)
 class FeatureGroup:
-    """Columns that become features together.
+    """Columns that become features together."""
 
-    Attributes
-    ----------
-    columns
-        Names of the columns: one, or those that are parts of one thing.
-    encoder
-        What turns them into features.
-    scale
-        Factor the features are multiplied by.
-    """
-
-    columns: tuple[str, ...]
-    encoder: Encoder
-    scale: float
+    columns: tuple[str, ...]  # one, or those that are parts of one thing
+    encoder: Encoder  # what turns them into features
+    scale: float  # factor the features are multiplied by
 
     @property
     def name(self) -> str:
@@ -91,9 +82,8 @@ class FeatureGroup:
             plain_array(table.column(names[name])) if name in names else pa.nulls(table.num_rows, pa.float64())
             for name in self.columns
         ]
-        if not isinstance(self.encoder, GroupEncoder):
-            return arrays[0]
-        return pa.StructArray.from_arrays(arrays, list(self.columns))
+        is_group = isinstance(self.encoder, GroupEncoder)
+        return pa.StructArray.from_arrays(arrays, list(self.columns)) if is_group else arrays[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,19 +136,34 @@ class TablePreprocessor:
         vocabulary
             Number of words or items of a column that have a feature.
         """
-        names = list(table.column_names)
-        requested = {name: _check_kind(name, kind, names) for name, kind in (kinds or {}).items()}
-        for pattern in ignore:
-            matching = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
-            if not matching:
-                raise unknown_choice("ignore", pattern, names)
-            requested |= dict.fromkeys(matching, Kind.IGNORED)
         if decimal not in (None, ".", ","):
             raise unknown_choice("decimal", decimal, (".", ","))
         if vocabulary is not None and vocabulary < 1:
             message = f"`vocabulary` must be at least 1, not {vocabulary}."
             raise ParameterError(message, parameter="vocabulary", value=vocabulary)
-        return cls(*_Fitter(table, requested, FitOptions(decimal, vocabulary)).run())
+        requested = _requested_kinds(table.column_names, kinds or {}, ignore)
+        columns = {name: plain_array(table.column(name)) for name in table.column_names}
+        decimal = decimal or _find_decimal_mark([values for name, values in columns.items() if name not in requested])
+        inferences = {}
+        for position, (name, values) in enumerate(columns.items()):
+            if name in requested:
+                inferences[name] = Inference(requested[name], Reason.REQUESTED)
+            elif is_index(name, position):
+                inferences[name] = ignored(Reason.INDEX)
+            else:
+                inferences[name] = infer_kind(name, values, decimal)
+        members = {name: names for names in find_groups(inferences, columns, decimal) for name in names}
+        parts = list(dict.fromkeys(members.get(name, (name,)) for name in columns))
+        groups, profiles = [], []
+        for names in tracked(parts, "preparing columns", len(parts)):
+            arrays = [columns[name] for name in names]
+            inference = inferences[names[0]] if len(names) == 1 else Inference(Kind.GROUP, Reason.VALUES)
+            group, profile = _fit_group(names, arrays, inference, FitOptions(decimal, vocabulary))
+            profiles.append(profile)
+            if group is not None:
+                groups.append(group)
+        found = cls(tuple(groups), tuple(profiles))
+        return replace(found, groups=(replace(groups[0], scale=1.0),)) if found.keeps_numbers else found
 
     @classmethod
     def passthrough(cls, names: Iterable[str]) -> Self:
@@ -178,12 +183,12 @@ class TablePreprocessor:
         """Yield the features of each batch, warning once at the end about values that could not be read."""
         unread: Counter[str] = Counter()
         examples: dict[str, str] = {}
-        found: dict[str, str] | None = None
+        names: dict[str, str] = {}
         for batch in batches:
-            found = self._find_columns(batch.schema.names) if found is None else found
+            names = names or self._find_columns(batch.schema.names)
             matrices: list[Features] = []
             for group in self.groups:
-                values = group.read(batch, found)
+                values = group.read(batch, names)
                 matrix, mask = group.encoder.transform(values)
                 matrices.append(_scale_features(matrix, group.scale))
                 if mask is not None and mask.any():
@@ -249,10 +254,10 @@ class TablePreprocessor:
     def summary(self) -> str:
         """Return the kinds of the columns, and which are ignored and why, in one line."""
         used: dict[str, list[str]] = {}
-        left = [f"{each.name} ({each.reason})" for each in self.profiles if each.is_ignored]
         for each in self.profiles:
-            if not each.is_ignored:
-                used.setdefault(each.kind, []).append(each.name)
+            is_ignored = each.kind == Kind.IGNORED
+            used.setdefault(each.kind, []).append(f"{each.name} ({each.reason})" if is_ignored else each.name)
+        left = used.pop(Kind.IGNORED, [])
         kinds = ", ".join(f"{kind} {first_five(names)}" for kind, names in used.items()) or "none"
         return f"Columns: {kinds}" + (f"; ignored {first_five(left)}" if left else "")
 
@@ -285,107 +290,60 @@ def profile(table: pa.Table, **options: Any) -> list[ColumnProfile]:
     return list(TablePreprocessor.fit(table, **options).profiles)
 
 
-def _check_kind(name: str, kind: str, names: list[str]) -> Kind:
-    if name not in names:
-        raise unknown_choice("kinds", name, names)
+def _requested_kinds(names: list[str], kinds: Mapping[str, str], ignore: Collection[str]) -> dict[str, Kind]:
+    """Return the kinds of the columns that the user decided."""
     choices = [str(each) for each in Kind if each != Kind.GROUP]
-    if kind not in choices:
-        raise unknown_choice("kinds", kind, choices)
-    return Kind(kind)
+    for name, kind in kinds.items():
+        if name not in names:
+            raise unknown_choice("kinds", name, names)
+        if kind not in choices:
+            raise unknown_choice("kinds", kind, choices)
+    requested = {name: Kind(kind) for name, kind in kinds.items()}
+    for pattern in ignore:
+        matching = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+        if not matching:
+            raise unknown_choice("ignore", pattern, names)
+        requested |= dict.fromkeys(matching, Kind.IGNORED)
+    return requested
 
 
-class _Fitter:
-    """Goes through the columns of a table, one at a time."""
-
-    def __init__(self, table: pa.Table, requested: Mapping[str, Kind], options: FitOptions) -> None:
-        self.table, self.requested, self.options = table, requested, options
-        self.profiles: list[ColumnProfile] = []
-
-    def read(self, name: str) -> pa.Array:
-        return plain_array(self.table.column(name))
-
-    def run(self) -> tuple[tuple[FeatureGroup, ...], tuple[ColumnProfile, ...]]:
-        """Return the feature groups and the profiles of all columns."""
-        names = list(self.table.column_names)
-        if self.options.decimal is None:
-            self.options = self.options._replace(decimal=self._find_decimal_mark(names))
-        kinds = {name: self._infer(name, position) for position, name in enumerate(names)}
-        grouped = {name: each for each in find_groups(kinds, self.read, self.options.decimal) for name in each}
-        fitted = []
-        for name in tracked(names, "preparing columns", len(names)):
-            columns = grouped.get(name, (name,))
-            if columns[0] != name:
-                continue
-            inference = Inference(Kind.GROUP, Reason.VALUES) if name in grouped else kinds[name]
-            if (group := self._fit_group(columns, inference)) is not None:
-                fitted.append(group)
-        is_lone = len(fitted) == 1 and fitted[0][0].encoder.kind in UNCHANGED_KINDS
-        groups = [
-            FeatureGroup(group.columns, group.encoder, 1.0 if is_lone else _find_scale(group.encoder, variances))
-            for group, variances in fitted
-        ]
-        return tuple(groups), tuple(self.profiles)
-
-    def _find_decimal_mark(self, names: Iterable[str]) -> str | None:
-        """Return the comma if the values of any text column show it: it is a hint for the other columns."""
-        for name in names:
-            values = sample(self.read(name))
-            if name in self.requested or not pa.types.is_string(values.type):
-                continue
-            parsed = read_numbers(values)
-            if parsed is not None and parsed.form == "," and parsed.is_mostly_read:
-                return ","
-        return None
-
-    def _infer(self, name: str, position: int) -> Inference:
-        if name in self.requested:
-            return Inference(self.requested[name], Reason.REQUESTED)
-        values = self.read(name)
-        if is_row_number(name, position, values):
-            return ignored(Reason.ROW_NUMBERS)
-        return infer_kind(name, values, self.options.decimal)
-
-    def _fit_group(
-        self, columns: tuple[str, ...], inference: Inference
-    ) -> tuple[FeatureGroup, NDArray[np.float64]] | None:
-        """Return a group without its scale and the variances of its features; None if it is ignored."""
-        arrays = [self.read(name) for name in columns]
-        is_group = inference.kind == Kind.GROUP
-        values = pa.StructArray.from_arrays(arrays, list(columns)) if is_group else arrays[0]
-        missing = float(np.mean([missing_share(each, inference.kind) for each in arrays]))
-        examples = f"{len(columns):,} columns of numbers" if is_group else describe_values(values)
-        try:
-            if inference.kind == Kind.IGNORED:
-                raise UnusableColumnError(inference.reason)
-            encoder = ENCODERS[inference.kind].fit(values, self.options)
-            variances = _measure_variances(encoder, values)
-            if inference.kind not in UNCHANGED_KINDS and not variances.any():
-                raise UnusableColumnError(Reason.CONSTANT)
-        except UnusableColumnError as error:
-            if inference.reason == Reason.REQUESTED and inference.kind != Kind.IGNORED:
-                message = f"Column {columns[0]!r} cannot be used as {inference.kind}: {error}."
-                raise GraphError(message, column=columns[0], value=str(inference.kind)) from error
-            reason = error.args[0]
-            self.profiles.append(
-                ColumnProfile(columns[0], columns, Kind.IGNORED, reason, f"ignored: {reason}", missing, examples, 0)
-            )
-            return None
-        group = FeatureGroup(columns, encoder, 1.0)
-        kind, reason, ambiguity = inference
-        if ambiguity is not None:
-            _log_ambiguity(columns[0], ambiguity, encoder)
-        self.profiles.append(
-            ColumnProfile(group.name, columns, kind, reason, str(encoder), missing, examples, len(variances), ambiguity)
-        )
-        return group, variances
+def _find_decimal_mark(columns: Iterable[pa.Array]) -> str | None:
+    """Return the comma if the values of any text column show it: it is a hint for the other columns."""
+    texts = (read_numbers(sample(values)) for values in columns if pa.types.is_string(values.type))
+    return "," if any(parsed.form == "," and parsed.is_mostly_read for parsed in texts) else None
 
 
-def _log_ambiguity(name: str, ambiguity: Ambiguity, encoder: Encoder) -> None:
+def _fit_group(
+    columns: tuple[str, ...], arrays: list[pa.Array], inference: Inference, options: FitOptions
+) -> tuple[FeatureGroup | None, ColumnProfile]:
+    """Return a feature group, None if its columns are not usable, and its profile."""
+    kind, reason, ambiguity = inference
+    is_group = kind == Kind.GROUP
+    values = pa.StructArray.from_arrays(arrays, list(columns)) if is_group else arrays[0]
+    missing = float(np.mean([missing_share(each, kind) for each in arrays]))
+    examples = f"{len(columns):,} columns of numbers" if is_group else describe_values(values)
+    try:
+        if kind == Kind.IGNORED:
+            raise UnusableColumnError(reason)
+        encoder = ENCODERS[kind].fit(values, options)
+        variances = _measure_variances(encoder, values)
+        if kind not in UNCHANGED_KINDS and not variances.any():
+            raise UnusableColumnError(Reason.CONSTANT)
+    except UnusableColumnError as error:
+        if reason == Reason.REQUESTED and kind != Kind.IGNORED:
+            message = f"Column {columns[0]!r} cannot be used as {kind}: {error}."
+            raise GraphError(message, column=columns[0], value=str(kind)) from error
+        reason = error.args[0]
+        text = f"ignored: {reason}"
+        return None, ColumnProfile(columns[0], columns, Kind.IGNORED, reason, text, missing, examples, 0)
+    name, form = columns[0], vars(encoder).get("form")
     if ambiguity == Ambiguity.DAY_OR_MONTH:
-        log.warning("Column %s: days and months may be swapped; its dates are read as %s", name, vars(encoder)["form"])
-    else:
-        mark = vars(encoder).get("decimal", ".")
-        log.warning("Column %s: its numbers allow two decimal marks; they are read with %r (see `decimal`)", name, mark)
+        log.warning("Column %s: days and months may be swapped; its dates are read as %s", name, form)
+    elif ambiguity == Ambiguity.DECIMAL_MARK:
+        log.warning("Column %s: its numbers allow two decimal marks; they are read with '.' (see `decimal`)", name)
+    group = FeatureGroup(columns, encoder, _find_scale(encoder, variances))
+    size = len(variances)
+    return group, ColumnProfile(group.name, columns, kind, reason, str(encoder), missing, examples, size, ambiguity)
 
 
 def _measure_variances(encoder: Encoder, values: pa.Array) -> NDArray[np.float64]:
@@ -416,10 +374,9 @@ def _scale_features(matrix: Features, scale: float) -> Features:
 
 
 def _load_group(data: Mapping[str, Any]) -> FeatureGroup:
-    """Return a feature group from JSON values; raise ValueError, TypeError or KeyError if they are damaged."""
-    columns = _load_value("columns", data["columns"], tuple[str, ...])
+    columns = _load_value(data["columns"], tuple[str, ...])
     encoder = _load(ENCODERS[Kind(data["kind"])], data["encoder"])
-    scale = _load_value("scale", data["scale"], float)
+    scale = _load_value(data["scale"], float)
     if not scale > 0 or not columns or (len(columns) > 1 and not isinstance(encoder, GroupEncoder)):
         raise ValueError("A feature group has no scale or the wrong columns.")
     return FeatureGroup(columns, encoder, scale)
@@ -428,22 +385,18 @@ def _load_group(data: Mapping[str, Any]) -> FeatureGroup:
 def _load(cls: type[DATACLASS], data: Mapping[str, Any]) -> DATACLASS:
     """Return a dataclass whose fields are JSON values of exactly the types it declares."""
     hints = typing.get_type_hints(cls)
-    names = [each.name for each in fields(cls)]  # type: ignore[arg-type]
-    if sorted(data) != sorted(names):
-        raise ValueError(f"{cls.__name__} has other fields.")
-    return cls(**{name: _load_value(name, data[name], hints[name]) for name in names})
+    return cls(**{name: _load_value(value, hints[name]) for name, value in data.items()})
 
 
-def _load_value(name: str, value: Any, hint: Any) -> Any:
-    if isinstance(hint, types.UnionType):
-        options = [each for each in hint.__args__ if each is not type(None)]
-        return None if value is None else _load_value(name, value, options[0])
-    if typing.get_origin(hint) is tuple and isinstance(value, list | tuple):
-        return tuple(_load_value(name, each, typing.get_args(hint)[0]) for each in value)
-    if hint is float and isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value):
-        return float(value)
-    if hint in (Kind, Reason, Ambiguity):
+def _load_value(value: Any, hint: Any) -> Any:
+    if isinstance(hint, types.UnionType):  # of a type and None
+        return None if value is None else _load_value(value, hint.__args__[0])
+    if typing.get_origin(hint) is tuple and isinstance(value, list):
+        return tuple(_load_value(each, typing.get_args(hint)[0]) for each in value)
+    if hint is float and type(value) is int:
+        value = float(value)
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
         return hint(value)
-    if hint in (bool, int, str) and type(value) is hint:
-        return value
-    raise ValueError(f"{name} has a value of the wrong type.")
+    if type(value) is not hint or (hint is float and not np.isfinite(value)):
+        raise ValueError(f"{shorten(repr(value), 40)} is not a valid value")
+    return value

@@ -26,8 +26,19 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from featprop.errors import shorten
-from featprop.features.missing import MISSING_WORDS, is_blank, is_missing
-from featprop.features.parsing import as_text, is_most, read_dates, read_lists, read_numbers, sample, trim_text
+from featprop.features.parsing import (
+    MISSING_WORDS,
+    as_text,
+    holds_numbers,
+    is_blank,
+    is_missing,
+    is_most,
+    read_dates,
+    read_lists,
+    read_numbers,
+    sample,
+    trim_text,
+)
 
 MIN_MISSING_SHARE = 0.2
 """Share of missing values from which on they get a feature."""
@@ -59,11 +70,6 @@ YES_NO = (
 )  # fmt: skip
 INDEX_NAMES = re.compile(r"__index_level_\d+__|Unnamed: 0|")
 """Names that pandas gives to an index without a name; its CSV files leave the name of the first column empty."""
-MAYBE_INDEX_NAMES = re.compile(
-    r"index|level_\d+|idx|column0|row|rows?[ _.]?(id|names?|nr|num|number|no)|nr\.?|no\.|#|\.\.\.\d+|x(\.\d+)?|v1"
-    r"|unnamed: [\d.]+"
-)
-MIN_INDEX_ROWS = 3
 
 
 class Kind(StrEnum):
@@ -90,7 +96,7 @@ class Reason(StrEnum):
     EMPTY = "no values"
     CONSTANT = "constant"
     UNIQUE = "unique to nearly every row"
-    ROW_NUMBERS = "row numbers"
+    INDEX = "row numbers"
     UNSUPPORTED_TYPE = "unsupported type"
     UNREADABLE = "other values"
     UNEVEN_LISTS = "lists of different lengths"
@@ -106,44 +112,17 @@ class Ambiguity(StrEnum):
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """What a column, or a group of columns, is and what it becomes.
+    """What a column, or a group of columns, is and what it becomes."""
 
-    Attributes
-    ----------
-    name
-        Name of the column; first and last name of a group.
-    columns
-        Names of all its columns.
-    kind
-        Kind of the column, `Kind.IGNORED` if it is not used.
-    reason
-        Why it has this kind.
-    transformation
-        What becomes of the values, in a few words.
-    missing
-        Share of missing values.
-    examples
-        Typical values, in a few words.
-    n_features
-        Number of features it becomes.
-    ambiguity
-        What its values leave open, if anything.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    kind: Kind
-    reason: Reason
-    transformation: str
-    missing: float
-    examples: str
-    n_features: int
-    ambiguity: Ambiguity | None = None
-
-    @property
-    def is_ignored(self) -> bool:
-        """Whether the column is not used."""
-        return self.kind == Kind.IGNORED
+    name: str  # of the column; first and last name of a group
+    columns: tuple[str, ...]  # names of all its columns
+    kind: Kind  # `Kind.IGNORED` if it is not used
+    reason: Reason  # why it has this kind
+    transformation: str  # what becomes of the values, in a few words
+    missing: float  # share of missing values
+    examples: str  # typical values, in a few words
+    n_features: int  # number of features it becomes
+    ambiguity: Ambiguity | None = None  # what its values leave open, if anything
 
 
 class Inference(NamedTuple):
@@ -185,7 +164,9 @@ def infer_kind(name: str, values: pa.Array, decimal: str | None = None) -> Infer
     if pa.types.is_map(kind):
         return Inference(Kind.ITEMS, Reason.TYPE)
     lists = read_lists(values)
-    return _infer_from_numbers(name, values, decimal) if lists is None else _infer_from_lists(lists)
+    if lists is not None:
+        return _infer_from_lists(lists)
+    return _infer_from_numbers(name, values, decimal) if holds_numbers(kind) else ignored(Reason.UNSUPPORTED_TYPE)
 
 
 def _infer_from_lists(lists: pa.Array) -> Inference:
@@ -205,8 +186,6 @@ def _infer_from_lists(lists: pa.Array) -> Inference:
 
 def _infer_from_numbers(name: str, values: pa.Array, decimal: str | None) -> Inference:
     parsed = read_numbers(values, decimal)
-    if parsed is None:
-        return ignored(Reason.UNSUPPORTED_TYPE)
     known = parsed.values[~np.isnan(parsed.values)]
     if not known.size:
         return ignored(Reason.EMPTY)
@@ -237,14 +216,14 @@ def _infer_from_text(name: str, values: pa.Array, decimal: str | None) -> Infere
     few = set(counts.field("values").to_pylist()) - MISSING_WORDS if distinct <= MIN_TEXTS else set()
     if few and any(few <= set(pair) for pair in YES_NO):
         return Inference(Kind.FLAG if len(few) == 2 or distinct == 1 else Kind.CATEGORY, Reason.VALUES)
-    numbers = None if _has_leading_zeros(known) else read_numbers(sample(known), decimal)
-    if numbers is not None and numbers.is_mostly_read:
+    has_leading_zeros = pc.any(pc.match_substring_regex(known, r"^0[0-9]+$")).as_py()
+    if not has_leading_zeros and read_numbers(sample(known), decimal).is_mostly_read:
         return _infer_from_numbers(name, text, decimal)
     lists = read_lists(sample(known))
     if lists is not None:
         return _infer_from_lists(lists)
     dates = read_dates(sample(known))
-    if dates is not None and dates.is_mostly_read:
+    if dates.is_mostly_read:
         return Inference(Kind.DATE, Reason.VALUES, Ambiguity.DAY_OR_MONTH if dates.is_ambiguous else None)
     words, separators, letters = (
         pc.mean(pc.count_substring_regex(known, pattern)).as_py() for pattern in (r"\S+", ITEM_SEPARATOR, r"\p{L}")
@@ -270,23 +249,9 @@ def _has_equal_length(numbers: NDArray[np.float64]) -> bool:
     return low >= 10 ** (MIN_CODE_DIGITS - 1) and len(str(low)) == len(str(high))
 
 
-def _has_leading_zeros(text: pa.Array) -> bool:
-    return bool(pc.any(pc.match_substring_regex(text, r"^0[0-9]+$")).as_py())
-
-
-def is_row_number(name: str, position: int, values: pa.Array) -> bool:
-    """Return whether a column only numbers the rows, as pandas, R and spreadsheets add it.
-
-    A first column without a name and ``__index_level_0__`` count whatever they hold; one named ``index``, ``row``,
-    ``X`` and the like only if it holds 0, 1, 2, … or 1, 2, 3, ….
-    """
-    if INDEX_NAMES.fullmatch(name) and (position == 0 or name.startswith("__")):
-        return True
-    if not MAYBE_INDEX_NAMES.fullmatch(name.lower()) or len(values) < MIN_INDEX_ROWS:
-        return False
-    parsed = read_numbers(values)
-    counted = np.arange(len(values))
-    return parsed is not None and any(np.array_equal(parsed.values, counted + first) for first in (0, 1))
+def is_index(name: str, position: int) -> bool:
+    """Return whether a column is the index that pandas writes before the others."""
+    return INDEX_NAMES.fullmatch(name) is not None and (position == 0 or name.startswith("__"))
 
 
 def describe_values(values: pa.Array) -> str:
@@ -295,31 +260,26 @@ def describe_values(values: pa.Array) -> str:
     if text is None:
         return str(values.type)
     known = text.drop_null()
-    if not len(known):
-        return ""
-    if not pa.types.is_string(values.type) and not pa.types.is_boolean(values.type):
-        parsed = read_numbers(values)
-        if parsed is None:
-            low, high = pc.min_max(known).as_py().values()
-        elif np.isnan(parsed.values).all():
-            return ""
-        else:
-            low, high = (f"{end(parsed.values):,.6g}" for end in (np.nanmin, np.nanmax))
-        return str(low) if low == high else f"{low} to {high}"
-    counts = pc.value_counts(known)
-    order = pc.sort_indices(counts.field("counts"), sort_keys=[("", "descending")])
-    first = [shorten(value, 20) for value in counts.field("values").take(order[:3]).to_pylist()]
-    return f"{len(counts):,}: {', '.join(first)}{', …' if len(counts) > 3 else ''}"
+    if pa.types.is_string(values.type) or pa.types.is_boolean(values.type):
+        counts = pc.value_counts(known)
+        order = pc.sort_indices(counts.field("counts"), sort_keys=[("", "descending")])
+        first = [shorten(value, 20) for value in counts.field("values").take(order[:3]).to_pylist()]
+        return f"{len(counts):,}: {', '.join(first)}{', …' if len(counts) > 3 else ''}" if first else ""
+    if holds_numbers(values.type):
+        numbers = read_numbers(values).values
+        numbers = numbers[~np.isnan(numbers)]
+        ends = [f"{end:,.6g}" for end in (numbers.min(), numbers.max())] if numbers.size else []
+    else:
+        ends = [str(end) for end in pc.min_max(known).as_py().values()] if len(known) else []
+    return " to ".join(dict.fromkeys(ends))
 
 
 def missing_share(values: pa.Array, kind: Kind) -> float:
     """Return the share of missing values; among text, words count as missing if the column is not one of words."""
-    if not len(values):
-        return 0.0
     if pa.types.is_string(values.type):
         missing = is_missing(values) if kind in (Kind.NUMBER, Kind.FLAG, Kind.DATE) else is_blank(values)
     elif pa.types.is_floating(values.type):
         missing = pc.invert(pc.fill_null(pc.is_finite(values.cast(pa.float64())), False))
     else:
         missing = values.is_null()
-    return float(pc.mean(missing.cast(pa.float64())).as_py())
+    return float(pc.mean(missing.cast(pa.float64())).as_py() or 0.0)

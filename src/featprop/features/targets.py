@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from featprop.errors import LabelError, first_five
-from featprop.features.missing import is_missing
-from featprop.features.parsing import as_mask, as_text, plain_array, read_numbers
+from featprop.features.parsing import as_mask, as_text, is_missing, plain_array, read_numbers
 
 log = logging.getLogger(__name__)
 
@@ -69,9 +68,8 @@ def check_target(values: pa.Array | pa.ChunkedArray | Sequence[Any], column: str
         return
     known = text.filter(pc.invert(is_missing(text)))
     distinct = pc.count_distinct(known).as_py()
-    numbers = read_numbers(known)
     few_rows_each = len(known) < MIN_ROWS_PER_NUMERIC_CLASS * distinct
-    if numbers is not None and numbers.is_mostly_read and distinct > MAX_NUMERIC_CLASSES and few_rows_each:
+    if distinct > MAX_NUMERIC_CLASSES and few_rows_each and read_numbers(known).is_mostly_read:
         raise LabelError(
             f"Column {column!r} holds {distinct:,} different numbers, not classes.",
             hint="Cut the numbers into a few bins and use these as labels.",

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from featprop.errors import LabelError, ParameterError, first_five
-from featprop.features.missing import is_no_class
+from featprop.features.parsing import is_no_class
 from featprop.ids import closest, is_visible, normalize_label
 from featprop.labels.annotation import Annotation
 from featprop.sources.naming import name_of

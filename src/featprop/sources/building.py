@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from featprop.errors import FileError, GraphError, ParameterError
 from featprop.features import TablePreprocessor, check_target, suggest_label
-from featprop.features.missing import is_no_class
+from featprop.features.parsing import is_no_class
 from featprop.graph import Graph, encode_labels, freeze
 from featprop.matrix import Features, smaller
 from featprop.sources.description import GraphDescription

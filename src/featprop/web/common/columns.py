@@ -145,12 +145,10 @@ def _profile_column(graph: Graph, name: str) -> CardColumn | None:
     if kind == Kind.NUMBER:
         decimal = encoder.decimal if isinstance(encoder, NumberEncoder) else None
         numbers = read_numbers(values, decimal, force=decimal is not None)
-        if numbers is not None:
-            return CardColumn(name, kind, shares=_shares_below(numbers.values))
+        return CardColumn(name, kind, shares=_shares_below(numbers.values))
     if kind == Kind.DATE:
         dates = read_dates(values, encoder.form if isinstance(encoder, DateEncoder) else None)
-        if dates is not None:
-            return CardColumn(name, kind, shares=_shares_below(dates.values), form=dates.form)
+        return CardColumn(name, kind, shares=_shares_below(dates.values), form=dates.form)
     if kind in (Kind.CATEGORY, Kind.FLAG):
         return CardColumn(name, kind, shares=_shares_alike(values))
     return CardColumn(name, kind if kind in (Kind.TEXT, Kind.VECTOR) else "own")
