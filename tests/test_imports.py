@@ -11,7 +11,6 @@ import featprop
 
 LAYERS = [
     [
-        "cache",
         "errors",
         "files",
         "progress",
@@ -21,9 +20,8 @@ LAYERS = [
         "memory",
         "options",
         "ids",
-        "registry",
     ],
-    ["adjacency", "graph", "plain", "features", "sources", "compute", "io", "datasets"],
+    ["adjacency", "graph", "features", "sources", "compute", "datasets"],
     ["propagation", "clustering"],
     ["strategies", "models"],
     ["labels", "evaluate", "active", "transforms"],

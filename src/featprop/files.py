@@ -1,12 +1,11 @@
 """Write files that appear whole or not at all, and overwrite an existing one only when asked to.
 
 The one rule for every output: an existing file is refused unless `force`; with `force`, a file that holds labels is
-first copied to ``NAME.bak``.
+first copied to ``NAME.bak``. Results that took long to compute are kept in the cache folder.
 """
 
 from __future__ import annotations
 
-import csv
 import errno
 import logging
 import os
@@ -15,14 +14,18 @@ import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from filecmp import cmp
 from glob import escape
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from featprop.errors import FileError, ParameterError, already_exists, quote_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +35,10 @@ DISK_FULL = frozenset({None, errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT",
 """Error numbers of a full disk; NumPy's error about bytes it could not write has none."""
 TABLES = (".csv", ".tsv", ".txt", ".parquet")
 EXPORTS = (".json", ".jsonl")
+MIN_SECONDS = 0.5
+"""A result that took less time to compute is not cached."""
+MAX_RESULTS = 20
+"""Cached results of each kind; the oldest go."""
 
 
 @contextmanager
@@ -204,28 +211,54 @@ def _prefix(place: Path) -> str:
 
 
 def _holds_labels(path: Path) -> bool:
-    """Return whether a file has a label column with anything in it; a table that cannot be read may."""
+    """Return whether a file has a label column with anything in it; a file that cannot be read may."""
+    import duckdb
+
     suffix = path.suffix.lower()
     if suffix not in TABLES:
         return suffix in EXPORTS
-    if suffix == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+    connection = duckdb.connect()
+    reading = "read_parquet(?)" if suffix == ".parquet" else "read_csv(?, header = true, all_varchar = true)"
+    query = f"SELECT 1 FROM {reading} WHERE trim(label::VARCHAR) <> '' LIMIT 1"
+    try:
+        return connection.execute(query, [str(path)]).fetchone() is not None
+    except duckdb.Error:
+        return True
 
-        try:
-            return "label" in pq.read_schema(path).names and pq.read_table(path, columns=["label"])[0].null_count < (
-                pq.read_metadata(path).num_rows
-            )
-        except (OSError, pa.ArrowException):
-            return True
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        try:
-            first = file.readline()
-            delimiter = max(",;\t", key=first.count)
-            titles = [title.strip().casefold() for title in next(csv.reader([first], delimiter=delimiter), [])]
-            if "label" not in titles:
-                return True
-            column = titles.index("label")
-            return any(row[column].strip() for row in csv.reader(file, delimiter=delimiter) if len(row) > column)
-        except csv.Error:
-            return True
+
+def cache_folder() -> Path:
+    """Return ``FEATPROP_CACHE``, or featprop's folder in the cache folder of the platform."""
+    import platformdirs
+
+    chosen = os.environ.get("FEATPROP_CACHE")
+    return Path(chosen).expanduser() if chosen else platformdirs.user_cache_path("featprop", appauthor=False)
+
+
+def cached_array(kind: str, key: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+    """Return the array of that key from the cache, or `make` it and keep it if that took long.
+
+    Parameters
+    ----------
+    kind
+        Name of the folder in the cache.
+    key
+        Digest of everything the array is computed from.
+    make
+        Computes the array.
+    """
+    import numpy as np
+
+    path = cache_folder() / kind / f"{key}.npy"
+    with suppress(OSError, ValueError, EOFError):
+        found: NDArray[Any] = np.load(path, allow_pickle=False)
+        return found
+    start = time.monotonic()
+    array = make()
+    if time.monotonic() - start >= MIN_SECONDS:
+        with suppress(OSError, FileError):
+            with replacing_file(path) as temporary, temporary.open("wb") as file:
+                np.save(file, array, allow_pickle=False)
+            kept = sorted(path.parent.glob("*.npy"), key=lambda each: each.stat().st_mtime)
+            for old in kept[:-MAX_RESULTS]:
+                old.unlink(missing_ok=True)
+    return array

@@ -1,6 +1,14 @@
-"""Options of strategies and models: their types, defaults and bounds.
+"""Classes that users choose by name, strategies and models, and the options of these classes.
 
-A bound stands in the annotation of the option: ``layers: Annotated[int, AtLeast(0)] = 2``, or
+featprop's own classes are listed by address and imported on first use. Other packages register a class with a
+decorator, or name it in an entry point; featprop then finds it wherever both packages are installed:
+
+.. code-block:: toml
+
+    [project.entry-points."featprop.strategies"]
+    nearest-hub = "my_package.hubs:NearestHub"
+
+The bound of an option stands in its annotation: ``layers: Annotated[int, AtLeast(0)] = 2``, or
 ``measure: Literal["entropy", "margin"] = "entropy"``. `check_options` checks the options of an object, and
 `parse_options` reads options that a person typed.
 """
@@ -8,20 +16,24 @@ A bound stands in the annotation of the option: ``layers: Annotated[int, AtLeast
 from __future__ import annotations
 
 import inspect
+import logging
 import math
 import numbers
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from featprop.errors import ParameterError, unknown_choice
+from featprop.errors import ParameterError, quote_error, unknown_choice
 
 __all__ = [
     "Above",
     "AtLeast",
     "Between",
     "Option",
+    "Registry",
     "changed_options",
     "check_options",
     "describe_class",
@@ -30,6 +42,11 @@ __all__ = [
     "settings_of",
     "unknown_option",
 ]
+
+log = logging.getLogger(__name__)
+
+Base = TypeVar("Base")
+Class = TypeVar("Class", bound=type[Any])
 
 
 @dataclass(frozen=True)
@@ -217,3 +234,126 @@ def _option(name: str, hint: Any, default: Any) -> Option:
     if get_origin(hint) is Literal:
         return Option(name, str, default, get_args(hint))
     return Option(name, hint if isinstance(hint, type) else str, default, (), bounds)
+
+
+class Registry(Generic[Base]):
+    """The classes of one kind by name.
+
+    Parameters
+    ----------
+    kind
+        What the classes are, for messages: ``"strategy"``.
+    base
+        Base class of all of them. Registering a class sets its attribute `name`.
+    group
+        Entry-point group in which other packages list their classes.
+    built_in
+        Addresses of featprop's own classes by name, such as ``"featprop.strategies.age:AGE"``.
+
+    Attributes
+    ----------
+    classes
+        The classes imported so far, by name.
+    """
+
+    def __init__(self, kind: str, base: Any, group: str, built_in: Mapping[str, str] | None = None) -> None:
+        self.kind, self.base, self.group = kind, base, group
+        self.built_in = dict(built_in or {})
+        self.classes: dict[str, type[Base]] = {}
+
+    def register(self, name: str) -> Callable[[Class], Class]:
+        """Make a class available under `name`: in Python, on the command line and in saved files.
+
+        A class that is defined again, for example by rerunning a notebook cell, replaces its earlier definition.
+        """
+
+        def decorate(found: Class) -> Class:
+            if not (isinstance(found, type) and issubclass(found, self.base)):
+                raise TypeError(f"{self.kind} {name!r} must be a subclass of {self.base.__name__}, not {found!r}")
+            earlier = self._address(name)
+            if earlier is not None and earlier != _address_of(found):
+                raise ValueError(f"{self.kind} {name!r} is registered already, by {earlier}")
+            found.name = name
+            self.classes[name] = found
+            return found
+
+        return decorate
+
+    def names(self) -> list[str]:
+        """Return all names, sorted."""
+        return sorted({*self.built_in, *self.classes, *self._plug_ins()})
+
+    def find(self, name: str) -> type[Base]:
+        """Return the class registered under `name`, importing it if needed."""
+        if name in self.classes:
+            return self.classes[name]
+        if name in self.built_in:
+            module, _, attribute = self.built_in[name].partition(":")
+            self.classes[name] = getattr(import_module(module), attribute)
+            return self.classes[name]
+        plug_ins = self._plug_ins()
+        if name not in plug_ins:
+            raise unknown_choice(self.kind, name, self.names())
+        self._load(plug_ins[name])
+        return self.classes[name]
+
+    def make(self, name: str, **options: Any) -> Base:
+        """Return an instance of the class registered under `name`, after checking `options`."""
+        found = self.find(name)
+        known = options_of(found)
+        for option in options:
+            if option not in known:
+                raise unknown_option(found, option)
+        made = found(**options)
+        check_options(made)
+        return made
+
+    def name_of(self, instance: Base) -> str:
+        """Return the name under which exactly the class of `instance` is registered, not one of its parents."""
+        name = type(instance).__dict__.get("name", "")
+        if self._address(name) != _address_of(type(instance)):
+            raise ParameterError(
+                f"The {self.kind} {type(instance).__name__} cannot be saved because its class has no registered name.",
+                hint=f"Decorate the class with register_{self.kind}(name).",
+                parameter=self.kind,
+                value=type(instance).__name__,
+            )
+        return str(name)
+
+    def _address(self, name: str) -> str | None:
+        """Return where the class of that name is defined; None if there is none, or if it is in another package."""
+        return _address_of(self.classes[name]) if name in self.classes else self.built_in.get(name)
+
+    def _plug_ins(self) -> dict[str, EntryPoint]:
+        found: dict[str, EntryPoint] = {}
+        for entry in entry_points(group=self.group):
+            earlier = self._address(entry.name)
+            if earlier is not None and earlier != entry.value:
+                message = "Ignoring the %s %s from %s: the name is taken by %s."
+                log.warning(message, self.kind, entry.name, _origin(entry), earlier)
+            found.setdefault(entry.name, entry)
+        return found
+
+    def _load(self, entry: EntryPoint) -> None:
+        """Import a class of another package; an error there names the package."""
+        where = f"the {self.kind} {entry.name} from {_origin(entry)}"
+        hint = "Update or uninstall that package."
+        try:
+            found = entry.load()
+        except Exception as error:
+            message = f"Cannot import {where} ({entry.value}): {type(error).__name__}: {quote_error(error)}."
+            raise ParameterError(message, hint=hint, parameter=self.kind, value=entry.name) from error
+        if not (isinstance(found, type) and issubclass(found, self.base)):
+            message = f"Cannot use {where}: {found!r} is not a {self.base.__name__}."
+            raise ParameterError(message, hint=hint, parameter=self.kind, value=entry.name)
+        if entry.name not in self.classes:
+            self.register(entry.name)(found)
+
+
+def _address_of(kind: type[Any]) -> str:
+    """Return where a class is defined, in the notation of entry points."""
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _origin(entry: EntryPoint) -> str:
+    return f"the package {entry.dist.name}" if entry.dist is not None else f"the module {entry.module}"

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import featprop as fp
-from featprop.cache import cache_folder
 from featprop.compute.addresses import is_address, local_copy
 from featprop.compute.mapped_arrays import locate_array
 from featprop.errors import FileError
+from featprop.files import cache_folder
 from tests.helpers import raises
 
 pytest.importorskip("fsspec")

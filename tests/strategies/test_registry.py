@@ -72,7 +72,7 @@ def test_plug_ins_cannot_take_a_built_in_name(install_plugin: Installed, caplog:
         assert type(get_strategy("random")).__module__ == "featprop.strategies.random"
         assert available_strategies().count("random") == 1
     (record,) = caplog.records
-    assert (record.levelno, record.name) == (logging.WARNING, "featprop.registry")
+    assert (record.levelno, record.name) == (logging.WARNING, "featprop.options")
     assert "random" in record.getMessage()
     assert "some-package" in record.getMessage()
 

@@ -12,6 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +24,6 @@ from featprop.errors import FeatpropError, FileError, LabelError, ParameterError
 from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import bars, card
 from featprop.ids import is_series, labels_of_series, plain
-from featprop.labels import Kind, LabelLog, Labels, write_labels
-from featprop.labels.annotation import VOTES
 from featprop.models import MODELS, NodeClassifier, get_model, seeded_model
 from featprop.models.base import clone
 from featprop.options import settings_of
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from featprop.evaluate import Advice, AuditSample, AuditScore, Diagnostics, Estimate
+    from featprop.labels import LabelLog, Labels
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class ActiveLearner:
             self.random_state = 0 if random_state is None else random_state
             if isinstance(model, NodeClassifier):
                 self._settings = clone(model)
-            else:
+            elif model is not None:
                 self._settings = seeded_model(self.random_state, model)
         else:
             try:
@@ -105,10 +105,17 @@ class ActiveLearner:
             known = [*log.labels(), *self.asked, *log.skips(), *log.audit()]
             self.graph.positions(known, f"ids in {log.path or 'the label log'}")
 
+    @cached_property
+    def _settings(self) -> NodeClassifier:
+        """The unfitted model; the default one is imported on first use."""
+        return seeded_model(self.random_state, None)
+
     @property
     def log(self) -> LabelLog:
         """The label log, created in memory when it is first used."""
         if self._log is None:
+            from featprop.labels import LabelLog
+
             self._log = LabelLog()
         return self._log
 
@@ -152,7 +159,10 @@ class ActiveLearner:
         if strategy.needs and not labels:
             strategy = get_strategy(DEFAULT_STRATEGY)
             logger.info("%s needs a model and there are no labels yet: using %s", self._strategy_name, DEFAULT_STRATEGY)
-        several = len(set(labels.values())) > 1
+        model = None
+        if strategy.looks_at_model():
+            several = len(set(labels.values())) > 1
+            model = self.model if several else self._settings if strategy.needs else None
         audit = {} if self._log is None else self._log.audit()
         return select(
             self.graph,
@@ -162,7 +172,7 @@ class ActiveLearner:
             labels=list(labels.values()),
             exclude=[*self.asked, *self.skipped, *audit],
             candidates=candidates,
-            model=(self.model if several else self._settings) if strategy.looks_at_model() else None,
+            model=model,
             random_state=self.random_state,
         )
 
@@ -221,6 +231,8 @@ class ActiveLearner:
         annotator
             Who says so, if the labels do not.
         """
+        from featprop.labels import Labels
+
         if isinstance(labels, Labels):
             self._tell_read(labels, annotator)
             return
@@ -236,6 +248,9 @@ class ActiveLearner:
 
     def _tell_read(self, labels: Labels, annotator: str) -> None:
         """Make labels that were read count; an earlier label stays if its row is empty now."""
+        from featprop.labels import Kind
+        from featprop.labels.annotation import VOTES
+
         before = self.labels | self.audited
         released = self.log.released()
         audit = {node: weight for node, weight in labels.audit.items() if node not in released}
@@ -340,6 +355,8 @@ class ActiveLearner:
 
     def write_labels(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the current labels to a sheet with the columns ``id`` and ``label``."""
+        from featprop.labels import write_labels
+
         write_labels(path, self.labels, force=force)
 
     def _state(self, rounds: int) -> dict[str, Any]:

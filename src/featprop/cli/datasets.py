@@ -25,9 +25,9 @@ def datasets(context: typer.Context) -> None:
     """
     if context.invoked_subcommand:
         return
-    from featprop.cache import cache_folder
     from featprop.datasets import CATALOGUE, cached_form, status
     from featprop.datasets.download import placed_folder
+    from featprop.files import cache_folder
 
     rows = []
     for entry in CATALOGUE.values():
@@ -52,9 +52,9 @@ def fetch(
 
     Example: `featprop datasets fetch cora citeseer pubmed`
     """
-    from featprop.cache import cache_folder
     from featprop.datasets import Status, find, load, status
     from featprop.datasets import fetch as fetch_again
+    from featprop.files import cache_folder
 
     for entry in [find(name) for name in names]:
         with showing_progress():

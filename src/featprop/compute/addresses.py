@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from featprop.cache import cache_folder
 from featprop.compute.scratch import remove_abandoned_folders, scratch_folder
 from featprop.errors import FileError, MissingExtraError, quote_error
+from featprop.files import cache_folder
 from featprop.progress import tracked
 
 URL_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/{1,2}(?=[^/]|/)")

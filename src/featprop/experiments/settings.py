@@ -38,8 +38,7 @@ from featprop.datasets import find, is_known
 from featprop.errors import FileError, ParameterError, quote_error, unknown_choice
 from featprop.experiments.paper import BUDGETS
 from featprop.models import MODELS, model_class
-from featprop.options import changed_options, options_of, parse_options, settings_of
-from featprop.registry import Registry
+from featprop.options import Registry, changed_options, options_of, parse_options, settings_of
 from featprop.strategies import STRATEGIES, get_strategy, strategy_class
 
 INITIAL_POOL_SIZE = 5

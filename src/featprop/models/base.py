@@ -19,9 +19,8 @@ from featprop.graph import UNKNOWN, Graph, GraphLike, as_graph, is_structural
 from featprop.html import bars, card
 from featprop.ids import as_array, is_missing, match_labels, sorted_classes
 from featprop.matrix import Features, as_dense
-from featprop.options import check_options, options_of, unknown_option
+from featprop.options import Registry, check_options, options_of, unknown_option
 from featprop.propagation import Propagation
-from featprop.registry import Registry
 
 if TYPE_CHECKING:
     from featprop.features import Leak

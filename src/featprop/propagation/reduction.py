@@ -21,10 +21,10 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.cache import cached_array
 from featprop.compute import get_backend, split_into_chunks, sum_in_order
 from featprop.compute.backend import CHUNK_ROWS
 from featprop.compute.kernels import multiply_sparse, normalize_rows, run_by_rows
+from featprop.files import cached_array
 from featprop.matrix import Features, Floats, as_dense, read_only
 from featprop.progress import tracked
 

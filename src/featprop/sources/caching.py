@@ -16,9 +16,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from featprop.cache import cache_folder
 from featprop.errors import FeatpropError
 from featprop.features import TablePreprocessor
+from featprop.files import cache_folder
 from featprop.graph import Graph
 from featprop.sources.description import GraphDescription
 from featprop.sources.native import CLOCK_TICK_NS, VERSION, is_native, open_native, write_native

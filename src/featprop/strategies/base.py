@@ -15,9 +15,8 @@ from featprop.compute.points import Points
 from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.matrix import Features, read_only
-from featprop.options import Between, describe_class
+from featprop.options import Between, Registry, describe_class
 from featprop.propagation import Propagation
-from featprop.registry import Registry
 
 Layers = Annotated[int, Between(0, 1000)]
 """K, the number of propagation steps."""

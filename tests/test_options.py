@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from featprop.registry import Registry
+from featprop.options import Registry
 
 
 class Base:
