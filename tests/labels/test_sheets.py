@@ -200,7 +200,7 @@ def test_any_text_survives_from_sheet_to_labels(tmp_path: Path, ids: list[str], 
     ("text", "kind"),
     [
         ("id,label\na,x\nq,y\nr,\n", GraphError),
-        ("id,label\n,x\na,y\n", GraphError),
+        ("id,label\n,x\na,y\n", LabelError),
         ("id,label\na,\nb,\n", LabelError),
         ("id,label\n", LabelError),
         ("id,label\na,x\na,y\n", LabelError),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from featprop.active.picks import Selection
 from featprop.errors import ParameterError
 from featprop.graph import Graph
+from featprop.labels.annotation import AUDIT
 from featprop.labels.sheets import OWN_COLUMNS, Output, round_significant, write_sheet
 from featprop.models import NodeClassifier
 
@@ -86,8 +87,6 @@ def write_audit(
     force
         Whether to overwrite an existing file.
     """
-    from featprop.labels.rows import AUDIT
-
     check_columns(show, graph)
     columns = {AUDIT: round_significant(sample.weights), **_take_columns(show, graph, sample.positions)}
     write_sheet(out, sample.nodes, columns, force=force)

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from featprop.labels.annotation import Kind as Kind
     from featprop.labels.exporting import export_labels as export_labels
     from featprop.labels.exporting import label_studio_config as label_studio_config
-    from featprop.labels.importing import import_labels as import_labels
     from featprop.labels.log import Imported as Imported
     from featprop.labels.log import LabelLog as LabelLog
     from featprop.labels.predictions import write_predictions as write_predictions
     from featprop.labels.reading import Labels as Labels
+    from featprop.labels.reading import import_labels as import_labels
     from featprop.labels.reading import read as read
     from featprop.labels.reading import read_ids as read_ids
     from featprop.labels.sheets import write_labels as write_labels
@@ -31,7 +31,7 @@ _MODULE_OF = {
     "Labels": "reading",
     "consensus": "agreement",
     "export_labels": "exporting",
-    "import_labels": "importing",
+    "import_labels": "reading",
     "krippendorff_alpha": "agreement",
     "label_studio_config": "exporting",
     "read": "reading",

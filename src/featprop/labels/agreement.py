@@ -124,34 +124,6 @@ class Agreement:
         return f"{text}. Mean Cohen's kappa: {mean:.2f}{listed}"
 
 
-class AlphaSums:
-    """The sums of Krippendorff's alpha, to which nodes can be added and from which they can be removed."""
-
-    def __init__(self) -> None:
-        self._of_class: Counter[str] = Counter()
-        self._observed = 0.0
-
-    def add(self, labels: Iterable[Hashable], times: int = 1) -> None:
-        """Add a node by the labels that people gave it."""
-        counts = Counter(map(label_to_text, labels))
-        people = counts.total()
-        if people > 1:
-            for name, count in counts.items():
-                self._of_class[name] += times * count
-            self._observed += times * sum(count * (count - 1) for count in counts.values()) / (people - 1)
-
-    def remove(self, labels: Iterable[Hashable]) -> None:
-        """Remove a node that was added with these labels."""
-        self.add(labels, -1)
-
-    @property
-    def alpha(self) -> float | None:
-        """Krippendorff's alpha; None where it is undefined."""
-        n = self._of_class.total()
-        apart = n * n - sum(count * count for count in self._of_class.values())
-        return 1 - (n - 1) * (n - self._observed) / apart if apart else None
-
-
 def krippendorff_alpha(labels_of_nodes: Iterable[Iterable[Hashable]]) -> float | None:
     """Return Krippendorff's alpha; None if no node has two labels, or all labels are one class.
 
@@ -160,10 +132,16 @@ def krippendorff_alpha(labels_of_nodes: Iterable[Iterable[Hashable]]) -> float |
     labels_of_nodes
         For each node, one label per person who gave one.
     """
-    sums = AlphaSums()
+    of_class: Counter[str] = Counter()
+    observed = 0.0
     for labels in labels_of_nodes:
-        sums.add(labels)
-    return sums.alpha
+        counts = Counter(map(label_to_text, labels))
+        if counts.total() > 1:
+            of_class += counts
+            observed += sum(count * (count - 1) for count in counts.values()) / (counts.total() - 1)
+    n = of_class.total()
+    apart = n * n - sum(count * count for count in of_class.values())
+    return 1 - (n - 1) * (n - observed) / apart if apart else None
 
 
 def alpha(annotations: Iterable[Annotation]) -> float | None:
@@ -193,7 +171,7 @@ def consensus(annotations: Iterable[Annotation]) -> Consensus:
 
 def decide(held: Sequence[Annotation]) -> Decision:
     """Return what counts for a node with these answers and verdicts, at least one, later ones last."""
-    votes = [each for each in held if each.kind is Kind.VERDICT] or [each for each in held if each.kind is Kind.LABEL]
+    votes = votes_of(held)
     if len(votes) == 1:
         return Decision(votes[0].label)
     if not votes:
@@ -205,6 +183,12 @@ def decide(held: Sequence[Annotation]) -> Decision:
     leaders = [each for name, each in last.items() if counts[name] == most]
     winner = max(leaders, key=votes.index)
     return Decision(winner.label, is_tie=len(leaders) > 1)
+
+
+def votes_of(held: Sequence[Annotation]) -> list[Annotation]:
+    """Return the verdicts among the answers to a node or, if there are none, the labels."""
+    verdicts = [each for each in held if each.kind is Kind.VERDICT]
+    return verdicts or [each for each in held if each.kind is Kind.LABEL]
 
 
 def disagreements(annotations: Iterable[Annotation]) -> list[Disagreement]:

@@ -33,6 +33,10 @@ class Kind(StrEnum):
     """A cell of a sheet that has not been interpreted: a class, or a word for a skip."""
 
 
+AUDIT = "audit"
+"""Source of the label of an audited node, and column with the number of nodes that one stands for."""
+SAID = (Kind.LABEL, Kind.SKIP, Kind.VERDICT, Kind.NOTE)
+"""Kinds that exchange formats hold."""
 VOTES = (Kind.LABEL, Kind.SKIP, Kind.VERDICT)
 """Kinds that answer a question: a label, a skip or a verdict."""
 
@@ -101,6 +105,13 @@ class Annotation:
 def is_same(label: Hashable, other: Hashable) -> bool:
     """Return whether two labels are equal and of one type: 1 and 1.0 are two."""
     return label == other and type(label) is type(other)
+
+
+def to_record(each: Annotation) -> dict[str, str]:
+    """Return what every exchange format says of an annotation besides its node."""
+    label = "" if each.label is None else str(each.label)
+    time = time_to_text(each.time)
+    return {"label": label, "annotator": each.annotator, "time": time, "kind": str(each.kind), "note": each.text}
 
 
 def parse_time(value: Any) -> dt.datetime | None:

@@ -11,11 +11,13 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from featprop.errors import LabelError, ParameterError, first_five
 from featprop.features.parsing import is_no_class
 from featprop.ids import closest, is_visible, normalize_label
-from featprop.labels.annotation import Annotation
+from featprop.labels.annotation import Annotation, Kind
+from featprop.labels.rows import Rows
 from featprop.sources.naming import name_of
 
 log = logging.getLogger(__name__)
@@ -51,64 +53,64 @@ class Vocabulary:
         allowed: Iterable[Hashable] | None = None,
         skip_words: Iterable[str] = SKIP_WORDS,
     ) -> None:
-        self.known = known
         self.allowed = None if allowed is None else parse_classes(allowed, [name for group in known for name in group])
+        self.groups = known if self.allowed is None else [self.allowed]
         self.meant = list(known[0] if known else ()) if self.allowed is None else self.allowed
-        meant = set(map(normalize_label, self.meant))
-        self._skips = set(map(normalize_label, skip_words)) - meant
-        self._meant = meant | self._skips
+        self._meant = set(map(normalize_label, self.meant))
+        self._skips = set(map(normalize_label, skip_words)) - self._meant
 
-    def is_skip(self, word: Hashable) -> bool:
-        """Return whether a word marks a node as skipped."""
-        return normalize_label(word) in self._skips
-
-    def is_empty(self, word: Hashable) -> bool:
-        """Return whether a word stands for an empty cell, or has no visible character."""
-        if not isinstance(word, str) or normalize_label(word) in self._meant:
-            return False
-        return is_no_class(word) or not is_visible(word)
-
-    def is_unknown(self, word: Hashable) -> bool:
-        """Return whether a word is not among the allowed classes."""
-        return self.allowed is not None and normalize_label(word) not in self._meant
-
-    def resolve(self, labels: Sequence[Hashable], *, typed: Sequence[bool]) -> list[Hashable]:
-        """Return the class that each label means.
-
-        Parameters
-        ----------
-        labels
-            Labels as they are written; no skips or empty cells.
-        typed
-            Whether each label comes from a source that distinguishes text from numbers.
-        """
-        groups = self.known if self.allowed is None else [self.allowed]
-        of_text = {str(name): name for group in reversed(groups) for name in group}
-        names = [_parse(label, of_text, typed=is_typed) for label, is_typed in zip(labels, typed, strict=True)]
-        counts: Counter[Hashable] = Counter(names)
-        by_form = _by_form((*groups, counts), counts)
+    def interpret(self, *sources: Rows) -> None:
+        """Turn the words of files into classes, skips and blank rows, and note unknown classes, in place."""
+        for rows in sources:
+            self._sort_words(rows)
+        of_text = {str(name): name for group in reversed(self.groups) for name in group}
+        names = [[_parse(each.label, of_text, typed=rows.typed) for each in rows.annotations] for rows in sources]
+        counts = Counter(name for each in names for name in each if name is not None)
+        by_form = _by_form((*self.groups, counts), counts)
         read_as = {name: name if name in (self.allowed or ()) else by_form[normalize_label(name)] for name in counts}
         _log_merged(read_as, counts)
-        return [read_as[name] for name in names]
+        for rows, found in zip(sources, names, strict=True):
+            pairs = zip(rows.annotations, found, strict=True)
+            rows.annotations = [each if name is None else replace(each, label=read_as[name]) for each, name in pairs]
 
-    def check_allowed(self, annotations: Iterable[Annotation]) -> None:
+    def _sort_words(self, rows: Rows) -> None:
+        """Separate skips, empty cells and unknown classes from labels."""
+        kept, empty = [], []
+        for each in rows.annotations:
+            is_cell, form = each.kind is Kind.CELL, normalize_label(each.label)
+            if is_cell and form in self._skips:
+                kept.append(replace(each, kind=Kind.SKIP, label=None, text=str(each.label)))
+            elif is_cell and form not in self._meant and _is_empty(each.label):
+                empty.append(each)
+            elif each.label is not None and self.allowed is not None and form not in self._meant:
+                rows.unknown_classes.append(each)
+            else:
+                kept.append(replace(each, kind=Kind.LABEL) if is_cell else each)
+        rows.annotations = kept
+        rows.blank += [each.node for each in empty]
+        counts = Counter(each.label for each in empty)
+        if counts:
+            listed = ", ".join(f"{word!r} ({count:,})" for word, count in counts.most_common(MAX_WORDS_LISTED))
+            more = ", …" if len(counts) > MAX_WORDS_LISTED else ""
+            hint = "Name a word in `classes` if it is a class"
+            log.warning("%s: %d cells count as empty: %s%s. %s", rows.path, counts.total(), listed, more, hint)
+
+    def check_allowed(self, unknown: Sequence[Annotation]) -> None:
         """Refuse labels that are not among the allowed classes."""
-        if self.allowed is None:
+        if not unknown or self.allowed is None:
             return
-        strange = [each for each in annotations if each.label not in self.allowed]
-        if strange:
-            listed = []
-            for each in strange:
-                near = closest(each.label, self.allowed, cutoff=0.6)
-                listed.append(f"{each.label!r} of node {each.node!r}{'' if near is None else f', closest to {near!r}'}")
-            raise LabelError(
-                f"Labels that are not among `classes`: {first_five(listed)}.",
-                hint="Correct them, or name them in `classes`.",
-                parameter="classes",
-                value=strange[0].label,
-                choices=map(str, self.allowed),
-                node=strange[0].node,
-            )
+        listed = []
+        for each in unknown:
+            near = closest(each.label, self.allowed, cutoff=0.6)
+            listed.append(f"{each.label!r} of node {each.node!r}{'' if near is None else f', closest to {near!r}'}")
+        raise LabelError(
+            f"Labels that are not among `classes`: {first_five(listed)}.",
+            hint="Correct them, or name them in `classes`.",
+            parameter="classes",
+            value=unknown[0].label,
+            choices=map(str, self.allowed),
+            node=unknown[0].node,
+        )
 
 
 def parse_classes(allowed: Iterable[Hashable], known: Iterable[Hashable]) -> list[Hashable]:
@@ -120,25 +122,6 @@ def parse_classes(allowed: Iterable[Hashable], known: Iterable[Hashable]) -> lis
     return list(dict.fromkeys(named))
 
 
-def unify_spellings(counts: Counter[Hashable], allowed: Sequence[Hashable] = ()) -> dict[Hashable, Hashable]:
-    """Return the spelling that stands for each label of a log; 1 and ``"1"`` stay two classes.
-
-    Parameters
-    ----------
-    counts
-        Number of labels of each class.
-    allowed
-        Classes whose spelling takes precedence.
-    """
-    by_form = _by_form((allowed, counts), counts)
-    read_as = {}
-    for name in counts:
-        other = by_form[normalize_label(name)]
-        read_as[name] = name if name in allowed or str(name) == str(other) else other
-    _log_merged(read_as, counts)
-    return read_as
-
-
 def match_known_classes(names: Iterable[Hashable], known: Collection[Hashable]) -> list[Hashable]:
     """Return class names in the spelling of a known class where they differ in spelling only, and log it."""
     texts, by_form = set(map(str, known)), _by_form((known,), Counter())
@@ -147,16 +130,6 @@ def match_known_classes(names: Iterable[Hashable], known: Collection[Hashable]) 
     if others:
         log.info("The label log has these classes in another spelling, which stays: %s", ", ".join(others))
     return [meant for _, meant in named]
-
-
-def warn_of_empty(words: Iterable[Hashable], where: str) -> None:
-    """Log words that count as an empty cell."""
-    counts = Counter(words)
-    if counts:
-        listed = ", ".join(f"{word!r} ({count:,})" for word, count in counts.most_common(MAX_WORDS_LISTED))
-        more = ", …" if len(counts) > MAX_WORDS_LISTED else ""
-        hint = "Name a word in `classes` if it is a class"
-        log.warning("%s: %d cells count as empty: %s%s. %s", where, counts.total(), listed, more, hint)
 
 
 def warn_of_slips(
@@ -204,12 +177,16 @@ def _by_form(groups: Iterable[Iterable[Hashable]], counts: Counter[Hashable]) ->
     return by_form
 
 
-def _parse(label: Hashable, of_text: Mapping[str, Hashable], *, typed: bool) -> Hashable:
+def _parse(label: Hashable | None, of_text: Mapping[str, Hashable], *, typed: bool) -> Hashable | None:
     """Return a word as the class that is written so, or else as a number or text, or with the type it has."""
-    text = str(label)
-    if typed:
-        return label if label in of_text.values() else of_text.get(text, label)
-    return of_text.get(text, name_of(text))
+    if typed or not isinstance(label, str):
+        return label if label is None or label in of_text.values() else of_text.get(str(label), label)
+    return of_text.get(label, name_of(label))
+
+
+def _is_empty(word: Hashable) -> bool:
+    """Return whether a word stands for an empty cell, or has no visible character."""
+    return isinstance(word, str) and (is_no_class(word) or not is_visible(word))
 
 
 def _log_merged(read_as: Mapping[Hashable, Hashable], counts: Counter[Hashable]) -> None:

@@ -5,21 +5,20 @@ What is exported can be imported again: into an empty log it restores what holds
 
 from __future__ import annotations
 
-import csv
-import io
+import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
 from featprop.errors import shorten, unknown_choice
 from featprop.graph import Graph
-from featprop.labels import doccano, label_studio
-from featprop.labels.annotation import Annotation, Kind, time_to_text
+from featprop.ids import to_jsonable
+from featprop.labels import label_studio
+from featprop.labels.annotation import AUDIT, Annotation, Kind, to_record
 from featprop.labels.classes import parse_classes
 from featprop.labels.log import LabelLog
-from featprop.labels.rows import AUDIT
-from featprop.labels.sheets import escape_formula
+from featprop.labels.sheets import csv_header, csv_rows
 from featprop.models import seeded_model
 
 FORMATS = {"csv": ".csv", "jsonl": ".jsonl", "label-studio": ".json"}
@@ -34,20 +33,13 @@ MIN_MEAN_WORDS = 4
 """Mean number of words from which on a column is text to read."""
 
 
-class Prediction(NamedTuple):
-    """The most probable class of a node and its probability."""
-
-    label: Hashable
-    confidence: float
-
-
 def export_labels(
     labels: LabelLog,
     graph: Graph | None = None,
     format: str = "csv",
     *,
     nodes: Sequence[Hashable] = (),
-    predict: Callable[[Hashable], label_studio.Prediction | None] | None = None,
+    predict: Callable[[Hashable], Any] | None = None,
 ) -> bytes:
     """Return all that holds in a label log in the format of another tool.
 
@@ -74,7 +66,7 @@ def export_labels(
     if format == "csv":
         return _write_sheet(said, audit)
     if format == "jsonl":
-        return doccano.write_lines(said, Description(graph), audit)
+        return _write_lines(said, Description(graph), audit)
     known = {node: label for node, label in labels.consensus().sure.items() if node not in audit}
     if predict is None and graph is not None:
         predict = _train(graph, known)
@@ -151,27 +143,41 @@ def _collect(labels: LabelLog, nodes: Sequence[Hashable]) -> list[Annotation]:
 
 
 def _write_sheet(annotations: Sequence[Annotation], audit: Mapping[Hashable, float]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*TITLES, AUDIT] if audit else TITLES)
+    columns: list[list[Any]] = [[] for _ in TITLES]
     for each in annotations:
-        label = "" if each.label is None else str(each.label)
-        cells = (str(each.node), label, each.annotator, time_to_text(each.time), str(each.kind), each.text)
-        row = list(map(escape_formula, cells))
-        writer.writerow([*row, audit.get(each.node, "")] if audit else row)
-    return text.getvalue().encode()
+        for column, cell in zip(columns, [str(each.node), *to_record(each).values()], strict=True):
+            column.append(cell)
+    titles = [*TITLES]
+    arrays = [pa.array(column, pa.string()) for column in columns]
+    if audit:
+        titles.append(AUDIT)
+        arrays.append(pa.array([audit.get(each.node) for each in annotations], pa.float64()))
+    return csv_header(titles) + csv_rows(pa.Table.from_arrays(arrays, names=titles))
 
 
-def _train(graph: Graph, labels: Mapping[Hashable, Hashable]) -> Callable[[Hashable], Prediction] | None:
+def _write_lines(annotations: Sequence[Annotation], description: Description, audit: Mapping[Hashable, float]) -> bytes:
+    """Return one JSON object per line for doccano, which keeps keys it does not know."""
+    lines = []
+    for each in annotations:
+        row: dict[str, Any] = {"text": description.text(each.node), **to_record(each)}
+        row["label"] = [] if each.label is None else [str(each.label)]
+        row["node_id"] = to_jsonable(each.node)
+        if each.node in audit:
+            row[AUDIT] = audit[each.node]
+        lines.append(f"{json.dumps(row, ensure_ascii=False)}\n")
+    return "".join(lines).encode()
+
+
+def _train(graph: Graph, labels: Mapping[Hashable, Hashable]) -> Callable[[Hashable], label_studio.Prediction] | None:
     """Train the default model and return what it predicts for a node; None without labels of two classes."""
     if len(set(labels.values())) < 2:
         return None
     model = seeded_model(0, None).fit(graph, list(labels), list(labels.values()))
     probabilities = model.predict_proba(graph)
 
-    def predict(node: Hashable) -> Prediction:
+    def predict(node: Hashable) -> label_studio.Prediction:
         row = probabilities[graph.positions([node])[0]]
-        return Prediction(model.class_names_[int(row.argmax())], float(row.max()))
+        return label_studio.Prediction(model.class_names_[int(row.argmax())], float(row.max()))
 
     return predict
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
 from featprop.errors import LabelError, ParameterError
-from featprop.ids import from_jsonable, to_jsonable
-from featprop.labels.annotation import Annotation, Kind, parse_time, time_to_text
-from featprop.labels.rows import SAID, Rows
+from featprop.ids import to_jsonable
+from featprop.labels.annotation import Annotation, Kind, parse_time, to_record
+from featprop.labels.rows import Rows
 
 if TYPE_CHECKING:
     from featprop.labels.exporting import Description
@@ -30,16 +30,11 @@ MAX_TASKS, MAX_FILE_BYTES = 250_000, 50_000_000
 """Limits of Label Studio for one file."""
 
 
-class Prediction(Protocol):
-    """What a model predicts for a node."""
+class Prediction(NamedTuple):
+    """The most probable class of a node and its probability."""
 
-    @property
-    def label(self) -> Hashable:
-        """The most probable class."""
-
-    @property
-    def confidence(self) -> float:
-        """Its probability."""
+    label: Hashable
+    confidence: float
 
 
 def write_configuration(classes: Sequence[Hashable]) -> bytes:
@@ -68,7 +63,7 @@ def write_configuration(classes: Sequence[Hashable]) -> bytes:
 def write_tasks(
     annotations: Sequence[Annotation],
     description: Description,
-    predict: Callable[[Hashable], Prediction | None] | None,
+    predict: Callable[[Hashable], Any] | None,
     version: str,
     audit: Mapping[Hashable, float],
 ) -> bytes:
@@ -81,7 +76,7 @@ def write_tasks(
     description
         What there is to read about the nodes.
     predict
-        Returns what a model predicts for a node.
+        Returns what a model predicts for a node, as an object with `label` and `confidence`.
     version
         Name of that model.
     audit
@@ -98,7 +93,7 @@ def write_tasks(
             "attributes": description.attributes(node),
         }
         task: dict[str, Any] = {"data": data}
-        notes = [_describe_origin(each) for each in said if each.kind is Kind.NOTE]
+        notes = [to_record(each) for each in said if each.kind is Kind.NOTE]
         meta = {**({OURS: notes} if notes else {}), **({DRAWN: audit[node]} if node in audit else {})}
         if meta:
             task["meta"] = meta
@@ -128,15 +123,13 @@ def read_object(thing: Mapping[str, Any], rows: Rows, where: str) -> bool:
 
 
 def _read_task(task: Mapping[str, Any], data: Mapping[str, Any], rows: Rows, where: str) -> None:
-    node = _read_node(data, rows, where)
-    if node is None:
+    node = rows.node_in(data, where)
+    meta = _object(task.get("meta"))
+    if node is None or not rows.add_draw(node, meta.get(DRAWN), where):
         return
-    meta = task.get("meta")
-    if isinstance(meta, Mapping) and not rows.add_draw(node, meta.get(DRAWN), where):
-        return
-    notes = _objects(meta.get(OURS)) if isinstance(meta, Mapping) else []
+    notes = _objects(meta.get(OURS))
     for note in notes:
-        rows.add(_read_origin(node, note, rows), where)
+        rows.add_record(node, None, note, where)
     annotations = _objects(task.get("annotations") or task.get("completions"))
     for annotation in annotations:
         _read_annotation(node, annotation, rows, where)
@@ -145,65 +138,47 @@ def _read_task(task: Mapping[str, Any], data: Mapping[str, Any], rows: Rows, whe
 
 
 def _read_annotation(node: Hashable, annotation: Mapping[str, Any], rows: Rows, where: str) -> None:
+    record = _record_of(annotation, annotation.get("completed_by"), rows)
     key = f"label studio {annotation['id']}" if annotation.get("id") is not None else ""
-    who, time = _read_person(annotation.get("completed_by"), rows), parse_time(annotation.get("updated_at"))
-    new = Annotation(
-        node, annotator=who, time=time or parse_time(annotation.get("created_at")), source=str(rows.path), key=key
-    )
     if annotation.get("was_cancelled") or annotation.get("skipped"):
-        here = annotation.get(OURS)
-        skip = _read_origin(node, here, rows) if isinstance(here, Mapping) else _with(new, Kind.SKIP, None)
-        rows.add(skip, where)
+        ours = _object(annotation.get(OURS))
+        skip = ours or {**record, "kind": Kind.SKIP}
+        rows.add_record(node, None, skip, where, source=str(rows.path), key="" if ours else key)
         return
     results = [each for each in _objects(annotation.get("result")) if each.get("type") == "choices"]
     own = [each for each in results if each.get("from_name") == CONTROL] or results
     choices = [choice for each in own for choice in _read_choices(each.get("value"))]
-    if len(choices) != 1:
-        _read_no_choice(node, choices, rows, where)
-        return
-    meta = own[0].get("meta")
-    here = meta.get(OURS) if isinstance(meta, Mapping) else None
-    if isinstance(here, Mapping) and here.get("label") == choices[0]:
-        rows.add(_read_origin(node, here, rows), where)
+    ours = _object(_object(own[0].get("meta")).get(OURS)) if own else {}
+    if ours and choices == [ours.get("label")]:  # unchanged, so still the answer of that annotator
+        rows.add_record(node, choices[0], ours, where, source=str(rows.path))
     else:
-        rows.add(_with(new, Kind.LABEL, choices[0]), where)
+        _add_choice(node, choices, record, key, rows, where)
 
 
 def _read_row(row: Mapping[str, Any], rows: Rows, where: str) -> None:
     """Read a row of JSON_MIN or CSV, in which there are no skips."""
-    node = _read_node(row, rows, where)
-    if node is None:
-        return
-    choices = _read_choices(row.get(CONTROL))
-    if len(choices) != 1:
-        _read_no_choice(node, choices, rows, where)
-        return
-    key = f"label studio {row['annotation_id']}" if row.get("annotation_id") is not None else ""
-    time = parse_time(row.get("updated_at")) or parse_time(row.get("created_at"))
-    who = _read_person(row.get("annotator"), rows)
-    rows.add(Annotation(node, choices[0], Kind.LABEL, who, time, source=str(rows.path), key=key), where)
+    node = rows.node_in(row, where)
+    if node is not None:
+        key = f"label studio {row['annotation_id']}" if row.get("annotation_id") is not None else ""
+        record = _record_of(row, row.get("annotator"), rows)
+        _add_choice(node, _read_choices(row.get(CONTROL)), record, key, rows, where)
 
 
-def _read_no_choice(node: Hashable, choices: Sequence[str], rows: Rows, where: str) -> None:
-    if choices:
+def _add_choice(
+    node: Hashable, choices: Sequence[str], record: Mapping[str, Any], key: str, rows: Rows, where: str
+) -> None:
+    if len(choices) == 1:
+        rows.add_record(node, choices[0], record, where, source=str(rows.path), key=key)
+    elif choices:
         rows.unclear.append(f"{where}: {len(choices):,} choices for one node")
     else:
         rows.blank.append(node)
 
 
-def _with(new: Annotation, kind: Kind, label: Hashable | None) -> Annotation:
-    return Annotation(new.node, label, kind, new.annotator, new.time, source=new.source, key=new.key)
-
-
-def _read_node(data: Mapping[str, Any], rows: Rows, where: str) -> Hashable | None:
-    try:
-        node: Hashable | None = from_jsonable(data.get("node_id"))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        node = None
-    if node is None or node == "":
-        rows.unclear.append(f"{where}: no node_id")
-        return None
-    return node
+def _record_of(annotation: Mapping[str, Any], person: Any, rows: Rows) -> dict[str, Any]:
+    """Return who answered and when."""
+    times = [annotation.get(name) for name in ("updated_at", "created_at")]
+    return {"annotator": _read_person(person, rows), "time": next(filter(parse_time, times), None)}
 
 
 def _read_choices(value: Any) -> list[str]:
@@ -238,34 +213,18 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
 
 
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
 def _write_annotation(each: Annotation) -> dict[str, Any]:
     written: dict[str, Any] = {"ground_truth": False, "was_cancelled": each.kind is Kind.SKIP, "result": []}
     if each.kind is Kind.SKIP:
-        written[OURS] = _describe_origin(each)
+        written[OURS] = to_record(each)
     else:
-        written["result"] = [{**_choice(each.label), "meta": {OURS: _describe_origin(each)}}]
+        written["result"] = [{**_choice(each.label), "meta": {OURS: to_record(each)}}]
     return written
 
 
 def _choice(label: Hashable | None) -> dict[str, Any]:
     return {"from_name": CONTROL, "to_name": "text", "type": "choices", "value": {"choices": [str(label)]}}
-
-
-def _describe_origin(each: Annotation) -> dict[str, Any]:
-    """Return who said what here, and when."""
-    label = {} if each.label is None else {"label": str(each.label)}
-    said = {"annotator": each.annotator, "time": time_to_text(each.time), "kind": str(each.kind)}
-    return {**said, **label, "note": each.text}
-
-
-def _read_origin(node: Hashable, origin: Mapping[str, Any], rows: Rows) -> Annotation:
-    kind = origin.get("kind")
-    return Annotation(
-        node,
-        origin.get("label"),
-        Kind(kind) if kind in SAID else Kind.LABEL,
-        str(origin.get("annotator") or ""),
-        parse_time(origin.get("time")),
-        source=str(rows.path),
-        text=str(origin.get("note") or ""),
-    )

@@ -1,4 +1,8 @@
-"""Read labels: sheets, label logs, exports of other tools, or the graph's own labels, in one call."""
+"""Read what people said: sheets, label logs, exports of other tools, or the graph's own labels.
+
+`read` is strict: what it cannot understand is an error. `import_labels` adds what fits to a label log and reports the
+rest.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.errors import FileError, GraphError, LabelError, first_five, unknown_choice
+from featprop.errors import FileError, GraphError, LabelError, ParameterError, first_five, unknown_choice
 from featprop.graph import Graph
-from featprop.labels.agreement import Agreement, consensus, measure_agreement, pool_audits
-from featprop.labels.annotation import Annotation, Kind, is_same
-from featprop.labels.classes import SKIP_WORDS, Vocabulary, unify_spellings, warn_of_empty, warn_of_slips
-from featprop.labels.log import LabelLog
-from featprop.labels.rows import AUDIT, Rows, read_rows
-from featprop.labels.rows import read_ids as _read_id_rows
+from featprop.ids import as_array
+from featprop.labels.agreement import Agreement, consensus, group_by_node, measure_agreement, pool_audits, votes_of
+from featprop.labels.annotation import AUDIT, VOTES, Annotation, Kind, is_same
+from featprop.labels.classes import SKIP_WORDS, Vocabulary, warn_of_slips
+from featprop.labels.log import Imported, LabelLog
+from featprop.labels.rows import Rows, read_id_rows, read_rows
 from featprop.labels.sheets import unescape_formula
 from featprop.sources.naming import name_of
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 ON_CONFLICT = ("error", "majority", "latest")
 LOG_SUFFIX = ".labels"
@@ -117,32 +121,88 @@ def read(
     if on_conflict not in ON_CONFLICT:
         raise unknown_choice("on_conflict", on_conflict, ON_CONFLICT)
     files = [Path(paths)] if isinstance(paths, str | os.PathLike) else [Path(path) for path in paths]
-    own = Counter(name for name in graph.class_names() if name is not None)
-    sources = [_read_source(path, graph, classes, on_conflict) for path in files] or [_read_own(graph)]
-    from_logs = [each.label for source in sources if source.is_log for each in source.rows.annotations]
-    before = Counter([*known, *(label for label in from_logs if label is not None)])
-    vocabulary = Vocabulary([before, {} if not files else own], classes, (*SKIP_WORDS, *skip_words))
-    resolved = [_resolve(source, graph, vocabulary) for source in sources]
-    annotations = _resolve_classes(resolved, vocabulary)
+    sources = [_read_source(path, graph) for path in files] or [_own_rows(graph)]
+    for rows in sources:
+        _match(rows, graph.ids)
+        if rows.unknown_nodes:
+            graph.positions(rows.unknown_nodes, f"ids in {rows.path}")
+    own = Counter(name for name in graph.class_names() if name is not None) if files else Counter[Hashable]()
+    logged = [each.label for rows in sources if is_log(rows.path) for each in rows.annotations]
+    before = Counter([*known, *(label for label in logged if label is not None)])
+    vocabulary = Vocabulary([before, own], classes, (*SKIP_WORDS, *skip_words))
+    vocabulary.interpret(*sources)
+    vocabulary.check_allowed([each for rows in sources for each in rows.unknown_classes])
+    for rows in sources:
+        _check_clear(rows)
+        if is_log(rows.path):
+            _count_votes(rows, on_conflict)
+    annotations = [each for rows in sources for each in rows.annotations]
     found = _settle(annotations, on_conflict, files)
-    warn_of_slips(found.labels, vocabulary.meant, before, own if files else {})
+    warn_of_slips(found.labels, vocabulary.meant, before, own)
     answered = {*found.labels, *found.skips}
-    asked = dict.fromkeys(node for source in resolved for node in source.asked if node not in answered)
-    found = replace(found, asked=list(asked), annotations=tuple(annotations))
+    asked = [node for rows in sources for node in _asked(rows, graph) if node not in answered]
+    found = replace(found, asked=list(dict.fromkeys(asked)), annotations=tuple(annotations))
     if not found.labels and not found.skips and not (allow_empty and asked):
-        raise _no_labels(files)
-    return found if use_audit else _split_audit(found, resolved)
+        names = " and ".join(map(str, files)) or "The graph"
+        raise LabelError(f"{names} has no labels.", hint="Fill the label column.", path=files[0] if files else None)
+    return found if use_audit else _split_audit(found, sources)
+
+
+def import_labels(
+    labels: LabelLog,
+    path: PathLike,
+    graph: Graph | None = None,
+    classes: Iterable[Hashable] | None = None,
+    *,
+    annotator: str = "",
+) -> Imported:
+    """Import the annotations of a file into a label log.
+
+    The file may have any format that `featprop.labels.read` accepts. Importing it twice changes nothing.
+
+    Parameters
+    ----------
+    labels
+        The label log.
+    path
+        The file.
+    graph
+        The graph: annotations of other nodes are left out. Without it, all are added.
+    classes
+        The classes there may be: other labels are left out.
+    annotator
+        Who answered, where the file does not say or has a number only.
+    """
+    rows = read_rows(Path(path), None if graph is None else graph.id_name)
+    if graph is not None:
+        _match(rows, graph.ids)
+    else:
+        nodes = dict.fromkeys(each.node for each in labels.events() if each.node is not None)
+        _match(rows, as_array(list(nodes)), keep=True)
+    before = Counter(each.label for each in labels.holding() if each.label is not None)
+    vocabulary = Vocabulary([before, () if graph is None else graph.classes], classes)
+    vocabulary.interpret(rows)
+    people = _name_people(rows, annotator)
+    found = [replace(each, annotator=people.get(each.annotator, each.annotator)) for each in rows.annotations]
+    kept, contradictions = _drop_contradictions(found)
+    return replace(
+        labels.add(kept),
+        unanswered=len(rows.blank),
+        unknown_nodes=tuple(dict.fromkeys(rows.unknown_nodes)),
+        unknown_classes=tuple(dict.fromkeys(each.label for each in rows.unknown_classes)),
+        unclear=(*rows.unclear, *contradictions),
+    )
 
 
 def read_ids(path: PathLike, graph: Graph) -> list[Hashable]:
     """Read the distinct node ids of a table with an ``id`` column, in its order."""
-    rows = _read_id_rows(Path(path), _own_id_column(graph))
-    matches = match_nodes(rows.blank, graph.ids, rows)
-    _check_known(rows, matches, graph)
-    found = [matches[node] for node in rows.blank]
-    if not found:
+    rows = read_id_rows(Path(path), graph.id_name)
+    _match(rows, graph.ids)
+    if rows.unknown_nodes:
+        graph.positions(rows.unknown_nodes, f"ids in {path}")
+    if not rows.blank:
         raise GraphError(f"{path} lists no nodes.", path=path, column="id")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(rows.blank))
 
 
 def is_log(path: Path) -> bool:
@@ -153,75 +213,40 @@ def is_log(path: Path) -> bool:
         return file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
 
 
-@dataclass
-class _Source:
-    """The rows of a file with nodes matched, and the nodes it asks for."""
-
-    rows: Rows
-    asked: list[Hashable] = field(default_factory=list)
-    audit: dict[Hashable, float] = field(default_factory=dict)
-    is_log: bool = False
-
-
-def _read_source(path: Path, graph: Graph, classes: Iterable[Hashable] | None, on_conflict: str) -> _Source:
-    return _read_log(path, classes, on_conflict) if is_log(path) else _Source(read_rows(path, _own_id_column(graph)))
-
-
-def _read_log(path: Path, classes: Iterable[Hashable] | None, on_conflict: str) -> _Source:
-    """Read what counts in a label log: one label per node, ties left out, and one spelling of each class."""
+def _read_source(path: Path, graph: Graph) -> Rows:
+    """Read a file of any format; of a label log, the answers and verdicts that hold and the audit."""
+    if not is_log(path):
+        return read_rows(path, graph.id_name)
     if not path.is_file():
         raise FileError(f"There is no label log {path}.", path=path)
-    with LabelLog(path, read_only=True) as opened:
-        holding, audit, asked, known = opened.holding(), opened.audit(), opened.asked(), opened.classes()
-    counts = Counter(dict.fromkeys(known, 0))
-    counts.update(each.label for each in holding if each.label is not None)
-    allowed = () if classes is None else Vocabulary([known], classes).meant
-    spelled = unify_spellings(counts, allowed)
-    held = [each if each.label is None else replace(each, label=spelled[each.label]) for each in holding]
-    counting = consensus(held)
-    ties = counting.ties if on_conflict != "latest" else frozenset()
-    if ties:
-        log.warning("%s: as many people say one thing as another for %s", path, first_five(list(ties)))
-    rows = Rows(path, typed=True)
-    source = str(path)
-    for node, label in counting.labels.items():
-        if node not in ties:
-            rows.annotations.append(Annotation(node, label, source=AUDIT if node in audit else source))
-    for node, reason in counting.skips.items():
-        rows.annotations.append(Annotation(node, None, Kind.SKIP, source=source, text=reason))
-    for node, weight in audit.items():
-        rows.annotations.append(Annotation(node, None, Kind.AUDIT, text=repr(weight)))
-    return _Source(rows, asked, is_log=True)
+    with LabelLog(path, read_only=True) as log:
+        draws = [Annotation(node, None, Kind.AUDIT, text=repr(weight)) for node, weight in log.audit().items()]
+        return Rows(path, [*log.holding(), *draws], log.asked(), typed=True, is_ranked=True)
 
 
-def _read_own(graph: Graph) -> _Source:
+def _own_rows(graph: Graph) -> Rows:
     """Return the graph's own labels like those of a sheet that lists every node."""
     named = zip(graph.ids.tolist(), graph.class_names(), strict=True)
-    rows = Rows(Path("graph"), typed=True)
-    rows.annotations = [Annotation(node, name, Kind.CELL) for node, name in named if name is not None]
-    if not rows.annotations:
+    cells = [Annotation(node, name, Kind.CELL) for node, name in named if name is not None]
+    if not cells:
         raise LabelError("There are no labels: the graph has none, and `labels` is not given.", parameter="labels")
-    return _Source(rows)
+    return Rows(Path("graph"), cells, typed=True)
 
 
-def _resolve(source: _Source, graph: Graph, vocabulary: Vocabulary) -> _Source:
-    """Match the nodes of a source with the graph, and turn empty words into blank rows."""
-    rows = source.rows
-    matches = match_nodes([*(each.node for each in rows.annotations), *rows.blank], graph.ids, rows)
-    _check_known(rows, matches, graph)
-    empty = [each for each in rows.annotations if each.kind is Kind.CELL and vocabulary.is_empty(each.label)]
-    warn_of_empty((each.label for each in empty), str(rows.path))
-    dropped = set(map(id, empty))
-    kept = [replace(each, node=matches[each.node]) for each in rows.annotations if id(each) not in dropped]
-    blank = [*(matches[node] for node in rows.blank), *(matches[each.node] for each in empty)]
-    listed = {*(each.node for each in kept), *blank}
-    lists_all = not rows.is_ranked and len(listed) == graph.n_nodes
-    audit = {each.node: float(each.text) for each in kept if each.kind is Kind.AUDIT}
-    asked = source.asked if source.is_log else [] if lists_all else blank
-    return _Source(replace(rows, annotations=kept), asked, audit, source.is_log)
+def _match(rows: Rows, ids: NDArray[Any], *, keep: bool = False) -> None:
+    """Replace the nodes of a file by ids, and set those aside that stand for none, unless they are to be kept."""
+    nodes = [*(each.node for each in rows.annotations), *rows.blank]
+    matches = _match_nodes(nodes, ids, rows)
+    if keep:
+        escapes = rows.path.suffix.lower() not in (".json", ".jsonl", ".parquet")
+        for name in set(nodes) - matches.keys():
+            matches[name] = unescape_formula(name) if escapes and isinstance(name, str) else name
+    rows.unknown_nodes = [name for name in dict.fromkeys(nodes) if name not in matches]
+    rows.annotations = [replace(each, node=matches[each.node]) for each in rows.annotations if each.node in matches]
+    rows.blank = [matches[node] for node in rows.blank if node in matches]
 
 
-def match_nodes(written: Iterable[Hashable], ids: NDArray[Any], rows: Rows) -> dict[Hashable, Hashable]:
+def _match_nodes(written: Iterable[Hashable], ids: NDArray[Any], rows: Rows) -> dict[Hashable, Hashable]:
     """Return the id that each written name stands for, without names that stand for none.
 
     A file without types may write the tuple ``(0, 1)`` as text. A name that could be two ids, such as the number 1 and
@@ -233,71 +258,73 @@ def match_nodes(written: Iterable[Hashable], ids: NDArray[Any], rows: Rows) -> d
         whole = [number for number in numbers.values() if isinstance(number, int)]
         there = set(ids[np.isin(ids, whole)].tolist())
         return {name: number for name, number in numbers.items() if number in there and isinstance(number, int)}
+    spellings = {name: {str(name), unescape_formula(str(name))} for name in names}
+    texts = set().union(*spellings.values())
     by_id = {node: node for node in ids.tolist() if node in names}
-    texts = {text for name in names for text in (str(name), unescape_formula(str(name)))}
     by_text: dict[str, list[Hashable]] = {}
     for node in ids.tolist():
         if (text := str(node)) in texts:
             by_text.setdefault(text, []).append(node)
     found: dict[Hashable, Hashable] = {}
-    for name in names:
+    for name, spelled in spellings.items():
+        alike = list(dict.fromkeys(node for text in spelled for node in by_text.get(text, ())))
         if rows.typed and name in by_id and is_same(by_id[name], name):
             found[name] = name
-            continue
-        spellings = dict.fromkeys((str(name), unescape_formula(str(name))))
-        alike = list(dict.fromkeys(node for text in spellings for node in by_text.get(text, ())))
-        if len(alike) > 1:
+        elif len(alike) > 1:
             message = f"{name!r} in {rows.path} could be any of these nodes: {', '.join(map(repr, alike))}."
             raise GraphError(message, hint="Rename the nodes.", path=rows.path, node=name)
-        if alike:
-            found[name] = alike[0]
-        elif name in by_id:
-            found[name] = by_id[name]
+        elif alike or name in by_id:
+            found[name] = alike[0] if alike else by_id[name]
     return found
 
 
-def _check_known(rows: Rows, matches: Mapping[Hashable, Hashable], graph: Graph) -> None:
-    written = dict.fromkeys([*(each.node for each in rows.annotations), *rows.blank])
-    unknown: list[Hashable] = [name for name in written if name not in matches]
-    if rows.missing_ids:
-        unknown.append(None)
-    if unknown:
-        graph.positions(unknown, f"ids in {rows.path}")
+def _check_clear(rows: Rows) -> None:
+    """Refuse rows that could not be read."""
+    if rows.unclear:
+        raise LabelError(
+            f"{rows.path} has rows that cannot be read: {first_five(rows.unclear)}.",
+            hint="Correct them, or import the file into a label log, which leaves them out.",
+            path=rows.path,
+        )
 
 
-def _resolve_classes(sources: Sequence[_Source], vocabulary: Vocabulary) -> list[Annotation]:
-    """Return all annotations with the class or skip that each word means."""
-    annotations: list[Annotation] = []
-    words: list[int] = []
-    typed: list[bool] = []
-    for source in sources:
-        for each in source.rows.annotations:
-            if each.kind is Kind.CELL and vocabulary.is_skip(each.label):
-                annotations.append(replace(each, kind=Kind.SKIP, label=None, text=str(each.label)))
-                continue
-            if each.label is not None:
-                words.append(len(annotations))
-                typed.append(source.rows.typed)
-            annotations.append(replace(each, kind=Kind.LABEL) if each.kind is Kind.CELL else each)
-    labels = [annotations[place].label for place in words]
-    if not all(source.is_log for source in sources):  # a log has one spelling of each class, and types
-        labels = vocabulary.resolve(labels, typed=typed)
-    for place, name in zip(words, labels, strict=True):
-        annotations[place] = replace(annotations[place], label=name)
-    vocabulary.check_allowed([annotations[place] for place in words])
-    return annotations
+def _count_votes(rows: Rows, on_conflict: str) -> None:
+    """Leave one answer for each node of a label log, and none for ties."""
+    counting = consensus(rows.annotations)
+    ties = counting.ties if on_conflict != "latest" else frozenset()
+    if ties:
+        logger.warning("%s: as many people say one thing as another for %s", rows.path, first_five(list(ties)))
+    draws = [each for each in rows.annotations if each.kind is Kind.AUDIT]
+    drawn = {each.node for each in draws}
+    answers = [
+        Annotation(node, label, source=AUDIT if node in drawn else str(rows.path))
+        for node, label in counting.labels.items()
+        if node not in ties
+    ]
+    skips = [
+        Annotation(node, None, Kind.SKIP, source=str(rows.path), text=reason) for node, reason in counting.skips.items()
+    ]
+    rows.annotations = [*answers, *skips, *draws]
+
+
+def _asked(rows: Rows, graph: Graph) -> list[Hashable]:
+    """Return the nodes a file lists without an answer, unless it is a table of all nodes."""
+    listed = {*(each.node for each in rows.annotations), *rows.blank}
+    return [] if len(listed) == graph.n_nodes and not rows.is_ranked else rows.blank
 
 
 def _settle(annotations: Sequence[Annotation], on_conflict: str, files: Sequence[Path]) -> Labels:
     """Return the label that counts for each node."""
     agreement = measure_agreement(annotations)
     if agreement is not None:
-        log.info("%s", agreement)
-    counting, apart = consensus(annotations), disagreements_of_rows(annotations)
+        logger.info("%s", agreement)
+    counting = consensus(annotations)
+    votes = {node: votes_of(held) for node, held in group_by_node(annotations).items()}
+    apart = {node: cast for node, cast in votes.items() if len({each.label for each in cast}) > 1}
     open_ = apart if on_conflict == "error" else {node: apart[node] for node in apart if node in counting.ties}
     if open_ and on_conflict != "latest":
         what = "No majority" if on_conflict == "majority" else "Different labels"
-        listed = first_five([f"node {node!r}: {_list_votes(votes)}" for node, votes in open_.items()])
+        listed = first_five([f"node {node!r}: {_list_votes(cast)}" for node, cast in open_.items()])
         raise LabelError(
             f"{what} in {' and '.join(map(str, files)) or 'the graph'}: {listed}.",
             hint="Keep one label of each node, or import the files into a label log, where the majority counts.",
@@ -307,27 +334,14 @@ def _settle(annotations: Sequence[Annotation], on_conflict: str, files: Sequence
         )
     labels = dict(counting.labels)
     if on_conflict == "latest":
-        labels |= {node: votes[-1].label for node, votes in apart.items()}
+        labels |= {node: cast[-1].label for node, cast in apart.items()}
     if apart:
         listed = first_five([f"node {node!r}: {labels[node]!r}" for node in apart])
-        log.info("Different labels for one node, settled by %s: %s", on_conflict, listed)
+        logger.info("Different labels for one node, settled by %s: %s", on_conflict, listed)
     if counting.skips:
         skips = [f"{node!r}: {word}" for node, word in counting.skips.items()]
-        log.info("Skips, not labels: %s", first_five(skips))
+        logger.info("Skips, not labels: %s", first_five(skips))
     return Labels(labels, counting.skips, agreement=agreement)
-
-
-def disagreements_of_rows(annotations: Sequence[Annotation]) -> dict[Hashable, list[Annotation]]:
-    """Return the votes of each node that has different labels: verdicts if there are any, else answers."""
-    votes: dict[Hashable, list[Annotation]] = {}
-    for kind in (Kind.VERDICT, Kind.LABEL):
-        of_kind: dict[Hashable, list[Annotation]] = {}
-        for each in annotations:
-            if each.kind is kind and each.node not in votes:
-                of_kind.setdefault(each.node, []).append(each)
-        votes |= of_kind
-    order = dict.fromkeys(each.node for each in annotations)
-    return {node: votes[node] for node in order if node in votes and len({each.label for each in votes[node]}) > 1}
 
 
 def _list_votes(votes: Sequence[Annotation]) -> str:
@@ -336,36 +350,55 @@ def _list_votes(votes: Sequence[Annotation]) -> str:
     return " and ".join(named)
 
 
-def _split_audit(found: Labels, sources: Sequence[_Source]) -> Labels:
+def _split_audit(found: Labels, sources: Sequence[Rows]) -> Labels:
     """Separate the labels of audited nodes from the others."""
-    audit = pool_audits([source.audit for source in sources])
+    draws = [{each.node: float(each.text) for each in rows.annotations if each.kind is Kind.AUDIT} for rows in sources]
+    audit = pool_audits(draws)
     if not audit:
         return found
-    both = dict.fromkeys(
-        each.node
-        for source in sources
-        for each in source.rows.annotations
-        if each.kind in (Kind.LABEL, Kind.VERDICT, Kind.CELL, Kind.SKIP)
-        and each.node in audit
-        and each.node not in source.audit
-    )
+    both = [
+        repr(each.node)
+        for rows, drawn in zip(sources, draws, strict=True)
+        for each in rows.annotations
+        if each.kind in VOTES and each.node in audit and each.node not in drawn
+    ]
     if both:
         raise LabelError(
-            f"Audited nodes are labelled in another file, too: {first_five([repr(node) for node in both])}.",
+            f"Audited nodes are labelled in another file, too: {first_five(list(dict.fromkeys(both)))}.",
             hint="Remove their rows from one of the files.",
-            node=next(iter(both)),
         )
     audited = {node: label for node, label in found.labels.items() if node in audit}
     labels = {node: label for node, label in found.labels.items() if node not in audit}
-    log.info("Audit: %d of %d nodes labelled; no model learns from them", len(audited), len(audit))
+    logger.info("Audit: %d of %d nodes labelled; no model learns from them", len(audited), len(audit))
     asked = [node for node in found.asked if node not in audit]
     return replace(found, labels=labels, asked=asked, audit=audit, audited=audited)
 
 
-def _no_labels(files: Sequence[Path]) -> LabelError:
-    names = " and ".join(map(str, files)) or "The graph"
-    return LabelError(f"{names} has no labels.", hint="Fill the label column.", path=files[0] if files else None)
+def _name_people(rows: Rows, annotator: str) -> dict[str, str]:
+    """Return the name of annotators that the file leaves out, or knows by a number."""
+    numbered = sorted(rows.numbered)
+    if annotator and len(numbered) > 1:
+        raise ParameterError(
+            f"`annotator` names one person, but {rows.path} has {len(numbered):,}, by number only.",
+            hint="Export the file with their addresses (JSON), or leave `annotator` out.",
+            parameter="annotator",
+            value=annotator,
+        )
+    if numbered and not annotator:
+        logger.warning("%s knows annotators by number only: %s", rows.path, first_five(numbered))
+    return {"": annotator, **(dict.fromkeys(numbered, annotator) if annotator else {})}
 
 
-def _own_id_column(graph: Graph | None) -> str | None:
-    return None if graph is None else graph.id_name
+def _drop_contradictions(found: Sequence[Annotation]) -> tuple[list[Annotation], list[str]]:
+    """Drop different labels of one person for one node if no time says which is the last."""
+    labels: dict[tuple[Kind, Hashable, str], dict[Hashable, None]] = {}
+    for each in found:
+        if each.time is None and each.label is not None:
+            labels.setdefault((each.kind, each.node, each.annotator), {})[each.label] = None
+    torn = {which: names for which, names in labels.items() if len(names) > 1}
+    kept = [each for each in found if each.time is not None or (each.kind, each.node, each.annotator) not in torn]
+    named = [
+        f"node {node!r}: {' and '.join(map(repr, names))}{f' by {who}' if who else ''}"
+        for (_, node, who), names in torn.items()
+    ]
+    return kept, named
