@@ -13,7 +13,6 @@ import featprop as fp
 from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ModelError, ParameterError
 from featprop.matrix import as_dense
 from featprop.sources import GraphDescription, caching, reading
-from featprop.sources import edges as edges_module
 from featprop.sources import tables as tables_module
 from featprop.sources.converting import convert_tables
 from featprop.sources.inferring import infer_description
@@ -70,8 +69,7 @@ def test_duplicates_are_combined_both_ways(rule: str, expected: float, tmp_path:
     assert [repair.split()[:2] for repair in graph.repairs[:2]] == [["dropped", "1"]] * 2
 
 
-def test_sql_and_numpy_normalise_edges_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edges_module, "BYTES_PER_EDGE", 10**12)
+def test_sql_and_numpy_normalise_edges_alike() -> None:
     generator = np.random.default_rng(0)
     ends = generator.integers(0, 40, size=(400, 2))
     values = generator.integers(0, 4, size=400).astype(float)
@@ -267,10 +265,9 @@ def test_data_frames_of_any_library() -> None:
 
 
 @pytest.mark.parametrize("max_memory", [None, 10**9])
-@pytest.mark.parametrize("where", ["memory", "disk"])
 @pytest.mark.parametrize("prefix", ["n", ""])
 def test_convert_writes_the_graph_that_read_graph_returns(
-    max_memory: int | None, where: str, prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    max_memory: int | None, prefix: str, tmp_path: Path
 ) -> None:
     generator = np.random.default_rng(0)
     nodes = "id,label,age,city\n" + "".join(
@@ -282,8 +279,6 @@ def test_convert_writes_the_graph_that_read_graph_returns(
     )
     place = folder(tmp_path, nodes, edges)
     one = fp.read_graph(place)
-    if where == "disk":
-        monkeypatch.setattr(edges_module, "BYTES_PER_EDGE", 10**12)
     made = convert_tables(describe(place), tmp_path / "out", max_memory=max_memory)
     other = fp.read_graph(tmp_path / "out")
     assert (made.nodes, made.edges) == (one.n_nodes, one.n_edges)

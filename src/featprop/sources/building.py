@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -137,24 +136,32 @@ def read_nodes(
     if nodes is None:
         if reader is None:
             raise ParameterError("Neither nodes nor edges are given.", parameter="edges")
-        ids = reader.find_nodes()
-        table, typed, name = pa.table({"id": ids}), False, reader.edges.name
-        id_column, label = "id", None
+        name, typed, id_column, label = reader.edges.name, False, "id", None
+        table = pa.table({"id": reader.find_nodes()})
     else:
-        typed, name = nodes.typed, nodes.name
-        table = tables.fetch(nodes, _name_columns(nodes, description) if names_only else None)
-        if not typed:
-            table = _without_empty_rows(table)
-        id_column = _find_id(table, description, nodes, reader)
-        label = _find_label(table, description, name, is_predicting=is_predicting)
+        name, typed = nodes.name, nodes.typed
+        id_column = _find_id(tables, description, nodes, reader)
+        label = _find_label(tables, description, nodes, is_predicting=is_predicting)
+        columns = [each for each in (id_column, label) if each is not None] if names_only else None
+        table = tables.fetch(nodes, columns, where=None if typed else not_empty(nodes))
     if table.num_rows == 0:
         raise GraphError(f"{name} has no nodes.", hint="Add a row for each node.", path=name)
     ids = ids_in(table.column(id_column), id_column, name, typed=typed)
     if description.unknown == "add" and reader is not None and nodes is not None:
-        ids, table = _add_unknown(ids, table, id_column, reader)
+        new = reader.find_unknown(ids).drop_null()
+        if len(new):
+            reader.repairs.append(f"added {len(new):,} nodes that only the edges name")
+            table = _add_rows(table, id_column, new)
+            ids = ids_in(table.column(id_column), id_column, name, typed=pa.types.is_string(ids.type))
     if description.features is not None:
         table = join_features(tables, table, ids, description)
     return NodeTable(table, id_column, label, ids, typed, name)
+
+
+def not_empty(nodes: Source) -> str:
+    """Return the SQL condition of a row that is not empty: spreadsheets write empty rows after a table."""
+    cells = ", ".join(f"CAST({identifier(name)} AS VARCHAR)" for name in nodes.columns)
+    return f"coalesce({cells}) IS NOT NULL"
 
 
 def join_edges(reader: EdgeReader, nodes: NodeTable, source: Source | None) -> None:
@@ -167,9 +174,8 @@ def join_edges(reader: EdgeReader, nodes: NodeTable, source: Source | None) -> N
         column, n_ends = find_id_column(reader, source)
         if column is None or column == nodes.id:
             raise
-        raise _ids_elsewhere(
-            f"Column {nodes.id!r} of {nodes.name} does not hold", n_ends, column, nodes.name
-        ) from error
+        start = f"Column {nodes.id!r} of {nodes.name} does not hold"
+        raise _ids_elsewhere(start, n_ends, column, nodes.name) from error
 
 
 def _ids_elsewhere(start: str, n_ends: int, column: str, name: str) -> GraphError:
@@ -188,17 +194,31 @@ def _ids_elsewhere(start: str, n_ends: int, column: str, name: str) -> GraphErro
 def find_id_column(reader: EdgeReader, source: Source, prefer: str | None = None) -> tuple[str | None, int]:
     """Return the column of the nodes that has every end of the edges, and the number of distinct ends."""
     ends = pa.table({"id": reader.find_nodes()})
-    reader.tables.connection.register("ends_of_edges", ends)
-    for column, kind in sorted(source.columns.items(), key=lambda each: each[0] != prefer):
-        if kind.endswith("]") or kind.split("(")[0] in ("DOUBLE", "FLOAT", "BOOLEAN", "STRUCT", "MAP", "BLOB"):
-            continue
-        name = identifier(column)
-        known = f"SELECT CAST({name} AS VARCHAR) AS id FROM {source.relation}"
+    reader.connection.register("ends_of_edges", ends)
+    for column in sorted(_id_like(source), key=lambda name: name != prefer):
+        known = f"SELECT CAST({identifier(column)} AS VARCHAR) AS id FROM {source.relation}"
         query = f"SELECT count(*) FROM ends_of_edges ANTI JOIN ({known}) USING (id)"
         with reading(source.name):
-            if reader.tables.connection.execute(query).fetchall()[0][0] == 0:
+            if reader.connection.execute(query).fetchall()[0][0] == 0:
                 return column, ends.num_rows
     return None, ends.num_rows
+
+
+def distinct_columns(tables: Tables, source: Source) -> list[str]:
+    """Return the columns of which no two rows have the same value: they may hold the ids."""
+    columns = _id_like(source)
+    counts = ", ".join(f"count(DISTINCT {identifier(name)}) = count(*)" for name in columns)
+    with reading(source.name):
+        distinct = tables.connection.execute(f"SELECT {counts or 'NULL'} FROM {source.relation}").fetchall()[0]
+    return [name for name, is_distinct in zip(columns, distinct, strict=False) if is_distinct]
+
+
+def _id_like(source: Source) -> list[str]:
+    """Return the columns whose type ids can have."""
+    others = ("DOUBLE", "FLOAT", "BOOLEAN", "STRUCT", "MAP", "BLOB")
+    return [
+        name for name, kind in source.columns.items() if not kind.endswith("]") and kind.split("(")[0] not in others
+    ]
 
 
 def sample_step(rows: int) -> int:
@@ -265,32 +285,17 @@ def candidates_of(tables: Tables, description: GraphDescription, nodes: NodeTabl
     return chosen
 
 
-def _name_columns(nodes: Source, description: GraphDescription) -> list[str] | None:
-    """Return the columns of ids and labels, None if the ids have no usual name."""
-    columns = list(nodes.columns)
-    found = find_column(columns, ID_NAMES, nodes.name, description.id, "id")
-    label = find_column(columns, (LABEL_NAME,), nodes.name, description.label, "label")
-    return None if found is None else [name for name in (found, label) if name is not None]
-
-
-def _find_id(table: pa.Table, description: GraphDescription, source: Source, reader: EdgeReader | None) -> str:
-    columns, name = table.column_names, source.name
+def _find_id(tables: Tables, description: GraphDescription, source: Source, reader: EdgeReader | None) -> str:
+    columns, name = list(source.columns), source.name
     found = find_column(columns, ID_NAMES, name, description.id, "id")
     if found is not None:
         return found
     if columns and (columns[0] == "Unnamed: 0" or len(columns) == 1):
-        return str(columns[0])
+        return columns[0]
     match, n_ends = (None, 0) if reader is None else find_id_column(reader, source)
     if match is not None:
         raise _ids_elsewhere(f"{name} has no column named id with", n_ends, match, name)
-    distinct = [
-        column
-        for column in columns
-        if not pa.types.is_nested(table.schema.field(column).type)
-        and not pa.types.is_floating(table.schema.field(column).type)
-        and pc.count_distinct(table.column(column), mode="all").as_py() == table.num_rows
-    ]
-    likely = [column for column in distinct if column.casefold().endswith(("id", "key", "code", "name"))] or distinct
+    likely = distinct_columns(tables, source)
     raise FileError(
         f"{name} has no column named id; its columns are {', '.join(columns[:8])}{', …' if len(columns) > 8 else ''}.",
         hint=f"Name the column of the ids with `id`{f', such as {likely[0]}' if likely else ''}.",
@@ -300,48 +305,32 @@ def _find_id(table: pa.Table, description: GraphDescription, source: Source, rea
     )
 
 
-def _find_label(table: pa.Table, description: GraphDescription, name: str, *, is_predicting: bool) -> str | None:
+def _find_label(tables: Tables, description: GraphDescription, source: Source, *, is_predicting: bool) -> str | None:
     """Return the column of the labels, if there is one; a column called label that names nodes is none."""
-    if description.label is not None and description.label not in table.column_names and is_predicting:
-        return None
-    found = find_column(table.column_names, (LABEL_NAME,), name, description.label, "label")
-    if found is None or description.label is not None:
-        if found is None and (likely := suggest_label(table.column_names)):
+    columns = list(source.columns)
+    if description.label is not None:
+        if is_predicting and description.label not in columns:
+            return None
+        return find_column(columns, (), source.name, description.label, "label")
+    found = find_column(columns, (LABEL_NAME,), source.name)
+    if found is None:
+        if likely := suggest_label(columns):
             log.warning(
                 "Column %r may hold the labels, but is used as a feature: to use it as labels, set label in graph.toml",
                 likely,
             )
-        return found
-    values = table.column(found).drop_null()
-    if len(values) > MIN_NAMES and pc.count_distinct(values).as_py() > MAX_NAMES_SHARE * len(values):
-        log.warning("Column %r of %s holds names rather than classes: it is not used as the label", found, name)
+        return None
+    query = f"SELECT count({identifier(found)}), count(DISTINCT {identifier(found)}) FROM {source.relation}"
+    with reading(source.name):
+        known, distinct = tables.connection.execute(query).fetchall()[0]
+    if known > MIN_NAMES and distinct > MAX_NAMES_SHARE * known:
+        log.warning("Column %r of %s holds names rather than classes: it is not used as the label", found, source.name)
         return None
     return found
 
 
-def _without_empty_rows(table: pa.Table) -> pa.Table:
-    """Drop the empty rows that spreadsheets write after a table."""
-    rows = table.num_rows
-    if rows == 0 or any(column[rows - 1].is_valid for column in table.columns):
-        return table
-    filled = [np.flatnonzero(column.is_valid().to_numpy()) for column in table.columns]
-    return table.slice(0, max((int(places[-1]) + 1 for places in filled if len(places)), default=0))
-
-
-def _add_unknown(ids: pa.Array, table: pa.Table, column: str, reader: EdgeReader) -> tuple[pa.Array, pa.Table]:
-    """Add a row for each end of an edge that is not a node yet; its other columns are missing."""
-    reader.tables.connection.register("ids", pa.table({"key": ids}))
-    new = reader.find_unknown().drop_null()
-    if not len(new):
-        return ids, table
-    reader.repairs.append(f"added {len(new):,} nodes that only the edges name")
-    if pa.types.is_integer(ids.type):
-        try:
-            whole = pa.concat_arrays([ids, new.cast(pa.int64())])
-        except pa.ArrowInvalid:
-            whole = pa.concat_arrays([ids.cast(pa.string()), new])
-    else:
-        whole = pa.concat_arrays([ids, new])
+def _add_rows(table: pa.Table, column: str, new: pa.Array) -> pa.Table:
+    """Add rows whose only value is the id."""
     place = table.column_names.index(column)
     table = table.set_column(place, column, table.column(column).cast(pa.string()))
-    return whole, pa.concat_tables([table, pa.table({column: new})], promote_options="default")
+    return pa.concat_tables([table, pa.table({column: new})], promote_options="default")

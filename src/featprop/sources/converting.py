@@ -7,9 +7,12 @@ What stays in memory are the ids, and 16 bytes per node.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +21,7 @@ import scipy.sparse as sp
 from featprop.adjacency import MeanWeight, index_type
 from featprop.features import TablePreprocessor
 from featprop.graph import check_finite, encode_labels
-from featprop.matrix import Features, is_sparse_smaller, non_zeros
+from featprop.matrix import Features, as_dense, is_sparse_smaller, non_zeros
 from featprop.progress import tracked
 from featprop.sources.building import (
     NodeTable,
@@ -26,6 +29,7 @@ from featprop.sources.building import (
     class_names,
     fit_preprocessor,
     join_edges,
+    not_empty,
     read_nodes,
     sample_step,
     shown_columns,
@@ -34,15 +38,14 @@ from featprop.sources.description import GraphDescription
 from featprop.sources.edges import BATCH_ROWS as ENTRIES_PER_BATCH
 from featprop.sources.edges import EdgeReader
 from featprop.sources.native import (
-    PARTS,
     ArrayWriter,
     divide_weights,
     write_adjacency,
     write_description,
     write_ids,
     write_native,
-    write_table,
     writing_native,
+    writing_table,
 )
 from featprop.sources.reading import sources_of
 from featprop.sources.structure import structural_features
@@ -99,155 +102,105 @@ def convert_tables(
 def _stream(
     tables: Tables, description: GraphDescription, nodes: Source, reader: EdgeReader, folder: Path
 ) -> Converted:
+    where = "" if nodes.typed else f"WHERE {not_empty(nodes)}"
     with reading(nodes.name):
-        tables.connection.execute(f"CREATE TEMP TABLE node_rows AS SELECT * FROM {nodes.relation}")
+        tables.connection.execute(f"CREATE TEMP TABLE node_rows AS SELECT * FROM {nodes.relation} {where}")
     stored = tables.described(nodes.name, "node_rows", typed=nodes.typed)
     found = read_nodes(tables, description, stored, reader, names_only=True)
     n_nodes = len(found.ids)
     join_edges(reader, found, stored)
-    _write_edges(reader, n_nodes, folder)
+    mean = MeanWeight()
+    entries = tracked(reader.entries(), "sorting edges", -(-reader.n_entries // ENTRIES_PER_BATCH))
+    write_adjacency(folder, entries, n_nodes, reader.n_entries, mean)
+    reader.finish(mean)
+    if reader.scale not in (1.0, None):
+        divide_weights(folder, mean)
     kind = write_ids(folder, found.ids)
     labels, classes = encode_labels(class_names(found), n_nodes)
     if labels is not None:
         np.save(folder / "labels.npy", labels)
-    preprocessor, names, width = _write_columns(tables, description, stored, found, folder)
+    preprocessor, names = _write_columns(tables, description, stored, found, folder)
     write_description(
         folder,
         nodes=n_nodes,
-        columns=width,
+        columns=len(names),
         ids=kind,
         classes=classes,
-        feature_names=names,
+        feature_names=names or None,
         preprocessor=preprocessor,
         repairs=reader.repairs,
         weight_scale=reader.scale,
         id_name=found.id,
     )
-    return Converted(n_nodes, reader.n_entries // 2, width, preprocessor)
-
-
-def _write_edges(reader: EdgeReader, n_nodes: int, folder: Path) -> None:
-    if reader.matrix is not None:
-        for part in PARTS:
-            np.save(folder / f"adjacency.{part}.npy", getattr(reader.matrix, part))
-        reader.matrix = None
-        return
-    mean = MeanWeight()
-    batches = tracked(reader.entries(), "sorting edges", -(-reader.n_entries // ENTRIES_PER_BATCH))
-    write_adjacency(folder, batches, n_nodes, reader.n_entries, mean)
-    reader.finish(mean)
-    if reader.scale not in (1.0, None):
-        divide_weights(folder, mean)
+    return Converted(n_nodes, reader.n_entries // 2, len(names), preprocessor)
 
 
 def _write_columns(
     tables: Tables, description: GraphDescription, stored: Source, nodes: NodeTable, folder: Path
-) -> tuple[TablePreprocessor | None, tuple[str, ...] | None, int]:
-    """Write the features and the table of the nodes; return how columns became features, and their names and number."""
+) -> tuple[TablePreprocessor | None, tuple[str, ...]]:
+    """Write the features and the table of the nodes; return how columns became features, and their names."""
     columns = [name for name in stored.columns if name not in (nodes.id, nodes.label)]
-    n_nodes = len(nodes.ids)
-    chosen = ", ".join(map(identifier, columns)) or "NULL"
-    step = sample_step(n_nodes)
+    chosen, n_nodes = ", ".join(map(identifier, columns)) or "NULL", len(nodes.ids)
+
+    def rows(condition: str = "true") -> Any:
+        return tables.connection.execute(f"SELECT {chosen} FROM node_rows WHERE {condition} ORDER BY rowid")
+
     with reading(stored.name):
-        query = f"SELECT {chosen} FROM node_rows WHERE rowid % {step} = 0 AND rowid < {n_nodes} ORDER BY rowid"
-        sample = tables.connection.execute(query).to_arrow_table()
-    preprocessor = fit_preprocessor(sample if columns else sample.drop_columns(sample.column_names), description)
-    kept = shown_columns(columns, preprocessor)
-    if preprocessor.n_features == 0:
-        parts = (np.load(folder / f"adjacency.{part}.npy", mmap_mode="r") for part in ("data", "indices", "indptr"))
-        features, names = structural_features(sp.csr_array(tuple(parts), shape=(n_nodes, n_nodes)))
-        np.save(folder / "features.npy", features)
-    with reading(stored.name):
-        query = f"SELECT {chosen} FROM node_rows WHERE rowid < {n_nodes}"
-        rows = tables.connection.execute(query).to_arrow_reader(BATCH_ROWS)
-        schema = pa.schema([field for field in rows.schema if field.name in kept])
-        if preprocessor.n_features:
-            names = preprocessor.feature_names
-            if kept:
-                write_table(folder, schema, _features_on_the_way(rows, preprocessor, kept, nodes, folder))
-            else:
-                list(_features_on_the_way(rows, preprocessor, kept, nodes, folder))
-        elif kept:
-            write_table(folder, schema, (batch.select(kept) for batch in rows))
-    return preprocessor if preprocessor.n_features else None, names or None, len(names)
+        sample = rows(f"rowid % {sample_step(n_nodes)} = 0").to_arrow_table().select(columns)
+        preprocessor = fit_preprocessor(sample, description)
+        kept = shown_columns(columns, preprocessor)
+        batches = tracked(rows().to_arrow_reader(BATCH_ROWS), "encoding columns", -(-n_nodes // BATCH_ROWS))
+        with writing_table(folder, sample.select(kept).schema) if kept else nullcontext() as table:
+            passing = _written(batches, table, kept)
+            if preprocessor.n_features:
+                names = preprocessor.feature_names
+                blocks = _checked(preprocessor.transform_batches(passing), nodes, names)
+                _write_features(folder, blocks, n_nodes, len(names))
+                return preprocessor, names
+            for _ in passing:
+                pass
+    parts = (np.load(folder / f"adjacency.{part}.npy", mmap_mode="r") for part in ("data", "indices", "indptr"))
+    features, names = structural_features(sp.csr_array(tuple(parts), shape=(n_nodes, n_nodes)))
+    np.save(folder / "features.npy", features)
+    return None, names
 
 
-def _features_on_the_way(
-    rows: Iterable[pa.RecordBatch], preprocessor: TablePreprocessor, kept: list[str], nodes: NodeTable, folder: Path
+def _written(
+    batches: Iterable[pa.RecordBatch], write: Callable[[pa.RecordBatch], None] | None, kept: list[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Write the features of batches as they pass, and yield the columns that are kept."""
-    waiting: list[pa.RecordBatch] = []
-
-    def passing() -> Iterator[pa.RecordBatch]:
-        for batch in tracked(rows, "encoding columns", -(-len(nodes.ids) // BATCH_ROWS)):
-            waiting.append(batch)
-            yield batch
-
-    writer = _FeatureWriter(folder, preprocessor.n_features)
-    for features in preprocessor.transform_batches(passing()):
-        check_finite(features, nodes.ids[writer.rows : writer.rows + features.shape[0]], preprocessor.feature_names)
-        writer.append(features)
-        yield waiting.pop(0).select(kept)
-    writer.close()
+    for batch in batches:
+        if write is not None:
+            write(batch.select(kept))
+        yield batch
 
 
-class _FeatureWriter:
-    """Writes rows of features, dense or sparse, and at the end leaves the smaller form."""
+def _checked(blocks: Iterable[Features], nodes: NodeTable, names: tuple[str, ...]) -> Iterator[Features]:
+    start = 0
+    for features in blocks:
+        check_finite(features, nodes.ids[start : start + features.shape[0]], names)
+        start += features.shape[0]
+        yield features
 
-    def __init__(self, folder: Path, columns: int) -> None:
-        self.folder, self.columns, self.rows, self.entries = folder, columns, 0, 0
-        self.is_sparse = False
-        self.writers: list[ArrayWriter] = []
-        self.lengths: list[np.ndarray] = []
 
-    def append(self, features: Features) -> None:
-        """Write further rows."""
-        if not self.writers:
-            self.is_sparse = sp.issparse(features)
-            files = (("features.indices", np.int64, None), ("features.data", np.float32, None))
-            files = files if self.is_sparse else (("features", np.float32, self.columns),)  # type: ignore[assignment]
-            self.writers = [ArrayWriter(self.folder / f"{name}.npy", kind, width) for name, kind, width in files]
-        self.rows += features.shape[0]
-        if self.is_sparse:
-            matrix = sp.csr_array(features)
+def _write_features(folder: Path, blocks: Iterator[Features], rows: int, columns: int) -> None:
+    """Write rows of features, dense or sparse, whichever is smaller for the first block."""
+    kind, first = index_type(rows, rows * columns), next(blocks)
+    whole = chain([first], blocks)
+    if not is_sparse_smaller(first.shape[0], columns, non_zeros(first)):
+        with ArrayWriter(folder / "features.npy", np.float32, columns) as writer:
+            for block in whole:
+                writer.append(as_dense(block))
+        return
+    lengths = [np.zeros(1, kind)]
+    with (
+        ArrayWriter(folder / "features.indices.npy", kind) as indices,
+        ArrayWriter(folder / "features.data.npy", np.float32) as data,
+    ):
+        for block in whole:
+            matrix = sp.csr_array(block)
             matrix.sum_duplicates()
             matrix.eliminate_zeros()
-            self.entries += matrix.nnz
-            self.lengths.append(np.diff(matrix.indptr))
-            self.writers[0].append(matrix.indices)
-            self.writers[1].append(matrix.data)
-        else:
-            self.entries += non_zeros(features)
-            self.writers[0].append(np.asarray(features))
-
-    def close(self) -> None:
-        """Finish the files and turn them into the smaller form."""
-        for writer in self.writers:
-            writer.__exit__()
-        wants_sparse = is_sparse_smaller(self.rows, self.columns, self.entries)
-        kind = index_type(max(self.rows, self.columns), self.entries)
-        if self.is_sparse:
-            indptr = np.concatenate([[0], np.cumsum(np.concatenate(self.lengths))]).astype(kind)
-            indices = np.load(self.folder / "features.indices.npy", mmap_mode="r")
-            data = np.load(self.folder / "features.data.npy", mmap_mode="r")
-            if wants_sparse:
-                narrow = np.asarray(indices).astype(kind)
-                np.save(self.folder / "features.indices.npy", narrow)
-                np.save(self.folder / "features.indptr.npy", indptr)
-                return
-            with ArrayWriter(self.folder / "features.npy", np.float32, self.columns) as dense:
-                for start in range(0, self.rows, BATCH_ROWS):
-                    stop = min(start + BATCH_ROWS, self.rows)
-                    part = slice(indptr[start], indptr[stop])
-                    rows = (data[part], indices[part], indptr[start : stop + 1] - indptr[start])
-                    dense.append(sp.csr_array(rows, shape=(stop - start, self.columns)).toarray())
-            for name in ("indices", "data"):
-                (self.folder / f"features.{name}.npy").unlink()
-        elif wants_sparse:
-            values = np.load(self.folder / "features.npy", mmap_mode="r")
-            blocks = (sp.csr_array(values[start : start + BATCH_ROWS]) for start in range(0, self.rows, BATCH_ROWS))
-            sparse = _FeatureWriter(self.folder, self.columns)
-            for block in blocks:
-                sparse.append(block)
-            sparse.close()
-            (self.folder / "features.npy").unlink()
+            indices.append(matrix.indices)
+            data.append(matrix.data)
+            lengths.append(np.diff(matrix.indptr))
+    np.save(folder / "features.indptr.npy", np.cumsum(np.concatenate(lengths), dtype=kind))

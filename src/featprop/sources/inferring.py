@@ -7,12 +7,12 @@ from pathlib import Path
 
 from featprop.errors import FileError
 from featprop.features import suggest_label
-from featprop.sources.building import find_id_column
+from featprop.sources.building import distinct_columns, find_id_column
 from featprop.sources.description import GraphDescription, is_sql
 from featprop.sources.edges import EdgeReader
 from featprop.sources.naming import ID_NAMES, find_column
 from featprop.sources.reading import sources_of
-from featprop.sources.tables import Tables, identifier, reading
+from featprop.sources.tables import Tables
 
 
 def infer_description(description: GraphDescription) -> tuple[GraphDescription, list[str]]:
@@ -42,10 +42,7 @@ def infer_description(description: GraphDescription) -> tuple[GraphDescription, 
                     found.append(f"all {n_ends:,} ids of the edges are in column {match!r}")
                     id_column = match
             if id_column is None:
-                with reading(nodes.name):
-                    counts = ", ".join(f"count(DISTINCT {identifier(name)}) = count(*)" for name in columns)
-                    distinct = tables.connection.execute(f"SELECT {counts} FROM {nodes.relation}").fetchall()[0]
-                likely = [name for name, each in zip(columns, distinct, strict=True) if each]
+                likely = distinct_columns(tables, nodes)
                 if len(likely) != 1:
                     raise FileError(
                         f"Cannot tell which column of {nodes.name} has the ids: {', '.join(likely) or 'none'}.",

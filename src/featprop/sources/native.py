@@ -23,7 +23,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from itertools import pairwise
 from pathlib import Path
@@ -94,7 +94,9 @@ def write_native(
         for name, array in tracked((arrays | ids).items(), f"writing {folder.name}", len(arrays | ids)):
             np.save(temporary / f"{name}.npy", array, allow_pickle=False)
         if graph.table is not None:
-            write_table(temporary, graph.table.schema, graph.table.to_batches())
+            with writing_table(temporary, graph.table.schema) as write:
+                for batch in graph.table.to_batches():
+                    write(batch)
         if source is not None:
             (temporary / SOURCE).write_text(json.dumps(dict(source)) + "\n", encoding="utf-8")
         write_description(
@@ -286,13 +288,13 @@ def divide_weights(folder: Path, mean: MeanWeight) -> None:
     data.flush()
 
 
-def write_table(folder: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
-    """Write the table of the nodes, dictionaries decoded because each batch may have another."""
+@contextmanager
+def writing_table(folder: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    """Yield a function that writes batches of the table, dictionaries decoded because each batch may have another."""
     plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in schema.types]
     decoded = pa.schema([field.with_type(kind) for field, kind in zip(schema, plain, strict=True)])
     with pa.OSFile(str(folder / TABLE), "wb") as file, pa.ipc.new_file(file, decoded) as writer:
-        for batch in batches:
-            writer.write_batch(batch.cast(decoded))
+        yield lambda batch: writer.write_batch(batch.cast(decoded))
 
 
 def write_ids(folder: Path, ids: pa.Array) -> str:

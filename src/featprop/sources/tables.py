@@ -171,14 +171,15 @@ class Tables:
         self.connection.register(view, table)
         return self.described(name, view, typed=typed)
 
-    def fetch(self, source: Source, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return a source, or some of its columns, as an Arrow table."""
+    def fetch(self, source: Source, columns: Sequence[str] | None = None, where: str | None = None) -> pa.Table:
+        """Return a source, or some of its columns, or the rows that meet a condition, as an Arrow table."""
         if columns is None and source.csv is not None and len(source.columns) >= WIDE_COLUMNS:
             with contextlib.suppress(pa.ArrowInvalid):  # DuckDB finds what is wrong with the file
                 return pa.Table.from_batches(source.csv.batches(list(source.columns)))
         chosen = "*" if columns is None else ", ".join(map(identifier, columns))
         with reading(source.name):
-            return self.connection.execute(f"SELECT {chosen} FROM {source.relation}").to_arrow_table()
+            query = f"SELECT {chosen} FROM {source.relation} WHERE {where or 'true'}"
+            return self.connection.execute(query).to_arrow_table()
 
     def _query(self, sql: str, what: str) -> Source:
         with reading(what):
