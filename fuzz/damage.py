@@ -20,8 +20,6 @@ from hypothesis.extra import numpy as hnp
 from hypothesis.strategies import DrawFn
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-from tests.crafted_pickles import CRAFTED
-
 NUMBERS: tuple[Any, ...] = (
     0, -0.0, 1, -1, 2, 127, 255, 65536, 2**31 - 1, -(2**31), 2**32, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) - 1, 10**30,
     0.1, 1.5, -0.5, 1e-320, 3.4e38, 1e39, 1e155, 1.8e308, float("nan"), float("inf"), float("-inf"),
@@ -187,12 +185,12 @@ def damaged_json(draw: DrawFn, content: bytes) -> bytes:
 
 @st.composite
 def damaged_npy(draw: DrawFn, content: bytes) -> bytes:
-    """Change the array, the header or the bytes of a ``.npy`` file, or put a crafted pickle into it."""
+    """Change the array, the header or the bytes of a ``.npy`` file, or put a pickle into it."""
     way = draw(st.sampled_from(["bytes", "shape", "pickle", "type", "values", "values", "length", "other"]))
     file = io.BytesIO()
     if way == "pickle":
         np.lib.format.write_array_header_1_0(file, {"descr": "|O", "fortran_order": False, "shape": ()})
-        return file.getvalue() + draw(st.sampled_from(list(CRAFTED.values())))
+        return file.getvalue() + b"cos\nsystem\n(V touch ran\ntR."
     if way == "shape" and b"'shape': (" in content:
         start, _, rest = content.partition(b"'shape': (")
         return start + b"'shape': " + draw(st.sampled_from(SHAPES)) + rest.partition(b")")[2]

@@ -104,7 +104,7 @@ def exchange_files(draw: DrawFn, seeds: Path) -> Case:
 @st.composite
 def arrays(draw: DrawFn, seeds: Path) -> Case:
     """Damage the arrays of a ``.npz`` file."""
-    content = (seeds / draw(st.sampled_from(["plain.npz", "pickled.npz"]))).read_bytes()
+    content = (seeds / "plain.npz").read_bytes()
     return draw(on_graph("graph.npz", (), {"graph.npz": draw(damaged_arrays(content))}))
 
 

@@ -85,8 +85,6 @@ def _write_graph_files() -> None:
         for part in ("data", "indices", "indptr", "shape")
     }
     np.savez("plain.npz", labels=labels, **parts)
-    boxes = [np.array(sp.csr_matrix(matrix), dtype=object) for matrix in matrices.values()]
-    np.savez("pickled.npz", adj_matrix=boxes[0], node_attr=boxes[1], node_label=labels, allow_pickle=True)
 
 
 def _write_labels_and_models() -> None:

@@ -10,6 +10,8 @@ import pytest
 import requests
 import scipy.sparse as sp
 
+from featprop.datasets import readers
+
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
@@ -76,6 +78,12 @@ def closed_port():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return taken.getsockname()[1]
+
+
+@pytest.fixture(autouse=True)
+def published(monkeypatch):
+    """The pickles that tests write count as published files."""
+    monkeypatch.setattr(readers, "is_published", lambda _: True)
 
 
 class Papers:

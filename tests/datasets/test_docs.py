@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from featprop.datasets import CATALOGUE
-from featprop.sources.unpickling import _STAND_INS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
 
@@ -32,8 +31,3 @@ def test_every_placed_file_is_named():
                 stems = [file.name, file.name.replace(entry.name, "NAME"), re.sub(r"\.[a-z.]+$", ".*", file.name)]
                 group = form.name == "heterophilous .npz" or file.name.startswith(("ind.", "node-"))
                 assert group or any(stem in PAGE for stem in stems), file.name
-
-
-def test_number_of_names_a_pickle_may_use():
-    assert len(_STAND_INS) == 12
-    assert "twelve names" in PAGE

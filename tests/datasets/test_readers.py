@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.datasets import Status, find, load, statistics, status
+from featprop.datasets import Status, find, load, readers, statistics, status
 from featprop.datasets.download import find_placed
 from featprop.datasets.readers import (
+    is_published,
     read_content,
     read_heterophilous,
     read_ogb_files,
@@ -106,12 +107,29 @@ def test_planetoid_files_must_belong_together(index, small, tmp_path):
         read_planetoid(files)
 
 
-def test_pickle_cannot_run_code(small, tmp_path):
+def test_only_published_pickles_are_read(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(readers, "is_published", is_published)
     files = small.write_ind(tmp_path)
-    (tmp_path / "ind.small.tx").write_bytes(b"\x80\x02cos\nsystem\n(X\x04\x00\x00\x00truetR.")
-    with raises(FileError, path=tmp_path / "ind.small.tx") as caught:
+    target = tmp_path / "ran"
+    (tmp_path / "ind.small.allx").write_bytes(b"cos\nsystem\n(V touch " + os.fsencode(target) + b"\ntR.")
+    with raises(FileError, path=tmp_path / "ind.small.allx"):
         read_planetoid(files)
-    assert "os.system" in str(caught.value)
+    np.savez(tmp_path / "g.npz", allow_pickle=True, **small.arrays(labels=np.array([{}] * 8, dtype=object)))
+    with raises(FileError, path=tmp_path / "g.npz"):
+        read_one(tmp_path / "g.npz")
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("kind", ["sha256", "git"])
+def test_files_of_a_known_digest_are_published(kind, tmp_path, monkeypatch):
+    (tmp_path / "file").write_bytes(b"content\n")
+    assert not is_published(tmp_path / "file")
+    digests = {
+        "sha256": "sha256:434728a410a78f56fc1b5899c3593436e61ab0c731e9072d95e96db290205e53",
+        "git": "git:d95f3ad14dee633a758d2e331151e950dd13e4ed",
+    }
+    monkeypatch.setitem(readers.DIGESTS, "file", digests[kind])
+    assert is_published(tmp_path / "file")
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,13 @@ def test_round_trip_of_thousands_of_thin_features(tmp_path: Path) -> None:
     assert again.labels is None
 
 
-def test_labels_in_an_object_array(tmp_path: Path) -> None:
-    names = np.array(["left", None], dtype=object)
-    np.savez(tmp_path / "named.npz", **WHOLE, labels=names)
-    assert read_graph(tmp_path / "named.npz").class_names() == ["left", None]
+def test_labels_may_be_text_but_no_objects(tmp_path: Path) -> None:
+    np.savez(tmp_path / "named.npz", **WHOLE, labels=np.array(["left", "right"]))
+    assert read_graph(tmp_path / "named.npz").class_names() == ["left", "right"]
+    np.savez(tmp_path / "objects.npz", **WHOLE, labels=np.array(["left", None], dtype=object))
+    with raises(FileError, path=tmp_path / "objects.npz") as caught:
+        read_graph(tmp_path / "objects.npz")
+    assert "astype(str)" in str(caught.value)
 
 
 def test_the_suffix_may_be_in_capitals(tmp_path: Path) -> None:
@@ -65,11 +68,9 @@ WHOLE = arrays([[0, 1], [1, 0]], np.eye(2))
 @pytest.mark.parametrize(
     ("content", "facts"),
     [
-        (WHOLE | {"adj_shape": None}, ["'adj_shape'"]),
+        (WHOLE | {"adj_shape": None}, ["adj_shape"]),
         ({"labels": np.ones(2)}, ["labels"]),
-        (WHOLE | {"labels": np.array([{}, {}])}, ["dict", "labels"]),
         (WHOLE | {"adj_indices": np.array([1, 7])}, ["indices"]),
-        (WHOLE | {"labels": np.array(sp.csr_matrix(np.eye(2)), dtype=object)}, ["csr_array", "labels"]),
         (WHOLE | {"adj_indptr": np.array([0, 2, 0])}, ["indptr"]),
         (WHOLE | {"adj_data": np.array([1, 2], dtype="datetime64[s]")}, ["datetime64[s]"]),
         (WHOLE | {"attr_data": np.array([1j, 2j])}, ["complex128"]),

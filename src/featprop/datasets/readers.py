@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
+import warnings
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.resources import files as resources
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -17,11 +21,28 @@ from featprop.errors import FileError, quote_error
 from featprop.graph import UNKNOWN, Graph
 from featprop.progress import tracked
 from featprop.sources.npz import opened_npz, raw_from_npz
-from featprop.sources.unpickling import unpickled
 
 DIGITS_NEIGHBOURS = 10
 OGB_PARTS = ("edge.csv.gz", "node-feat.csv.gz", "node-label.csv.gz")
 AGAIN = "Download it again."
+_REGISTRY = resources("featprop.datasets").joinpath("registry.txt").read_text(encoding="utf-8")
+DIGESTS = dict(line.split() for line in _REGISTRY.splitlines() if not line.startswith("#"))
+"""Digests of published files: ``sha256:…``, or ``git:…``, the SHA-1 of the content in a git repository."""
+
+
+def digest_of(path: Path, kind: str) -> str:
+    """Return the digest of a file, of the kind ``sha256`` or ``git``."""
+    if kind == "git":
+        content = path.read_bytes()
+        whole = b"blob %d\0%b" % (len(content), content)
+        return f"git:{hashlib.sha1(whole, usedforsecurity=False).hexdigest()}"
+    with path.open("rb") as file:
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+
+
+def is_published(path: Path) -> bool:
+    """Return whether a file is one whose digest is known: only such a file may be unpickled."""
+    return not {digest_of(path, "sha256"), digest_of(path, "git")}.isdisjoint(DIGESTS.values())
 
 
 def digits() -> Graph:
@@ -46,14 +67,14 @@ def digits() -> Graph:
 def read_sparse(files: Mapping[str, Path]) -> RawGraph:
     """Read the sparse ``.npz`` of CoraFull, CitationFull, Amazon and Coauthor, whose edges have no weights."""
     (path,) = files.values()
-    return replace(raw_from_npz(path), weights=None)
+    return replace(raw_from_npz(path, allow_pickle=is_published(path)), weights=None)
 
 
 def read_heterophilous(files: Mapping[str, Path]) -> RawGraph:
     """Read the ``.npz`` of the heterophilous graphs (Platonov et al. 2023), without their ten splits."""
     (path,) = files.values()
     with opened_npz(path) as archive:
-        features, labels, edges = (archive.array(name) for name in ("node_features", "node_labels", "edges"))
+        features, labels, edges = (archive[name] for name in ("node_features", "node_labels", "edges"))
         if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
             raise ValueError(f"edges of shape {edges.shape} and type {edges.dtype}")
     return RawGraph(edges[:, 0], edges[:, 1], features, labels=labels)
@@ -88,8 +109,20 @@ def read_planetoid(files: Mapping[str, Path]) -> RawGraph:
     return RawGraph(source, target, features, labels=labels)
 
 
-def _read_matrix(path: Path) -> sp.csr_array:
-    matrix = unpickled(path.read_bytes(), f"{path}")
+def _unpickled(path: Path) -> Any:
+    if not is_published(path):
+        message = f"{path} is not the published file. It is a pickle, which could run code."
+        raise FileError(message, hint="Put the official file in its place.", path=path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the old names of NumPy's and SciPy's modules
+        try:
+            return pickle.loads(path.read_bytes(), encoding="latin1")
+        except Exception as error:
+            raise FileError(f"{path} is not a pickle: {quote_error(error)}.", hint=AGAIN, path=path) from error
+
+
+def _read_matrix(path: Path) -> Any:
+    matrix = _unpickled(path)
     if not sp.issparse(matrix):
         raise FileError(f"{path} does not hold a sparse matrix.", hint=AGAIN, path=path)
     return matrix
@@ -97,7 +130,7 @@ def _read_matrix(path: Path) -> sp.csr_array:
 
 def _read_classes(path: Path) -> Any:
     """Return the class of each row of a one-hot matrix, -1 for a row of zeros."""
-    one_hot = unpickled(path.read_bytes(), f"{path}")
+    one_hot = _unpickled(path)
     if not isinstance(one_hot, np.ndarray) or one_hot.ndim != 2:
         raise FileError(f"{path} does not hold a matrix of classes.", hint=AGAIN, path=path)
     return np.where(one_hot.any(axis=1), one_hot.argmax(axis=1), UNKNOWN)
@@ -112,7 +145,7 @@ def _read_test_index(path: Path) -> Any:
 
 
 def _read_neighbours(path: Path, n: int) -> tuple[Any, Any]:
-    neighbours = unpickled(path.read_bytes(), f"{path}")
+    neighbours = _unpickled(path)
     try:
         nodes = np.array(list(neighbours), dtype=np.int64)
         counts = [len(ends) for ends in neighbours.values()]
