@@ -51,16 +51,15 @@ def test_pickling_keeps_message_and_fields(error: FeatpropError) -> None:
     assert type(sent) is type(error)
     assert str(sent) == str(error)
     assert vars(sent) == vars(error)
-
-
-@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
-def test_error_is_also_of_the_built_in_kind(error: FeatpropError) -> None:
     assert isinstance(error, ImportError if isinstance(error, MissingExtraError) else ValueError)
 
 
-@pytest.mark.parametrize(
-    ("value", "closest"), [("fetprop", "featprop"), ("FeatProp", "featprop"), ("randomm", "random"), ("gnc", "gcn")]
-)
+def test_lists_and_long_texts_are_shortened() -> None:
+    assert [first_five(list("abcdef")[:length]) for length in (1, 6)] == ["1 (a)", "6 (a, b, c, d, e, …)"]
+    assert [shorten("abcdef", length) for length in (6, 5)] == ["abcdef", "abcd…"]
+
+
+@pytest.mark.parametrize(("value", "closest"), [("FeatProp", "featprop"), ("gnc", "gcn")])
 def test_unknown_choice_suggests_the_closest(value: str, closest: str) -> None:
     error = unknown_choice("strategy", value, ["random", "gcn", "featprop"])
     assert (error.parameter, error.value) == ("strategy", value)
@@ -71,24 +70,6 @@ def test_unknown_choice_suggests_the_closest(value: str, closest: str) -> None:
 @pytest.mark.parametrize("value", ["zzz", "", 3])
 def test_unknown_choice_lists_all_if_none_is_close(value: object) -> None:
     assert "featprop, random" in unknown_choice("strategy", value, ["random", "featprop"]).hint
-
-
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [
-        (["a"], "1 (a)"),
-        (list("abcde"), "5 (a, b, c, d, e)"),
-        (list("abcdef"), "6 (a, b, c, d, e, …)"),
-        (range(1_234), "1,234 (0, 1, 2, 3, 4, …)"),
-    ],
-)
-def test_first_five(values: list[object], text: str) -> None:
-    assert first_five(values) == text
-
-
-@pytest.mark.parametrize(("most", "text"), [(6, "abcdef"), (7, "abcdef"), (5, "abcd…"), (1, "…")])
-def test_a_long_text_is_cut(most: int, text: str) -> None:
-    assert shorten("abcdef", most) == text
 
 
 @pytest.mark.parametrize(

@@ -63,16 +63,6 @@ def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
     assert (tmp_path / "real.txt").stat().st_mode & 0o777 == 0o640
 
 
-def test_the_file_is_flushed_before_it_is_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[str] = []
-    flush, rename = os.fsync, Path.replace
-    monkeypatch.setattr("os.fsync", lambda descriptor: (done.append("flush"), flush(descriptor))[1])
-    monkeypatch.setattr(Path, "replace", lambda path, to: (done.append("rename"), rename(path, to))[1])
-    with replacing_file(tmp_path / "a.txt") as temporary:
-        temporary.write_text("1")
-    assert done == ["flush", "rename", "flush"]
-
-
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -114,15 +104,6 @@ def test_threads_that_write_one_file_leave_one_of_their_versions(tmp_path: Path)
     assert names(tmp_path) == ["a.txt"]
 
 
-def test_an_existing_file_is_refused_unless_forced(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(FILLED)
-    with raises(FileError, path=path), writing_output(path, force=False):
-        pass
-    assert names(tmp_path) == ["a.csv"]
-    assert path.read_text() == FILLED
-
-
 @pytest.mark.parametrize("content", [FILLED, "\ufeffid;Label\na;\nb;x\n", "notes\nmine\n", 'id,label\n"a,"b"c\nb,x\n'])
 def test_labels_are_backed_up_before_they_are_overwritten(
     tmp_path: Path, content: str, caplog: pytest.LogCaptureFixture
@@ -152,9 +133,12 @@ def test_a_file_without_labels_is_overwritten_without_a_backup(tmp_path: Path, n
     assert names(tmp_path) == [name]
 
 
-def test_folders_and_other_suffixes_are_refused(tmp_path: Path) -> None:
+def test_folders_other_suffixes_and_existing_files_are_refused(tmp_path: Path) -> None:
     with raises(FileError, path=tmp_path):
         check_output(tmp_path, force=True)
     with raises(ParameterError, parameter="out", choices=(".csv", ".parquet")):
         check_output(tmp_path / "a.txt", force=True, suffixes=(".csv", ".parquet"))
     check_output(tmp_path / "A.CSV", force=False, suffixes=(".csv",))
+    (tmp_path / "A.CSV").touch()
+    with raises(FileError, path=tmp_path / "A.CSV"):
+        check_output(tmp_path / "A.CSV", force=False)

@@ -31,8 +31,6 @@ log = logging.getLogger(__name__)
 
 STALE_AFTER_S = 24 * 3600.0
 """Age in seconds after which a temporary file of another machine is removed."""
-DISK_FULL = frozenset({None, errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
-"""Error numbers of a full disk; NumPy's error about bytes it could not write has none."""
 TABLES = (".csv", ".tsv", ".txt", ".parquet")
 EXPORTS = (".json", ".jsonl")
 MIN_SECONDS = 0.5
@@ -83,7 +81,12 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         temporary = Path(tempfile.mkdtemp(prefix=f"{_prefix(place)}{os.getpid()}-", suffix=".tmp", dir=place.parent))
         temporary.chmod(0o777 & ~_umask())
         yield temporary
-        _exchange(temporary, place)
+        old = _set_aside(place)
+        if place.exists():
+            shutil.rmtree(old, ignore_errors=True)
+            place.rename(old)
+        temporary.rename(place)
+        shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise write_error(path, error) from error
     finally:
@@ -98,22 +101,6 @@ def restore_interrupted(path: Path) -> None:
     if not os.path.lexists(place):
         with suppress(OSError):
             _set_aside(place).rename(place)
-
-
-def _exchange(new: Path, place: Path) -> None:
-    """Rename a folder to its place and remove the one that was there; another process may be doing the same."""
-    old = _set_aside(place)
-    while True:
-        try:
-            if place.exists():
-                shutil.rmtree(old, ignore_errors=True)
-                place.rename(old)
-            new.rename(place)
-            break
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT) or not new.exists():
-                raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _set_aside(place: Path) -> Path:
@@ -165,17 +152,13 @@ def unused_name(path: Path, ending: str) -> Path:
 
 def write_error(path: Path, error: OSError) -> FileError:
     """Return the error for a file that the system could not write."""
-    reason = error.strerror or quote_error(error)
-    if error.errno in DISK_FULL:
-        return FileError(f"Cannot write {path}: {reason}.", hint="Free some disk space, or write elsewhere.", path=path)
-    return FileError(f"Cannot write {path}: {reason}.", hint="Choose a place you may write to.", path=path)
+    message = f"Cannot write {path}: {error.strerror or quote_error(error)}."
+    return FileError(message, hint="Check the free space and your permissions, or write elsewhere.", path=path)
 
 
 def flush(path: Path) -> None:
     """Wait until a file, or the entries of a folder, are on the disk."""
-    if os.name == "nt" and path.is_dir():
-        return
-    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError as error:

@@ -547,12 +547,6 @@ def _conversion_hint(source: Any) -> str:
     parts = source if isinstance(source, list | tuple) and source else [source]
     if any(is_a(part, "pandas", "DataFrame") or isinstance(part, pa.Table) for part in parts):
         return "Use fp.Graph.from_tables(nodes, edges)."
-    if any(is_a(part, "torch_geometric", "Data") for part in parts):
-        return "Pass one graph at a time."
-    if any(sp.issparse(part) or isinstance(part, np.ndarray) or is_a(part, "torch", "Tensor") for part in parts):
+    if any(sp.issparse(part) or isinstance(part, np.ndarray) for part in parts):
         return "Use fp.Graph.from_scipy(adjacency, features)."
-    if package_of(source) == "dgl":
-        return "Use fp.Graph.from_scipy(graph.adj_external(scipy_fmt='csr'), graph.ndata['feat'].numpy())."
-    if package_of(source) == "igraph":
-        return "Pass graph.to_networkx(), with the features in the vertex attribute 'x'."
     return "Use fp.read_graph(path), or fp.Graph.from_scipy, from_tables, from_pyg or from_networkx."

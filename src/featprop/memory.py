@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 from featprop.errors import ParameterError
@@ -13,7 +12,7 @@ MIN_MEMORY = 10**9
 
 PROCESS_STATUS = Path("/proc/self/status")
 UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-SIZE = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?:([kmgt]?)(i?)b|([kmgt]?)(i?))", re.IGNORECASE)
+SIZE = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?:([kmgt])(i?))?b?", re.IGNORECASE)
 
 
 def parse_bytes(text: str, parameter: str = "max_memory") -> int:
@@ -30,9 +29,8 @@ def parse_bytes(text: str, parameter: str = "max_memory") -> int:
     if found is None:
         message = f"`{parameter}` must be a size such as 500MB, 4GB or 2GiB, not {text!r}."
         raise ParameterError(message, parameter=parameter, value=text)
-    number = float(found[1])
-    unit, binary = (found[2], found[3]) if found[2] is not None else (found[4], found[5])
-    size = int(number * (1024 if binary else 1000) ** UNITS[unit.lower()])
+    number, unit, binary = found.groups(default="")
+    size = int(float(number) * (1024 if binary else 1000) ** UNITS[unit.lower()])
     if size < 1:
         raise ParameterError(f"`{parameter}` must be above 0, not {text!r}.", parameter=parameter, value=text)
     return size
@@ -62,10 +60,5 @@ def peak_memory() -> int:
     try:
         lines = PROCESS_STATUS.read_text(encoding="ascii").splitlines()
     except OSError:
-        if sys.platform == "win32":
-            return 0
-        import resource
-
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
+        return 0
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), 0)
