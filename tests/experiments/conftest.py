@@ -35,7 +35,7 @@ def rings() -> Graph:
     return Graph.from_scipy(adjacency, features, ids=[f"n{i}" for i in range(12)], labels=labels)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def line() -> Callable[..., Result]:
     """Make a result; fields that are not given do not matter."""
 

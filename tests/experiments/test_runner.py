@@ -1,5 +1,8 @@
-"""The runner and the command, in this process where that is possible."""
+"""The runner and the command, in this process where that is possible, and in processes that are stopped and killed."""
 
+import os
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -13,7 +16,7 @@ import pytest
 from featprop.errors import FileError
 from featprop.experiments import runner
 from featprop.experiments.protocol import Protocol
-from featprop.experiments.results import Result, appending, read_results
+from featprop.experiments.results import Result, locking, read_results
 from featprop.experiments.runner import Failure, run_trials
 from featprop.experiments.settings import Settings, Spec, Trial
 from featprop.sources import read_graph
@@ -78,16 +81,9 @@ def test_overlapping_settings_run_once(graph_folder: Path, tmp_path: Path) -> No
         settings_for(graph_folder, "featprop", models=["gcn", "sgc"]),
         settings_for(graph_folder, "random", "featprop", seeds=3),
     ]
-    outcome = runner.run(wanted, tmp_path / "together")
-    lines = read_results(tmp_path / "together")
+    outcome = runner.run(wanted, tmp_path)
+    lines = read_results(tmp_path)
     assert outcome.done == len(lines) == len({line.cell for line in lines}) == 16 + 4 + 12
-    for settings in wanted:
-        runner.run([settings], tmp_path / "apart")
-
-    def scores(folder: str) -> dict[Any, Any]:
-        return {line.cell: (line.nodes, line.macro_f1) for line in read_results(tmp_path / folder)}
-
-    assert scores("together") == scores("apart")
 
 
 @pytest.mark.usefixtures("in_process")
@@ -152,6 +148,51 @@ def is_busy(child: psutil.Process) -> bool:
     return bool(child.cpu_times().user > before)
 
 
+def words(graph: Path, out: Path) -> list[str]:
+    strategies = ["--strategy", "random", "--strategy", "anrmab"]
+    sizes = ["--budgets", "8,16,24", "--seeds", "2", "--epochs", "20", "--jobs", "1", "--out", str(out)]
+    return ["experiments", "run", "--dataset", str(graph), *strategies, *sizes]
+
+
+def essence(out: Path) -> dict[Any, Any]:
+    return {
+        line.cell: (line.nodes, line.macro_f1, line.micro_f1, line.accuracy, line.mean_distance, line.state)
+        for line in read_results(out)
+    }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_stopped_run_resumes_with_the_same_results(graph_folder: Path, tmp_path: Path, run: Run) -> None:
+    """Stop it with Ctrl-C, as a terminal does, and leave half a line in the file."""
+    straight, broken = tmp_path / "straight", tmp_path / "broken"
+    done = run(*words(graph_folder, straight))
+    assert done.exit_code == 0, done.output
+    assert "24 cells" in done.output
+
+    command = [sys.executable, "-m", "featprop", *words(graph_folder, broken)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 300
+    while not essence(broken) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    workers = psutil.Process(process.pid).children()
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 130, errors
+    assert "Run the same command to continue." in errors
+    assert "Traceback" not in errors
+    _, alive = psutil.wait_procs(workers, timeout=300)
+    assert not alive, "workers exit with their parent"
+    assert 1 <= len(essence(broken)) < 24
+    with (broken / "blobs.jsonl").open("ab") as file:
+        file.write(b'{"dataset":"blobs","strat')
+
+    done = run(*words(graph_folder, broken))
+    assert done.exit_code == 0, done.output
+    assert essence(broken) == essence(straight)
+    assert (broken / "blobs.jsonl").read_bytes().count(b"\n") == 24
+    assert "\n0 cells" in run(*words(graph_folder, broken)).output
+
+
 @pytest.mark.usefixtures("in_process")
 def test_command_runs_and_reports(graph_folder: Path, run: Run) -> None:
     words = ["--dataset", graph_folder, "--strategy", "random", "--budgets", "8,12", "--seeds", "1", "--epochs", "10"]
@@ -203,7 +244,7 @@ def test_graph_without_labels_is_refused(graph_folder: Path, run: Run) -> None:
 
 
 def test_folder_in_use_is_refused(graph_folder: Path, run: Run) -> None:
-    with appending(Path("results")):
+    with locking(Path("results")):
         result = run("experiments", "run", "--dataset", graph_folder, "--strategy", "random", "--out", "results")
     assert result.exit_code == 2
     assert "results" in result.output

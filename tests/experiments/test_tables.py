@@ -1,24 +1,26 @@
-"""Tables from a few results, checked by hand."""
+"""Tables and figures of a few results, checked by hand."""
 
 import csv
 import math
-import re
 from collections.abc import Callable
 from io import StringIO
+from typing import Any
 
 import numpy as np
 import pytest
 
 from featprop.errors import FileError
-from featprop.experiments.demo import summarize_worth
-from featprop.experiments.report import replace_tables, summarize_findings
+from featprop.experiments.figures import KINDS, error_against_loss, model_comparison, strategy_curves, style_of
+from featprop.experiments.report import build_drawings, build_tables, rank_strategies, replace_tables
 from featprop.experiments.results import Result
 from featprop.experiments.summary import Results, Runs, paired_test
 from featprop.experiments.tables import (
     Table,
+    calibration_table,
     correlation,
     correlation_table,
     datasets_table,
+    default_table,
     matrix_table,
     score_table,
     time_table,
@@ -38,99 +40,113 @@ def results(line: Make) -> Results:
     return Results([*lines, line("degree", 10, 0, 0.9)])
 
 
-def texts(table: Table | None) -> list[list[str]]:
+def scores(results: Results, model: str = "gcn", protocol: str = "paper") -> Table:
+    table = score_table(results, "macro_f1", model, protocol)
     assert table is not None
-    return [[cell.text for cell in row] for row in table.rows]
+    return table
+
+
+def rows(table: Table | None) -> list[list[str]]:
+    assert table is not None
+    return table.rows
+
+
+def first_scores(results: Results, model: str = "gcn") -> dict[str, str]:
+    """Return the Macro-F1 on the first data set, by the title of the row."""
+    return {row[0]: row[1].strip("*") for row in scores(results, model).rows}
 
 
 def test_score_is_the_mean_over_budgets_with_its_spread_over_seeds(results: Results) -> None:
-    table = score_table(results, "macro_f1", "gcn", "paper")
-    assert table is not None
+    table = scores(results)
     assert table.columns == ["strategy", "ours", "p", "paper", "difference"]
     assert table.groups == [("", 1), ("Cora", 4)]
-    random, degree, featprop = texts(table)
+    random, degree, featprop = table.rows
     # gaps 20, 22, 18: mean 20, standard error 2/sqrt 3, t = 17.32 with 2 degrees of freedom, p = 0.0033
     assert random == ["Random", "52.00 ± 3.46", "0.003", "59.83 ± 5.77", "−7.83"]
-    assert featprop == ["FeatProp", "72.00 ± 2.00", "", "74.89 ± 2.63", "−2.89"]
+    assert featprop == ["FeatProp", "**72.00 ± 2.00**", "", "74.89 ± 2.63", "−2.89"]
     assert degree == ["Degree", "–", "", "63.30 ± 0.55", "–"], "a seed without all budgets does not count"
-    assert [[cell.bold for cell in row] for row in table.rows][2] == [False, True, False, False, False]
     assert "10, 20" in table.note
+    assert rank_strategies(results) == ["Cora, Macro-F1 of a GCN: FeatProp 72.0, Random 52.0."]
 
 
 def test_table_formats(results: Results) -> None:
-    table = score_table(results, "macro_f1", "gcn", "paper")
-    assert table is not None
+    table = scores(results)
     markdown = table.markdown()
     assert "| strategy | Cora: ours | p | paper | difference |" in markdown
     assert "| FeatProp | **72.00 ± 2.00** |  | 74.89 ± 2.63 | −2.89 |" in markdown
     latex = table.latex()
     assert r"FeatProp & \textbf{72.00 $\pm$ 2.00} &  & 74.89 $\pm$ 2.63 & $-$2.89 \\" in latex
     assert r" & \multicolumn{4}{c}{Cora} \\" in latex
-    rows = list(csv.DictReader(StringIO(table.csv())))
-    assert [row["strategy"] for row in rows] == ["Random", "Degree", "FeatProp"]
-    assert (rows[0]["Cora: ours"], rows[0]["p"]) == ("52.00 ± 3.46", "0.003")
+    first, _, last = csv.DictReader(StringIO(table.csv()))
+    assert (first["strategy"], first["Cora: ours"], first["p"]) == ("Random", "52.00 ± 3.46", "0.003")
+    assert (last["strategy"], last["Cora: ours"], last["p"]) == ("FeatProp", "72.00 ± 2.00", "")
     assert "<b>72.00 ± 2.00</b>" in table.html()
 
 
 def test_columns_of_the_paper_only_where_it_prints_numbers(line: Make) -> None:
     lines = [line("random", 10, seed, 0.5, protocol="unlabelled", dataset="coauthor-cs") for seed in (0, 1)]
-    table = score_table(Results(lines), "macro_f1", "gcn", "unlabelled")
-    assert table is not None
-    assert table.groups[1] == ("coauthor-cs (in place of CoraFull)", 2)
+    assert scores(Results(lines), protocol="unlabelled").groups[1] == ("coauthor-cs (in place of CoraFull)", 2)
     assert score_table(Results(lines), "macro_f1", "sgc", "unlabelled") is None
     both = Results([*lines, line("random", 10, 0, 0.5, protocol="unlabelled", dataset="corafull")])
-    table = score_table(both, "macro_f1", "gcn", "unlabelled")
-    assert table is not None
-    assert [title for title, _ in table.groups] == ["", "CoraFull", "coauthor-cs"], "it replaces nothing"
+    titles = [title for title, _ in scores(both, protocol="unlabelled").groups]
+    assert titles == ["", "CoraFull", "coauthor-cs"], "it replaces nothing"
 
 
-def runs(*values: float) -> Runs:
-    return Runs((10,), tuple(range(len(values))), np.array([values]))
+def runs(*values: float, first: int = 0) -> Runs:
+    return Runs((10,), tuple(range(first, first + len(values))), np.array([values]))
 
 
 def test_paired_test() -> None:
     assert paired_test(runs(1, 2), runs(1, 2)) == 1.0
     assert paired_test(runs(2, 3), runs(1, 2)) == 0.0
     assert paired_test(runs(1), runs(2)) is None
-    assert paired_test(runs(1, math.nan, 4), runs(0, 5, 2)) == pytest.approx(0.2048, abs=1e-3)
+    # gaps 1 and 2: mean 1.5, standard error 0.5, t = 3 with 1 degree of freedom
+    assert paired_test(runs(9, 1, 4), runs(0, 2, first=1)) == pytest.approx(0.2048, abs=1e-3)
+
+
+def test_spread_of_a_budget() -> None:
+    several = Runs((10, 20), (0, 1, 2, 3), np.array([[10.0, 20, 30, 40], [50.0, 50, 50, 50]]))
+    assert several.means == pytest.approx([25, 50])
+    assert several.deviations == pytest.approx([math.sqrt(500 / 3), 0])
+    assert several.errors == pytest.approx([math.sqrt(500 / 3) / 2, 0])
+    assert runs(10).deviations.tolist() == [0]
 
 
 def test_running_times_are_summed(results: Results) -> None:
     table = time_table(results, "gcn")
-    rows = {row[0]: row for row in texts(table)}
-    assert rows["FeatProp"] == ["FeatProp", "6.0 s", "3.0 s", "1 MB", "239 s"]
-    assert rows["Degree"][1:] == ["1.0 s", "0.5 s", "1 MB", "–"]
     assert table is not None
+    by_strategy = {row[0]: row for row in table.rows}
+    assert by_strategy["FeatProp"] == ["FeatProp", "6.0 s", "3.0 s", "1 MB", "239 s"]
+    assert by_strategy["Degree"][1:] == ["1.0 s", "0.5 s", "1 MB", "–"]
     assert "3 runs" in table.note
 
 
 def test_data_sets_next_to_the_paper() -> None:
-    figures = {"nodes": 2708, "edges": 5278, "classes": 7, "features": 1433, "labelled": 2708, "homophily": 0.81}
-    assert texts(datasets_table({"cora": figures, "other": figures}, ["cora"])) == [
+    counts = {"nodes": 2708, "edges": 5278, "classes": 7, "features": 1433, "labelled": 2708, "homophily": 0.81}
+    assert rows(datasets_table({"cora": counts, "other": counts}, ["cora"])) == [
         ["Cora", "here", "2,708", "5,278", "7", "1,433", "2,708", "0.81"],
         ["", "paper", "2,708", "5,429", "7", "3,703", "", ""],
     ]
     assert datasets_table({}, ["cora"]) is None
     names = ["corafull", "coauthor-cs"]
-    assert [row[0] for row in texts(datasets_table(dict.fromkeys(names, figures), names))] == ["CoraFull", "", names[1]]
+    table = datasets_table(dict.fromkeys(names, counts), names)
+    assert [row[0] for row in rows(table)] == ["CoraFull", "", names[1]]
 
 
 def test_correlation_of_five_selections(line: Make) -> None:
     errors, distances = [0.1, 0.2, 0.3, 0.5, 0.4], [1.0, 2.0, 3.0, 4.0, 5.0]
-    pairs = zip(errors, distances, strict=True)
     lines = [
         line("random", 10, seed, 0.5, accuracy=1 - error, mean_distance=distance, max_distance=6 - distance / 10)
-        for seed, (error, distance) in enumerate(pairs)
+        for seed, (error, distance) in enumerate(zip(errors, distances, strict=True))
     ]
-    found = correlation(Results(lines).table)
-    assert found is not None
-    assert found.selections == 5
-    assert found.mean_rho == pytest.approx(0.9)
-    assert found.within == pytest.approx(0.9)
-    assert found.max_rho == pytest.approx(-0.9)
-    assert found.mean_r == pytest.approx(np.corrcoef(errors, distances)[0, 1])
+    assert correlation(Results(lines).table) == {
+        "Pearson": pytest.approx(np.corrcoef(errors, distances)[0, 1]),
+        "Spearman": pytest.approx(0.9),
+        "Spearman within a budget": pytest.approx(0.9),
+        "Spearman, max distance": pytest.approx(-0.9),
+    }
     assert correlation(Results(lines[:4]).table) is None
-    assert texts(correlation_table(Results(lines), "gcn", "paper"))[0][:4] == ["Cora", "5", "0.90", "0.90"]
+    assert rows(correlation_table(Results(lines), "gcn", "paper"))[0][:2] == ["Cora", "5"]
 
 
 def test_correlation_within_budgets_skips_constant_and_small_ones(line: Make) -> None:
@@ -150,58 +166,72 @@ def test_correlation_within_budgets_skips_constant_and_small_ones(line: Make) ->
     found = correlation(Results(lines).table)
     assert found is not None
     falls = 1 - 6 * (25 + 9 + 1 + 1 + 16 + 16) / (6 * 35)
-    assert found.within == pytest.approx((1 + falls) / 2)
-    assert math.isnan(found.max_rho), "the largest distance is constant"
-    few = [each for each in lines if each.budget == 40] + [lines[0]]
-    found = correlation(Results(few).table)
-    assert found is not None
-    assert math.isnan(found.within)
+    assert found["Spearman within a budget"] == pytest.approx((1 + falls) / 2)
+    assert math.isnan(found["Spearman, max distance"]), "the largest distance is constant"
+    few = correlation(Results([*(each for each in lines if each.budget == 40), lines[0]]).table)
+    assert few is not None
+    assert math.isnan(few["Spearman within a budget"])
     for budget in (80, 160):
         assert correlation(Results([each for each in lines if each.budget == budget]).table) is None
 
 
-def test_findings_follow_the_numbers(results: Results, line: Make) -> None:
-    headline, sentence = summarize_findings(results)
-    assert "every data set" in headline
-    assert "FeatProp 72.0, Random 52.0" in sentence
-    assert "74.89" in sentence
-    assert "2.89" not in sentence.replace("74.89", ""), "other budgets than the paper"
-    worse = Results([line("featprop", 10, 0, 0.4), line("random", 10, 0, 0.5)])
-    assert "0 of 1" in summarize_findings(worse)[0]
-    assert len(summarize_findings(Results([line("featprop", 10, 0, 0.4, model="sgc")]))) == 2
+def test_matrix_of_strategies_and_budgets(line: Make) -> None:
+    lines = [line("random", budget, seed, 0.5 + seed / 10) for budget in (10, 20) for seed in (0, 1)]
+    lines += [line("featprop", 10, 0, 0.9), line("featprop", 20, 0, 0.4)]
+    table = matrix_table(Results(lines), "macro_f1", "gcn", "paper")
+    assert table is not None
+    assert (table.groups, table.columns) == ([("", 1), ("Cora", 2)], ["strategy", "10", "20"])
+    assert table.rows == [["Random", "55.0 ± 5.0", "**55.0 ± 5.0**"], ["FeatProp", "**90.0**", "40.0"]]
+    assert matrix_table(Results(lines), "macro_f1", "sgc", "paper") is None
 
 
-@pytest.mark.parametrize(
-    ("ours", "paper", "headline", "ahead"),
-    [
-        ([80, 94, 96, 98], [79, 95, 95, 98], [20, 80], [2, 4, 10, 40]),
-        ([60, 79, 87, 94], [50, 60, 70, 80], [10, 10], []),
-        ([50, 77, 87, 92], [60, 80, 90, 95], [40, 40], [1, 4, 40]),
-        ([50, 70, 80, 93], [50, 70, 80, 92], [], [1, 4, 80]),
-    ],
-)
-def test_worth_of_labels(ours: list[float], paper: list[float], headline: list[int], ahead: list[int]) -> None:
-    """Random labels reach 56, 78, 86 and 93 percent: 20 chosen labels of 94 are worth 80 random ones."""
-    each = (np.repeat(np.array(values, float)[:, None], 2, axis=1) for values in (ours, [56, 78, 86, 93], paper))
-    found = summarize_worth(*(Runs((10, 20, 40, 80), (0, 1), percent) for percent in each))
-    assert [int(number) for number in re.findall(r"\d+", found[0])] == headline
-    assert [int(number) for number in re.findall(r"\d+", found[-1])] == ahead, "budgets at which the default leads"
+@pytest.fixture
+def default_lines(line: Make) -> list[Result]:
+    """On two data sets the default has 80, 81, 82; herding with a ridge 80, 81, 83 and with a GCN 60, 60, 60."""
+    made = []
+    for dataset in ("cora", "pubmed"):
+        for seed, score in enumerate((0.80, 0.81, 0.82)):
+            ours = {"model": "ridge", "dataset": dataset, "schedule": (10,), "calibration_error": 0.05 + score / 100}
+            made.append(line("featprop-diffused", 10, seed, score, **ours))
+            made.append(line("featprop-diffused", 10, seed, score, **ours | {"protocol": "unlabelled"}))
+        for seed, score in enumerate((0.80, 0.81, 0.83)):
+            made.append(line("herding", 10, seed, score, model="ridge", dataset=dataset))
+            made.append(line("herding", 10, seed, 0.60, model="gcn", dataset=dataset))
+    return [*made, line("random", 10, 0, 0.9, model="gcn", dataset="cora")]
 
 
-def test_spread_of_a_budget() -> None:
-    several = Runs((10, 20), (0, 1, 2, 3), np.array([[10.0, 20, 30, 40], [50.0, 50, 50, 50]]))
-    curve = several.curve()
-    assert curve.mean == pytest.approx([25, 50])
-    assert curve.deviation == pytest.approx([math.sqrt(500 / 3), 0])
-    assert curve.error == pytest.approx([math.sqrt(500 / 3) / 2, 0])
-    assert (several.text(0), several.text(1)) == ("25.0 ± 12.9", "50.0 ± 0.0")
-    assert runs(10).curve().deviation.tolist() == [0]
-    assert runs(10).text(0) == "10.0"
+def test_pairs_that_ran_on_every_data_set_are_ranked(default_lines: list[Result]) -> None:
+    table = default_table(Results(default_lines), "macro_f1", "paper")
+    assert table is not None
+    assert table.columns == ["strategy", "model", "Cora", "PubMed", "mean"]
+    # gaps to the default 0, 0, 1: t = 1 with 2 degrees of freedom, p = 0.42
+    assert [row[1:] for row in table.rows] == [
+        ["ridge", "**81.3 ± 1.5 ≈**", "**81.3 ± 1.5 ≈**", "**81.3**"],
+        ["ridge", "81.0 ± 1.0", "81.0 ± 1.0", "81.0"],
+        ["gcn", "60.0 ± 0.0", "60.0 ± 0.0", "60.0"],
+    ], "random selection ran on one data set only"
+
+
+def test_graphs_on_disk_have_a_separate_table(default_lines: list[Result], line: Make) -> None:
+    made = line("featprop-diffused", 10, 0, 0.7, model="ridge", dataset="somewhere/made", schedule=(10,))
+    both = Results([*default_lines, made])
+    published, on_disk = (default_table(both, "macro_f1", "paper", which) for which in (True, False))
+    assert published is not None
+    assert on_disk is not None
+    assert published.columns[2:4] == ["Cora", "PubMed"]
+    assert on_disk.columns == ["strategy", "model", "made", "mean"]
+
+
+def test_calibration_error_is_averaged_over_seeds(default_lines: list[Result], line: Make) -> None:
+    table = calibration_table(Results(default_lines))
+    assert rows(table) == [["Cora", "ridge", "0.058"], ["PubMed", "ridge", "0.058"]]
+    without = Results([line("herding", 10, 0, 0.8, model="ridge")])
+    assert calibration_table(without) is None
+    assert default_table(without, "macro_f1", "paper") is None
 
 
 def test_marked_tables_of_a_page_are_replaced(results: Results) -> None:
-    table = score_table(results, "macro_f1", "gcn", "paper")
-    assert table is not None
+    table = scores(results)
     page = "Before.\n\n<!-- table macro-f1-gcn-paper -->\nold\n<!-- end -->\n\nAfter.\n"
     fresh = replace_tables(page, [table])
     assert fresh == f"Before.\n\n<!-- table macro-f1-gcn-paper -->\n{table.markdown()}<!-- end -->\n\nAfter.\n"
@@ -210,15 +240,116 @@ def test_marked_tables_of_a_page_are_replaced(results: Results) -> None:
         replace_tables("<!-- table nothing -->\n<!-- end -->", [table])
 
 
-def test_matrix_of_strategies_and_budgets(line: Make) -> None:
-    lines = [line("random", budget, seed, 0.5 + seed / 10) for budget in (10, 20) for seed in (0, 1)]
-    lines += [line("featprop", 10, 0, 0.9), line("featprop", 20, 0, 0.4)]
-    table = matrix_table(Results(lines), "macro_f1", "gcn", "paper")
-    assert table is not None
-    assert (list(table.groups), list(table.columns)) == ([("", 1), ("Cora", 2)], ["strategy", "10", "20"])
-    cells = {row[0].text: [(cell.text, cell.bold) for cell in row[1:]] for row in table.rows}
-    assert cells == {
-        "Random": [("55.0 ± 5.0", False), ("55.0 ± 5.0", True)],
-        "FeatProp": [("90.0", True), ("40.0", False)],
+def test_options_of_a_strategy_are_rows(line: Make) -> None:
+    results = Results(
+        [
+            line("featprop", 10, 0, 0.7),
+            line("featprop", 10, 0, 0.6, options={"layers": 1}),
+            line("featprop", 10, 0, 0.5, options={"layers": 3, "distance": "l1"}),
+            line("featprop-kcenter", 10, 0, 0.4, options={"layers": 1}),
+            line("featprop-kcenter", 10, 0, 0.3),
+        ]
+    )
+    assert list(results.strategies) == [
+        "featprop",
+        "featprop[distance=l1,layers=3]",
+        "featprop[layers=1]",
+        "featprop-kcenter",
+        "featprop-kcenter[layers=1]",
+    ]
+    assert first_scores(results) == {
+        "FeatProp": "70.00",
+        "FeatProp (distance = l1, layers = 3)": "50.00",
+        "FeatProp (layers = 1)": "60.00",
+        "FeatProp (K-Center)": "30.00",
+        "FeatProp (K-Center, layers = 1)": "40.00",
     }
-    assert matrix_table(Results(lines), "macro_f1", "sgc", "paper") is None
+    paper = {row[0]: row[3] for row in scores(results).rows}
+    assert paper["FeatProp"] == "74.89 ± 2.63"
+    assert paper["FeatProp (layers = 1)"] == "–", "the paper prints the default options"
+
+
+def test_settings_of_a_model_are_separate_tables(line: Make) -> None:
+    results = Results([line("random", 10, 0, 0.5), line("random", 10, 0, 0.6, settings={"hidden": 32})])
+    assert list(results.models) == ["gcn", "gcn[hidden=32]"]
+    assert first_scores(results) == {"Random": "50.00"}
+    table = scores(results, "gcn[hidden=32]")
+    assert (table.name, table.title) == ("macro-f1-gcn[hidden=32]-paper", "Macro-F1 of a GCN (hidden = 32)")
+    assert table.columns == ["strategy", "ours", "p"], "the paper prints the default settings"
+    alone = scores(Results(results.lines[1:]))
+    assert alone.title == "Macro-F1 of a GCN"
+    assert "hidden = 32" in alone.note
+
+
+def test_graphs_of_one_name_are_separate_data_sets(line: Make) -> None:
+    one = [line("random", 10, 0, 0.5, graph="abcdef123"), line("random", 20, 0, 0.5)]
+    assert first_scores(Results(one)) == {"Random": "50.00"}, "a result without a fingerprint is of the only graph"
+    two = Results([*one, line("random", 10, 0, 0.7, graph="123456fff")])
+    titles = [title for title, _ in scores(two).groups]
+    assert titles == ["", "Cora", "Cora (123456)", "Cora (abcdef)"]
+    assert "20 (Cora); 10 (Cora (123456), Cora (abcdef))" in scores(two).note
+    drawing = strategy_curves(two, "curves", "macro_f1", "gcn", "paper")
+    assert drawing is not None
+    assert "Cora (123456), Random: 70.0 with 10" in drawing.description
+
+
+def test_schedules_are_rows(line: Make) -> None:
+    """10, 20, 40 is the paper's schedule; 10, 40 is another, and both begin with the same 10."""
+    results = Results(
+        [
+            line("age", 10, 0, 0.3, schedule=(10,)),
+            line("age", 20, 0, 0.5, schedule=(10, 20)),
+            line("age", 40, 0, 0.7, schedule=(10, 20, 40)),
+            line("age", 40, 0, 0.9, schedule=[10, 40]),
+            *(line("random", budget, 0, 0.1) for budget in (10, 40)),
+        ]
+    )
+    assert first_scores(results) == {"AGE": "50.00", "AGE (budgets = 10-40)": "60.00", "Random": "10.00"}
+
+
+def test_figures_need_results(line: Make) -> None:
+    few = Results([line("featprop", 10, 0, 0.5), line("random", 10, 0, 0.4)])
+    drawn = [strategy_curves(few, kind, "macro_f1", "gcn", "paper") for kind in KINDS]
+    assert [drawing is not None for drawing in drawn] == [True, False, False]
+    assert strategy_curves(few, "curves", "macro_f1", "sgc", "paper") is None
+    assert model_comparison(few, "macro_f1", "paper") is None
+    assert error_against_loss(few, "gcn", "paper") is not None
+    assert error_against_loss(few, "gcn", "unlabelled") is None
+
+
+def test_variants_and_unknown_strategies_have_distinct_styles(line: Make) -> None:
+    options: list[dict[str, Any]] = [{}, {"layers": 1}, {"layers": 3}]
+    names = ("random", "degree", "mine", "yours", "herding", "featprop-diffused")
+    lines = [line("featprop", 10, 0, 0.5, options=given) for given in options]
+    results = Results([*lines, *(line(name, 10, 0, 0.5) for name in names)])
+    looks = [style_of(results, name) for name in results.strategies]
+    assert len({(look.colour, look.marker, str(look.dashes)) for look in looks}) == len(looks) == 9
+    assert {"FeatProp (layers = 1)", "mine", "herding"} <= {look.label for look in looks}
+
+
+def test_all_tables_and_figures_of_variants_have_different_names(line: Make) -> None:
+    generator = np.random.default_rng(0)
+    results = Results(
+        [
+            line(name, budget, seed, float(generator.random()), mean_distance=generator.random(), **variant)
+            for name in ("featprop", "mine", "featprop-hidden")
+            for budget in (10, 20)
+            for seed in (0, 1, 2)
+            for variant in (
+                {"graph": "abcdef1"},
+                {"graph": "123456f", "options": {"layers": 1}},
+                {"graph": "123456f", "settings": {"act": "a/b c"}},
+                {"graph": "123456f", "model": "ridge"},
+            )
+        ]
+    )
+    drawings, tables = build_drawings(results), build_tables(results, {})
+    for names in ([each.name for each in drawings], [table.name for table in tables]):
+        assert len(set(names)) == len(names)
+        assert not any("/" in name or " " in name for name in names), "they are names of files"
+    assert {"curves-macro-f1-gcn[act=a%2Fb%20c]-paper", "error-against-loss-ridge-paper"} <= {
+        each.name for each in drawings
+    }
+    assert {"macro-f1-gcn-paper", "correlation-ridge-paper", "running-time-ridge"} <= {table.name for table in tables}
+    assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
+    assert len(rank_strategies(results)) == len(results.datasets) == 2

@@ -140,6 +140,7 @@ def demo(
 
     Example: `featprop demo --out demo`
     """
+    _check_installed("demo", "demo", "jinja2", "matplotlib", "pandas", "torch")
     from featprop.experiments.demo import run
 
     with showing_progress(logging.WARNING):

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from markupsafe import Markup
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from featprop.active import Selection
-from featprop.errors import FeatpropError, MissingExtraError, already_exists
+from featprop.datasets import digits
+from featprop.errors import FeatpropError, already_exists
+from featprop.experiments import runner
+from featprop.experiments.figures import paired_curves
+from featprop.experiments.report import write_text
 from featprop.experiments.results import Result, read_results
 from featprop.experiments.settings import Settings, plan_trials
-from featprop.files import replacing_file
+from featprop.experiments.summary import METRICS, Results, Runs
+from featprop.experiments.tables import Table, describe_protocol
 from featprop.graph import Graph
 from featprop.matrix import dense
 from featprop.models import DEFAULT_MODEL
 from featprop.propagation import propagate
 from featprop.strategies import DEFAULT_STRATEGY
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
-    from featprop.experiments.summary import Runs
+from featprop.web.common.layout import tsne_layout
+from featprop.web.common.palette import DIGITS, INK, PAPER
+from featprop.web.common.svg import embed_svg, figure_to_svg, png_uri
+from featprop.web.common.templates import render_template
 
 BUDGETS = (10, 20, 40, 80)
 PROTOCOL = "unlabelled"
@@ -63,24 +69,9 @@ METHODS = {
 def run(out: Path, seeds: int, budgets: tuple[int, ...] = BUDGETS, *, force: bool = False) -> str:
     """Run the experiments, write the page and the digits as a graph folder, and return the results as text.
 
-    Parameters
-    ----------
-    out
-        Folder to write to; results of an earlier demonstration in it are used again.
-    seeds
-        Number of runs of each experiment.
-    budgets
-        Numbers of labels to compare at, ascending; one of them is 40, whose picks the page shows.
-    force
-        Overwrite an earlier demonstration.
+    Results of an earlier demonstration in `out` are used again; `force` overwrites its files. One of the ascending
+    `budgets` must be 40, whose picks the page shows.
     """
-    for package in ("jinja2", "matplotlib", "pandas", "safetensors", "torch"):
-        if find_spec(package) is None:
-            raise MissingExtraError("featprop demo", "demo", package)
-
-    from featprop.datasets import digits
-    from featprop.experiments import runner
-
     settings = demo_settings(seeds, budgets)
     page, graph_folder, labels = out / "report.html", out / "graph", out / "graph-labels.csv"
     for path in (page, graph_folder, labels):
@@ -93,8 +84,7 @@ def run(out: Path, seeds: int, budgets: tuple[int, ...] = BUDGETS, *, force: boo
         raise FeatpropError(message, hint="Run it again to continue.")
     demonstration = Demonstration(graph, read_results(out / "results"), settings)
     write_graph_folder(graph, graph_folder, labels)
-    with replacing_file(page) as temporary:
-        temporary.write_text(demonstration.page(), encoding="utf-8")
+    write_text(page, demonstration.page())
     return "\n".join(
         [
             f"{demonstration.text()}\n",
@@ -116,39 +106,23 @@ def demo_settings(seeds: int, budgets: Sequence[int] = BUDGETS) -> list[Settings
 
 def write_graph_folder(graph: Graph, folder: Path, labels: Path) -> None:
     """Write the nodes (id and pixels) and the edges to a folder, and the true labels to a file outside it."""
-    import scipy.sparse as sp
-
-    ids = graph.ids.tolist()
-    ends = (graph.ids[end].tolist() for end in sp.coo_array(sp.triu(graph.adjacency)).coords)
-    pixels = [f"p{pixel}" for pixel in range(IMAGE_SIDE**2)]
-    nodes = ((name, *row) for name, row in zip(ids, dense(graph.features).tolist(), strict=True))
-    _write_csv(folder / "nodes.csv", ["id", *pixels], nodes)
-    _write_csv(folder / "edges.csv", ["source", "target"], zip(*ends, strict=True))
-    _write_csv(labels, ["id", "label"], zip(ids, graph.class_names(), strict=True))
-
-
-def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with replacing_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([columns, *rows])
+    pixels = pd.DataFrame(dense(graph.features)).add_prefix("p")
+    source, target = (graph.ids[end] for end in sp.coo_array(sp.triu(graph.adjacency)).coords)
+    for path, table in {
+        folder / "nodes.csv": pixels.assign(id=graph.ids)[["id", *pixels]],
+        folder / "edges.csv": pd.DataFrame({"source": source, "target": target}),
+        labels: pd.DataFrame({"id": graph.ids, "label": graph.class_names()}),
+    }.items():
+        write_text(path, table.to_csv(index=False))
 
 
 class Demonstration:
     """The results of the demonstration as text and as a page.
 
-    Parameters
-    ----------
-    graph
-        The digits, with labels.
-    lines
-        Results, including all those of the settings; others are ignored.
-    settings
-        What was run: each of `METHODS`, over the same budgets and seeds.
+    `settings` are those of `METHODS`, over the same budgets and seeds; `lines` of other settings are ignored.
     """
 
     def __init__(self, graph: Graph, lines: Iterable[Result], settings: Sequence[Settings]) -> None:
-        from featprop.experiments.summary import Results
-        from featprop.experiments.tables import budget_table
-
         self.graph, self.seeds = graph, settings[0].seeds
         fingerprints = {"digits": graph.fingerprint}
         cells = {cell for each in settings for trial in plan_trials(each, fingerprints) for cell in trial.cells()}
@@ -156,13 +130,12 @@ class Demonstration:
         self.scores = {
             metric: {name: self._runs(metric, method) for name, method in METHODS.items()} for metric in METRICS_SHOWN
         }
-        title = "Our default, random selection and the paper, by number of labels"
-        self.table = budget_table(self.scores, title, PROTOCOL)
+        self.table = budget_table(self.scores)
         self.headline, *self.detail = summarize_worth(**self.scores["accuracy"])
 
     def _runs(self, metric: str, method: Method) -> Runs:
         runs = self.results.runs(metric, "digits", method.strategy, method.model, PROTOCOL)
-        if runs is None or not runs.complete.size:
+        if runs is None:
             raise FeatpropError(f"The demonstration has no results of {method.strategy}.", hint="Run it again.")
         return runs
 
@@ -175,10 +148,8 @@ class Demonstration:
 
     def page(self) -> str:
         """Return the page as one self-contained HTML file."""
-        from featprop.web.common.templates import render_template
-
         accuracy = self.scores["accuracy"]
-        budgets, means = accuracy["default"].budgets, [runs.curve().mean for runs in accuracy.values()]
+        budgets, means = accuracy["default"].budgets, [runs.means for runs in accuracy.values()]
         picks = {name: self._picks(method) for name, method in METHODS.items()}
         return render_template(
             "experiments/demo.html.j2",
@@ -209,9 +180,6 @@ class Demonstration:
 
     def _curves(self) -> dict[str, Markup]:
         """Return the learning curves by the titles of their metrics, on one scale."""
-        from featprop.experiments.figures import paired_curves
-        from featprop.experiments.summary import METRICS
-
         pairs = {name: (method.strategy, method.model) for name, method in METHODS.items()}
         drawings = {metric: paired_curves(self.results, metric, PROTOCOL, pairs) for metric in METRICS_SHOWN}
         panels = [axes for drawing in drawings.values() if drawing for axes in drawing.figure.axes]
@@ -223,8 +191,6 @@ class Demonstration:
 
     def _maps(self, picks: Mapping[str, Selection]) -> list[dict[str, Any]]:
         """Return the maps of the picks with their texts."""
-        from featprop.web.common.layout import tsne_layout
-
         places = tsne_layout(propagate(self.graph, layers=2))
         return [
             {
@@ -239,8 +205,6 @@ class Demonstration:
 
     def _gallery(self, picks: Selection) -> list[tuple[str, int, int]]:
         """Return the image, the digit and the number of represented nodes of every pick, in the order picked."""
-        from featprop.web.common.svg import png_uri
-
         digits, images = self.graph.class_names(), dense(self.graph.features)
         return [
             (png_uri(images[node].reshape(IMAGE_SIDE, IMAGE_SIDE)), digits[node], count)
@@ -248,17 +212,37 @@ class Demonstration:
         ]
 
 
+def budget_table(scores: Mapping[str, Mapping[str, Runs]]) -> Table:
+    """Return runs at each budget side by side: for each metric, runs over the same budgets by their column head."""
+    budgets = next(iter(scores["accuracy"].values())).budgets
+    blocks = {
+        METRICS[metric]: {
+            str(budget): {name: _format_runs(runs, place) for name, runs in by_name.items()}
+            for place, budget in enumerate(budgets)
+        }
+        for metric, by_name in scores.items()
+    }
+    return Table(
+        name=f"by-budget-{PROTOCOL}",
+        title="Our default, random selection and the paper, by number of labels",
+        note=f"{describe_protocol(PROTOCOL)} Percent, mean ± standard deviation.",
+        blocks={"": {str(budget): {"labels": str(budget)} for budget in budgets}, **blocks},
+        section=PROTOCOL,
+    )
+
+
+def _format_runs(runs: Runs, place: int) -> str:
+    mean = f"{runs.means[place]:.1f}"
+    return f"{mean} ± {runs.deviations[place]:.1f}" if len(runs.seeds) > 1 else mean
+
+
 def summarize_worth(default: Runs, random: Runs, paper: Runs) -> list[str]:
     """Return a headline and sentences on how many random labels the labels of our default are worth.
 
-    Parameters
-    ----------
-    default, random, paper
-        Accuracy of our default strategy and model, of random selection and the same model, and of the paper's
-        FeatProp and GCN, over the same budgets.
+    Takes the accuracies of the three `METHODS` over the same budgets.
     """
     budgets = default.budgets
-    ours, theirs = default.curve().mean, random.curve().mean
+    ours, theirs = default.means, random.means
     comparison = (
         f"At equal budgets our default is ahead of random selection {_where_ahead(default, random)}, "
         f"and of the paper's FeatProp and GCN {_where_ahead(default, paper)}."
@@ -279,7 +263,7 @@ def summarize_worth(default: Runs, random: Runs, paper: Runs) -> list[str]:
 
 
 def _where_ahead(ours: Runs, theirs: Runs) -> str:
-    ahead = [str(budget) for budget in np.array(ours.budgets)[ours.curve().mean > theirs.curve().mean]]
+    ahead = [str(budget) for budget in np.array(ours.budgets)[ours.means > theirs.means]]
     if len(ahead) in (0, len(ours.budgets)):
         return "at every budget" if ahead else "at no budget"
     return f"at {len(ahead)} of {len(ours.budgets)} budgets ({', '.join(ahead)} labels)"
@@ -293,11 +277,6 @@ def find_misplaced(graph: Graph, picks: Selection) -> NDArray[np.bool_]:
 
 def draw_map(graph: Graph, places: NDArray[np.float32], picks: Selection, method: str) -> Markup:
     """Draw every node in the colour of its digit, the picks large and outlined, misplaced nodes as crosses."""
-    from matplotlib.figure import Figure
-
-    from featprop.web.common.palette import DIGITS, INK, PAPER
-    from featprop.web.common.svg import embed_svg, figure_to_svg
-
     digits = np.array(graph.class_names(), dtype=np.intp)
     colours = np.array([colour.light for colour in DIGITS])[digits]
     misplaced = find_misplaced(graph, picks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -32,8 +32,14 @@ FIXED_STYLES = {
 """Styles of our default, of the paper's method and of their baselines."""
 LAYERS = {"featprop": 3, "featprop-diffused": 4}
 """Lines above all others, the highest number on top."""
-ABLATION = ("featprop", "featprop-kcenter", "featprop-hidden")
-"""FeatProp, with K-Center instead of K-Medoids, and with the final layer instead of the propagated features."""
+ABLATION = ("featprop-kcenter", "featprop-hidden")
+"""FeatProp with K-Center instead of K-Medoids, and with the final layer instead of the propagated features."""
+KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "curves": ("{} against the number of labels", ()),
+    "curves-later": ("Strategies the paper does not have: {}", ("random", "featprop")),
+    "ablation": ("The parts of FeatProp: {}", ("featprop",)),
+}
+"""Titles of the figures of strategies, and the strategies that are shown for comparison."""
 PANEL_SIZE, MAX_ACROSS = (3.4, 2.7), 3
 """Size of a panel in inches, and panels in a row."""
 
@@ -101,31 +107,30 @@ def style_of(results: Results, key: str) -> Series:
     return Series(label, colour, marker, dashes[place // len(SERIES) % len(dashes)])
 
 
-def learning_curves(results: Results, metric: str, model: str, protocol: str) -> Drawing | None:
-    """Draw the strategies that the paper compares."""
-    names = _keys(results, lambda name: name in STRATEGIES and name not in ABLATION[1:])
-    return _draw_strategies(results, metric, model, protocol, names, "curves", "{} against the number of labels")
+def strategy_curves(results: Results, kind: str, metric: str, model: str, protocol: str) -> Drawing | None:
+    """Draw the strategies of one of `KINDS` with one model; None without results."""
+    title, baselines = KINDS[kind]
+    kinds = {key: _kind_of(variant.name) for key, variant in results.strategies.items()}
+    if model not in results.models or kind not in kinds.values():
+        return None
+    lines = [
+        Line(style_of(results, key), key, model)
+        for key, variant in results.strategies.items()
+        if kinds[key] == kind or variant.name in baselines
+    ]
+    name = f"{kind}-{metric.replace('_', '-')}-{results.models[model].file}-{protocol}"
+    title = title.format(f"{METRICS[metric]} of {results.models[model].title}")
+    return _draw_curves(results, metric, protocol, lines, name, title)
 
 
-def later_curves(results: Results, metric: str, model: str, protocol: str) -> Drawing | None:
-    """Draw the strategies that the paper does not have, with FeatProp and random selection."""
-    later = _keys(results, lambda name: name not in STRATEGIES)
-    names = _keys(results, lambda name: name in ("random", "featprop")) + later if later else []
-    title = "Strategies the paper does not have: {}"
-    return _draw_strategies(results, metric, model, protocol, names, "curves-later", title)
-
-
-def ablation(results: Results, metric: str, model: str, protocol: str) -> Drawing | None:
-    """Draw FeatProp and its two ablations."""
-    parts = _keys(results, lambda name: name in ABLATION[1:])
-    names = _keys(results, lambda name: name in ABLATION) if parts else []
-    return _draw_strategies(results, metric, model, protocol, names, "ablation", "The parts of FeatProp: {}")
+def _kind_of(strategy: str) -> str:
+    return "ablation" if strategy in ABLATION else "curves" if strategy in STRATEGIES else "curves-later"
 
 
 def model_comparison(results: Results, metric: str, protocol: str) -> Drawing | None:
     """Draw FeatProp with each of the models, if there are several."""
-    strategy = next(iter(_keys(results, lambda name: name == "featprop")), "")
-    if len(results.models) < 2 or not strategy:
+    strategy = next((key for key, variant in results.strategies.items() if variant.name == "featprop"), None)
+    if len(results.models) < 2 or strategy is None:
         return None
     lines = [Line(style_of(results, model), strategy, model) for model in results.models]
     name = "-against-".join(results.models[line.model].file for line in reversed(lines))
@@ -144,22 +149,6 @@ def paired_curves(results: Results, metric: str, protocol: str, pairs: Mapping[s
     return _draw_curves(results, metric, protocol, lines, f"pairs-{metric.replace('_', '-')}-{protocol}", title)
 
 
-def _keys(results: Results, is_wanted: Callable[[str], bool]) -> list[str]:
-    return [key for key, variant in results.strategies.items() if is_wanted(variant.name)]
-
-
-def _draw_strategies(
-    results: Results, metric: str, model: str, protocol: str, names: list[str], kind: str, title: str
-) -> Drawing | None:
-    if model not in results.models:
-        return None
-    lines = [Line(style_of(results, name), name, model) for name in names]
-    file = f"{kind}-{metric.replace('_', '-')}-{results.models[model].file}-{protocol}"
-    return _draw_curves(
-        results, metric, protocol, lines, file, title.format(f"{METRICS[metric]} of {results.models[model].title}")
-    )
-
-
 def _draw_curves(
     results: Results, metric: str, protocol: str, lines: Sequence[Line], name: str, title: str, note: str = ""
 ) -> Drawing | None:
@@ -168,7 +157,7 @@ def _draw_curves(
         (dataset, line.strategy, line.model): runs
         for dataset in results.datasets
         for line in lines
-        if (runs := results.runs(metric, dataset, line.strategy, line.model, protocol)) and runs.complete.size
+        if (runs := results.runs(metric, dataset, line.strategy, line.model, protocol))
     }
     lines = [line for line in lines if any(key[1:] == line[1:] for key in found)]
     if not lines:
@@ -182,7 +171,7 @@ def _draw_curves(
             runs = found.get((dataset, strategy, model))
             if runs is None:
                 continue
-            mean, _, error = runs.curve()
+            mean, error = runs.means, runs.errors
             axes.fill_between(runs.budgets, mean - error, mean + error, color=series.colour, alpha=0.13, linewidth=0)
             axes.plot(
                 runs.budgets,
@@ -220,13 +209,13 @@ def error_against_loss(results: Results, model: str, protocol: str) -> Drawing |
             sizes = [10 + 9 * np.log2(max(1, budget / 10)) for budget in points.budget]
             x, y = points.mean_distance.to_numpy(dtype=float), 100 * (1 - points.accuracy.to_numpy(dtype=float))
             axes.scatter(x, y, s=sizes, color=style.colour, marker=style.marker, alpha=0.65, lw=0)
-        found = correlation(rows[dataset])
-        if found:
-            within = "" if np.isnan(found.within) else f", {found.within:.2f} within a budget"
-            text = f"rank correlation {found.mean_rho:.2f}{within}"
+        if found := correlation(rows[dataset]):
+            within = found["Spearman within a budget"]
+            text = f"rank correlation {found['Spearman']:.2f}"
+            text += "" if np.isnan(within) else f", {within:.2f} within a budget"
             axes.set_title(text, loc="right", color=QUIET.light, fontsize=10, pad=10)
-            spearman = f"Spearman {found.mean_rho:.2f}, Pearson {found.mean_r:.2f}"
-            numbers.append(f"{results.datasets[dataset].title}: {spearman}")
+            both = f"Spearman {found['Spearman']:.2f}, Pearson {found['Pearson']:.2f}"
+            numbers.append(f"{results.datasets[dataset].title}: {both}")
         axes.set_xlabel("mean distance to the nearest labelled node", color=QUIET.light, fontsize=10)
         axes.set_ylabel("error, percent", color=QUIET.light, fontsize=10)
     title = f"Classification error of {results.models[model].title} against the K-Medoids loss"

@@ -61,15 +61,7 @@ def draw_initial_pool(graph: Graph, seed: int) -> NDArray[np.intp]:
 
 
 class Protocol:
-    """The protocol on one graph.
-
-    Parameters
-    ----------
-    graph
-        A graph with labels.
-    form
-        Public form of the data, for the record.
-    """
+    """The protocol on one graph with labels; `form` is the public form of the data, for the record."""
 
     def __init__(self, graph: Graph, form: str | None = None) -> None:
         self.graph = graph
@@ -215,17 +207,6 @@ def score(
     With one class per node, every false positive is a false negative: Micro-F1 is the accuracy. scikit-learn computes
     the same, with checks that took a tenth of the time of an experiment on Cora. The expected calibration error
     (Guo et al. 2017) has 15 bins of equal width.
-
-    Parameters
-    ----------
-    truth, predicted
-        Class of every node.
-    confidence
-        Probability of the predicted class of every node.
-    pool
-        The labelled nodes.
-    protocol
-        Which nodes count, see `PROTOCOLS`.
     """
     scored = truth != UNKNOWN
     if protocol == "unlabelled":

@@ -11,6 +11,7 @@ import os
 import signal
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -22,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 from featprop import interrupts
 from featprop.datasets import resolve, statistics
 from featprop.errors import FeatpropError, LabelError, ParameterError
-from featprop.experiments.results import Appender, Result, appending, read_results
+from featprop.experiments.results import Result, append_results, locking, read_results, record_statistics
 from featprop.experiments.settings import Settings, Trial, canonical_name, plan_trials
-from featprop.progress import tracked
+from featprop.progress import report
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
@@ -59,20 +60,10 @@ class Outcome:
 def run(
     settings: Sequence[Settings], out: Path, jobs: int | None = None, threads: int = 1, reuse: Sequence[Path] = ()
 ) -> Outcome:
-    """Compute the cells that have no result in `out`, and append each result as soon as it is there.
+    """Compute the cells that have no result in the folder `out`, and append each result as soon as it is there.
 
-    Parameters
-    ----------
-    settings
-        What to run, one after the other.
-    out
-        Folder of the results.
-    jobs
-        Number of processes; one per core by default.
-    threads
-        Number of threads of each process.
-    reuse
-        Other folders of results, whose cells are not computed again and whose selections are taken over.
+    There are `jobs` processes, one per core by default, with `threads` threads each. `reuse` are other folders of
+    results, whose cells are not computed again and whose selections are taken over.
     """
     started = time.monotonic()
     for parameter, value in {"jobs": jobs, "threads": threads}.items():
@@ -88,19 +79,33 @@ def run(
         plans.append(
             sorted(trials, key=lambda trial: -counts[trial.dataset]["nodes"] * counts[trial.dataset]["features"])
         )
-    failures: list[Failure] = []
-    with appending(out) as appender:
-        appender.record(counts)
+    done, failures = 0, []
+    with locking(out):
+        record_statistics(out, counts)
         cells = {cell for trials in plans for trial in trials for cell in trial.cells()}
         skipped = len(cells & {result.cell for folder in (out, *reuse) for result in read_results(folder)})
-        answers = _run_plans(plans, [out, *reuse], jobs or _n_cores(), threads)
-        results = _write_results(answers, appender, failures)
-        done = sum(1 for _ in tracked(results, "cells of the experiments", len(cells) - skipped))
+        report("cells of the experiments", 0, len(cells) - skipped)
+        for answer in _run_plans(plans, [out, *reuse], jobs or _n_cores(), threads):
+            if isinstance(answer, Failure):
+                log.warning("%s: %s", answer.trial, answer.reason)
+                failures.append(answer)
+                continue
+            append_results(out, answer)
+            _log_results(answer)
+            done += len(answer)
+            report("cells of the experiments", done, len(cells) - skipped)
     return Outcome(done, skipped, time.monotonic() - started, missing, tuple(failures))
 
 
 def _n_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _log_results(results: list[Result]) -> None:
+    first = results[0]
+    scores = [each.macro_f1 for each in results if (each.model, each.protocol) == (first.model, first.protocol)]
+    what = (first.dataset, first.strategy, first.budget, first.model, 100 * sum(scores) / len(scores))
+    log.info("%s, %s, %d labels, %s: Macro-F1 %.1f", *what)
 
 
 def _load_datasets(settings: Settings, counts: dict[str, dict[str, Any]], missing: dict[str, str | None]) -> list[str]:
@@ -112,14 +117,15 @@ def _load_datasets(settings: Settings, counts: dict[str, dict[str, Any]], missin
     for dataset in settings.datasets:
         stand_in = settings.stand_ins.get(dataset)
         for name in filter(None, (dataset, stand_in)):
+            found = canonical_name(name)
             try:
-                _count(canonical_name(name), counts)
+                counts[found] = counts.get(found) or _count(found)
             except FeatpropError as error:
                 last = error
                 log.warning("%s is not available: %s", name, error)
                 missing[dataset] = None
                 continue
-            names.append(canonical_name(name))
+            names.append(found)
             if name != dataset:
                 missing[dataset] = stand_in
             break
@@ -128,13 +134,12 @@ def _load_datasets(settings: Settings, counts: dict[str, dict[str, Any]], missin
     return names
 
 
-def _count(name: str, counts: dict[str, dict[str, Any]]) -> None:
-    if name not in counts:
-        graph = resolve(name)
-        found = statistics(graph)
-        if not found.labelled:
-            raise LabelError(f"{name} has no labels to score predictions against.")
-        counts[name] = asdict(found) | {"fingerprint": graph.fingerprint}
+def _count(name: str) -> dict[str, Any]:
+    graph = resolve(name)
+    found = statistics(graph)
+    if not found.labelled:
+        raise LabelError(f"{name} has no labels to score predictions against.")
+    return asdict(found) | {"fingerprint": graph.fingerprint}
 
 
 def _run_plans(
@@ -144,31 +149,12 @@ def _run_plans(
     for trials in plans:
         known = [result for folder in folders for result in read_results(folder)]
         done = {result.cell for result in known}
-        yield from run_trials(
-            [
-                (trial, [each for each in known if (each.graph, each.strategy) == (trial.graph, trial.strategy.name)])
-                for trial in trials
-                if not done.issuperset(trial.cells())
-            ],
-            jobs,
-            threads,
-        )
-
-
-def _write_results(
-    answers: Iterator[list[Result] | Failure], appender: Appender, failures: list[Failure]
-) -> Iterator[Result]:
-    for answer in answers:
-        if isinstance(answer, Failure):
-            log.warning("%s: %s", answer.trial, answer.reason)
-            failures.append(answer)
-            continue
-        appender.append(answer)
-        first = answer[0]
-        scores = [each.macro_f1 for each in answer if (each.model, each.protocol) == (first.model, first.protocol)]
-        what = (first.dataset, first.strategy, first.budget, first.model, 100 * sum(scores) / len(scores))
-        log.info("%s, %s, %d labels, %s: Macro-F1 %.1f", *what)
-        yield from answer
+        by_strategy = defaultdict(list)
+        for result in known:
+            by_strategy[result.graph, result.strategy].append(result)
+        missing = [trial for trial in trials if not done.issuperset(trial.cells())]
+        work = [(trial, by_strategy[trial.graph, trial.strategy.name]) for trial in missing]
+        yield from run_trials(work, jobs, threads)
 
 
 def run_trials(

@@ -100,21 +100,20 @@ class Settings:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        lists = {"datasets": self.datasets, "strategies": self.strategies, "models": self.models}
         for name in ("stand_ins", "only", "options", "settings"):
             _check(name, getattr(self, name), isinstance(getattr(self, name), Mapping), "a table of names and values")
-        lists = {name: getattr(self, name) for name in ("datasets", "strategies", "models")}
-        lists |= {"stand_ins": list(self.stand_ins.values())} | {f"only.{name}": self.only[name] for name in self.only}
+        lists |= {"stand_ins": list(self.stand_ins.values())} if self.stand_ins else {}
+        lists |= {f"only.{name}": places for name, places in self.only.items()}
         for name, values in lists.items():
             is_list = isinstance(values, list | tuple) and all(isinstance(value, str) for value in values)
-            _check(name, values, is_list, "a list of names")
-        for name in ("datasets", "models"):
-            is_set = bool(lists[name]) and len(set(lists[name])) == len(lists[name])
-            _check(name, lists[name], is_set, "a list of different names")
-        places = {*self.datasets, *self.stand_ins.values()}
-        for name, where in self.only.items():
+            is_set = is_list and len(set(values)) == len(values) and bool(values or name == "strategies")
+            _check(name, values, is_set, "a list of different names")
+        for name, places in self.only.items():
             STRATEGIES.find(name)
-            for place in set(where) - places:
-                raise unknown_choice(f"only.{name}", place, places)
+            known = {*self.datasets, *self.stand_ins.values()}
+            for place in set(places) - known:
+                raise unknown_choice(f"only.{name}", place, known)
         for parameter, registry in (("options", STRATEGIES), ("settings", MODELS)):
             for name, values in getattr(self, parameter).items():
                 _check(f"{parameter}.{name}", values, isinstance(values, Mapping), "a table of names and values")

@@ -11,11 +11,11 @@ as its key, and so has an only variant, whatever its options.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -38,17 +38,9 @@ Details = tuple[str, ...]
 """What a variant adds to its name, such as ``("layers = 1",)``."""
 
 
-class Curve(NamedTuple):
-    """Mean over the seeds for each budget, its standard deviation, and the standard error of the mean."""
-
-    mean: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-    error: NDArray[np.float64]
-
-
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """One metric of one strategy in percent: a row per budget, a column per seed, NaN where there is no result."""
+    """One metric of one strategy in percent: a row per budget, a column per seed."""
 
     budgets: tuple[int, ...]
     seeds: tuple[int, ...]
@@ -56,47 +48,45 @@ class Runs:
 
     @property
     def by_seed(self) -> NDArray[np.float64]:
-        """Mean over the budgets for each seed; NaN for an incomplete seed."""
+        """Mean over the budgets for each seed."""
         return np.asarray(self.percent.mean(axis=0))
 
     @property
-    def complete(self) -> NDArray[np.float64]:
-        """Means of the seeds that have every budget."""
-        return self.by_seed[~np.isnan(self.by_seed)]
-
-    @property
     def mean(self) -> float:
-        """Mean over budgets and complete seeds; NaN if there is none."""
-        return float(self.complete.mean()) if self.complete.size else float("nan")
+        """Mean over budgets and seeds."""
+        return float(self.by_seed.mean())
 
     @property
     def deviation(self) -> float:
-        """Standard deviation over the complete seeds; 0 if there is only one."""
-        return float(self.complete.std(ddof=1)) if self.complete.size > 1 else 0.0
+        """Standard deviation over the seeds; 0 if there is only one."""
+        return float(self.by_seed.std(ddof=1)) if len(self.seeds) > 1 else 0.0
 
-    def text(self, place: int) -> str:
-        """Return mean ± standard deviation of one budget, or the mean alone if there is only one seed."""
-        mean, deviation, _ = (values[place] for values in self.curve())
-        return f"{mean:.1f} ± {deviation:.1f}" if len(self.complete) > 1 else f"{mean:.1f}"
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """Mean over the seeds for each budget."""
+        return np.asarray(self.percent.mean(axis=1))
 
-    def curve(self) -> Curve:
-        """Return the mean and the spread of each budget over the complete seeds; no spread if there is only one."""
-        kept = self.percent[:, ~np.isnan(self.by_seed)]
-        spread = kept.std(axis=1, ddof=1) if kept.shape[1] > 1 else np.zeros(len(kept))
-        return Curve(np.asarray(kept.mean(axis=1)), np.asarray(spread), np.asarray(spread / np.sqrt(kept.shape[1])))
+    @property
+    def deviations(self) -> NDArray[np.float64]:
+        """Standard deviation over the seeds for each budget; 0 if there is only one seed."""
+        return np.asarray(self.percent.std(axis=1, ddof=1)) if len(self.seeds) > 1 else np.zeros(len(self.budgets))
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """Standard error of `means`."""
+        return np.asarray(self.deviations / np.sqrt(len(self.seeds)))
 
 
 def paired_test(best: Runs, other: Runs) -> float | None:
     """Return the p-value of a paired t-test of the means by seed; None with fewer than two seeds in common."""
     common = sorted(set(best.seeds) & set(other.seeds))
-    pairs = np.array([[runs.by_seed[runs.seeds.index(seed)] for seed in common] for runs in (best, other)])
-    pairs = pairs[:, ~np.isnan(pairs).any(axis=0)] if common else np.empty((2, 0))
-    if pairs.shape[1] < 2:
+    if len(common) < 2:
         return None
-    gaps = pairs[0] - pairs[1]
+    first, second = (runs.by_seed[[runs.seeds.index(seed) for seed in common]] for runs in (best, other))
+    gaps = first - second
     if np.ptp(gaps) < 1e-12:
         return 1.0 if abs(gaps[0]) < 1e-12 else 0.0
-    return float(ttest_rel(pairs[0], pairs[1]).pvalue)
+    return float(ttest_rel(first, second).pvalue)
 
 
 @dataclass(frozen=True)
@@ -122,49 +112,19 @@ class Variant:
 class Results:
     """The tidy table of results, and lookups in it.
 
-    Parameters
-    ----------
-    lines
-        As `read_results` returns them; of two lines with the same keys, budget and seed, the first counts.
-
-    Attributes
-    ----------
-    table
-        One row per result: the columns `KEYS` and `COLUMNS`.
-    datasets, strategies, models
-        The variants by key, those of the paper first, in its order.
+    `table` has one row per result: the columns `KEYS` and `COLUMNS`, and the position of its line. `datasets`,
+    `strategies` and `models` are the variants by key, those of the paper first, in its order. Of two lines with the
+    same keys, budget and seed, the first counts.
     """
 
     def __init__(self, lines: Iterable[Result]) -> None:
         self.lines = list(lines)
-        graphs = _graph_details(self.lines)
-        schedules = _strategy_details(self.lines)
-        names = {line.dataset for line in self.lines}
-        datasets = _name_variants(
-            zip((line.dataset for line in self.lines), graphs, strict=True),
-            lambda name: paper.dataset_title(name, names),
-            [*paper.DATASETS, *paper.STAND_INS],
-        )
-        strategies = _name_variants(
-            (
-                (line.strategy, details)
-                for line, several in zip(self.lines, schedules, strict=True)
-                for details in several
-            ),
-            paper.strategy_title,
-            [*paper.STRATEGIES],
-        )
-        models = _name_variants(
-            ((line.model, _details(line.settings)) for line in self.lines), paper.model_title, [*paper.MODELS]
-        )
-        self.datasets, self.strategies, self.models = (
-            {variant.key: variant for variant in kind.values()} for kind in (datasets, strategies, models)
-        )
+        graphs, schedules = _graph_details(self.lines), _strategy_details(self.lines)
         rows = [
             (
-                datasets[line.dataset, graph].key,
-                strategies[line.strategy, details].key,
-                models[line.model, _details(line.settings)].key,
+                (line.dataset, graph),
+                (line.strategy, details),
+                (line.model, _details(line.settings)),
                 line.protocol,
                 *(getattr(line, column) for column in COLUMNS),
                 number,
@@ -172,15 +132,27 @@ class Results:
             for number, (line, graph, several) in enumerate(zip(self.lines, graphs, schedules, strict=True))
             for details in several
         ]
-        whole = pd.DataFrame(rows, columns=[*KEYS, *COLUMNS, "line"])
-        self.table = whole.drop_duplicates([*KEYS, "budget", "seed"])
-        self._no_rows = self.table[:0]
+        table = pd.DataFrame(rows, columns=[*KEYS, *COLUMNS, "line"])
+        names = {line.dataset for line in self.lines}
+        variants = {
+            "dataset": _name_variants(
+                table.dataset, lambda name: paper.dataset_title(name, names), [*paper.DATASETS, *paper.STAND_INS]
+            ),
+            "strategy": _name_variants(table.strategy, paper.strategy_title, [*paper.STRATEGIES]),
+            "model": _name_variants(table.model, paper.model_title, [*paper.MODELS]),
+        }
+        for column, found in variants.items():
+            table[column] = [found[pair].key for pair in table[column]]
+        self.datasets, self.strategies, self.models = (
+            {variant.key: variant for variant in found.values()} for found in variants.values()
+        )
+        self.table = table.drop_duplicates([*KEYS, "budget", "seed"])
         self._groups = dict(iter(self.table.groupby(KEYS, sort=False)))
         self.budgets_of = lru_cache(maxsize=None)(self._budgets_of)
 
     def of(self, dataset: str, strategy: str, model: str, protocol: str) -> pd.DataFrame:
         """Return the rows of one strategy on one data set."""
-        return self._groups.get((dataset, strategy, model, protocol), self._no_rows)
+        return self._groups.get((dataset, strategy, model, protocol), self.table[:0])
 
     def _budgets_of(self, dataset: str, model: str, protocol: str) -> tuple[int, ...]:
         """Return the budgets of a mean: those for which more than half of the strategies have results."""
@@ -190,25 +162,23 @@ class Results:
 
     def budgets_text(self, model: str, protocol: str) -> str:
         """Return the budgets of the means as text, by data set if they differ."""
-        by_budgets: dict[tuple[int, ...], list[str]] = {}
+        titles = defaultdict(list)
         for dataset, variant in self.datasets.items():
             if budgets := self.budgets_of(dataset, model, protocol):
-                by_budgets.setdefault(budgets, []).append(variant.title)
-        texts = {", ".join(map(str, budgets)): names for budgets, names in by_budgets.items()}
-        if len(texts) == 1:
-            return next(iter(texts))
-        return "; ".join(f"{text} ({', '.join(names)})" for text, names in texts.items())
+                titles[", ".join(map(str, budgets))].append(variant.title)
+        if len(titles) == 1:
+            return next(iter(titles))
+        return "; ".join(f"{text} ({', '.join(names)})" for text, names in titles.items())
 
     def runs(self, metric: str, dataset: str, strategy: str, model: str, protocol: str) -> Runs | None:
-        """Return one metric of one strategy on one data set over `budgets_of` it; None without results."""
+        """Return one metric over `budgets_of`, of the seeds that have a result for each; None if there is no seed."""
         budgets, rows = self.budgets_of(dataset, model, protocol), self.of(dataset, strategy, model, protocol)
-        is_counted = np.isin(rows.budget, budgets)
-        if not is_counted.any():
-            return None
-        seeds, places = np.unique(rows.seed[is_counted], return_inverse=True)
+        rows = rows[rows.budget.isin(budgets)]
+        seeds, places = np.unique(rows.seed, return_inverse=True)
         percent = np.full((len(budgets), len(seeds)), np.nan)
-        percent[np.searchsorted(budgets, rows.budget[is_counted]), places] = 100 * rows[metric][is_counted]
-        return Runs(budgets, tuple(seeds.tolist()), percent)
+        percent[np.searchsorted(budgets, rows.budget), places] = 100 * rows[metric]
+        complete = ~np.isnan(percent).any(axis=0)
+        return Runs(budgets, tuple(seeds[complete].tolist()), percent[:, complete]) if complete.any() else None
 
 
 def _name_variants(
@@ -245,25 +215,23 @@ def _strategy_details(lines: Sequence[Result]) -> list[list[Details]]:
     A strategy that looks at a model reaches a budget through smaller ones. Two schedules on one graph are two variants;
     a line that both have in common belongs to both. The paper's schedule is not spelled out.
     """
-    places = [
+    ways = [
         (line.strategy, _details(line.options), line.dataset, line.graph, line.model, _details(line.settings))
         for line in lines
     ]
-    found: dict[Any, set[tuple[int, ...]]] = {}
-    for line, place in zip(lines, places, strict=True):
-        found.setdefault(place, set()).add(tuple(line.schedule))
-    full = {
-        place: [one for one in several if not any(other != one and other[: len(one)] == one for other in several)]
-        for place, several in found.items()
+    schedules = defaultdict(set)
+    for way, line in zip(ways, lines, strict=True):
+        schedules[way].add(tuple(line.schedule))
+    longest = {
+        way: [one for one in found if not any(one == other[: len(one)] for other in found - {one})]
+        for way, found in schedules.items()
     }
-    split = {place[:2] for place, several in full.items() if len(several) > 1}
+    is_split = {way[:2] for way, found in longest.items() if len(found) > 1}
     details: list[list[Details]] = []
-    for line, place in zip(lines, places, strict=True):
-        options = place[1]
-        shown = [
-            one if place[:2] in split and one != paper.BUDGETS[: len(one)] else ()
-            for one in full[place]
-            if one[: len(line.schedule)] == tuple(line.schedule)
-        ]
-        details.append([(*options, f"budgets = {'-'.join(map(str, one))}") if one else options for one in shown])
+    for way, line in zip(ways, lines, strict=True):
+        reached = [one for one in longest[way] if one[: len(line.schedule)] == tuple(line.schedule)]
+        details.append([])
+        for one in reached:
+            is_shown = way[:2] in is_split and one != paper.BUDGETS[: len(one)]
+            details[-1].append((*way[1], f"budgets = {'-'.join(map(str, one))}") if is_shown else way[1])
     return details

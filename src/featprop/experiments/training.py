@@ -58,18 +58,7 @@ class TrainedModel:
 
 
 def train_seeds(spec: Spec, graph: Graph, pools: Mapping[int, NDArray[np.intp]]) -> dict[int, TrainedModel]:
-    """Train a new model for each seed.
-
-    Parameters
-    ----------
-    spec
-        The model and its settings.
-    graph
-        A graph with labels.
-    pools
-        Positions of the labelled nodes by seed, the same number for each. With a single class in its pool, a model
-        learns nothing.
-    """
+    """Train a new model for each seed on its pool, the positions of equally many labelled nodes for each."""
     models = {seed: get_model(spec.name, **spec.options) for seed in pools}
     for seed, model in models.items():
         if "random_state" in options_of(type(model)):

@@ -4,10 +4,10 @@ import pytest
 from jinja2 import UndefinedError
 from markupsafe import Markup
 
-from featprop.experiments.tables import Entry, Table
+from featprop.experiments.tables import Table
 from featprop.web.common.templates import render_template
 
-TABLE = Table("t", "<i> & _", "50 %", (("", 1), ("a<b", 1)), ("c", "d"), ((Entry("x & y"), Entry("<0.001", True)),))
+TABLE = Table("t", "<i> & _", "50 %", {"": {"x": {"c": "x & y"}}, "a<b": {"x": {"d": "**<0.001**"}}})
 
 
 def test_text_is_escaped_and_markup_is_not() -> None:
@@ -48,8 +48,8 @@ def test_table_as_latex() -> None:
 
 
 def test_table_as_text() -> None:
-    rows = ((Entry("10"), Entry("1.0"), Entry("22.0")), (Entry("200"), Entry("3"), Entry("4")))
-    table = Table("t", "", "", (("", 1), ("head", 2)), ("n", "a", "b"), rows)
+    heads = {"x": {"n": "10"}, "y": {"n": "200"}}
+    table = Table("t", "", "", {"": heads, "head": {"x": {"a": "1.0", "b": "22.0"}, "y": {"a": "3", "b": "4"}}})
     assert table.text() == "      head\n  n     a      b\n 10   1.0   22.0\n200     3      4"
 
 
