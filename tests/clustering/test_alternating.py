@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from featprop.clustering import alternating
 from featprop.clustering.alternating import Cells, alternate, cell_means, find_one_medoid
-from featprop.compute import MemoryBackend, use_backend
+from featprop.compute import Backend, use_backend
 from featprop.compute.points import Points, split_by_bytes
 
 LINE = np.array([0, 1, 2, 3, 4, 100, 101, 102, 103, 104], dtype=np.float32)[:, None]
@@ -124,7 +124,7 @@ def test_result_does_not_depend_on_the_blocks(
     alone = find_one_medoid(Points(rows), np.arange(45), weights.astype(np.float32))
     monkeypatch.setattr("featprop.compute.backend.CHUNK_ROWS", chunk_rows)
     for each in (1, 3):
-        with use_backend(MemoryBackend(each)):
+        with use_backend(Backend(each)):
             cells, again = alternate_from(rows, [0, 1, 2], covered=covered, weights=weights)
             assert cells.medoids.tolist() == whole.medoids.tolist()
             assert cells.labels.tolist() == whole.labels.tolist()

@@ -6,8 +6,6 @@ import scipy.sparse as sp
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from featprop.clustering import KMedoids, Points
-from featprop.errors import ParameterError
-from tests.helpers import raises
 
 pytestmark = pytest.mark.filterwarnings("ignore:Skipping check", "ignore:Can't check dok sparse matrix")
 
@@ -34,11 +32,3 @@ def test_fit_predict_transform(sparse: bool) -> None:
 def test_sample_weight() -> None:
     rows = np.array([[0.0], [1.0], [2.0]])
     assert KMedoids(n_clusters=1).fit(rows, sample_weight=[10, 1, 1]).medoid_indices_.tolist() == [0]
-
-
-@pytest.mark.parametrize("method", ["fit", "predict", "transform"])
-def test_estimator_refuses_points(method: str) -> None:
-    rows = np.array([[0.0], [1.0], [2.0]])
-    model = KMedoids(n_clusters=1).fit(rows)
-    with raises(ParameterError, parameter="X"):
-        getattr(model, method)(Points(rows))

@@ -1,6 +1,5 @@
-"""Graphs at a URL: downloaded once, from a web server, and by workers without a copy."""
+"""Graphs at a URL: from a web server, downloaded once, and again after a change."""
 
-import shutil
 import subprocess
 import sys
 import time
@@ -8,12 +7,10 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import featprop as fp
 from featprop.compute.addresses import is_address, local_copy
-from featprop.compute.mapped_arrays import locate_array
 from featprop.errors import FileError
 from featprop.files import cache_folder
 from tests.helpers import raises
@@ -65,42 +62,15 @@ def test_files_are_downloaded_once_and_again_after_a_change(folder: Path) -> Non
     assert fp.read_graph(address).n_nodes == 310
 
 
-def test_worker_without_the_copy_downloads_the_file(folder: Path) -> None:
-    graph = fp.read_graph(folder.as_uri())
-    where = locate_array(np.asarray(graph.features))
-    assert where is not None
-    assert where.address == f"{folder.as_uri()}/features.npy"
-    expected = np.array(graph.features)
-    shutil.rmtree(where.path.parent)
-    np.testing.assert_array_equal(where.open(), expected)
-    assert [entry.name for entry in where.path.parent.iterdir()] == ["features.npy"]
-
-
-def test_partial_copy_is_completed(folder: Path) -> None:
-    where = locate_array(np.asarray(fp.read_graph(folder.as_uri()).features))
-    assert where is not None
-    shutil.rmtree(where.path.parent)
-    where.open()
-    assert fp.read_graph(folder.as_uri()).fingerprint == fp.read_graph(folder).fingerprint
-
-
-def test_leftovers_of_a_killed_download_are_removed(folder: Path) -> None:
-    above = cache_folder() / "addresses"
-    for _ in ("nothing was fetched yet", "all is there"):
-        (above / "featprop-scratch-killed").mkdir(parents=True)
-        (above / "featprop-scratch-killed" / "features.npy").write_bytes(b"half")
-        copy = local_copy(folder.as_uri())
-        assert list(above.iterdir()) == [copy]
-
-
-@pytest.mark.parametrize("path", ["s3://bucket/graph", "gs://a/b", "https://host/x", "s3:/bucket/graph", "memory://x"])
-def test_addresses(path: str) -> None:
-    assert is_address(path)
-
-
-@pytest.mark.parametrize("path", ["graph", "/tmp/graph", "./a:b", "C:/graph", "a/b://c", ""])
-def test_paths(path: str) -> None:
-    assert not is_address(path)
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        *((path, True) for path in ("s3://bucket/graph", "https://host/x", "s3:/bucket/graph", "memory://x")),
+        *((path, False) for path in ("graph", "/tmp/graph", "./a:b", "C:/graph", "a/b://c", "")),
+    ],
+)
+def test_urls_are_told_from_paths(path: str, address: bool) -> None:
+    assert is_address(path) == address
 
 
 @pytest.mark.parametrize("path", ["memory://nothing/here", "nosuchscheme://x/y", "http://127.0.0.1:9/graph"])

@@ -9,7 +9,6 @@ import featprop as fp
 from featprop.compute import (
     Backend,
     DiskBackend,
-    MemoryBackend,
     use_backend,
 )
 from featprop.compute.mapped_arrays import is_mapped
@@ -48,7 +47,7 @@ def make_graph(tmp_path: Path, **options: object) -> Graph:
 def backends(tmp_path: Path) -> list[Backend]:
     folder = tmp_path / "scratch"
     folder.mkdir(exist_ok=True)
-    in_memory = [MemoryBackend(chunks) for chunks in (1, 3, 1000)]
+    in_memory = [Backend(chunks) for chunks in (1, 3, 1000)]
     return [*in_memory, DiskBackend(folder, 2**30), FewColumns(folder, 5), FewColumns(folder, 1)]
 
 

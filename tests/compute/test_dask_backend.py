@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ import scipy.sparse as sp
 
 import featprop as fp
 from featprop.compute import compute_on, get_backend
-from featprop.compute.points import _norms_of
 from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.progress import listening
@@ -21,6 +21,10 @@ pytest.importorskip("distributed")
 
 NODES = 140_000
 """Several chunks."""
+
+
+def read_rows(block: slice, points: Any) -> Any:
+    return points.rows[block]
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +96,7 @@ def test_graph_in_memory_is_sent_to_the_workers(dask_client: object, tmp_path: P
 
 def test_error_of_a_task_reaches_the_caller(dask_client: object) -> None:
     with compute_on(client=dask_client) as backend, pytest.raises(AttributeError):  # type: ignore[arg-type]
-        backend.run(_norms_of, 100_000, "no points")
+        backend.run(read_rows, 100_000, "no points")
 
 
 def test_unreachable_scheduler_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """Distance kernels on given products: where rounding could decide, the rows do."""
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,15 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featprop.compute.distances import (
-    STRETCH,
-    distances_dense,
-    distances_sparse,
-    nearest_dense,
-    nearest_sparse,
-    pairwise_sq_diff_dense,
-    pairwise_sq_diff_sparse,
-)
+from featprop.compute.distances import STRETCH, find_nearest, to_distances, to_sq_differences
 
 NOTHING = np.empty((0, 0), dtype=np.float32)
 KINDS = ["dense", "sparse"]
@@ -26,36 +18,25 @@ def norms_of(rows: np.ndarray) -> np.ndarray:
     return np.square(rows.astype(float)).sum(axis=1).astype(np.float32)
 
 
-def parts_of(rows: np.ndarray) -> tuple[np.ndarray, ...]:
+def stored(kind: str, rows: np.ndarray) -> Any:
+    """Return rows as a kernel reads them; "neither" withholds them."""
     matrix = sp.csr_array(rows)
-    return matrix.data, matrix.indices, matrix.indptr
+    return {"dense": rows, "sparse": (matrix.data, matrix.indices, matrix.indptr), "neither": NOTHING}[kind]
 
 
 def nearest(
     kind: str, a: np.ndarray, b: np.ndarray, products: np.ndarray | None = None
 ) -> tuple[list[int], list[float]]:
-    """Run a kernel with the products of the rows, or with given products that imitate rounding."""
+    """Run the kernel with the products of the rows, or with given products that imitate rounding."""
     index, least = np.empty(len(a), dtype=np.intp), np.empty(len(a), dtype=np.float32)
-    given_products = (a.astype(float) @ b.T.astype(float)).astype(np.float32) if products is None else products
-    arguments = 0, len(a), given_products, norms_of(a), norms_of(b)
-    if kind == "dense":
-        nearest_dense(*arguments, a, b, index, least)
-    elif kind == "sparse":
-        nearest_sparse(*arguments, *parts_of(a), *parts_of(b), index, least)
-    else:
-        nearest_dense(*arguments, NOTHING, NOTHING, index, least)
+    found = (a.astype(float) @ b.T.astype(float)).astype(np.float32) if products is None else products
+    find_nearest(0, len(a), found, norms_of(a), norms_of(b), stored(kind, a), stored(kind, b), index, least)
     return index.tolist(), least.tolist()
 
 
 def distances(kind: str, a: np.ndarray, b: np.ndarray, products: np.ndarray, cosine: bool = False) -> np.ndarray:
     found = products.astype(np.float32)
-    arguments = 0, len(a), found, norms_of(a), norms_of(b)
-    if kind == "dense":
-        distances_dense(*arguments, a, b, cosine)
-    elif kind == "sparse":
-        distances_sparse(*arguments, *parts_of(a), *parts_of(b), cosine)
-    else:
-        distances_dense(*arguments, NOTHING, NOTHING, cosine)
+    to_distances(0, len(a), found, norms_of(a), norms_of(b), stored(kind, a), stored(kind, b), cosine)
     return found
 
 
@@ -121,7 +102,7 @@ def test_kernel_does_not_read_past_the_arrays(others: int) -> None:
     b[:others] = [[3, 0]]
     products, norms = (a @ b.T).astype(np.float32), norms_of(b)
     index, least = np.empty(1, dtype=np.intp), np.empty(1, dtype=np.float32)
-    nearest_dense(0, 1, products[:, :others], norms_of(a), norms[:others], a, b[:others], index, least)
+    find_nearest(0, 1, products[:, :others], norms_of(a), norms[:others], a, b[:others], index, least)
     assert (index.tolist(), least.tolist()) == ([0], [4.0])
 
 
@@ -162,9 +143,7 @@ def test_distances_without_rows_are_not_negative() -> None:
 def test_squared_differences_of_indexed_rows(kind: str, seed: int) -> None:
     a, b = sparse_rows(9, seed, 8), sparse_rows(4, seed + 1, 8)
     index, squared = np.random.default_rng(seed).integers(0, 4, 9), np.full(9, -1, dtype=np.float32)
-    kernel: Callable[..., None] = pairwise_sq_diff_dense if kind == "dense" else pairwise_sq_diff_sparse
-    pair = (a, b) if kind == "dense" else (*parts_of(a), *parts_of(b))
-    kernel(2, 7, *pair, index, squared)
+    to_sq_differences(2, 7, stored(kind, a), stored(kind, b), index, squared)
     expected = np.square(a.astype(float) - b[index]).sum(axis=1)
     np.testing.assert_allclose(squared[2:7], expected[2:7], rtol=1e-6)
     assert (squared[[0, 1, 7, 8]] == -1).all(), "rows outside the range do not change"

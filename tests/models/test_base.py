@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_validate as sklearn_cross_validate
 import featprop as fp
 from featprop.errors import LabelError, ParameterError
 from featprop.models import NodeClassifier, cross_validate
-from featprop.models.cross_validation import _random_folds
+from featprop.models.cross_validation import stratified_folds
 from featprop.propagation import Propagation
 from tests.helpers import raises
 
@@ -118,7 +118,7 @@ def test_cross_validate_equals_that_of_scikit_learn() -> None:
     graph = fp.datasets.digits()
     labels = {node: int(graph.class_names()[node]) for node in range(0, 600, 6)}
     found = cross_validate(graph, labels, cv=4, random_state=3)
-    folds = _random_folds(list(labels.values()), 4, 3)
+    folds = stratified_folds(list(labels), np.array(list(labels.values())), 4, seed=3)
     rows, y = np.array(list(labels))[:, None], np.array(list(labels.values()))
     expected = sklearn_cross_validate(NodesAsRows(graph.without_labels()), rows, y, cv=PredefinedSplit(folds))
     assert found.keys() == expected.keys()

@@ -16,7 +16,7 @@ from featprop.models.calibration import (
     label_smoothing,
     model_weights,
 )
-from featprop.models.folds import MAX_FOLDS, stratified_folds
+from featprop.models.cross_validation import MAX_FOLDS, stratified_folds
 
 TWO = np.array([[1.0, 0.0]] * 4)
 """Four labels with the same scores: one apart."""

@@ -1,8 +1,6 @@
 """One contract over every registered model."""
 
 import datetime as dt
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -130,43 +128,19 @@ def test_failed_training_leaves_the_model_unchanged(
     assert not fresh.is_fitted
 
 
-def rewrite(path: Path, change: Callable[[dict[str, Any]], object] = dict, **description: Any) -> None:
-    """Change arrays, or entries of the JSON, of a saved model."""
-    with safe_open(path, framework="np") as file:
-        known = json.loads(file.metadata()["featprop"])
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    with np.errstate(all="ignore"):
-        change(arrays)
-    save_file(arrays, path, {"featprop": json.dumps(known | description)})
-
-
-DAMAGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "flat": lambda values: np.append(values.ravel(), 0).astype(values.dtype),
-    "of another type": lambda values: values.astype(np.int8),
-    "not a number": lambda values: values * np.nan,
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_damaged_arrays_are_refused(
-    damage: Callable[[np.ndarray], np.ndarray], fitted: NodeClassifier, graph: Graph, tmp_path: Path
-) -> None:
-    path = tmp_path / "model"
-    for name in fitted.state_dict():
-        save_model(fitted, path, force=True)
-        rewrite(path, lambda arrays, name=name: arrays.update({name: damage(arrays[name])}))
-        with pytest.raises(ModelError):
-            load_model(path).predict_proba(graph)
-        save_model(fitted, path, force=True)
-        rewrite(path, lambda arrays, name=name: arrays.pop(name))
-        if name != "held_out_proba":
-            with raises(ModelError, path=path):
-                load_model(path)
-
-
-def test_class_named_twice_is_refused(fitted: NodeClassifier, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["changed", "missing", "description"])
+def test_changed_content_is_refused(damage: str, fitted: NodeClassifier, tmp_path: Path) -> None:
     save_model(fitted, tmp_path / "model")
-    rewrite(tmp_path / "model", classes=["a", "a"])
+    with safe_open(tmp_path / "model", framework="np") as file:
+        metadata, arrays = file.metadata(), {name: file.get_tensor(name) for name in fitted.state_dict()}
+    name = next(iter(arrays))
+    if damage == "changed":
+        arrays[name] = arrays[name] * 2
+    elif damage == "missing":
+        del arrays[name]
+    else:
+        metadata["featprop"] = metadata["featprop"].replace('"classes": ["a", "b"]', '"classes": ["b", "a"]')
+    save_file(arrays, tmp_path / "model", metadata)
     with raises(ModelError, path=tmp_path / "model"):
         load_model(tmp_path / "model")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.compute import MemoryBackend, use_backend
+from featprop.compute import Backend, use_backend
 from featprop.graph import Graph
 from featprop.propagation import Propagation, normalised_adjacency
 from featprop.propagation.message_passing import Edges, propagate_rows, smooth_rows
@@ -15,7 +15,7 @@ ByHand = Callable[..., np.ndarray]
 NAMES = ("two-hops", "diffused")
 
 
-class FewColumns(MemoryBackend):
+class FewColumns(Backend):
     """Memory with room for two columns at once."""
 
     def max_columns(self, n: int, width: int) -> int:
@@ -39,9 +39,9 @@ def chunk_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.usefixtures("chunk_rows")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
-    "backend", [MemoryBackend(1), MemoryBackend(2), FewColumns(1)], ids=["memory", "two chunks", "two columns"]
+    "backend", [Backend(1), Backend(2), FewColumns(1)], ids=["memory", "two chunks", "two columns"]
 )
-def test_propagated_rows_equal_matrix_powers(weighted: bool, backend: MemoryBackend) -> None:
+def test_propagated_rows_equal_matrix_powers(weighted: bool, backend: Backend) -> None:
     graph = graph_of(weighted)
     adjacency = graph.adjacency.toarray().astype(float)
     scale = 1 / np.sqrt(1 + adjacency.sum(axis=1))
@@ -60,9 +60,9 @@ def test_propagated_rows_equal_matrix_powers(weighted: bool, backend: MemoryBack
 @pytest.mark.usefixtures("chunk_rows")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
-    "backend", [MemoryBackend(1), MemoryBackend(2), FewColumns(1)], ids=["memory", "two chunks", "two columns"]
+    "backend", [Backend(1), Backend(2), FewColumns(1)], ids=["memory", "two chunks", "two columns"]
 )
-def test_smoothed_rows_follow_the_formulas(centred_by_hand: ByHand, weighted: bool, backend: MemoryBackend) -> None:
+def test_smoothed_rows_follow_the_formulas(centred_by_hand: ByHand, weighted: bool, backend: Backend) -> None:
     graph = graph_of(weighted)
     own = Propagation.of(graph).reduction.transform(graph.features)
     before = own.copy()
@@ -87,7 +87,7 @@ def test_only_rows_that_cancel_become_zero() -> None:
     adjacency[2, [0, 1]] = adjacency[[0, 1], 2] = 1
     graph = Graph.from_scipy(adjacency, np.eye(4, 2))
     own = np.array([[1, 0], [-1, 0], [0, 0], [1e-5, 0]], dtype=np.float32)
-    for backend in (MemoryBackend(), FewColumns()):
+    for backend in (Backend(), FewColumns()):
         with use_backend(backend):
             found = smooth_rows(Edges.of(graph), own, ("two-hops",))["two-hops"]
             np.testing.assert_allclose(found, [[1, 0], [-1, 0], [0, 0], [1, 0]], rtol=1e-6)

@@ -17,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from featprop.compute import get_backend, split_into_chunks, sum_in_order
-from featprop.compute.kernels import add_to_groups, run_by_rows
+from featprop.compute.kernels import run_by_rows
 from featprop.compute.points import Points, split_by_bytes
 from featprop.matrix import Floats, Positions, as_dense
 from featprop.progress import tracked
@@ -137,7 +137,7 @@ def _sum_cells(
     for chunk in split_into_chunks(block):
         sums = np.zeros((count, points.width + 1))
         for part, rows in _dense_parts(points, chunk):
-            add_to_groups(rows, labels[part], weights[part], sums)
+            run_by_rows(_add_columns, rows.shape[1], rows.size, rows, labels[part], weights[part], sums)
         found.append(sums)
     return found
 
@@ -190,6 +190,19 @@ def _smallest(values: Floats, count: int) -> Positions:
     """Return the positions of the `count` smallest values."""
     count = min(count, len(values))
     return np.argpartition(values, count - 1)[:count]
+
+
+@njit(nogil=True, cache=True)
+def _add_columns(start, stop, rows, groups, weights, sums):  # type: ignore[no-untyped-def]
+    """Add weighted rows to their cells, columns `start` to `stop`, so that threads add rows in their order."""
+    for i in range(len(groups)):
+        group = groups[i]
+        if group >= 0:
+            weight = np.float64(weights[i])
+            for c in range(start, stop):
+                sums[group, c] += weight * rows[i, c]
+            if start == 0:
+                sums[group, -1] += weight
 
 
 @njit(nogil=True, cache=True)

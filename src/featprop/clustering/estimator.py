@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
@@ -12,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featprop.clustering.kmedoids import DEFAULT_MEMORY, k_medoids
 from featprop.compute.points import Points
-from featprop.errors import ParameterError
 
 
 class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -72,7 +72,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> KMedoids:  # noqa: ARG002
         """Find the medoids of the rows of `X`; `y` is ignored."""
-        rows = self._rows(X, reset=True)
+        rows = self._validate(X, reset=True)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         result = k_medoids(
             rows,
@@ -107,18 +107,13 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _points(self, X: Any) -> tuple[Points, Points]:
         check_is_fitted(self)
-        rows = self._rows(X, reset=False)
-        together = Points.stack([rows, self.cluster_centers_], self.metric)
-        split = rows.shape[0]
-        return together.take(slice(None, split)), together.take(slice(split, None))
+        rows = self._validate(X, reset=False)
+        parts = [rows, self.cluster_centers_]
+        together = sp.vstack(parts, format="csr") if any(map(sp.issparse, parts)) else np.concatenate(parts)
+        points, split = Points(together, self.metric), rows.shape[0]
+        return points.take(slice(None, split)), points.take(slice(split, None))
 
-    def _rows(self, X: Any, reset: bool) -> Any:
-        if isinstance(X, Points):
-            raise ParameterError(
-                "`X` must be an array or a sparse matrix, not Points.",
-                hint="Pass the rows they were made from, or pass the points to k_medoids.",
-                parameter="X",
-            )
+    def _validate(self, X: Any, reset: bool) -> Any:
         return validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=reset)
 
     def __sklearn_tags__(self) -> Any:

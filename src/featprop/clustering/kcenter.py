@@ -6,33 +6,19 @@ distance of a row to the nearest centre is at most twice the optimum.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from featprop.compute.points import Points
+from featprop.matrix import Floats, Positions
 from featprop.progress import tracked
 
 
-@dataclass(frozen=True)
-class KCenterResult:
-    """Centres and the distances to them."""
-
-    centres: NDArray[np.intp]  # positions of the chosen rows, in the order of choice
-    distances: NDArray[np.float32]  # distance of each row to the nearest centre, chosen or fixed
-
-    @property
-    def radius(self) -> float:
-        """The largest of the distances."""
-        return float(self.distances.max())
-
-
 def k_center(
-    points: Points, count: int, fixed: NDArray[np.intp], candidates: NDArray[np.intp], generator: np.random.Generator
-) -> KCenterResult:
+    points: Points, count: int, fixed: Positions, candidates: Positions, generator: np.random.Generator
+) -> tuple[Positions, Floats]:
     """Choose `count` of the `candidates`, each the farthest from the `fixed` rows and those chosen before.
 
+    Return them in the order of choice, and the distance of each row to the nearest of them or of the fixed rows.
     Without fixed rows, the first is the candidate nearest to the mean of all rows. Ties are broken at random. The
     caller guarantees that 1 ≤ `count` ≤ number of candidates, and that no candidate is fixed.
     """
@@ -51,4 +37,4 @@ def k_center(
         centres[pick] = order[position]
         distances = points.distances(centres[pick : pick + 1])[0]
         closest = distances if pick == 0 and not fixed.size else np.minimum(closest, distances)
-    return KCenterResult(centres, closest)
+    return centres, closest

@@ -7,7 +7,6 @@ and weighted rows.
 from __future__ import annotations
 
 import logging
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +35,7 @@ class KMedoidsResult:
     Attributes
     ----------
     medoids
-        Positions of the chosen rows, the max_references useful first: every prefix is a good smaller choice.
+        Positions of the chosen rows, the most useful first: every prefix is a good smaller choice.
     labels
         Nearest medoid of each row: an index into `medoids`, or from ``len(medoids)`` on into the fixed medoids.
     distances
@@ -82,7 +81,7 @@ def k_medoids(
     fixed
         Positions of rows that are already medoids: they attract the rows near them and are not chosen again.
     candidates
-        Rows that may be chosen, as positions or a mask; all rows except the fixed ones by default.
+        Rows that may be chosen unless they are fixed, as positions or a mask; all rows by default.
     sample_weight
         Weight of each row; a weight of 2 is equivalent to repeating the row.
     metric
@@ -104,16 +103,15 @@ def k_medoids(
             value=metric,
         )
     points = rows if isinstance(rows, Points) else Points(_check_rows(rows), metric)
-    max_memory = _check_positive("max_memory", max_memory)
-    if n_init is not None:
-        n_init = _check_positive("n_init", n_init)
-    if method is not None and method not in METHODS:
-        raise unknown_choice("method", method, METHODS)
     n = len(points)
     held = _check_positions("fixed", fixed, n)
-    allowed = _check_candidates(candidates, held, n)
+    allowed = np.setdiff1d(np.arange(n) if candidates is None else _check_positions("candidates", candidates, n), held)
     counted = _check_weights(sample_weight, n)
-    n_medoids = _check_positive("n_medoids", n_medoids)
+    for name, value in (("n_medoids", n_medoids), ("max_memory", max_memory), ("n_init", n_init)):
+        if (not isinstance(value, int | np.integer) or value < 1) and (name, value) != ("n_init", None):
+            raise ParameterError(f"`{name}` must be a positive integer, not {value!r}.", parameter=name, value=value)
+    if method is not None and method not in METHODS:
+        raise unknown_choice("method", method, METHODS)
     if n_medoids > len(allowed):
         raise ParameterError(
             f"Cannot choose {n_medoids:,} medoids from {len(allowed):,} candidates.",
@@ -177,16 +175,6 @@ def _check_rows(rows: Any) -> Any:
     return matrix
 
 
-def _check_positive(name: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise ParameterError(f"`{name}` must be a positive integer, not {value!r}.", parameter=name, value=value)
-    return number
-
-
 def _check_positions(name: str, positions: Any, n: int) -> Positions:
     given = np.asarray(positions).ravel()
     if given.dtype == bool and given.shape == (n,):
@@ -196,25 +184,11 @@ def _check_positions(name: str, positions: Any, n: int) -> Positions:
         raise ParameterError(
             f"`{name}` must be row positions from 0 to {n - 1:,}, not {value}.", parameter=name, value=value
         )
-    whole = given.astype(np.intp)
-    if len(np.unique(whole)) < len(whole):
-        repeats = len(whole) - len(np.unique(whole))
+    distinct = np.unique(given)
+    if len(distinct) < len(given):
+        repeats = len(given) - len(distinct)
         raise ParameterError(f"`{name}` contains {repeats:,} duplicates.", parameter=name, value=repeats)
-    return whole
-
-
-def _check_candidates(candidates: Any, held: Positions, n: int) -> Positions:
-    if candidates is None:
-        return np.setdiff1d(np.arange(n), held)
-    allowed = np.sort(_check_positions("candidates", candidates, n))
-    both = np.intersect1d(allowed, held)
-    if both.size and np.asarray(candidates).dtype != bool:
-        raise ParameterError(
-            f"{both.size:,} of the `candidates` are also in `fixed`, for example {both[0]}.",
-            parameter="candidates",
-            value=both.size,
-        )
-    return np.setdiff1d(allowed, held)
+    return given.astype(np.intp)
 
 
 def _check_weights(sample_weight: Any, n: int) -> Floats:

@@ -64,9 +64,9 @@ def robust_k_center(
         Largest number of rows, and of candidates, in a program. Of more, that many are selected by greedy K-Center;
         radius and bound still hold for all.
     """
-    greedy = k_center(points, count, fixed, candidates, generator)
+    best, distances = k_center(points, count, fixed, candidates, generator)
     program = _Program(points, count, fixed, candidates, generator, outliers, max_size)
-    best, radius = greedy.centres, _robust_radius(greedy.distances, outliers)
+    radius = greedy_radius = _robust_radius(distances, outliers)
     is_plain = not outliers and len(candidates) + len(fixed) == len(points)
     bound = radius / 2 if is_plain else 0.0
     radii = np.unique(program.distances)
@@ -87,10 +87,8 @@ def robust_k_center(
         reached = _robust_radius(_distances(points, filled, fixed), outliers)
         if reached < radius:
             best, radius = filled, reached
-    ordered = k_center(points, count, fixed, best, generator).centres
-    return RobustKCenterResult(
-        ordered, radius, min(bound, radius), _robust_radius(greedy.distances, outliers), n_problems
-    )
+    ordered, _ = k_center(points, count, fixed, best, generator)
+    return RobustKCenterResult(ordered, radius, min(bound, radius), greedy_radius, n_problems)
 
 
 class _Program:
@@ -113,10 +111,10 @@ class _Program:
         self.count, self.outliers, self.slack = count, outliers, 0.0
         rows, self.columns = np.arange(len(points)), candidates
         if len(rows) > max_size:
-            rows = k_center(points, max_size, nothing, rows, generator).centres
+            rows, _ = k_center(points, max_size, nothing, rows, generator)
         if len(candidates) > max_size:
-            shown = k_center(points, max_size, nothing, candidates, generator)
-            self.columns, self.slack = shown.centres, float(shown.distances[candidates].max())
+            self.columns, away = k_center(points, max_size, nothing, candidates, generator)
+            self.slack = float(away[candidates].max())
         distances = points.distances_to_subset(rows, self.columns)
         central = np.argsort(distances.sum(axis=0, dtype=np.float64), kind="stable")
         outlying = np.argsort(-distances.sum(axis=1, dtype=np.float64), kind="stable")
@@ -163,7 +161,7 @@ def _fill_up(
     if len(chosen) == count:
         return chosen
     held, rest = np.concatenate([fixed, chosen]), np.setdiff1d(candidates, chosen)
-    return np.concatenate([chosen, k_center(points, count - len(chosen), held, rest, generator).centres])
+    return np.concatenate([chosen, k_center(points, count - len(chosen), held, rest, generator)[0]])
 
 
 def _distances(points: Points, centres: Positions, fixed: Positions) -> Floats:

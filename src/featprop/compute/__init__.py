@@ -3,7 +3,6 @@
 from featprop.compute.backend import (
     Backend,
     DiskBackend,
-    MemoryBackend,
     compute_on,
     get_backend,
     split_into_chunks,
@@ -15,7 +14,6 @@ from featprop.compute.mapped_arrays import release_pages
 __all__ = [
     "Backend",
     "DiskBackend",
-    "MemoryBackend",
     "compute_on",
     "get_backend",
     "release_pages",

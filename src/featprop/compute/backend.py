@@ -1,12 +1,12 @@
 """Backends: where rows are kept and where chunks of them are computed.
 
-=================  ==============================  =========================================
-backend            rows are kept                   chunks are computed
-=================  ==============================  =========================================
-`MemoryBackend`    in memory                       in this process, one after another
-`DiskBackend`      in memory, or in mapped files   in this process, one after another
-`DaskBackend`      in mapped files                 by the workers of a Dask cluster
-=================  ==============================  =========================================
+===============  ==============================  =========================================
+backend          rows are kept                   chunks are computed
+===============  ==============================  =========================================
+`Backend`        in memory                       in this process, one after another
+`DiskBackend`    in memory, or in mapped files   in this process, one after another
+`DaskBackend`    in mapped files                 by the workers of a Dask cluster
+===============  ==============================  =========================================
 
 Algorithms call `get_backend` and never ask which backend it is. A task is a module-level function of a block (a slice
 of the rows) and of arrays. It returns its result or writes it to its own rows, and depends on nothing else, so it may
@@ -21,13 +21,12 @@ from __future__ import annotations
 import math
 import os
 import weakref
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -68,34 +67,35 @@ def sum_in_order(sums: Iterable[list[NDArray[Any]]]) -> NDArray[Any]:
     return total
 
 
-class Backend(ABC):
-    """Where rows are kept and where blocks are computed.
+class Backend:
+    """Keep rows in memory and compute blocks in this process.
 
-    Attributes
+    Parameters
     ----------
-    is_remote
-        Whether other processes compute; large arrays are then passed as files.
+    chunks_per_block
+        Number of chunks in a block.
     """
 
-    is_remote: ClassVar[bool] = False
+    def __init__(self, chunks_per_block: int = 1) -> None:
+        self.chunks_per_block = chunks_per_block
 
-    @abstractmethod
     def allocate_rows(self, n: int, width: int) -> NDArray[np.float32]:
         """Return an array for rows that are kept."""
-
-    @abstractmethod
-    def max_columns(self, n: int, width: int) -> int:
-        """Return how many of `width` columns two sets of temporary rows may have at once."""
+        return np.empty((n, width), dtype=np.float32)
 
     def allocate_temporary_rows(self, n: int, width: int) -> NDArray[np.float32]:
         """Return an array for rows that are read in random order while something is computed."""
         return np.empty((n, width), dtype=np.float32)
 
+    def max_columns(self, n: int, width: int) -> int:  # noqa: ARG002
+        """Return how many of `width` columns two sets of temporary rows may have at once."""
+        return width
+
     def split_rows(self, n: int) -> list[slice]:
         """Split n rows into blocks."""
-        return list(split_into_chunks(slice(0, n)))
+        return split_evenly(n, self.chunks_per_block * CHUNK_ROWS)
 
-    def map(self, task: Task, n: int, *arguments: Any, stage: str = "") -> Iterator[Any]:
+    def map(self, task: Task, n: int, *arguments: Any, stage: str = "") -> Generator[Any, None, None]:
         """Yield ``task(block, *arguments)`` for each block of n rows, in the order of the rows.
 
         Parameters
@@ -109,19 +109,9 @@ class Backend(ABC):
         stage
             Name of this step in the progress display; no progress is shown without a name.
         """
-        blocks = self.split_rows(n)
-        return self.map_items(task, blocks, *arguments, stage=stage if len(blocks) > 1 else "", total=len(blocks))
-
-    def map_items(
-        self, task: Task, items: Iterable[Any], *arguments: Any, stage: str = "", total: int = 0
-    ) -> Generator[Any, None, None]:
-        """Yield ``task(item, *arguments)`` for each item, in order; `total` is their approximate number.
-
-        After each item, the pages of mapped arguments are released.
-        """
-        mapped = find_mapped(arguments)
-        for item in tracked(items, stage, total) if stage else items:
-            yield task(item, *arguments)
+        mapped, blocks = find_mapped(arguments), self.split_rows(n)
+        for block in track_blocks(blocks, stage, len(blocks)):
+            yield task(block, *arguments)
             for array in mapped:
                 release_pages(array)
 
@@ -143,31 +133,6 @@ class Backend(ABC):
         return source, target
 
 
-class MemoryBackend(Backend):
-    """Keep rows in memory.
-
-    Parameters
-    ----------
-    chunks_per_block
-        Number of chunks in a block.
-    """
-
-    def __init__(self, chunks_per_block: int = 1) -> None:
-        self.chunks_per_block = chunks_per_block
-
-    def allocate_rows(self, n: int, width: int) -> NDArray[np.float32]:
-        """Return an array in memory."""
-        return np.empty((n, width), dtype=np.float32)
-
-    def max_columns(self, n: int, width: int) -> int:  # noqa: ARG002
-        """Return `width`."""
-        return width
-
-    def split_rows(self, n: int) -> list[slice]:
-        """Split n rows into blocks of `chunks_per_block` chunks."""
-        return split_evenly(n, self.chunks_per_block * CHUNK_ROWS)
-
-
 class DiskBackend(Backend):
     """Keep rows in memory while there is room, then in mapped files.
 
@@ -186,6 +151,7 @@ class DiskBackend(Backend):
                 parameter="max_memory",
                 value=max_memory,
             )
+        super().__init__()
         self.folder = folder
         self.max_memory = max_memory
         self._file_numbers = count()
@@ -229,12 +195,17 @@ class DiskBackend(Backend):
         self._allocated -= size
 
 
+def track_blocks(results: Iterable[Any], stage: str, count: int) -> Iterable[Any]:
+    """Show progress over the results of several blocks if the step has a name."""
+    return tracked(results, stage, count) if stage and count > 1 else results
+
+
 def split_evenly(n: int, step: int) -> list[slice]:
     """Split 0..n into slices of `step`; the last may be shorter."""
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
-_BACKEND: ContextVar[Backend] = ContextVar("backend", default=MemoryBackend())  # noqa: B039
+_BACKEND: ContextVar[Backend] = ContextVar("backend", default=Backend())  # noqa: B039
 
 
 def get_backend() -> Backend:

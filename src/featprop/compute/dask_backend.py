@@ -9,23 +9,21 @@ from __future__ import annotations
 import io
 import os
 import pickle
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.compute.backend import CHUNK_ROWS, DiskBackend, Task, split_evenly
+from featprop.compute.backend import CHUNK_ROWS, DiskBackend, Task, split_evenly, track_blocks
 from featprop.compute.mapped_arrays import ArrayLocation, locate_array
 from featprop.errors import MissingExtraError, ParameterError, quote_error
 from featprop.interrupts import block_interrupts
-from featprop.progress import tracked
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -35,8 +33,6 @@ MAX_SENT_BYTES = 2**16
 """Size up to which an array in memory is sent with a task; larger ones are written to files."""
 BLOCKS_PER_THREAD = 4
 """Blocks of a pass for each thread of the cluster, so that slower workers compute fewer."""
-PENDING_PER_THREAD = 6
-"""Tasks submitted in advance for each thread."""
 
 
 class DaskBackend(DiskBackend):
@@ -51,8 +47,6 @@ class DaskBackend(DiskBackend):
     max_memory
         Memory limit of this process in bytes.
     """
-
-    is_remote: ClassVar[bool] = True
 
     def __init__(self, client: Client, folder: Path, max_memory: int) -> None:
         super().__init__(folder, max_memory)
@@ -75,36 +69,20 @@ class DaskBackend(DiskBackend):
 
     def split_rows(self, n: int) -> list[slice]:
         """Split n rows into several blocks for each thread of the cluster."""
-        chunks = max(1, n // (BLOCKS_PER_THREAD * self._n_threads()) // CHUNK_ROWS)
+        n_threads = max(1, sum(self.client.nthreads().values()))
+        chunks = max(1, n // (BLOCKS_PER_THREAD * n_threads) // CHUNK_ROWS)
         return split_evenly(n, chunks * CHUNK_ROWS)
 
-    def map_items(
-        self, task: Task, items: Iterable[Any], *arguments: Any, stage: str = "", total: int = 0
-    ) -> Generator[Any, None, None]:
-        """Yield ``task(item, *arguments)`` for each item, in order, computed by the workers."""
-        packer = _Packer(self)
+    def map(self, task: Task, n: int, *arguments: Any, stage: str = "") -> Generator[Any, None, None]:
+        """Yield ``task(block, *arguments)`` for each block of n rows, in order, computed by the workers."""
+        from distributed import KilledWorker
+
+        packer, blocks = _Packer(self), self.split_rows(n)
         packer.dump(arguments)
-        results = self._results(task, items, packer.stream.getvalue())
+        payload = packer.stream.getvalue()
+        pending = [self.client.submit(_run_task, task, block, payload, pure=False) for block in blocks]
         try:
-            yield from tracked(results, stage, total) if stage else results
-        finally:
-            results.close()
-            for path in packer.temporary_files:
-                path.unlink(missing_ok=True)
-
-    def _results(self, task: Task, items: Iterable[Any], payload: bytes) -> Generator[Any, None, None]:
-        """Submit tasks, enough in advance that no thread waits, and yield their results."""
-        from distributed import Future, KilledWorker
-
-        max_pending = PENDING_PER_THREAD * self._n_threads()
-        pending: deque[Future[Any]] = deque()
-        try:
-            for item in items:
-                pending.append(self.client.submit(_run_task, task, item, payload, pure=False))
-                if len(pending) > max_pending:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
+            yield from track_blocks((each.result() for each in pending), stage, len(blocks))
         except KilledWorker as error:
             raise ParameterError(
                 "The Dask workers died one after another while computing the same block.",
@@ -112,12 +90,9 @@ class DaskBackend(DiskBackend):
                 parameter="workers",
             ) from error
         finally:
-            if pending:
-                self.client.cancel(list(pending))
-
-    def _n_threads(self) -> int:
-        threads: int = sum(self.client.nthreads().values())
-        return max(1, threads)
+            self.client.cancel(pending)
+            for path in packer.temporary_files:
+                path.unlink(missing_ok=True)
 
 
 class _Packer(pickle.Pickler):

@@ -7,8 +7,11 @@ squared distance is so small compared with the norms that it must be computed fr
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
 
 CLOSE = np.float32(1e-3)
 """Squared distances below this share of the squared norms are computed from the difference of the rows."""
@@ -21,33 +24,19 @@ TWO = np.float32(2.0)
 
 
 @njit(nogil=True, cache=True)
-def distances_dense(start, stop, products, norms, other_norms, a, b, cosine):  # type: ignore[no-untyped-def]
+def to_distances(start, stop, products, norms, other_norms, a, b, cosine):  # type: ignore[no-untyped-def]
     """Replace products by distances."""
     for i in range(start, stop):
         for j in range(products.shape[1]):
             norm_sum = norms[i] + other_norms[j]
             squared = norm_sum - TWO * products[i, j]
             if squared < CLOSE * norm_sum:
-                squared = _sq_diff_dense(a[i], b[j]) if len(a) else max(squared, ZERO)
+                squared = _sq_difference(a, i, b, j) if len(a) else max(squared, ZERO)
             products[i, j] = squared / TWO if cosine else np.sqrt(squared)
 
 
 @njit(nogil=True, cache=True)
-def distances_sparse(  # type: ignore[no-untyped-def]
-    start, stop, products, norms, other_norms, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr, cosine
-):
-    """Replace products by distances."""
-    for i in range(start, stop):
-        for j in range(products.shape[1]):
-            norm_sum = norms[i] + other_norms[j]
-            squared = norm_sum - TWO * products[i, j]
-            if squared < CLOSE * norm_sum:
-                squared = _sq_diff_sparse(i, j, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
-            products[i, j] = squared / TWO if cosine else np.sqrt(squared)
-
-
-@njit(nogil=True, cache=True)
-def nearest_dense(start, stop, products, norms, other_norms, a, b, index, least):  # type: ignore[no-untyped-def]
+def find_nearest(start, stop, products, norms, other_norms, a, b, index, least):  # type: ignore[no-untyped-def]
     """Find the nearest of the others and its squared distance; compare exactly where rounding could decide."""
     stretches = np.empty((products.shape[1] + STRETCH - 1) // STRETCH, dtype=np.float32)
     largest = np.float32(other_norms.max())
@@ -67,51 +56,23 @@ def nearest_dense(start, stop, products, norms, other_norms, a, b, index, least)
         value = norm + value
         squared = max(value, ZERO)
         if len(a) and (found > 1 or value < CLOSE * (norm + other_norms[best])):
-            squared = _sq_diff_dense(a[i], b[best])
+            squared = _sq_difference(a, i, b, best)
             if found > 1:
                 for s in range(len(stretches)):
                     if stretches[s] <= limit:
                         for j in range(s * STRETCH, min((s + 1) * STRETCH, len(row))):
                             if other_norms[j] - TWO * row[j] <= limit:
-                                diff = _sq_diff_dense(a[i], b[j])
+                                diff = _sq_difference(a, i, b, j)
                                 if diff < squared or (diff == squared and j < best):
                                     best, squared = j, diff
         index[i], least[i] = best, squared
 
 
 @njit(nogil=True, cache=True)
-def nearest_sparse(  # type: ignore[no-untyped-def]
-    start, stop, products, norms, other_norms, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr, index, least
-):
-    """Find the nearest of the others and its squared distance; compare exactly where rounding could decide."""
-    for i in range(start, stop):
-        best, value, ambiguous = _find_minimum(products[i], norms[i], other_norms)
-        squared = value
-        if ambiguous or value < CLOSE * (norms[i] + other_norms[best]):
-            squared = _sq_diff_sparse(i, best, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
-            if ambiguous:
-                for j in range(products.shape[1]):
-                    if _could_be_minimum(norms[i], other_norms[j], products[i, j], value, other_norms[best]):
-                        diff = _sq_diff_sparse(i, j, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
-                        if diff < squared or (diff == squared and j < best):
-                            best, squared = j, diff
-        index[i], least[i] = best, squared
-
-
-@njit(nogil=True, cache=True)
-def pairwise_sq_diff_dense(start, stop, a, b, index, squared):  # type: ignore[no-untyped-def]
+def to_sq_differences(start, stop, a, b, index, squared):  # type: ignore[no-untyped-def]
     """Compute the squared distance of each row to row `index` of the others from their difference."""
     for i in range(start, stop):
-        squared[i] = _sq_diff_dense(a[i], b[index[i]])
-
-
-@njit(nogil=True, cache=True)
-def pairwise_sq_diff_sparse(  # type: ignore[no-untyped-def]
-    start, stop, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr, index, squared
-):
-    """Compute the squared distance of each row to row `index` of the others from their difference."""
-    for i in range(start, stop):
-        squared[i] = _sq_diff_sparse(i, index[i], a_data, a_indices, a_indptr, b_data, b_indices, b_indptr)
+        squared[i] = _sq_difference(a, i, b, index[i])
 
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
@@ -128,28 +89,20 @@ def _minimum_by_stretch(row, other_norms, stretches):  # type: ignore[no-untyped
     return least
 
 
-@njit(nogil=True, cache=True)
-def _find_minimum(row, norm, other_norms):  # type: ignore[no-untyped-def]
-    """Return the position of the smallest squared distance, its value, and whether rounding could have decided."""
-    best, value = 0, norm + other_norms[0] - TWO * row[0]
-    runner_up, largest = np.float32(np.inf), other_norms[0]
-    for j in range(1, len(row)):
-        squared = norm + other_norms[j] - TWO * row[j]
-        if squared < value:
-            runner_up, largest = value, other_norms[best]
-            best, value = j, squared
-        elif squared < runner_up:
-            runner_up, largest = squared, other_norms[j]
-    return best, value, runner_up - value <= ROUNDING * (norm + max(largest, other_norms[best]))
+def _sq_difference(a: Any, i: int, b: Any, j: int) -> np.float32:
+    """Return the squared length of the difference of row i of `a` and row j of `b`."""
+    raise NotImplementedError
+
+
+@overload(_sq_difference)
+def _choose_sq_difference(a, _i, _b, _j):  # type: ignore[no-untyped-def]
+    if isinstance(a, types.BaseTuple):
+        return lambda a, _i, _b, _j: _sq_difference_sparse(_i, _j, *a, *_b)
+    return lambda a, _i, _b, _j: _sq_difference_dense(a[_i], _b[_j])
 
 
 @njit(nogil=True, cache=True)
-def _could_be_minimum(norm, other_norm, product, value, best_norm):  # type: ignore[no-untyped-def]
-    return norm + other_norm - TWO * product - value <= ROUNDING * (norm + max(other_norm, best_norm))
-
-
-@njit(nogil=True, cache=True)
-def _sq_diff_dense(a, b):  # type: ignore[no-untyped-def]
+def _sq_difference_dense(a, b):  # type: ignore[no-untyped-def]
     total = 0.0
     for c in range(len(a)):
         diff = np.float64(a[c]) - np.float64(b[c])
@@ -158,7 +111,7 @@ def _sq_diff_dense(a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _sq_diff_sparse(i, j, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr):  # type: ignore[no-untyped-def]
+def _sq_difference_sparse(i, j, a_data, a_indices, a_indptr, b_data, b_indices, b_indptr):  # type: ignore[no-untyped-def]
     p, p_end, q, q_end = a_indptr[i], a_indptr[i + 1], b_indptr[j], b_indptr[j + 1]
     total = 0.0
     while p < p_end or q < q_end:

@@ -1,4 +1,4 @@
-"""Compiled kernels over rows, on several threads: sparse products, sums over neighbours, unit rows, sums by group.
+"""Compiled kernels over rows, on several threads.
 
 featprop has its own thread pool because OpenMP threads, which Numba uses, spin between kernels and take the cores from
 the next matrix product (measured: four times slower). A kernel computes each row from that row alone, so the result
@@ -67,70 +67,6 @@ def normalize_rows(rows: Floats, min_length: float = 0.0, scale: Floats | None =
     return rows
 
 
-def add_to_groups(rows: Floats, groups: NDArray[np.int32], weights: Floats, sums: NDArray[np.float64]) -> None:
-    """Add each weighted row to the sum of its group, and its weight to the last column; skip negative groups.
-
-    Threads share the columns, so rows are always added in their order.
-    """
-    run_by_rows(_add_columns, rows.shape[1], rows.size, rows, groups, weights, sums)
-
-
-def sum_neighbours(
-    ends: NDArray[np.int64],
-    indices: NDArray[Any],
-    weights: Floats,
-    source: Floats,
-    offset: int,
-    scale: Floats,
-    out: Floats,
-    first: Floats | None = None,
-    share: float = 1.0,
-) -> None:
-    """Write `share` · scale² (z + A z), plus scale · `first` if given, for rows from `offset` of z = `source`.
-
-    `ends`, `indices` and `weights` are these rows of A in CSR; no weights mean that all are 1.
-    """
-    work = (len(indices) + len(out)) * source.shape[1]
-    added = out[:0] if first is None else first
-    arrays = ends, indices, weights, source, offset, scale, added, np.float32(share), out
-    run_by_rows(_add_neighbours, len(out), work, *arrays)
-
-
-@njit(nogil=True, cache=True)
-def _add_neighbours(start, stop, ends, indices, weights, source, offset, scale, first, share, out):  # type: ignore[no-untyped-def]
-    """Sum over neighbours, four at a time so that the sum is written less often."""
-    width = source.shape[1]
-    weighted = len(weights) > 0
-    for i in range(start, stop):
-        for c in range(width):
-            out[i, c] = source[offset + i, c]
-        entry, end = ends[i], ends[i + 1]
-        while entry + 4 <= end:
-            j, k, m, o = indices[entry], indices[entry + 1], indices[entry + 2], indices[entry + 3]
-            if weighted:
-                s, t, u, v = weights[entry], weights[entry + 1], weights[entry + 2], weights[entry + 3]
-                for c in range(width):
-                    out[i, c] += (s * source[j, c] + t * source[k, c]) + (u * source[m, c] + v * source[o, c])
-            else:
-                for c in range(width):
-                    out[i, c] += (source[j, c] + source[k, c]) + (source[m, c] + source[o, c])
-            entry += 4
-        while entry < end:
-            j = indices[entry]
-            w = weights[entry] if weighted else np.float32(1)
-            for c in range(width):
-                out[i, c] += w * source[j, c]
-            entry += 1
-        factor = share * scale[i] * scale[i]
-        if len(first) > 0:
-            own = scale[i]
-            for c in range(width):
-                out[i, c] = factor * out[i, c] + own * first[i, c]
-        else:
-            for c in range(width):
-                out[i, c] *= factor
-
-
 @njit(nogil=True, cache=True)
 def _multiply(start, stop, data, indices, indptr, dense, product):  # type: ignore[no-untyped-def]
     for i in range(start, stop):
@@ -150,15 +86,3 @@ def _normalize(start, stop, rows, limits):  # type: ignore[no-untyped-def]
         factor = np.float32(1 / length) if length > limits[i] else np.float32(0)
         for c in range(rows.shape[1]):
             rows[i, c] *= factor
-
-
-@njit(nogil=True, cache=True)
-def _add_columns(start, stop, rows, groups, weights, sums):  # type: ignore[no-untyped-def]
-    for i in range(len(groups)):
-        group = groups[i]
-        if group >= 0:
-            weight = np.float64(weights[i])
-            for c in range(start, stop):
-                sums[group, c] += weight * rows[i, c]
-            if start == 0:
-                sums[group, -1] += weight

@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.compute.addresses import address_of, fetch_file
-
 
 @dataclass(frozen=True)
 class ArrayLocation:
@@ -27,14 +25,11 @@ class ArrayLocation:
     dtype: str
     shape: tuple[int, ...]  # of the C-contiguous array
     writable: bool  # whether it may be written to
-    address: str | None = None  # URL of the file if it is a local copy; a machine without the copy downloads it
 
     def open(self) -> NDArray[Any]:
         """Map the array."""
         if 0 in self.shape:
             return np.empty(self.shape, dtype=self.dtype)
-        if self.address is not None and not self.path.exists():
-            fetch_file(self.address, self.path)
         mode = "r+" if self.writable else "r"
         return np.memmap(self.path, dtype=self.dtype, mode=mode, offset=self.offset, shape=self.shape)  # type: ignore[call-overload, no-any-return]
 
@@ -46,8 +41,7 @@ def locate_array(array: NDArray[Any]) -> ArrayLocation | None:
         return None
     offset = whole.offset + array.ctypes.data - whole.ctypes.data
     writable = whole.mode in ("r+", "w+") and array.flags.writeable
-    path = Path(whole.filename)
-    return ArrayLocation(path, int(offset), array.dtype.str, array.shape, writable, address_of(path))
+    return ArrayLocation(Path(whole.filename), int(offset), array.dtype.str, array.shape, writable)
 
 
 def is_mapped(array: Any) -> bool:

@@ -8,7 +8,7 @@ rows are first shifted by the median of a sample, which makes the norms small an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -16,15 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.compute.backend import CHUNK_ROWS, get_backend, split_into_chunks
-from featprop.compute.distances import (
-    distances_dense,
-    distances_sparse,
-    nearest_dense,
-    nearest_sparse,
-    pairwise_sq_diff_dense,
-    pairwise_sq_diff_sparse,
-)
+from featprop.compute.backend import CHUNK_ROWS, get_backend, split_evenly, split_into_chunks
+from featprop.compute.distances import find_nearest, to_distances, to_sq_differences
 from featprop.compute.kernels import run_by_rows
 from featprop.compute.mapped_arrays import is_mapped, release_pages
 from featprop.errors import ParameterError, unknown_choice
@@ -75,20 +68,19 @@ class Points:
     def __init__(self, rows: Any, metric: str = "euclidean") -> None:
         if metric not in METRICS:
             raise unknown_choice("metric", metric, METRICS)
-        own: NDArray[Any] | None = None
         rows = rows if sp.issparse(rows) else np.asarray(rows)
         if rows.dtype.kind != "f":
             rows = rows.astype(np.float64)
         if sp.issparse(rows) and _is_better_dense(rows):
-            rows = own = rows.toarray()
+            rows = rows.toarray()
         elif sp.issparse(rows):
             rows = sp.csr_array(rows, copy=True)
             rows.sum_duplicates()
         if metric == "euclidean" and not sp.issparse(rows):
-            rows = _shift(rows, own)
+            rows = _shift(rows)
         rows, scale = _rescale(rows)
         if metric == "cosine":
-            rows, scale = _to_unit_length(rows, own), 1.0
+            rows, scale = _to_unit_length(rows), 1.0
         self._set(rows.astype(np.float32, copy=False), metric, scale)
 
     @classmethod
@@ -97,13 +89,6 @@ class Points:
         points = cls.__new__(cls)
         points._set(rows, metric, scale, squared_norms)
         return points
-
-    @classmethod
-    def stack(cls, parts: list[Any], metric: str) -> Points:
-        """Return the rows of several matrices, one below the other, as points."""
-        if any(sp.issparse(part) for part in parts):
-            return cls(sp.vstack(parts, format="csr"), metric)
-        return cls(np.concatenate(parts), metric)
 
     def _set(self, rows: Any, metric: str, scale: float, norms: Floats | None = None) -> None:
         self._rows = rows
@@ -147,7 +132,7 @@ class Points:
         """Return up to `max_points` of the points at equal steps; a subclass may return all if that is cheaper."""
         return self.take(slice(None, None, -(-len(self) // max_points)))
 
-    def split(self, count: int, n_others: int | None = None) -> Iterator[slice]:
+    def split(self, count: int, n_others: int | None = None) -> list[slice]:
         """Split `count` rows into blocks with few values and few distances to all points, or to `n_others`."""
         others = len(self) if n_others is None else n_others
         return split_by_bytes(count, 4 * max(others, self.width))
@@ -167,10 +152,8 @@ class Points:
 
     def _distances_to(self, others: Points) -> Floats:
         block = _products(self._rows, others._rows)
-        norms = self.squared_norms, others.squared_norms
-        sparse, pair = _pair(self._rows, others._rows)
-        kernel = distances_sparse if sparse else distances_dense
-        run_by_rows(kernel, len(block), block.size, block, *norms, *pair, self.metric == "cosine")
+        norms, pair = (self.squared_norms, others.squared_norms), _pair(self._rows, others._rows)
+        run_by_rows(to_distances, len(block), block.size, block, *norms, *pair, self.metric == "cosine")
         if self.scale != 1:
             block *= np.float32(self.scale)
         return block
@@ -187,7 +170,7 @@ class Points:
         """Return the distance of each point at `indices` to each point at `others`, which are few."""
         subset = self.take(others)
         matrix = np.empty((len(indices), len(others)), dtype=np.float32)
-        blocks = list(self.split(len(indices), len(others)))
+        blocks = self.split(len(indices), len(others))
         for block in tracked(blocks, "measuring distances", len(blocks)):
             matrix[block] = self.distances(indices[block], to=subset)
         return matrix
@@ -197,7 +180,7 @@ class Points:
         if self._matrix is not None and np.array_equal(self._matrix[0], candidates):
             return self._matrix[1]
         matrix = np.empty((len(candidates), len(self)), dtype=np.float32)
-        blocks = list(self.split(len(candidates)))
+        blocks = self.split(len(candidates))
         for block in tracked(blocks, "measuring distances", len(blocks)):
             matrix[block] = self.distances(candidates[block])
         first = self.take(candidates)._first_equal_rows()
@@ -221,7 +204,7 @@ class Points:
         for start, stop in pairwise([0, *cuts.tolist(), len(order)]):
             left = np.sort(order[start:stop])
             while len(left) > 1:
-                squared = self.take(left)._pairwise_sq_diff(self.take(left[:1]), np.zeros(len(left), dtype=np.intp))
+                squared = self.take(left)._sq_differences(self.take(left[:1]), np.zeros(len(left), dtype=np.intp))
                 equal = np.sqrt(squared) <= EQUAL_ROWS * lengths[left[0]]
                 first[left[equal]] = left[0]
                 left = left[~equal]
@@ -230,16 +213,16 @@ class Points:
     def nearest(self, centres: Points) -> tuple[Positions, Floats]:
         """Return the nearest of `centres` for each point, the first of equal ones, and its distance."""
         if self._is_mapped:
-            found = list(get_backend().map(_nearest_of, len(self), self, centres, stage="measuring distances"))
-            return np.concatenate([index for index, _ in found]), np.concatenate([distance for _, distance in found])
+            parts = get_backend().map(_nearest_of, len(self), self, centres, stage="measuring distances")
+            nearest, distances = zip(*parts, strict=True)
+            return np.concatenate(nearest), np.concatenate(distances)
         index = np.empty(len(self), dtype=np.intp)
         squared = np.empty(len(self), dtype=np.float32)
         for block in self.split(len(self), len(centres)):
             products = _products(self._rows[block], centres._rows)
-            norms = self.squared_norms[block], centres.squared_norms
-            sparse, pair = _pair(self._rows[block], centres._rows)
-            kernel = nearest_sparse if sparse else nearest_dense
-            run_by_rows(kernel, len(products), products.size, products, *norms, *pair, index[block], squared[block])
+            norms, pair = (self.squared_norms[block], centres.squared_norms), _pair(self._rows[block], centres._rows)
+            found = index[block], squared[block]
+            run_by_rows(find_nearest, len(products), products.size, products, *norms, *pair, *found)
         return index, self._from_squared(squared)
 
     def multiply(self, matrix: Floats) -> Floats:
@@ -271,13 +254,12 @@ class Points:
             return self._map(_exact_distances_of, centres, index)
         if sp.issparse(self._rows) != sp.issparse(centres._rows):
             raise TypeError("points and centres must both be dense or both be sparse")
-        return self._from_squared(self._pairwise_sq_diff(centres, index))
+        return self._from_squared(self._sq_differences(centres, index))
 
-    def _pairwise_sq_diff(self, centres: Points, index: Positions) -> Floats:
+    def _sq_differences(self, centres: Points, index: Positions) -> Floats:
         squared = np.empty(len(self), dtype=np.float32)
-        sparse, pair = _pair(self._rows, centres._rows)
-        kernel = pairwise_sq_diff_sparse if sparse else pairwise_sq_diff_dense
-        run_by_rows(kernel, len(self), self._rows.size, *pair, index, squared)
+        pair = _pair(self._rows, centres._rows)
+        run_by_rows(to_sq_differences, len(self), self._rows.size, *pair, index, squared)
         return squared
 
     def _from_squared(self, squared: Floats) -> Floats:
@@ -319,11 +301,9 @@ def first_minimum(distances: Floats, largest: float) -> int:
     return int(np.flatnonzero(distances <= distances.min() + DISTANCE_ROUNDING * largest)[0])
 
 
-def split_by_bytes(n: int, row_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
+def split_by_bytes(n: int, row_bytes: int, block_bytes: int = BLOCK_BYTES) -> list[slice]:
     """Split 0..n into slices whose rows take about `block_bytes`."""
-    step = max(1, block_bytes // max(row_bytes, 1))
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))
+    return split_evenly(n, max(1, block_bytes // max(row_bytes, 1)))
 
 
 def _is_better_dense(rows: Any) -> bool:
@@ -348,14 +328,16 @@ def _products(a: Any, b: Any) -> Floats:
     return product
 
 
-def _pair(a: Any, b: Any) -> tuple[bool, tuple[Any, ...]]:
-    """Return whether both are sparse, and the arrays by which a kernel reads two rows; none if only one is."""
-    if sp.issparse(a) and sp.issparse(b):
-        return True, (a.data, a.indices, a.indptr, b.data, b.indices, b.indptr)
-    if sp.issparse(a) or sp.issparse(b):
+def _pair(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return two matrices as kernels read them; nothing if only one of them is sparse."""
+    if sp.issparse(a) != sp.issparse(b):
         nothing = np.empty((0, 0), dtype=np.float32)
-        return False, (nothing, nothing)
-    return False, (a, b)
+        return nothing, nothing
+    return _as_arrays(a), _as_arrays(b)
+
+
+def _as_arrays(rows: Any) -> Any:
+    return (rows.data, rows.indices, rows.indptr) if sp.issparse(rows) else rows
 
 
 def _squared_norms(rows: Any) -> Floats:
@@ -364,18 +346,17 @@ def _squared_norms(rows: Any) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
-def _shift(rows: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
+def _shift(rows: NDArray[Any]) -> NDArray[Any]:
     """Subtract the median of a sample; the result of many rows is allocated by the backend."""
     centre = np.median(rows[:: max(1, len(rows) // SHIFT_SAMPLE_ROWS)], axis=0)
-    if out is None and len(rows) > CHUNK_ROWS and rows.dtype == np.float32:
-        out = get_backend().allocate_rows(*rows.shape)
-    elif out is None:
+    if len(rows) <= CHUNK_ROWS or rows.dtype != np.float32:
         return np.asarray(rows - centre)
+    shifted = get_backend().allocate_rows(*rows.shape)
     for chunk in split_into_chunks(slice(0, len(rows))):
-        np.subtract(rows[chunk], centre, out=out[chunk])
+        np.subtract(rows[chunk], centre, out=shifted[chunk])
         release_pages(rows, chunk)
-        release_pages(out, chunk)
-    return out
+        release_pages(shifted, chunk)
+    return shifted
 
 
 def _rescale(rows: Any) -> tuple[Any, float]:
@@ -399,8 +380,8 @@ def _rescale(rows: Any) -> tuple[Any, float]:
     return rows * (1 / scale), scale
 
 
-def _to_unit_length(rows: Any, out: NDArray[Any] | None) -> Any:
-    """Return the rows scaled to length 1; write dense rows to `out` if given."""
+def _to_unit_length(rows: Any) -> Any:
+    """Return the rows scaled to length 1."""
     if sp.issparse(rows):
         norms = np.sqrt(_squared_norms(rows.astype(np.float64)))
     else:
@@ -413,8 +394,8 @@ def _to_unit_length(rows: Any, out: NDArray[Any] | None) -> Any:
             parameter="rows",
             value=empty.size,
         )
-    if sp.issparse(rows):
-        scaled = sp.csr_array(sp.dia_array((1.0 / norms[None, :], [0]), shape=(len(norms), len(norms))) @ rows)
-        scaled.sort_indices()
-        return scaled
-    return np.divide(rows, norms[:, None], out=np.empty_like(rows) if out is None else out, casting="same_kind")
+    if not sp.issparse(rows):
+        return np.divide(rows, norms[:, None], out=np.empty_like(rows), casting="same_kind")
+    scaled = sp.csr_array(sp.dia_array((1.0 / norms[None, :], [0]), shape=(len(norms), len(norms))) @ rows)
+    scaled.sort_indices()
+    return scaled

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.compute.distances import CLOSE, distances_dense, nearest_dense
+from featprop.compute.distances import CLOSE, find_nearest, to_distances
 from featprop.compute.kernels import multiply_sparse, run_by_rows
 from featprop.compute.points import Points, split_by_bytes
 from featprop.matrix import Features, Floats, Positions, unit_rows
@@ -129,7 +129,7 @@ class PropagatedPoints(Points):
             return own.distances(slice(None), to=to)
         block = np.ascontiguousarray(self.multiply(own.rows.T).T)
         norms = own.squared_norms, self.squared_norms
-        run_by_rows(distances_dense, len(block), block.size, block, *norms, NOTHING, NOTHING, False)
+        run_by_rows(to_distances, len(block), block.size, block, *norms, NOTHING, NOTHING, False)
         close = np.square(block) < CLOSE * (norms[0][:, None] + norms[1])
         block[np.arange(len(block)), np.arange(len(self))[indices]] = 0.0
         close[np.arange(len(block)), np.arange(len(self))[indices]] = False
@@ -141,7 +141,7 @@ class PropagatedPoints(Points):
         index, squared = np.empty(len(self), dtype=np.intp), np.empty(len(self), dtype=np.float32)
         products = self.multiply(centres.rows.T)
         norms = self.squared_norms, centres.squared_norms
-        run_by_rows(nearest_dense, len(self), products.size, products, *norms, NOTHING, NOTHING, index, squared)
+        run_by_rows(find_nearest, len(self), products.size, products, *norms, NOTHING, NOTHING, index, squared)
         return index, np.sqrt(squared)
 
     def exact_distances(self, centres: Points, index: Positions) -> Floats:

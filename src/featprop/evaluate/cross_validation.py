@@ -15,7 +15,7 @@ from featprop.errors import LabelError
 from featprop.graph import Graph
 from featprop.models import NodeClassifier
 from featprop.models.base import clone
-from featprop.models.folds import stratified_folds
+from featprop.models.cross_validation import stratified_folds
 from featprop.progress import tracked
 from featprop.propagation import Propagation
 

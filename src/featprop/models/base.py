@@ -223,23 +223,28 @@ class NodeClassifier(ABC):
 
     def decision_function(self, graph: GraphLike) -> NDArray[np.float32]:
         """Return the score of each class for every node, shape (nodes, classes)."""
-        prepared = self.prepare_graph(graph)
-        if len(self.class_names_) == 1:
-            return np.zeros((prepared.n_nodes, 1), dtype=np.float32)
-        return self.scores(Propagation.of(prepared))
+        return np.concatenate(list(self._scores_of(graph)))
 
     def predict_proba(self, graph: GraphLike) -> NDArray[np.float32]:
         """Return the probability of each class for every node, shape (nodes, classes)."""
-        return self._probabilities_of(self.decision_function(graph))
+        return np.concatenate(list(self.probability_blocks(graph)))
 
     def probability_blocks(self, graph: GraphLike) -> Iterator[NDArray[np.float32]]:
         """Yield `predict_proba` in blocks of consecutive nodes, for graphs too large to hold all of it."""
+        for scores in self._scores_of(graph):
+            with np.errstate(all="ignore"):
+                found = self.probabilities(scores)
+            if not np.isfinite(found).all():
+                message = "The model predicts probabilities that are not finite numbers."
+                raise ModelError(message, hint="Train it again, for example with a lower `learning_rate`.")
+            yield found
+
+    def _scores_of(self, graph: GraphLike) -> Iterator[NDArray[np.float32]]:
         prepared = self.prepare_graph(graph)
         if len(self.class_names_) == 1:
-            yield self._probabilities_of(np.zeros((prepared.n_nodes, 1), dtype=np.float32))
-            return
-        for scores in self.score_blocks(Propagation.of(prepared)):
-            yield self._probabilities_of(scores)
+            yield np.zeros((prepared.n_nodes, 1), dtype=np.float32)
+        else:
+            yield from self.score_blocks(Propagation.of(prepared))
 
     def score_blocks(self, propagation: Propagation) -> Iterator[NDArray[np.float32]]:
         """Yield the scores in blocks; override it if not all scores are needed at once."""
@@ -248,15 +253,6 @@ class NodeClassifier(ABC):
     def probabilities(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the probabilities of scores, one row per node; their softmax by default."""
         return np.asarray(softmax(scores, axis=1))
-
-    def _probabilities_of(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the probabilities of scores, which must be finite."""
-        with np.errstate(all="ignore"):
-            found = self.probabilities(scores)
-        if not np.isfinite(found).all():
-            message = "The model predicts probabilities that are not finite numbers."
-            raise ModelError(message, hint="Train it again, for example with a lower `learning_rate`.")
-        return found
 
     def predict(self, graph: GraphLike) -> NDArray[Any]:
         """Return the most probable class of every node."""

@@ -1,17 +1,20 @@
-"""Cross-validation of a model on the labels of a graph, as scikit-learn's `cross_validate` does on rows."""
+"""Stratified folds of labels, and cross-validation as scikit-learn's `cross_validate` does it on rows."""
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import ParameterError
 from featprop.graph import GraphLike, as_graph
-from featprop.ids import sorted_classes
+from featprop.ids import name_to_text, sorted_classes
 from featprop.models.base import DEFAULT_MODEL, NodeClassifier, clone, get_model, labelled_nodes
+
+MAX_FOLDS = 10
 
 
 def cross_validate(
@@ -52,7 +55,8 @@ def cross_validate(
         raise ParameterError(message, parameter="cv", value=cv)
     model = get_model(DEFAULT_MODEL) if model is None else model
     nodes, bare = graph.ids[positions].tolist(), graph.without_labels()
-    folds = _random_folds(names, cv, random_state)
+    code_of = {name: code for code, name in enumerate(sorted_classes(names))}
+    folds = stratified_folds(nodes, np.array([code_of[name] for name in names]), cv, random_state)
     results: dict[str, list[float]] = {"fit_time": [], "score_time": [], "test_score": []}
     for fold in range(cv):
         train, test = ({nodes[i]: names[i] for i in np.flatnonzero(part)} for part in (folds != fold, folds == fold))
@@ -65,12 +69,25 @@ def cross_validate(
     return {name: np.array(values) for name, values in results.items()}
 
 
-def _random_folds(names: list[Hashable], cv: int, random_state: int) -> NDArray[np.intp]:
-    """Return the fold of each label; the labels of a class are spread evenly."""
-    code_of = {name: code for code, name in enumerate(sorted_classes(names))}
-    codes = np.array([code_of[name] for name in names])
-    order = np.random.default_rng(random_state).permutation(len(names))
-    order = order[np.argsort(codes[order], kind="stable")]
-    folds = np.empty(len(names), dtype=np.intp)
-    folds[order] = np.arange(len(names)) % cv
+def stratified_folds(
+    nodes: Sequence[Hashable], codes: NDArray[np.integer], n_folds: int = MAX_FOLDS, seed: int = 0
+) -> NDArray[np.intp]:
+    """Return the fold of each label, 0 to `n_folds` - 1 or one fold per label if there are fewer.
+
+    Labels of a class are spread over as many folds as they can be. Which fold a node falls into follows from a digest
+    of its id, so the folds are the same in whatever order the labels are listed.
+    """
+    salt = f"{seed} " if seed else ""
+    digests = [hashlib.blake2b(f"{salt}{_text(node)}".encode(), digest_size=8).digest() for node in nodes]
+    order = sorted(range(len(nodes)), key=lambda place: (codes[place], digests[place]))
+    folds = np.empty(len(nodes), dtype=np.intp)
+    folds[order] = np.arange(len(nodes)) % min(n_folds, len(nodes))
     return folds
+
+
+def _text(node: Hashable) -> str:
+    """Return a text that identifies a node: its JSON form, or its `repr` if it has none."""
+    try:
+        return name_to_text(node)
+    except ParameterError:
+        return repr(node)

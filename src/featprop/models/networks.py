@@ -93,6 +93,12 @@ class Network(nn.Module, ABC):
     per_class: ClassVar[tuple[str, ...]]
     """Parameters whose last dimension is the number of classes."""
 
+    def __init__(self, dropout: float = 0.0, **weights: Tensor) -> None:
+        super().__init__()
+        self.dropout = dropout
+        for name, weight in weights.items():
+            self.register_parameter(name, nn.Parameter(weight.contiguous()))
+
     @classmethod
     @abstractmethod
     def initialise(
@@ -113,10 +119,7 @@ class Network(nn.Module, ABC):
         return found
 
     def load_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Load the weights that `to_arrays` returned; raise a `ValueError` for another shape or type."""
-        for name, own in self.to_arrays().items():
-            if arrays[name].shape != own.shape or arrays[name].dtype != own.dtype:
-                raise ValueError(f"{name} has not the shape {own.shape} and the type {own.dtype}")
+        """Load the weights that `to_arrays` returned."""
         self.load_state_dict(
             {
                 name: torch.from_numpy(np.array(arrays[name].T)).reshape(weights.shape)
@@ -134,12 +137,6 @@ class TwoLayers(Network):
     weight2: Tensor
     bias2: Tensor
 
-    def __init__(self, weights: Mapping[str, Tensor], dropout: float) -> None:
-        super().__init__()
-        for name, weight in weights.items():
-            self.register_parameter(name, nn.Parameter(weight.contiguous()))
-        self.dropout = dropout
-
     @classmethod
     def initialise(
         cls, n_features: int, n_classes: int, settings: Mapping[str, Any], generator: torch.Generator
@@ -147,9 +144,13 @@ class TwoLayers(Network):
         """Return one network with random weights."""
         width = settings["hidden"]
         first, second = _glorot(width, n_features, generator), _glorot(n_classes, width, generator)
-        zeros = torch.zeros(1, width), torch.zeros(1, 1, n_classes)
-        weights = {"weight1": first.T, "bias1": zeros[0], "weight2": second.T[None], "bias2": zeros[1]}
-        return cls(weights, settings["dropout"])
+        return cls(
+            settings["dropout"],
+            weight1=first.T,
+            bias1=torch.zeros(1, width),
+            weight2=second.T[None],
+            bias2=torch.zeros(1, 1, n_classes),
+        )
 
     def forward(self, inputs: Inputs, generators: Sequence[torch.Generator] = ()) -> Tensor:
         """Return the logits of the nodes of these receptive fields; dropout applies only in training."""
@@ -174,11 +175,6 @@ class Linear(Network):
     weight: Tensor
     bias: Tensor
 
-    def __init__(self, weights: Mapping[str, Tensor]) -> None:
-        super().__init__()
-        for name, weight in weights.items():
-            self.register_parameter(name, nn.Parameter(weight.contiguous()))
-
     @classmethod
     def initialise(
         cls,
@@ -188,7 +184,7 @@ class Linear(Network):
         generator: torch.Generator,
     ) -> Linear:
         """Return one network with random weights."""
-        return cls({"weight": _glorot(n_classes, n_features, generator).T, "bias": torch.zeros(1, 1, n_classes)})
+        return cls(weight=_glorot(n_classes, n_features, generator).T, bias=torch.zeros(1, 1, n_classes))
 
     def forward(self, inputs: Inputs, generators: Sequence[torch.Generator] = ()) -> Tensor:  # noqa: ARG002
         """Return the logits of the nodes with these rows of S^K X."""

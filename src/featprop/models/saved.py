@@ -1,18 +1,20 @@
 """A model on disk: one ``.safetensors`` file with its arrays, and everything else as JSON in the header.
 
-Nothing is ever unpickled.
+Nothing is ever unpickled. The header also has a digest of all of it, so a damaged or edited file is refused as a whole.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
-from collections.abc import Hashable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
@@ -25,8 +27,8 @@ from featprop.options import options_of, settings_of
 
 log = logging.getLogger(__name__)
 
-HEADER = "featprop"
-"""Key of the JSON in the header of the file."""
+HEADER, DIGEST = "featprop", "digest"
+"""Keys in the header of the file: of the JSON, and of a digest of the JSON and the arrays."""
 LABELS = "labelled"
 """Name of the array that holds the training labels as JSON: the header of a file has at most 100 MB."""
 FORMAT = 1
@@ -63,9 +65,9 @@ def save_model(model: NodeClassifier, path: str | os.PathLike[str], *, force: bo
     }
     labels = json.dumps(_describe_labels(model), ensure_ascii=False).encode()
     arrays = {name: np.ascontiguousarray(values) for name, values in model.state_dict().items()}
-    content = save(
-        {**arrays, LABELS: np.frombuffer(labels, np.uint8)}, {HEADER: json.dumps(description, ensure_ascii=False)}
-    )
+    arrays[LABELS] = np.frombuffer(labels, np.uint8)
+    header = json.dumps(description, ensure_ascii=False)
+    content = save(arrays, {HEADER: header, DIGEST: _digest(header, arrays)})
     with writing_output(Path(path), force=force) as temporary:
         temporary.write_bytes(content)
 
@@ -85,10 +87,13 @@ def load_model(path: str | os.PathLike[str], device: str = "cpu") -> NodeClassif
         raise ModelError(f"Cannot read the model {path}: {reason}.", hint="`train` writes one.", path=path)
     try:
         with safe_open(path, framework="np") as file:
-            description = json.loads((file.metadata() or {})[HEADER])
+            metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        description = json.loads(metadata[HEADER])
         if description["format"] != FORMAT:
             raise ValueError(f"format {description['format']} instead of {FORMAT}")
+        if metadata[DIGEST] != _digest(metadata[HEADER], arrays):
+            raise ValueError("its content does not match its digest")
         labels = json.loads(arrays.pop(LABELS).tobytes())
         return _restore_model(description, labels, arrays, device)
     except FeatpropError:
@@ -107,18 +112,15 @@ def _restore_model(description: dict[str, Any], labels: Any, arrays: dict[str, A
     if "device" in options_of(type(model)):
         model.set_params(device=device)
     model.class_names_ = tuple(from_jsonable(name) for name in description["classes"])
-    if len(set(model.class_names_)) < len(model.class_names_):
-        raise ValueError("a class is listed twice")
     model.n_features_in_ = int(description["n_features"])
     nodes, edges = description["graph_size"]
     model.graph_size_ = (int(nodes), int(edges))
     names = description["feature_names"]
     model.feature_names_in_ = None if names is None else tuple(names)
-    if names is not None and (not isinstance(names, list) or len(names) != model.n_features_in_):
-        raise ValueError(f"its feature names do not fit its {model.n_features_in_} features")
     preprocessor = description["preprocessor"]
     model.preprocessor_ = None if preprocessor is None else TablePreprocessor.from_json(preprocessor)
-    _restore_labels(model, labels)
+    model.labelled_ = {from_jsonable(node): model.class_names_[code] for node, code, _ in labels}
+    model.labelled_rows_ = tuple(row for _, _, row in labels)
     model.load_state_dict(arrays)
     return model
 
@@ -138,17 +140,9 @@ def _describe_labels(model: NodeClassifier) -> list[list[Any]]:
     return [list(parts) for parts in zip(ids, codes, model.labelled_rows_, strict=True)]
 
 
-def _restore_labels(model: NodeClassifier, kept: Any) -> None:
-    """Set the training labels that `_describe_labels` returned."""
-    if not isinstance(kept, list):
-        raise ValueError("its labels are not a list")
-    labels: dict[Hashable, Hashable] = {}
-    rows = []
-    for node, code, row in kept:
-        if type(code) is not int or not 0 <= code < len(model.class_names_) or not isinstance(row, str):
-            raise ValueError(f"a label has the unknown class {code!r}")
-        labels[from_jsonable(node)] = model.class_names_[code]
-        rows.append(row)
-    if len(labels) < len(rows):
-        raise ValueError("a node has two labels")
-    model.labelled_, model.labelled_rows_ = labels, tuple(rows)
+def _digest(header: str, arrays: Mapping[str, NDArray[Any]]) -> str:
+    digest = hashlib.blake2b(header.encode(), digest_size=16)
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape};".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()

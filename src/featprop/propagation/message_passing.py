@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from featprop.compute import get_backend
 from featprop.compute.backend import split_evenly
-from featprop.compute.kernels import normalize_rows, run_by_rows, sum_neighbours
+from featprop.compute.kernels import normalize_rows, run_by_rows
 from featprop.graph import Graph
 from featprop.matrix import Floats, read_only
 
@@ -73,34 +73,20 @@ def propagate_rows(edges: Edges, rows: Floats, hops: int) -> Floats:
 def smooth_rows(edges: Edges, own: Floats, names: Collection[str]) -> dict[str, Floats]:
     """Return the ``"two-hops"`` and ``"diffused"`` rows in `names`, each of unit length."""
     backend, (n, width) = get_backend(), own.shape
-    pieces = split_evenly(width, backend.max_columns(n, width))
-    parts = [_smooth_columns(edges, own, columns, names, whole=len(pieces) == 1) for columns in pieces]
-    if len(pieces) == 1:
-        return parts[0]
-    joined = {}
-    for name in names:
-        joined[name] = backend.allocate_rows(n, width)
-        backend.run(_join, n, [part[name] for part in parts], edges.scale, joined[name])
-    return joined
-
-
-def _smooth_columns(
-    edges: Edges, own: Floats, columns: slice, names: Collection[str], *, whole: bool
-) -> dict[str, Floats]:
-    """Smooth some columns; normalize the rows if these are all columns."""
-    backend, n = get_backend(), len(own)
-    width = columns.stop - columns.start
-    result = {name: backend.allocate_rows(n, width) for name in names}
-    first, second = (backend.allocate_temporary_rows(n, width) for _ in range(2))
-    backend.run(_scale, n, own, columns, edges.scale, first)
-    backend.run(_hop, n, first, second, edges)
-    backend.run(_second_hop, n, second, first, edges, own, columns, result.get("two-hops"), whole)
-    if "diffused" in names:
-        arguments = edges, own, columns
-        steps = DIFFUSION_STEPS - 3
-        first, second = backend.run_steps(_diffuse, n, steps, first, second, *arguments, stage="smoothing features")
-        backend.run(_diffuse, n, first, second, *arguments, result["diffused"], whole)
-    return result
+    smoothed = {name: backend.allocate_rows(n, width) for name in names}
+    for columns in split_evenly(width, backend.max_columns(n, width)):
+        first, second = (backend.allocate_temporary_rows(n, columns.stop - columns.start) for _ in range(2))
+        backend.run(_scale, n, own, columns, edges.scale, first)
+        backend.run(_hop, n, first, second, edges)
+        backend.run(_second_hop, n, second, first, edges, own, columns, smoothed.get("two-hops"))
+        if "diffused" in smoothed:
+            arguments = edges, own, columns
+            steps = DIFFUSION_STEPS - 2
+            first, _ = backend.run_steps(_diffuse, n, steps, first, second, *arguments, stage="smoothing features")
+            backend.run(_write, n, first, columns, smoothed["diffused"])
+    for rows in smoothed.values():
+        backend.run(_normalize, n, rows, edges.scale)
+    return smoothed
 
 
 def _sum_weights(block: slice, indptr: NDArray[Any], weights: Floats) -> tuple[NDArray[np.float64], bool]:
@@ -128,60 +114,77 @@ def _hop(block: slice, source: Floats, out: Floats, edges: Edges) -> None:
 
 
 def _second_hop(
-    block: slice,
-    source: Floats,
-    out: Floats,
-    edges: Edges,
-    own: Floats,
-    columns: slice,
-    unit: Floats | None,
-    whole: bool,
+    block: slice, source: Floats, out: Floats, edges: Edges, own: Floats, columns: slice, two_hops: Floats | None
 ) -> None:
     """Compute the second hop from the first, and write the first three terms of the diffusion to `out`."""
     summed = np.empty((block.stop - block.start, source.shape[1]), dtype=np.float32)
     _sum_neighbours(block, edges, source, summed)
+    if two_hops is not None:
+        two_hops[block, columns] = summed
     terms = own[block, columns] * edges.scale[block, None]
     terms += np.float32(1 - TELEPORT) * source[block]
     terms += np.float32((1 - TELEPORT) ** 2) * summed
     out[block] = terms
-    _write_unit(block, edges, summed, unit, whole)
 
 
-def _diffuse(
-    block: slice,
-    source: Floats,
-    out: Floats,
-    edges: Edges,
-    own: Floats,
-    columns: slice,
-    unit: Floats | None = None,
-    whole: bool = False,
-) -> None:
+def _diffuse(block: slice, source: Floats, out: Floats, edges: Edges, own: Floats, columns: slice) -> None:
     _sum_neighbours(block, edges, source, out[block], own[block, columns], 1 - TELEPORT)
-    _write_unit(block, edges, out[block], unit, whole)
 
 
-def _write_unit(block: slice, edges: Edges, rows: Floats, out: Floats | None, whole: bool) -> None:
-    """Write rows to `out`, if given, and normalize them if they have all columns."""
-    if out is not None:
-        out[block] = rows
-        if whole:
-            normalize_rows(out[block], MIN_LENGTH, edges.scale[block])
+def _write(block: slice, rows: Floats, columns: slice, out: Floats) -> None:
+    out[block, columns] = rows[block]
 
 
-def _join(block: slice, parts: list[Floats], scale: Floats, out: Floats) -> None:
-    out[block] = normalize_rows(np.hstack([part[block] for part in parts]), MIN_LENGTH, scale[block])
+def _normalize(block: slice, rows: Floats, scale: Floats) -> None:
+    normalize_rows(rows[block], MIN_LENGTH, scale[block])
 
 
 def _sum_neighbours(
     block: slice, edges: Edges, source: Floats, out: Floats, first: Floats | None = None, share: float = 1.0
 ) -> None:
-    """Write `share` D² (z + A z) for the rows of a block, plus D `first` if given."""
+    """Write `share` D² (z + A z) of z = `source` for the rows of a block, plus D `first` if given."""
     ends = np.asarray(edges.indptr[block.start : block.stop + 1], dtype=np.int64)
     entries = slice(int(ends[0]), int(ends[-1]))
+    indices = edges.indices[entries]
     weights = edges.weights[entries] if len(edges.weights) else edges.weights
-    around = ends - ends[0], edges.indices[entries], weights
-    sum_neighbours(*around, source, block.start, edges.scale[block], out, first, share)
+    added = out[:0] if first is None else first
+    arrays = ends - ends[0], indices, weights, source, block.start, edges.scale[block], added, np.float32(share), out
+    run_by_rows(_add_neighbours, len(out), (len(indices) + len(out)) * source.shape[1], *arrays)
+
+
+@njit(nogil=True, cache=True)
+def _add_neighbours(start, stop, ends, indices, weights, source, offset, scale, first, share, out):  # type: ignore[no-untyped-def]
+    """Sum over neighbours, four at a time so that the sum is written less often."""
+    width = source.shape[1]
+    weighted = len(weights) > 0
+    for i in range(start, stop):
+        for c in range(width):
+            out[i, c] = source[offset + i, c]
+        entry, end = ends[i], ends[i + 1]
+        while entry + 4 <= end:
+            j, k, m, o = indices[entry], indices[entry + 1], indices[entry + 2], indices[entry + 3]
+            if weighted:
+                s, t, u, v = weights[entry], weights[entry + 1], weights[entry + 2], weights[entry + 3]
+                for c in range(width):
+                    out[i, c] += (s * source[j, c] + t * source[k, c]) + (u * source[m, c] + v * source[o, c])
+            else:
+                for c in range(width):
+                    out[i, c] += (source[j, c] + source[k, c]) + (source[m, c] + source[o, c])
+            entry += 4
+        while entry < end:
+            j = indices[entry]
+            w = weights[entry] if weighted else np.float32(1)
+            for c in range(width):
+                out[i, c] += w * source[j, c]
+            entry += 1
+        factor = share * scale[i] * scale[i]
+        if len(first) > 0:
+            own = scale[i]
+            for c in range(width):
+                out[i, c] = factor * out[i, c] + own * first[i, c]
+        else:
+            for c in range(width):
+                out[i, c] *= factor
 
 
 @njit(nogil=True, cache=True)

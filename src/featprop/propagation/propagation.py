@@ -13,8 +13,9 @@ personalised PageRank (Gasteiger et al., "Predict then propagate"):
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -44,8 +45,6 @@ FLAT_DIMENSION = 256
 """Effective dimension above which features have no dominant directions (docs/default.md)."""
 OWN_SHARE = 3 / 8
 """Weight of a node's own features if its neighbours are no more similar than random pairs."""
-MAX_KEPT_SPACES = 2
-"""Number of feature spaces whose rows are kept."""
 MIN_OPERATOR_COLUMNS = 1024
 MIN_OPERATOR_NODES, MAX_OPERATOR_NODES = 16_384, 60_000
 MAX_OPERATOR_HOPS = 2
@@ -54,23 +53,31 @@ reads all rows again and again, and after more hops features are no longer spars
 MAX_OPERATOR_VALUE = 1e6
 """Values between one over this and this have squares that fit float32."""
 
+Value = TypeVar("Value")
+
+
+class _CachedProperty(Generic[Value]):
+    """A property that is computed on first use and kept as long as the graph."""
+
+    def __init__(self, compute: Callable[[Propagation], Value]) -> None:
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __get__(self, owner: Propagation, kind: type[Propagation] | None = None) -> Value:
+        found: Value = owner.graph.cache.get(self.compute.__name__, partial(self.compute, owner))
+        return found
+
 
 class Propagation:
     """Propagated features of a graph, each part computed on first use.
 
     The matrices are read-only, shared by all callers, and kept as long as the graph. Use `Propagation.of` to get the
     instance of a graph.
-
-    Parameters
-    ----------
-    graph
-        The graph.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph.without_labels()
         self._rows: dict[int, Features] = {0: read_only(graph.features)}
-        self._latest: dict[str, list[str]] = {}
 
     @classmethod
     def of(cls, graph: Graph) -> Propagation:
@@ -81,13 +88,12 @@ class Propagation:
     @property
     def adjacency(self) -> sp.csr_array:
         """S, the normalised adjacency."""
-        return read_only(self.graph.cache.get("S", lambda: read_only(normalised_adjacency(self.graph))))
+        return read_only(self.graph.cache.get("S", partial(normalised_adjacency, self.graph)))
 
-    @property
+    @_CachedProperty
     def edges(self) -> Edges:
-        """The edges, prepared for message passing."""
-        found: Edges = self.graph.cache.get("edges", lambda: Edges.of(self.graph))
-        return found
+        """Prepare the edges for message passing."""
+        return Edges.of(self.graph)
 
     def rows(self, layers: int) -> Features:
         """Return S^K X for K = `layers`; sparse features stay sparse while that takes less memory."""
@@ -128,36 +134,27 @@ class Propagation:
                 return mixing[:, around] @ self.rows_at(layers - 1, around)
         return self.rows(layers)[nodes]
 
-    @property
+    @_CachedProperty
     def reduction(self) -> Reduction:
-        """Centring and truncated SVD of the features."""
-        found: Reduction = self.graph.cache.get("reduction", lambda: Reduction.fit(self.graph.features))
-        return found
+        """Fit centring and truncated SVD of the features."""
+        return Reduction.fit(self.graph.features)
 
-    @property
-    def structural_space(self) -> FeatureSpace:
-        """The `space` and the centre of the ``"structure"`` set."""
-
-        def make() -> FeatureSpace:
-            rows, centres = make_feature_sets(self.graph, self.edges, self.reduction, (STRUCTURE,))
-            space = FeatureSpace(self.reduction, {**self.space.centres, **centres})
-            self.graph.cache.get(("features", STRUCTURE, space.fingerprint(STRUCTURE)), lambda: rows[STRUCTURE])
-            return space
-
-        found: FeatureSpace = self.graph.cache.get("structural space", make)
-        return found
-
-    @property
+    @_CachedProperty
     def space(self) -> FeatureSpace:
-        """Transformation of the features into feature sets."""
-        found: FeatureSpace = self.graph.cache.get("space", self._make_space)
-        return found
+        """Fit the transformation of the features into feature sets."""
+        return self._make_space(FEATURE_SETS, {})
 
-    def _make_space(self) -> FeatureSpace:
-        rows, centres = make_feature_sets(self.graph, self.edges, self.reduction, FEATURE_SETS)
-        space = FeatureSpace(self.reduction, centres)
-        for name, made in rows.items():
-            self.graph.cache.get(("features", name, space.fingerprint(name)), partial(np.asarray, made))
+    @_CachedProperty
+    def structural_space(self) -> FeatureSpace:
+        """Return the `space` with the centre of the ``"structure"`` set."""
+        return self._make_space((STRUCTURE,), self.space.centres)
+
+    def _make_space(self, names: tuple[str, ...], centres: Mapping[str, Floats]) -> FeatureSpace:
+        """Compute feature sets, keep their rows, and return the space with their centres and the given ones."""
+        rows, own = make_feature_sets(self.graph, self.edges, self.reduction, names)
+        space = FeatureSpace(self.reduction, {**centres, **own})
+        for name in names:
+            self.graph.cache.get(("features", name, space.fingerprint(name)), partial(rows.get, name))
         return space
 
     def features(self, name: str, space: FeatureSpace | None = None) -> Floats:
@@ -168,86 +165,69 @@ class Propagation:
         name
             Name of the set.
         space
-            Space of the graph that a model was trained on, by default that of this graph. Rows of the last two spaces
-            are kept.
+            Space of the graph that a model was trained on, by default that of this graph. Only the rows of the last
+            space are kept.
         """
         if name not in (*FEATURE_SETS, STRUCTURE):
             raise unknown_choice("features", name, (*FEATURE_SETS, STRUCTURE))
         chosen = space or (self.structural_space if name == STRUCTURE else self.space)
-        fingerprint, before = chosen.fingerprint(name), self._latest.get(name, [])
-        self._latest[name] = [*(each for each in before if each != fingerprint), fingerprint][-MAX_KEPT_SPACES:]
-        gone = {("features", name, each) for each in before if each not in self._latest[name]}
-        if gone:
-            self.graph.cache.drop(gone.__contains__)
+        key = ("features", name, chosen.fingerprint(name))
+        self.graph.cache.drop(lambda other: isinstance(other, tuple) and other[:2] == key[:2] and other != key)
 
-        def make() -> Floats:
+        def compute() -> Floats:
             return make_feature_sets(self.graph, self.edges, chosen.reduction, (name,), chosen.centres)[0][name]
 
-        return np.asarray(self.graph.cache.get(("features", name, fingerprint), make))
+        return np.asarray(self.graph.cache.get(key, compute))
 
-    @property
+    @_CachedProperty
     def compared_shares(self) -> dict[str, float]:
-        """Weight of each feature set when nodes are compared.
+        """Return the weight of each feature set when nodes are compared.
 
         If neighbours have similar features, smoothed features compare nodes best. Otherwise a node's own features count
         too.
         """
+        alike = min(1.0, max(0.0, feature_homophily(self.graph, self.features("own"))))
+        own = OWN_SHARE * (1 - alike)
+        return {name: own if name == "own" else (1 - own) / 2 for name in FEATURE_SETS if name != "own" or own > 0}
 
-        def make() -> dict[str, float]:
-            alike = min(1.0, max(0.0, feature_homophily(self.graph, self.features("own"))))
-            own = OWN_SHARE * (1 - alike)
-            return {name: own if name == "own" else (1 - own) / 2 for name in FEATURE_SETS if name != "own" or own > 0}
-
-        found: dict[str, float] = self.graph.cache.get("compared shares", make)
-        return found
-
-    @property
+    @_CachedProperty
     def compared(self) -> Points:
-        """The points with which the default strategy and all estimates compare nodes.
+        """Return the points with which the default strategy and all estimates compare nodes.
 
         A distance is one minus the cosine of the concatenated feature sets, weighted by `compared_shares` and reduced
         by truncated SVD if they have many columns.
         """
-
-        def make() -> Points:
-            shares, n = self.compared_shares, self.graph.n_nodes
-            parts = [(self.features(name), np.float32(np.sqrt(share))) for name, share in shares.items()]
-            sample = _join(parts, slice(None, None, -(-n // SVD_SAMPLE_ROWS)))
-            for rows, _ in parts:
-                release_pages(rows)
-            width = COMPARED_COLUMNS if effective_dimension(sample) <= FLAT_DIMENSION else FLAT_COLUMNS
-            directions = truncated_svd(sample, width) if sample.shape[1] > width else None
-            rows = get_backend().allocate_rows(n, sample.shape[1] if directions is None else directions.shape[1])
-            get_backend().run(_compare, n, parts, directions, rows)
-            return Points.wrap(rows, "cosine")
-
-        found: Points = self.graph.cache.get("compared", make)
-        return found
+        n = self.graph.n_nodes
+        parts = [(self.features(name), np.float32(np.sqrt(share))) for name, share in self.compared_shares.items()]
+        sample = _join(parts, slice(None, None, -(-n // SVD_SAMPLE_ROWS)))
+        for rows, _ in parts:
+            release_pages(rows)
+        width = COMPARED_COLUMNS if effective_dimension(sample) <= FLAT_DIMENSION else FLAT_COLUMNS
+        directions = truncated_svd(sample, width) if sample.shape[1] > width else None
+        compared = get_backend().allocate_rows(n, sample.shape[1] if directions is None else directions.shape[1])
+        get_backend().run(_compare, n, parts, directions, compared)
+        return Points.wrap(compared, "cosine")
 
     def points(self, layers: int, unit: bool = False) -> Points:
         """Return the rows of S^K X as points, scaled to length 1 if `unit`; rows of zeros stay zero."""
 
-        def make() -> Points:
+        def compute() -> Points:
             if self._uses_operator(layers):
                 return PropagatedPoints(self.adjacency, self._rows[0], layers, unit, partial(self.rows, layers))
-            rows = self.rows(layers)
-            return Points(unit_rows(rows) if unit else rows)
+            return Points(unit_rows(self.rows(layers)) if unit else self.rows(layers))
 
-        found: Points = self.graph.cache.get(("points", layers, unit), make)
+        found: Points = self.graph.cache.get(("points", layers, unit), compute)
         return found
 
     def _uses_operator(self, layers: int) -> bool:
         """Return whether distances are computed faster without S^K X."""
         features = self._rows[0]
-        if (
-            not sp.issparse(features)
-            or not 1 <= layers <= MAX_OPERATOR_HOPS
-            or features.shape[1] < MIN_OPERATOR_COLUMNS
-        ):
+        n, d = features.shape
+        if not sp.issparse(features) or d < MIN_OPERATOR_COLUMNS or not 1 <= layers <= MAX_OPERATOR_HOPS:
             return False
         largest = float(np.abs(features.data).max(initial=0.0))
         has_usual_values = 1 / MAX_OPERATOR_VALUE <= largest <= MAX_OPERATOR_VALUE
-        return MIN_OPERATOR_NODES < features.shape[0] <= MAX_OPERATOR_NODES and has_usual_values
+        return MIN_OPERATOR_NODES < n <= MAX_OPERATOR_NODES and has_usual_values
 
 
 def _join(parts: list[tuple[Floats, np.float32]], nodes: slice) -> Floats:

@@ -36,7 +36,7 @@ class CoresetGreedy(Strategy):
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         points = Points(context.outputs["hidden"])
-        return k_center(points, budget, context.labelled, context.candidates, generator).centres
+        return k_center(points, budget, context.labelled, context.candidates, generator)[0]
 
 
 @register_strategy("coreset-mip")

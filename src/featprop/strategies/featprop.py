@@ -100,7 +100,7 @@ class FeatPropKCenter(Strategy):
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:
         points = context.points(self.layers)
-        return k_center(points, budget, context.labelled, context.candidates, generator).centres
+        return k_center(points, budget, context.labelled, context.candidates, generator)[0]
 
 
 @register_strategy("featprop-hidden")
