@@ -2,10 +2,11 @@
 
     python benchmarks/performance.py [--only ROW ...] [--large] [--more] [--authors FOLDER] [--graphs FOLDER]
 
-Rows that are not measured keep their last values; Coauthor CS must be placed (FEATPROP_DATA). `--large` adds 10M nodes; `--more` compares K-Medoids with other
-packages (benchmarks/requirements.txt); `--authors` times the program of the paper's authors, a copy of
-github.com/CrickWu/active_graph whose data/Cora/Cora/raw/ has the eight ind.cora.* files. It runs unchanged except for a
-patch in memory of what fails without a GPU. Large graphs are made in `--graphs` once (4 GB in all).
+Rows that are not measured keep their last values; Coauthor CS must be placed (FEATPROP_DATA). `--large` adds 10M nodes;
+`--more` compares K-Medoids with other packages (benchmarks/requirements.txt); `--authors` times the program of the
+paper's authors, a copy of github.com/CrickWu/active_graph whose data/Cora/Cora/raw/ has the eight ind.cora.* files. It
+runs unchanged except for a patch in memory of what fails without a GPU. Large graphs are made in `--graphs` once (4 GB
+in all).
 
 Loss is the mean distance of all rows to the nearest medoid. Times include all steps of a method: the distance matrix
 from scikit-learn for FasterPAM, and the search for the nearest rows for K-Means.

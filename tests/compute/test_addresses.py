@@ -12,7 +12,6 @@ import pytest
 import featprop as fp
 from featprop.compute.addresses import is_address, local_copy
 from featprop.errors import FileError
-from featprop.files import cache_folder
 from tests.helpers import raises
 
 pytest.importorskip("fsspec")
