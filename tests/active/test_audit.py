@@ -136,7 +136,7 @@ def test_nothing_of_the_audit_reaches_what_chooses_or_learns(
     sample = learner.audit(20)
     learner.tell(dict.fromkeys(sample, SECRET))
     learner.ask(5)
-    learner.retrain()
+    learner.predict()
     nodes, positions = set(sample), set(sample.positions.tolist())
     assert asked
     assert learnt
@@ -145,5 +145,5 @@ def test_nothing_of_the_audit_reaches_what_chooses_or_learns(
         assert not holds(each, nodes, positions)
         assert not positions & set(each["nodes"])
     learner.release_audit()
-    learner.retrain()
+    learner.predict()
     assert SECRET in learnt[-1]["classes"], "the watch would have seen it"

@@ -1,9 +1,11 @@
 """The sheet a person decides from."""
 
+import csv
 import datetime as dt
 import io
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +13,6 @@ import pytest
 
 import featprop as fp
 from featprop.active import Selection
-from featprop.active.sheets import write_picks
 from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
 from tests.helpers import raises
@@ -35,51 +36,46 @@ def picks_of(graph: Graph, *positions: int) -> Selection:
     return Selection(graph.ids[chosen], chosen, np.empty(0, dtype=np.intp), graph)
 
 
-def written(picks: Selection, **options: object) -> str:
+def written(picks: Selection, **options: Any) -> list[list[str]]:
+    """Return the rows of a sheet, without how well the picks represent the graph."""
     stream = io.BytesIO()
-    write_picks(stream, picks, description=False, **options)  # type: ignore[arg-type]
-    return stream.getvalue().decode()
+    picks.write(stream, **options)
+    rows = list(csv.reader(io.StringIO(stream.getvalue().decode())))
+    assert rows[0][:5] == ["id", "label", "rank", "represents", "spread"]
+    return [row[:3] + row[5:] for row in rows]
 
 
 def test_columns_of_the_nodes(graph: Graph) -> None:
-    assert written(picks_of(graph, 4, 2), show=["name", "born", "tags", "name"]) == (
-        'id,label,rank,name,born,tags\n"e",,1,"Eve\nline",1990-01-05,"[\'x\']"\n"c",,2,,1990-01-03,"[\'y\', \'z\']"\n'
-    )
-
-
-def test_the_neighbours_labels_are_counted(graph: Graph) -> None:
-    picks = picks_of(graph, 1, 3, 4)
-    text = written(picks, labels={"a": "left", "c": "right"})
-    assert text.splitlines() == [
-        "id,label,rank,neighbours",
-        '"b",,1,"1 left, 1 right"',
-        '"d",,2,"1 right"',
-        '"e",,3,"1 without a label"',
+    assert written(picks_of(graph, 4, 2), show=["name", "born", "tags", "name"]) == [
+        ["id", "label", "rank", "name", "born", "tags"],
+        ["e", "", "1", "Eve\nline", "1990-01-05", "['x']"],
+        ["c", "", "2", "", "1990-01-03", "['y', 'z']"],
     ]
 
 
-def test_predictions_have_columns_in_the_sheet(graph: Graph) -> None:
-    model = fp.GraphRidge().fit(graph, ["a", "c"], ["left", "right"])
-    text = written(picks_of(graph, 4, 3), labels={"a": "left", "c": "right"}, model=model)
+def test_neighbours_and_predictions(graph: Graph) -> None:
+    known = {"a": "left", "c": "right"}
+    rows = written(picks_of(graph, 1, 3, 4), labels=known)
+    assert [row[3:] for row in rows] == [["neighbours"], ["1 left, 1 right"], ["1 right"], ["1 without a label"]]
+    model = fp.GraphRidge().fit(graph, list(known), list(known.values()))
     probabilities, names = model.predict_proba(graph), model.predict(graph)
-    assert text.splitlines() == [
-        "id,label,rank,prediction,confidence,neighbours",
-        f'"e",,1,"{names[4]}",{probabilities[4].max():.4g},"predicted: 1 {names[3]}"',
-        f'"d",,2,"{names[3]}",{probabilities[3].max():.4g},"1 right"',
+    assert written(picks_of(graph, 4, 3), labels=known, model=model)[1:] == [
+        ["e", "", "1", names[4], f"{probabilities[4].max():.4g}", f"predicted: 1 {names[3]}"],
+        ["d", "", "2", names[3], f"{probabilities[3].max():.4g}", "1 right"],
     ]
 
 
 def test_a_filled_sheet_is_read_and_kept(graph: Graph, tmp_path: Path) -> None:
     path, picks = tmp_path / "s.csv", picks_of(graph, 1, 4)
     model = fp.GraphRidge().fit(graph, ["a", "c"], ["left", "right"])
-    options = {"show": ["name", "tags"], "labels": {"a": "left", "c": "right"}, "model": model}
-    write_picks(path, picks, **options)  # type: ignore[arg-type]
+    options: dict[str, Any] = {"show": ["name", "tags"], "labels": {"a": "left", "c": "right"}, "model": model}
+    picks.write(path, **options)
     path.write_text(path.read_text().replace('"e",,', '"e",left,'))
     sheet = fp.labels.read(path, graph)
     assert (dict(sheet), sheet.asked) == ({"e": "left"}, ["b"])
     with raises(FileError):
-        write_picks(path, picks, **options)  # type: ignore[arg-type]
-    write_picks(path, picks, force=True)
+        picks.write(path, **options)
+    picks.write(path, force=True)
 
 
 @pytest.mark.parametrize("name", ["nmae", "zebra", "label"])

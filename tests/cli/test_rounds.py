@@ -146,7 +146,7 @@ def test_a_sheet_that_cannot_be_written_asks_for_nothing(
         raise FileError("The disk is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("featprop.active.sheets.write_sheet", full)
+        patch.setattr("featprop.labels.sheets.write_sheet", full)
         assert run("select", "graph", "-b", 2, "--log", "a.labels", "-o", "a.csv").exit_code == 2
     with LabelLog("a.labels") as log:
         assert (log.asked(), log.learner_state()) == ([], None)

@@ -29,7 +29,6 @@ import pytest
 import typer
 
 import featprop as fp
-from featprop.active.sheets import write_audit
 from featprop.cli import app
 from featprop.datasets import resolve
 from featprop.experiments import runner
@@ -132,7 +131,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, chosen in ("picks.csv", picks), ("first.csv", picks), ("more.csv", others), ("second.csv", others):
         chosen.write(place / name)
         accounts().fill(place / name)
-    write_audit(place / "audit.csv", fp.evaluate.draw_audit(graph, 30, exclude=[*picks, *others]), graph)
+    fp.evaluate.draw_audit(graph, 30, exclude=[*picks, *others]).write(place / "audit.csv", graph)
     accounts().fill(place / "audit.csv")
     fp.models.save_model(
         fp.GraphRidge().fit(graph, picks, [truth[node] for node in picks]), place / "model.safetensors"

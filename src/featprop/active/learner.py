@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
@@ -312,20 +311,14 @@ class ActiveLearner:
         ids: list[Hashable] = self.graph.ids[self.graph.positions(nodes, what)].tolist()
         return ids
 
-    def retrain(self) -> NodeClassifier:
-        """Fit the model to all labels and return it."""
-        seen = self.log.last
-        labels = self.labels
-        self._model = clone(self._settings).fit(self.graph, list(labels), list(labels.values()))
-        self._model_saw = seen
-        return self._model
-
     @property
     def model(self) -> NodeClassifier:
         """The model of the current labels, trained if they changed since the last time."""
-        if self._model is not None and self._model_saw == self.log.last:
-            return self._model
-        return self.retrain()
+        if self._model is None or self._model_saw != self.log.last:
+            seen, labels = self.log.last, self.labels
+            self._model = clone(self._settings).fit(self.graph, list(labels), list(labels.values()))
+            self._model_saw = seen
+        return self._model
 
     def predict(self) -> NDArray[Any]:
         """Return the most probable class of every node."""
@@ -352,12 +345,6 @@ class ActiveLearner:
         from featprop.evaluate import diagnose
 
         return diagnose(self.graph, self.model, limit)
-
-    def write_labels(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the current labels to a sheet with the columns ``id`` and ``label``."""
-        from featprop.labels import write_labels
-
-        write_labels(path, self.labels, force=force)
 
     def _state(self, rounds: int) -> dict[str, Any]:
         """Return what a learner with the same log needs to continue."""

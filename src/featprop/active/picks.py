@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +20,8 @@ from featprop.propagation import BOUND_LAYERS, Coverage, coverage
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from featprop.labels.sheets import Output
 
 N_PICKS_SHOWN = 10
 """Rows of a selection shown in a notebook."""
@@ -72,7 +74,7 @@ class Selection:
 
     def write(
         self,
-        path: str | os.PathLike[str],
+        out: Output,
         *,
         show: Sequence[str] = (),
         labels: Mapping[Hashable, Hashable] = {},
@@ -83,8 +85,8 @@ class Selection:
 
         Parameters
         ----------
-        path
-            CSV file to write.
+        out
+            CSV file or stream to write.
         show
             Columns of the graph's node table to include.
         labels
@@ -94,9 +96,38 @@ class Selection:
         force
             Whether to overwrite an existing file; labels in it are first copied to ``NAME.bak``.
         """
-        from featprop.active.sheets import write_picks
+        from featprop.labels.sheets import round_significant, take_columns, write_sheet
 
-        write_picks(path, self, show=show, labels=labels, model=model, force=force)
+        shown = take_columns(show, self._graph, self.positions)
+        columns = {"represents": pa.array(self.represents), "spread": round_significant(self.spread)}
+        predicted: Sequence[Hashable] | None = None
+        if model is not None:
+            probabilities = model.predict_proba(self._graph)
+            best = probabilities.argmax(axis=1)
+            predicted = [model.class_names_[code] for code in best.tolist()]
+            columns["prediction"] = pa.array([str(predicted[node]) for node in self.positions.tolist()], pa.string())
+            confidence = np.round(probabilities[self.positions, best[self.positions]].astype(float), 4)
+            columns["confidence"] = round_significant(confidence)
+        if labels:
+            columns["neighbours"] = pa.array(self._describe_neighbours(labels, predicted), pa.string())
+        write_sheet(out, self.nodes, columns | shown, force=force)
+
+    def _describe_neighbours(
+        self, labels: Mapping[Hashable, Hashable], predicted: Sequence[Hashable] | None
+    ) -> list[str]:
+        """Count the labels of each pick's neighbours, or the predictions if none has a label."""
+        known = dict(zip(self._graph.positions(labels).tolist(), labels.values(), strict=True))
+        adjacency, described = self._graph.adjacency, []
+        for node in self.positions.tolist():
+            around = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]].tolist()
+            labelled = [known[other] for other in around if other in known]
+            if labelled or not around:
+                described.append(_count(labelled) or "none")
+            elif predicted is not None:
+                described.append(f"predicted: {_count([predicted[other] for other in around])}")
+            else:
+                described.append(f"{len(around):,} without a label")
+        return described
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         ranks = np.arange(1, len(self) + 1)
@@ -169,3 +200,9 @@ def _as_column(ids: list[Any]) -> pa.Array:
         return pa.array(ids)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.array([str(name) for name in ids], pa.string())
+
+
+def _count(names: Sequence[Hashable]) -> str:
+    """Write how often each name occurs, the most frequent first."""
+    counts = sorted(Counter(names).items(), key=lambda item: (-item[1], str(item[0])))
+    return ", ".join(f"{count:,} {name}" for name, count in counts)

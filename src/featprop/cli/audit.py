@@ -52,10 +52,10 @@ def audit(
 
     Example: `featprop audit my-graph/ --labels picks.csv --size 30 --out audit.csv`
     """
-    from featprop.active.sheets import check_columns, write_audit
     from featprop.evaluate import draw_audit
     from featprop.labels import Labels
     from featprop.labels import read as read_labels
+    from featprop.labels.sheets import check_columns
     from featprop.models import seeded_model
 
     shown = split_names(show)
@@ -76,6 +76,6 @@ def audit(
         if by is not None:
             fitted = seeded_model(seed, model).fit(whole, list(known), list(known.values()))
         sample = draw_audit(whole, size, exclude=known.taken, random_state=seed, model=fitted)
-        write_audit(open_output(out), sample, whole, show=shown, force=force)
+        sample.write(open_output(out), whole, show=shown, force=force)
     drawn = f"{len(sample):,} of {whole.n_nodes - len(known.taken):,} nodes"
     report_written(drawn, out, " Fill the label column without looking at predictions.")

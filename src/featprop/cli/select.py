@@ -80,7 +80,7 @@ def select(
     Example: `featprop select my-graph/ --budget 40 --out picks.csv`
     """
     from featprop.active.learner import ActiveLearner
-    from featprop.active.sheets import check_columns, write_picks
+    from featprop.labels.sheets import check_columns
     from featprop.options import parse_options
     from featprop.strategies import DEFAULT_STRATEGY, get_strategy, strategy_class
 
@@ -109,7 +109,7 @@ def select(
                 return
             known = learner.labels if shown else {}
             model = learner.model if len(set(known.values())) > 1 else None
-            write_picks(open_output(out), picks, show=shown, labels=known, model=model, force=force)
+            picks.write(open_output(out), show=shown, labels=known, model=model, force=force)
             learner.record(picks)
     report_written(f"{len(picks):,} nodes", out, " Fill the label column.")
     typer.echo(

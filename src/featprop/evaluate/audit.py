@@ -6,7 +6,7 @@ no model learns from it and no strategy uses it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,8 @@ from featprop.errors import ModelError, ParameterError
 from featprop.graph import Graph, GraphLike, as_graph
 from featprop.html import card, grid
 from featprop.labels import LabelLog
+from featprop.labels.annotation import AUDIT
+from featprop.labels.sheets import Output, round_significant, take_columns, write_sheet
 from featprop.models import NodeClassifier
 
 STREAM = 0x61756469
@@ -53,6 +55,23 @@ class AuditSample:
     def weight_of(self) -> dict[Hashable, float]:
         """Sampling weight of each node, by id."""
         return dict(zip(self.nodes.tolist(), self.weights.tolist(), strict=True))
+
+    def write(self, out: Output, graph: Graph, *, show: Sequence[str] = (), force: bool = False) -> None:
+        """Write a labelling sheet with how many nodes each one stands for in the column ``audit``.
+
+        Parameters
+        ----------
+        out
+            CSV file or stream to write.
+        graph
+            The graph they were drawn from.
+        show
+            Columns of the graph's node table to include.
+        force
+            Whether to overwrite an existing file; labels in it are first copied to ``NAME.bak``.
+        """
+        columns = {AUDIT: round_significant(self.weights), **take_columns(show, graph, self.positions)}
+        write_sheet(out, self.nodes, columns, force=force)
 
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.nodes[:5].tolist()))
@@ -94,7 +113,13 @@ def draw_audit(
     """
     whole = as_graph(graph)
     open_ = np.setdiff1d(whole.candidate_positions, whole.positions(exclude, "excluded nodes"))
-    _check_size(size, len(open_))
+    if not isinstance(size, int | np.integer):
+        raise ParameterError(f"`size` must be a whole number, not {size!r}.", parameter="size", value=size)
+    if not open_.size:
+        raise ParameterError("Every node is labelled or excluded; there is nothing to audit.", parameter="exclude")
+    if not 1 <= size <= len(open_):
+        message = f"`size` must be from 1 to {len(open_):,}, the number of unlabelled nodes, not {size}."
+        raise ParameterError(message, parameter="size", value=size)
     generator = np.random.default_rng([STREAM, random_state, len(open_)])
     if model is None:
         drawn = generator.permutation(open_)[:size]
@@ -143,19 +168,6 @@ def add_to_audit(
         before = dict.fromkeys(before, weight)
     log.draw_audit({**before, **sample.weight_of}, round=turn)
     return sample
-
-
-def _check_size(size: int, room: int) -> None:
-    if not isinstance(size, int | np.integer):
-        raise ParameterError(f"`size` must be a whole number, not {size!r}.", parameter="size", value=size)
-    if not room:
-        raise ParameterError("Every node is labelled or excluded; there is nothing to audit.", parameter="exclude")
-    if not 1 <= size <= room:
-        raise ParameterError(
-            f"`size` must be from 1 to {room:,}, the number of unlabelled nodes, not {size}.",
-            parameter="size",
-            value=size,
-        )
 
 
 def allocate(counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:

@@ -6,6 +6,7 @@ Text that a spreadsheet would take for a formula is escaped with a leading apost
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import os
 import re
@@ -18,7 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from featprop.errors import ParameterError
 from featprop.files import writing_output
+from featprop.graph import Graph
 from featprop.ids import as_array
 
 Output = str | os.PathLike[str] | BinaryIO
@@ -55,6 +58,33 @@ def write_sheet(out: Output, nodes: NDArray[Any], columns: Mapping[str, pa.Array
     empty = pa.nulls(len(nodes), pa.string())
     ranks = pa.array(np.arange(1, len(nodes) + 1))
     write_csv(out, titles, [to_cells(nodes.tolist()), empty, ranks, *map(_readable, columns.values())], force=force)
+
+
+def check_columns(show: Sequence[str], graph: Graph) -> None:
+    """Refuse columns that the graph's node table does not have, or that the sheet has already."""
+    there = [] if graph.table is None else graph.table.column_names
+    named = [title for title in there if title not in OWN_COLUMNS]
+    for name in show:
+        if name in there and name not in OWN_COLUMNS:
+            continue
+        close = difflib.get_close_matches(name, named, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else "Leave it out, or rename the column."
+        if name in OWN_COLUMNS:
+            message = f"`show` names {name!r}, a column that the sheet has already."
+        else:
+            message = f"`show` names {name!r}, which is not a column of the nodes."
+        raise ParameterError(message, hint=hint, parameter="show", value=name, choices=named, column=name)
+
+
+def take_columns(show: Sequence[str], graph: Graph, positions: NDArray[np.intp]) -> dict[str, pa.Array]:
+    """Return columns of the graph's node table for some nodes."""
+    check_columns(show, graph)
+    columns = {}
+    for name in dict.fromkeys(show):
+        values = graph.column(name)
+        assert values is not None
+        columns[name] = values.take(pa.array(positions))
+    return columns
 
 
 def write_labels(out: Output, labels: Mapping[Hashable, Hashable], *, force: bool = False) -> None:
