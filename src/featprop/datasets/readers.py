@@ -1,48 +1,48 @@
-"""Readers of the public forms of data sets, and the digits of scikit-learn."""
+"""Readers of the public forms of data sets, and the digits of scikit-learn.
+
+A reader takes the paths of the files by name. What is wrong with the files may raise anything; `read_files` makes one
+clear error of it.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib.resources import files as resources
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.adjacency import RawGraph
+from featprop.datasets.published import is_published
 from featprop.errors import FileError, quote_error
 from featprop.graph import UNKNOWN, Graph
 from featprop.progress import tracked
-from featprop.sources.npz import opened_npz, raw_from_npz
+from featprop.sources.npz import raw_from_npz
 
 DIGITS_NEIGHBOURS = 10
 OGB_PARTS = ("edge.csv.gz", "node-feat.csv.gz", "node-label.csv.gz")
-AGAIN = "Download it again."
-_REGISTRY = resources("featprop.datasets").joinpath("registry.txt").read_text(encoding="utf-8")
-DIGESTS = dict(line.split() for line in _REGISTRY.splitlines() if not line.startswith("#"))
-"""Digests of published files: ``sha256:…``, or ``git:…``, the SHA-1 of the content in a git repository."""
+
+Reader: TypeAlias = Callable[[Mapping[str, Path]], RawGraph]
 
 
-def digest_of(path: Path, kind: str) -> str:
-    """Return the digest of a file, of the kind ``sha256`` or ``git``."""
-    if kind == "git":
-        content = path.read_bytes()
-        whole = b"blob %d\0%b" % (len(content), content)
-        return f"git:{hashlib.sha1(whole, usedforsecurity=False).hexdigest()}"
-    with path.open("rb") as file:
-        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
-
-
-def is_published(path: Path) -> bool:
-    """Return whether a file is one whose digest is known: only such a file may be unpickled."""
-    return not {digest_of(path, "sha256"), digest_of(path, "git")}.isdisjoint(DIGESTS.values())
+def read_files(read: Reader, files: Mapping[str, Path]) -> Graph:
+    """Return the graph that a reader makes of files; raise a `FileError` about these if it fails."""
+    try:
+        return Graph.from_raw(read(files))
+    except FileError:
+        raise
+    except Exception as error:  # a damaged file can raise anything
+        path = next(iter(files.values()))
+        where, reason = path if len(files) == 1 else path.parent, quote_error(error)
+        names = "" if len(files) == 1 else f" ({', '.join(files)})"
+        message = f"{where}{names} cannot be read: {type(error).__name__}: {reason}."
+        raise FileError(message, hint="Download it again.", path=where) from error
 
 
 def digits() -> Graph:
@@ -64,20 +64,10 @@ def digits() -> Graph:
     return Graph.from_scipy(adjacency, images.data / 16.0, labels=images.target)
 
 
-def read_sparse(files: Mapping[str, Path]) -> RawGraph:
-    """Read the sparse ``.npz`` of CoraFull, CitationFull, Amazon and Coauthor, whose edges have no weights."""
+def read_npz(files: Mapping[str, Path]) -> RawGraph:
+    """Read the ``.npz`` of CoraFull and its relatives or of the heterophilous graphs, whose edges have no weights."""
     (path,) = files.values()
     return replace(raw_from_npz(path, allow_pickle=is_published(path)), weights=None)
-
-
-def read_heterophilous(files: Mapping[str, Path]) -> RawGraph:
-    """Read the ``.npz`` of the heterophilous graphs (Platonov et al. 2023), without their ten splits."""
-    (path,) = files.values()
-    with opened_npz(path) as archive:
-        features, labels, edges = (archive[name] for name in ("node_features", "node_labels", "edges"))
-        if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-            raise ValueError(f"edges of shape {edges.shape} and type {edges.dtype}")
-    return RawGraph(edges[:, 0], edges[:, 1], features, labels=labels)
 
 
 def read_planetoid(files: Mapping[str, Path]) -> RawGraph:
@@ -89,150 +79,77 @@ def read_planetoid(files: Mapping[str, Path]) -> RawGraph:
     other readers call it class 0.
     """
     paths = {name.split(".", 2)[2]: path for name, path in files.items()}
-    known, unseen = _read_matrix(paths["allx"]), _read_matrix(paths["tx"])
-    known_classes, unseen_classes = _read_classes(paths["ally"]), _read_classes(paths["ty"])
-    test = _read_test_index(paths["test.index"])
-    start, n = known.shape[0], int(test.max()) + 1
-    fits = known.shape[1] == unseen.shape[1] and len(known_classes) == start and len(unseen_classes) == len(test)
-    if not fits or unseen.shape[0] != len(test) or test.min() < start or np.unique(test).size != test.size:
-        folder = paths["allx"].parent
-        raise FileError(f"The ind.* files in {folder} do not belong together.", hint=AGAIN, path=folder)
-
-    moved, first = sp.coo_array(unseen), sp.coo_array(known)
-    rows = np.concatenate([first.coords[0], test[moved.coords[0]]])
-    columns = np.concatenate([first.coords[1], moved.coords[1]])
-    features = sp.coo_array((np.concatenate([first.data, moved.data]), (rows, columns)), shape=(n, known.shape[1]))
+    allx, tx, ally, ty, neighbours = (_unpickle(paths[part]) for part in ("allx", "tx", "ally", "ty", "graph"))
+    test = np.array(paths["test.index"].read_text(encoding="ascii").split(), dtype=np.int64)
+    nodes = np.concatenate([np.arange(allx.shape[0]), test])
+    if np.unique(nodes).size < nodes.size:
+        raise ValueError("test.index names a node twice")
+    n = int(nodes.max()) + 1
+    words, one_hot = sp.coo_array(sp.vstack([allx, tx])), np.vstack([ally, ty])
+    rows, columns = words.coords
+    features = sp.coo_array((words.data, (nodes[rows], columns)), shape=(n, words.shape[1]))
     labels = np.full(n, UNKNOWN, dtype=np.int64)
-    labels[:start] = known_classes
-    labels[test] = unseen_classes
-    source, target = _read_neighbours(paths["graph"], n)
+    labels[nodes] = np.where(one_hot.any(axis=1), one_hot.argmax(axis=1), UNKNOWN)
+    source = np.repeat(np.array(list(neighbours), dtype=np.int64), [len(ends) for ends in neighbours.values()])
+    target = np.array([end for ends in neighbours.values() for end in ends], dtype=np.int64)
     return RawGraph(source, target, features, labels=labels)
 
 
-def _unpickled(path: Path) -> Any:
+def _unpickle(path: Path) -> Any:
     if not is_published(path):
         message = f"{path} is not the published file. It is a pickle, which could run code."
         raise FileError(message, hint="Put the official file in its place.", path=path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the old names of NumPy's and SciPy's modules
-        try:
-            return pickle.loads(path.read_bytes(), encoding="latin1")
-        except Exception as error:
-            raise FileError(f"{path} is not a pickle: {quote_error(error)}.", hint=AGAIN, path=path) from error
-
-
-def _read_matrix(path: Path) -> Any:
-    matrix = _unpickled(path)
-    if not sp.issparse(matrix):
-        raise FileError(f"{path} does not hold a sparse matrix.", hint=AGAIN, path=path)
-    return matrix
-
-
-def _read_classes(path: Path) -> Any:
-    """Return the class of each row of a one-hot matrix, -1 for a row of zeros."""
-    one_hot = _unpickled(path)
-    if not isinstance(one_hot, np.ndarray) or one_hot.ndim != 2:
-        raise FileError(f"{path} does not hold a matrix of classes.", hint=AGAIN, path=path)
-    return np.where(one_hot.any(axis=1), one_hot.argmax(axis=1), UNKNOWN)
-
-
-def _read_test_index(path: Path) -> Any:
-    try:
-        return np.array(path.read_text(encoding="ascii").split(), dtype=np.int64)
-    except (ValueError, OverflowError) as error:
-        message = f"{path} does not hold one number per line: {quote_error(error)}."
-        raise FileError(message, hint=AGAIN, path=path) from error
-
-
-def _read_neighbours(path: Path, n: int) -> tuple[Any, Any]:
-    neighbours = _unpickled(path)
-    try:
-        nodes = np.array(list(neighbours), dtype=np.int64)
-        counts = [len(ends) for ends in neighbours.values()]
-        target = np.array([end for ends in neighbours.values() for end in ends], dtype=np.int64)
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        message = f"{path} does not hold the neighbours of each node: {quote_error(error)}."
-        raise FileError(message, hint=AGAIN, path=path) from error
-    if nodes.size and nodes.max() >= n:
-        message = f"{path} names node {nodes.max():,}, but the other files have {n:,} nodes."
-        raise FileError(message, hint=AGAIN, path=path, node=int(nodes.max()))
-    return np.repeat(nodes, counts), target
+        return pickle.loads(path.read_bytes(), encoding="latin1")
 
 
 def read_content(files: Mapping[str, Path]) -> RawGraph:
     """Read ``cora.content`` (paper, words, class) and ``cora.cites`` (cited, citing); paper numbers become ids."""
-    content = next(path for name, path in files.items() if name.endswith(".content"))
-    cites = next(path for name, path in files.items() if name.endswith(".cites"))
+    content, cites = (next(path for path in files.values() if path.suffix == end) for end in (".content", ".cites"))
     rows = [line.split() for line in content.read_text(encoding="utf-8").splitlines() if line.strip()]
-    if len({len(row) for row in rows}) != 1 or len(rows[0]) < 3:
-        raise FileError(f"{content} must have rows of one length: id, words, class.", hint=AGAIN, path=content)
-    path = content
-    try:
-        ids = np.array([row[0] for row in rows], dtype=np.int64)
-        words = np.array([row[1:-1] for row in rows], dtype=np.float32)
-        path = cites
-        ends = np.array(cites.read_text(encoding="ascii").split(), dtype=np.int64).reshape(-1, 2)
-    except (ValueError, OverflowError) as error:
-        raise FileError(f"{path} must hold numbers: {quote_error(error)}.", hint=AGAIN, path=path) from error
-    order = np.argsort(ids)
-    positions = order[np.minimum(np.searchsorted(ids, ends, sorter=order), len(ids) - 1)]
-    if not np.array_equal(ids[positions], ends):
-        unknown = int(ends[ids[positions] != ends][0])
-        message = f"{cites} cites paper {unknown}, which {content.name} does not have."
-        raise FileError(message, hint=AGAIN, path=cites, node=unknown)
-    labels = [row[-1] for row in rows]
-    return RawGraph(positions[:, 1], positions[:, 0], sp.csr_array(words), ids=ids, labels=labels)
+    words = np.array([row[1:-1] for row in rows], dtype=np.float32)
+    places = {row[0]: place for place, row in enumerate(rows)}
+    ends = np.array([places[end] for end in cites.read_text(encoding="ascii").split()]).reshape(-1, 2)
+    ids, labels = [int(row[0]) for row in rows], [row[-1] for row in rows]
+    return RawGraph(ends[:, 1], ends[:, 0], sp.csr_array(words), ids=ids, labels=labels)
 
 
 def read_ogb_zip(files: Mapping[str, Path]) -> RawGraph:
     """Read an archive of the Open Graph Benchmark (Hu et al. 2020), such as ``arxiv.zip``, without unpacking it."""
     (path,) = files.values()
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {PurePosixPath(name).name: name for name in archive.namelist() if "/raw/" in f"/{name}"}
-            for part in OGB_PARTS:
-                if part not in members:
-                    raise FileError(f"{path} does not contain raw/{part}.", hint=AGAIN, path=path)
-            arrays = []
-            for part in tracked(OGB_PARTS, f"reading {path.name}", len(OGB_PARTS)):
-                with archive.open(members[part]) as file:
-                    arrays.append(_read_numbers(file, path, part))
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
-        raise FileError(f"{path} is not a valid zip file: {quote_error(error)}.", hint=AGAIN, path=path) from error
-    return _from_ogb(arrays, path)
+    with zipfile.ZipFile(path) as archive:
+        members = {PurePosixPath(name).name: name for name in archive.namelist() if "/raw/" in f"/{name}"}
+        return _read_ogb(lambda part: archive.open(members[part]), path)
 
 
 def read_ogb_files(files: Mapping[str, Path]) -> RawGraph:
     """Read the folder ``raw`` that the ogb package unpacks."""
+    return _read_ogb(lambda part: files[part].open("rb"), files[OGB_PARTS[0]].parent)
+
+
+def _read_ogb(open_part: Callable[[str], IO[bytes]], path: Path) -> RawGraph:
     arrays = []
-    for part in tracked(OGB_PARTS, f"reading {files[OGB_PARTS[0]].parent}", len(OGB_PARTS)):
-        with files[part].open("rb") as file:
-            arrays.append(_read_numbers(file, files[part], part))
-    return _from_ogb(arrays, files[OGB_PARTS[0]].parent)
-
-
-def _from_ogb(arrays: list[NDArray[Any]], path: Path) -> RawGraph:
+    for part in tracked(OGB_PARTS, f"reading {path.name}", len(OGB_PARTS)):
+        with open_part(part) as file:
+            arrays.append(_read_numbers(file))
     edges, features, labels = arrays
     if edges.shape[1] != 2 or labels.shape[1] != 1:
-        raise FileError(f"{path} must have edges with two columns and labels with one.", path=path)
+        raise ValueError("edges need two columns and labels one")
     return RawGraph(edges[:, 0], edges[:, 1], features, labels=labels[:, 0])
 
 
-def _read_numbers(file: IO[bytes], path: Path, part: str) -> NDArray[Any]:
+def _read_numbers(file: IO[bytes]) -> NDArray[Any]:
     """Read a compressed CSV file without a header: int64 if its columns are integers, float32 otherwise."""
     import pyarrow as pa
     from pyarrow import csv
 
-    try:
-        stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "gzip")
-        options = csv.ReadOptions(autogenerate_column_names=True, block_size=1 << 24)
-        convert = csv.ConvertOptions(null_values=["", "nan", "NaN"])
-        pieces = []
-        for batch in csv.open_csv(stream, read_options=options, convert_options=convert):
-            whole = all(pa.types.is_integer(kind) for kind in batch.schema.types)
-            columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-            pieces.append(np.column_stack(columns).astype(np.int64 if whole else np.float32))
-        return np.concatenate(pieces)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        message = f"{part} in {path} is not a compressed CSV file of numbers: {quote_error(error)}."
-        raise FileError(message, hint=AGAIN, path=path) from error
+    stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "gzip")
+    options = csv.ReadOptions(autogenerate_column_names=True, block_size=1 << 24)
+    convert = csv.ConvertOptions(null_values=["", "nan", "NaN"])
+    pieces = []
+    for batch in csv.open_csv(stream, read_options=options, convert_options=convert):
+        whole = all(pa.types.is_integer(kind) for kind in batch.schema.types)
+        columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+        pieces.append(np.column_stack(columns).astype(np.int64 if whole else np.float32))
+    return np.concatenate(pieces)

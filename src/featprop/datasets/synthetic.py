@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,23 +9,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.datasets.blockmodel import BlockModel, class_sizes
-from featprop.datasets.buckets import Buckets, Keyed, sorted_distinct
+from featprop.datasets.blockmodel import BlockModel, EdgeFiles, Edges, class_sizes, draw_distinct, sorted_distinct
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
 from featprop.progress import tracked
 from featprop.sources.native import ArrayWriter, open_native, write_adjacency, write_description, writing_native
 
-EDGES_PER_CHUNK = 1 << 20
-OVERSAMPLING = 1.05
-"""Factor of edges to draw, since some repeat others."""
 CLASS_SEPARATION = 3.0
 """Distance between the centres of two classes in standard deviations of their points, at a signal of 1."""
 MAX_MEAN_WORDS = 20
 """Mean number of words of a node, unless the vocabulary has fewer than eight times as many."""
 VALUES_PER_CHUNK = 1 << 23
-
-Draw = Callable[[int, np.random.Generator], NDArray[np.int64]]
 
 
 def make(
@@ -88,66 +81,29 @@ def make(
     wanted = {"inside": round(homophily * edges), "between": edges - round(homophily * edges)}
     _check_density(model, wanted)
     with writing_native(out, force=force) as folder, tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        directed = Buckets(_make_folder(scratch, "rows"), 2 * edges, lambda keys, count: keys // nodes * count // nodes)
-        for name, draw, generator in [
-            ("inside", model.draw_inside, inside),
-            ("between", model.draw_between, between),
-        ]:
-            drawn = _draw_distinct(draw, wanted[name], generator, _make_folder(scratch, name))
+        directed = EdgeFiles(Path(scratch) / "rows", 2 * edges, lambda keys, count: keys // nodes * count // nodes)
+        for name, draw, generator in (("inside", model.draw_inside, inside), ("between", model.draw_between, between)):
+            drawn = draw_distinct(draw, wanted[name], generator, Path(scratch) / name)
             directed.add(_both_directions(drawn, nodes))
-        write_adjacency(
-            folder, tracked(_sort_buckets(directed, nodes), "sorting edges", directed.count), nodes, 2 * edges
-        )
+        rows = tracked(_sort_rows(directed, nodes), "sorting edges", len(directed.paths))
+        write_adjacency(folder, rows, nodes, 2 * edges)
         np.save(folder / "labels.npy", model.labels)
         FEATURES[kind](folder, model.labels, classes, features, signal, rest)
         write_description(folder, nodes=nodes, columns=features, classes=range(classes))
     return open_native(out)
 
 
-def _draw_distinct(
-    draw: Draw, wanted: int, generator: np.random.Generator, folder: Path
-) -> Iterator[NDArray[np.int64]]:
-    """Draw until there are enough distinct edges, then drop random ones that are too many."""
-    edges = Buckets(folder, wanted, lambda keys, count: keys % count)
-    lengths = np.zeros(edges.count, dtype=np.int64)
-    while (missing := wanted - int(lengths.sum())) > 0:
-        edges.add(
-            _draw_chunks(
-                draw, math.ceil(OVERSAMPLING * missing) + 64, generator, f"drawing edges {folder.name} classes"
-            )
-        )
-        lengths = edges.keep_distinct()
-    if wanted == 0:
-        return
-    kept = generator.multivariate_hypergeometric(lengths, wanted, method="marginals")
-    for (keys, _), count in zip(edges.take(), kept.tolist(), strict=True):
-        dropped = generator.choice(len(keys), len(keys) - count, replace=False, shuffle=False)
-        yield np.delete(keys, dropped)
+def _both_directions(chunks: Iterator[Edges], nodes: int) -> Iterator[Edges]:
+    for edges in chunks:
+        yield edges
+        low, high = np.divmod(edges, nodes)
+        yield high * nodes + low
 
 
-def _draw_chunks(draw: Draw, count: int, generator: np.random.Generator, stage: str) -> Iterator[Keyed]:
-    sizes = [EDGES_PER_CHUNK] * (count // EDGES_PER_CHUNK) + [count % EDGES_PER_CHUNK]
-    for size in tracked(sizes, stage, len(sizes)):
-        yield Keyed(draw(size, generator))
-
-
-def _both_directions(pieces: Iterator[NDArray[np.int64]], nodes: int) -> Iterator[Keyed]:
-    for keys in pieces:
-        yield Keyed(keys)
-        low, high = np.divmod(keys, nodes)
-        yield Keyed(high * nodes + low)
-
-
-def _sort_buckets(directed: Buckets, nodes: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], None]]:
-    for keys, _ in directed.take():
-        keys.sort()
-        yield (*np.divmod(keys, nodes), None)
-
-
-def _make_folder(parent: str, name: str) -> Path:
-    folder = Path(parent) / name
-    folder.mkdir()
-    return folder
+def _sort_rows(directed: EdgeFiles, nodes: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], None]]:
+    for edges in directed.take():
+        edges.sort()
+        yield (*np.divmod(edges, nodes), None)
 
 
 def _check_ranges(kind: str, **ranges: tuple[float, float, float]) -> None:

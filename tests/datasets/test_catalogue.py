@@ -1,14 +1,24 @@
-"""Statistics of a small graph."""
+"""What the catalogue says, and statistics of a small graph."""
 
 import math
+from pathlib import Path
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
-import featprop
 from featprop.datasets import CATALOGUE, homophily, statistics
-from featprop.datasets.stats import NOTES
+from featprop.datasets.catalogue import NOTES
 from featprop.graph import Graph
+
+PAGE = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("entry", CATALOGUE.values(), ids=lambda entry: entry.name)
+def test_every_data_set_is_in_the_docs(entry):
+    counts = [f"{entry.nodes:,}", f"{entry.edges:,}", f"{entry.classes}", f"{entry.features:,}"]
+    homophily = "?" if entry.homophily is None else f"{entry.homophily:.2f}"
+    assert f"| {' | '.join([f'`{entry.name}`', *counts, homophily, entry.licence])} |" in PAGE
 
 
 def test_statistics_of_a_small_graph():
@@ -23,23 +33,16 @@ def test_statistics_of_a_small_graph():
     assert [homophily(graph, rows) for rows in (1, 2, 4, 100)] == [0.5] * 4
 
 
-def test_without_labels():
-    graph = Graph.from_scipy(sp.coo_array((2, 2)), np.eye(2))
-    assert math.isnan(statistics(graph).homophily)
-    assert statistics(graph).labelled == 0
+def test_statistics_without_labels():
+    counted = statistics(Graph.from_scipy(sp.coo_array((2, 2)), np.eye(2)))
+    assert math.isnan(counted.homophily)
+    assert counted.labelled == 0
 
 
 def test_notes_describe_the_printed_table():
-    cora, citeseer = CATALOGUE["cora"], CATALOGUE["citeseer"]
+    cora, citeseer, full = CATALOGUE["cora"], CATALOGUE["citeseer"], CATALOGUE["corafull"]
     assert (cora.printed.features, citeseer.printed.features) == (citeseer.features, cora.features)
-    full = CATALOGUE["corafull"]
     assert full.printed.edges == 2 * full.edges
-    for name in ("cora", "citeseer", "pubmed"):
-        entry = CATALOGUE[name]
+    for entry in (cora, citeseer, CATALOGUE["pubmed"]):
         assert entry.printed.edges > entry.edges
         assert f"{entry.printed.edges:,}" in NOTES[0]
-        assert (entry.printed.nodes, entry.printed.classes) == (entry.nodes, entry.classes)
-
-
-def test_datasets_are_an_attribute_of_the_package():
-    assert featprop.datasets.load("digits").n_nodes == 1797
