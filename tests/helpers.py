@@ -1,7 +1,8 @@
 """What several test files share and pytest's fixtures cannot give."""
 
+import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
@@ -31,6 +32,29 @@ def assert_refused(result: Any, facts: str) -> None:
     assert not [line for line in progress if "rror" in line]
     missing = [fact for fact in facts.split() if not re.search(rf"(?<!\w){re.escape(fact)}(?!\w)", message)]
     assert not missing, f"not in {message!r}: {missing}"
+
+
+def ok(result: Any) -> Any:
+    """Expect exit code 0 and return the result of a command."""
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def rows_of(path: str | Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file as people see them."""
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fill(path: str | Path, label: Callable[[str], str], rows: int | None = None) -> None:
+    """Type the label of each node, or of the first `rows`, into a sheet, as a person would."""
+    sheet = rows_of(path)
+    for row in sheet[:rows]:
+        row["label"] = label(row["id"])
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(sheet[0]))
+        writer.writeheader()
+        writer.writerows(sheet)
 
 
 VOID = ("br", "hr", "img", "input", "link", "meta")

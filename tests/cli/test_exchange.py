@@ -10,13 +10,9 @@ from typing import Any
 import pytest
 
 from featprop.labels import LabelLog
+from tests.helpers import ok
 
 Run = Callable[..., Any]
-
-
-def ok(result: Any) -> Any:
-    assert result.exit_code == 0, result.output
-    return result
 
 
 def refused(result: Any) -> str:
@@ -76,15 +72,6 @@ def test_label_studio_with_graph_nodes_and_configuration(run: Run, labels: Path,
     assert "config.xml" in refused(run(*words, "--out", "new.json", "--config", "config.xml"))
     assert not Path("new.json").exists()
     ok(run(*words, "--out", "tasks.json", "--config", "config.xml", "--force"))
-
-
-def test_tasks_before_anybody_said_anything(run: Run, write_folder: Any) -> None:
-    write_folder()
-    Path("picks.csv").write_text("rank,id,label\n1,e,\n2,b,\n", encoding="utf-8")
-    words = ["--format", "label-studio", "--graph", "graph", "--nodes", "picks.csv", "--config", "config.xml"]
-    ok(run("export", "my.labels", *words))
-    assert not Path("my.labels").exists()
-    assert len(json.loads(Path("labels.json").read_text(encoding="utf-8"))) == 2
 
 
 def test_what_is_left_out_is_said(run: Run, write_folder: Any) -> None:
@@ -179,42 +166,12 @@ def test_two_logs_are_one_set_of_labels(run: Run, labels: Path, write_folder: An
     assert "'?'" in refused(run("train", "graph", "--force", *both))
 
 
-def test_classes_of_a_log_that_are_written_in_several_ways_are_one(run: Run, write_folder: Any) -> None:
-    write_folder()
-    with LabelLog(Path("my.labels")) as log:
-        log.name_classes(["LEFT"])
-        log.tell({"a": "left", "b": "left", "c": "right", "d": "Left", "e": "right"}, annotator="ada")
-        log.tell({"c": "Left"}, annotator="grace")
-        log.tell({"c": "left"}, annotator="tom")
-    done = ok(run("train", "graph", "--labels", "my.labels"))
-    assert "Trained on 5 labels of 2 classes: 4 left, 1 right." in done.stdout, (
-        "two people say left of c, each in their way"
-    )
-    assert "'Left' (2) read as 'left'" in done.stderr
-    done = ok(run("train", "graph", "--labels", "my.labels", "--classes", "Left,right", "--force"))
-    assert "4 Left, 1 right." in done.stdout
-    assert "'right'" in refused(run("train", "graph", "--labels", "my.labels", "--classes", "Left", "--force"))
-
-
 def test_a_number_and_its_text_are_one_class(run: Run, write_folder: Any) -> None:
     write_folder()
     with LabelLog(Path("my.labels")) as log:
         log.tell({"a": 1, "b": "1", "c": "x"})
     done = ok(run("train", "graph", "--labels", "my.labels"))
     assert "Trained on 3 labels of 2 classes: 2 1, 1 x." in done.stdout
-
-
-def test_a_class_called_like_a_skip_or_like_nothing_goes_out_and_in_again(run: Run, write_folder: Any) -> None:
-    write_folder()
-    with LabelLog(Path("my.labels")) as log:
-        log.tell({"a": "skip", "b": "NULL", "c": "ok"})
-        log.skip("d")
-        log.adjudicate("e", "n/a")
-    ok(run("export", "my.labels"))
-    for words in ([], ["--classes", "ok,skip,NULL,n/a"]):
-        done = ok(run("train", "graph", "--force", "--labels", "labels.csv", *words))
-        assert "Trained on 4 labels of 4 classes: 1 NULL, 1 n/a, 1 ok, 1 skip." in done.stdout
-        assert "1 ('d': " in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -246,41 +203,6 @@ def test_an_audit_without_an_answer_is_something(run: Run, tmp_path: Path) -> No
         assert log.audit() == {"a": 2.5, "b": 2.5}
 
 
-def test_an_import_of_nothing_is_no_success(run: Run, write_folder: Any) -> None:
-    write_folder()
-    Path("strange.csv").write_text("id,label\nx1,left\nx2,right\n", encoding="utf-8")
-    done = run("import", "my.labels", "strange.csv", "--graph", "graph")
-    assert done.exit_code == 2
-    assert done.stdout == ""
-    assert "2 ('x1', 'x2')" in done.stderr
-
-
-def test_a_file_that_cannot_be_read_leaves_no_log(run: Run, tmp_path: Path) -> None:
-    Path("bad.json").write_text("{", encoding="utf-8")
-    refused(run("import", "new.labels", "bad.json"))
-    assert not (tmp_path / "new.labels").exists()
-
-
-def test_a_file_of_which_nothing_is_taken_makes_no_log(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "said.json").write_text('{"a": 1}', encoding="utf-8")
-    done = run("import", "new.labels", "said.json", "--classes", "ok,review")
-    assert done.exit_code == 2
-    assert "1 (number 1: no node_id)" in done.output
-    assert not (tmp_path / "new.labels").exists()
-    with LabelLog(tmp_path / "old.labels") as log:
-        log.answer("a", "ok")
-    assert run("import", "old.labels", "said.json").exit_code == 2
-    with LabelLog(tmp_path / "old.labels") as log:
-        assert log.labels() == {"a": "ok"}
-
-
-def test_further_nodes_are_those_without_an_answer(run: Run, labels: Path, write_folder: Any) -> None:
-    write_folder()
-    Path("picks.csv").write_text("id\na\ne\n", encoding="utf-8")
-    done = ok(run("export", "my.labels", "--graph", "graph", "--nodes", "picks.csv"))
-    assert "and 1 further node to labels.csv" in done.stdout
-
-
 def test_somebody_known_by_a_number_is_who_annotator_says(run: Run) -> None:
     row = {"node_id": "a", "node_label": "left", "annotator": 2, "annotation_id": 7}
     Path("min.json").write_text(json.dumps([row]), encoding="utf-8")
@@ -292,21 +214,3 @@ def test_somebody_known_by_a_number_is_who_annotator_says(run: Run) -> None:
     Path("two.json").write_text(json.dumps([row, {**row, "annotator": 3}]), encoding="utf-8")
     told = refused(run("import", "two.labels", "two.json", "--annotator", "zoe"))
     assert "2, by number" in told
-
-
-def test_the_configuration_has_the_keys_of_the_page(run: Run, labels: Path) -> None:
-    with LabelLog(labels) as log:
-        log.name_classes(["right", "left"])
-    ok(run("export", "my.labels", "--format", "label-studio", "--config", "config.xml"))
-    text = Path("config.xml").read_text(encoding="utf-8")
-    assert text.index('value="right" hotkey="1"') < text.index('value="left" hotkey="2"')
-
-
-def test_a_model_is_trained_on_an_export_whose_names_look_like_formulas(run: Run, write_folder: Any) -> None:
-    write_folder()
-    with LabelLog(Path("my.labels")) as log:
-        log.tell({"a": "=left", "b": "=left", "c": "-right"})
-    ok(run("export", "my.labels"))
-    assert "'=left" in Path("labels.csv").read_text(encoding="utf-8")
-    done = ok(run("train", "graph", "--labels", "labels.csv"))
-    assert "Trained on 3 labels of 2 classes: 1 -right, 2 =left." in done.stdout

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from featprop.labels import LabelLog
+from tests.helpers import ok
 
 Run = Callable[..., Any]
 
@@ -24,11 +25,6 @@ def shop(write_folder: Callable[..., Path]) -> Path:
         nodes += f'{node},{"1,0" if node < 10 else "0,1"}.{node},"Name, {node}",{"at" if node % 2 else "de"}\n'
         edges += f"{node},{first + (node - first + 1) % size}\n"
     return write_folder(nodes, edges)
-
-
-def ok(result: Any) -> Any:
-    assert result.exit_code == 0, result.output
-    return result
 
 
 def refused(result: Any) -> str:
@@ -60,32 +56,15 @@ TRAIN = ["train", "graph", "--labels", "labels.csv"]
 MESSY = "id,label\n0,ok\n1,OK\n2,Ok\n3,ok\n10,fraud\n11,fraud\n12,frued\n4,?\n13,don't know\n"
 
 
-def test_messy_labels_are_read_with_care(run: Run, shop: Path) -> None:
-    put("labels.csv", MESSY)
-    result = ok(run(*TRAIN))
-    for fact in ("'OK' (1), 'Ok' (1) read as 'ok'", "'frued' (node 12)", "2 (4: ?, 13: don't know)"):
-        assert fact in result.stderr
-    assert result.stdout.startswith("Trained on 7 labels of 3 classes: 2 fraud, 1 frued, 4 ok.\n")
-
-
 def test_named_classes(run: Run, shop: Path) -> None:
     put("labels.csv", MESSY)
     for command in (TRAIN, ["select", "graph", "-b", 2, "--labels", "labels.csv"]):
         said = refused(run(*command, "--classes", "fraud,OK"))
         assert "'frued' of node 12" in said
         assert "fraud" in said
-    result = ok(run(*TRAIN, "--classes", "fraud, OK", "--classes", "frued"))
+    assert "'frued' (node 12)" in ok(run(*TRAIN)).stderr
+    result = ok(run(*TRAIN, "--force", "--classes", "fraud, OK", "--classes", "frued"))
     assert result.stdout.startswith("Trained on 7 labels of 3 classes: 4 OK, 2 fraud, 1 frued.\n")
-
-
-def test_the_graphs_own_labels_are_read_alike(run: Run, write_folder: Callable[..., Path]) -> None:
-    names = ["ok", "OK", "?", "ok", "fraud", "fraud", "frued", ""]
-    nodes = "id,x,label\n" + "".join(f"{node},{node},{name}\n" for node, name in enumerate(names))
-    write_folder(nodes, "source,target\n0,1\n")
-    result = ok(run("train", "graph"))
-    assert "'OK' (1) read as 'ok'" in result.stderr
-    assert result.stdout.startswith("Trained on 6 labels of 3 classes: 2 fraud, 1 frued, 3 ok.\n")
-    assert "'frued' of node 6" in refused(run("train", "graph", "--classes", "ok,fraud", "--force"))
 
 
 def test_skips_are_not_asked_for_again_and_kept(run: Run, shop: Path) -> None:
@@ -119,18 +98,6 @@ def test_corrections_in_predictions_are_labels(run: Run, shop: Path) -> None:
     ok(run("predict", "graph", "--model", "again.safetensors", "--force"))
     assert read("predictions.csv")[5]["label"] == "fraud"
     assert read("predictions.csv.bak") == rows
-
-
-def test_two_sheets_that_disagree(run: Run, shop: Path) -> None:
-    put("ann.csv", "id,label\n0,ok\n1,ok\n10,fraud\n11,fraud\n")
-    put("bob.csv", "id,label\n0,ok\n1,fraud\n10,fraud\n11,ok\n")
-    both = ["train", "graph", "--labels", "ann.csv", "--labels", "bob.csv"]
-    said = refused(run(*both))
-    assert "node 1: 'ok' by ann.csv and 'fraud' by bob.csv" in said
-    for name in ("ann", "bob"):
-        ok(run("import", "both.labels", f"{name}.csv", "--annotator", name))
-    result = ok(run("train", "graph", "--labels", "both.labels"))
-    assert result.stdout.startswith("Trained on 2 labels of 2 classes"), "ties are left out"
 
 
 def test_an_existing_output_needs_force(run: Run, shop: Path) -> None:

@@ -1,6 +1,5 @@
 """Strategies and rounds on the command line."""
 
-import csv
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ from featprop.errors import FileError
 from featprop.labels import LabelLog
 from featprop.options import options_of
 from featprop.strategies import available_strategies, strategy_class
+from tests.helpers import ok, rows_of
 
 Run = Callable[..., Any]
 
@@ -24,28 +24,12 @@ def folder(write_folder: Callable[..., Path]) -> Path:
 
 
 def ids_of(sheet: str) -> list[str]:
-    with Path(sheet).open(encoding="utf-8", newline="") as file:
-        return [row["id"] for row in csv.DictReader(file)]
+    return [row["id"] for row in rows_of(sheet)]
 
 
 def fill(sheet: str, target: str) -> None:
     lines = [f"{node},{'odd' if int(node[1:]) % 2 else 'even'}" for node in ids_of(sheet)]
     Path(target).write_text("id,label\n" + "\n".join(lines) + "\n")
-
-
-def sheet(*rows: str) -> str:
-    Path("told.csv").write_text("\n".join(["id,label", *rows, ""]))
-    return "told.csv"
-
-
-def labels_in(folder: str) -> dict[Any, Any]:
-    with LabelLog(folder) as log:
-        return log.labels()
-
-
-def ok(result: Any) -> Any:
-    assert result.exit_code == 0, result.output
-    return result
 
 
 def test_the_list_has_every_strategy_with_all_that_is_to_know(run: Run) -> None:
@@ -79,33 +63,6 @@ def test_every_strategy_chooses_after_training_what_it_needs(run: Run, folder: P
     assert len(set(ids_of("picks.csv")) - {"p0", "p1", "p6"}) == 3
 
 
-def test_one_class_in_the_sheet_is_enough(run: Run, folder: Path) -> None:
-    Path("first.csv").write_text("id,label\np0,even\np6,even\n")
-    ok(run("select", "graph", "--budget", 2, "--strategy", "uncertainty", "--labels", "first.csv"))
-    assert len(ids_of("picks.csv")) == 2
-
-
-def test_options_are_set(run: Run, folder: Path) -> None:
-    ok(
-        run(
-            "select",
-            "graph",
-            "-b",
-            3,
-            "--strategy",
-            "featprop",
-            "--set",
-            "layers=0",
-            "--set",
-            "clustering=kmeans",
-            "-o",
-            "one.csv",
-        )
-    )
-    ok(run("select", "graph", "-b", 3, "--strategy", "pagerank", "--set", "damping=0.5", "-o", "two.csv"))
-    assert len(ids_of("one.csv")) == len(ids_of("two.csv")) == 3
-
-
 def test_a_log_keeps_labels_and_strategy_between_rounds(run: Run, folder: Path) -> None:
     Path("first.csv").write_text("id,label\np0,even\np1,odd\n")
     round_ = ["select", "graph", "-b", 2, "--log", "a.labels", "--labels", "first.csv"]
@@ -125,7 +82,8 @@ def test_a_log_keeps_labels_and_strategy_between_rounds(run: Run, folder: Path) 
         assert log.asked() == ids_of("b.csv")
     Path("first.csv").write_text("id,label\np0,neither\np1,odd\n")
     ok(run(*round_, "-o", "c.csv"))
-    assert labels_in("a.labels")["p0"] == "neither"
+    with LabelLog("a.labels") as log:
+        assert log.labels()["p0"] == "neither"
 
 
 @pytest.mark.parametrize(("options", "option"), [(["--strategy", "random"], "strategy"), (["--seed", "5"], "seed")])
@@ -157,13 +115,6 @@ def test_a_bad_sheet_leaves_no_new_log(run: Run, folder: Path) -> None:
     Path("bad.csv").write_text("name,label\nnowhere,odd\n")
     assert run("select", "graph", "-b", 2, "--log", "a.labels", "--labels", "bad.csv", "-o", "a.csv").exit_code == 2
     assert not Path("a.labels").exists()
-
-
-def test_a_log_in_use_is_refused(run: Run, folder: Path) -> None:
-    with LabelLog("a.labels", exclusive=True):
-        refused = run("select", "graph", "-b", 2, "--log", "a.labels", "-o", "a.csv")
-    assert refused.exit_code == 2
-    assert "a.labels" in refused.stderr
 
 
 def test_a_plan_records_nothing(run: Run, folder: Path) -> None:
