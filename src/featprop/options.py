@@ -56,7 +56,7 @@ class AtLeast:
     low: float
 
     def __str__(self) -> str:
-        return f"at least {_format_bound(self.low)}"
+        return f"of at least {_format_bound(self.low)}"
 
     def holds(self, value: float) -> bool:
         """Return whether the value is within the bound."""

@@ -1,30 +1,26 @@
 """``featprop convert``."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from featprop.cli import app
 from featprop.sources import read_graph
 from featprop.sources.native import is_native
 
+Run = Callable[..., Any]
+
 
 @pytest.fixture
-def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def tables(run: Run, tmp_path: Path) -> Path:
     Path("g").mkdir()
     Path("g/nodes.csv").write_text("id,x\n" + "".join(f"n{i},{i * 7 % 11}\n" for i in range(30)))
     Path("g/edges.csv").write_text("source,target\n" + "".join(f"n{i},n{(i * 3 + 1) % 30}\n" for i in range(30)))
     return tmp_path
 
 
-def run(*words: str) -> Any:
-    return CliRunner().invoke(app, list(words))
-
-
-def test_tables_are_converted_within_a_bound(tables: Path) -> None:
+def test_tables_are_converted_within_a_bound(run: Run, tables: Path) -> None:
     done = run("convert", "g", "out", "--max-memory", "1GB")
     assert done.exit_code == 0, done.output
     assert is_native(Path("out"))
@@ -35,7 +31,7 @@ def test_tables_are_converted_within_a_bound(tables: Path) -> None:
     assert run("convert", "g", "out", "--force").exit_code == 0
 
 
-def test_other_graphs_are_converted_whole(tables: Path) -> None:
+def test_other_graphs_are_converted_whole(run: Run, tables: Path) -> None:
     Path("list.txt").write_text("1 2\n2 3\n")
     assert run("convert", "list.txt", "out").exit_code == 0
     assert read_graph("out").ids.tolist() == [1, 2, 3]
@@ -44,7 +40,7 @@ def test_other_graphs_are_converted_whole(tables: Path) -> None:
     assert not Path("other").exists()
 
 
-def test_a_failed_conversion_leaves_nothing(tables: Path) -> None:
+def test_a_failed_conversion_leaves_nothing(run: Run, tables: Path) -> None:
     Path("g/edges.csv").write_text("source,target\nn1,stranger\n")
     done = run("convert", "g", "out")
     assert done.exit_code == 2

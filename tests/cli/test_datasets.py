@@ -79,18 +79,6 @@ def test_make_needs_whole_numbers(number):
     assert number in result.stderr
 
 
-def test_make_and_convert_do_not_overwrite():
-    assert made().exit_code == 0
-    again = made()
-    assert again.exit_code == 2
-    assert "made" in again.stderr
-    assert "--force" in again.stderr
-    assert made("--force").exit_code == 0
-    converted = call("convert", "digits", "made")
-    assert converted.exit_code == 2
-    assert read_graph("made").n_nodes == 300
-
-
 def test_convert_a_name_and_select_from_it():
     result = call("convert", "digits", "digits.fp")
     assert result.exit_code == 0, result.output
@@ -102,17 +90,6 @@ def test_convert_a_name_and_select_from_it():
     assert by_name.stdout == by_folder.stdout
     with Path("a.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == 5
-
-
-def test_convert_tables(tmp_path):
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "nodes.csv").write_text("id,w_1,w_2,age,label\n007,1,2,9,x\nb,3,4,9,\n")
-    (tmp_path / "tables" / "edges.csv").write_text("source,target\n007,b\n")
-    assert call("convert", "tables", "out").exit_code == 0
-    graph = read_graph("out")
-    assert graph.ids.tolist() == ["007", "b"]
-    assert graph.feature_names == ("w_1", "w_2")
-    assert graph.class_names() == ["x", None]
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,19 @@
 """``featprop init`` writes a graph.toml that every other command reads."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import featprop as fp
-from featprop.cli import app
 from featprop.sources import GraphDescription
+
+Run = Callable[..., Any]
 
 
 @pytest.fixture
-def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def tables(run: Run, tmp_path: Path) -> Path:
     rows = [f"u{i},{i},{'ok' if i % 3 else 'bad'},{i * 7 % 13}" for i in range(40)]
     Path("accounts.csv").write_text("row,account_id,status,amount\n" + "\n".join(rows) + "\n")
     Path("payments.csv").write_text(
@@ -22,11 +22,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*words: str) -> Any:
-    return CliRunner().invoke(app, list(words))
-
-
-def test_init_writes_what_the_options_say_and_select_reads_it(tables: Path) -> None:
+def test_init_writes_what_the_options_say_and_select_reads_it(run: Run, tables: Path) -> None:
     words = ["--id", "account_id", "--source", "payer", "--target", "payee", "--label", "status", "--ignore", "row"]
     done = run("init", "accounts.csv", "payments.csv", *words)
     assert done.exit_code == 0, done.output
@@ -37,14 +33,14 @@ def test_init_writes_what_the_options_say_and_select_reads_it(tables: Path) -> N
     assert run("inspect", "graph.toml").exit_code == 0
 
 
-def test_init_finds_the_ids_by_the_edges(tables: Path) -> None:
+def test_init_finds_the_ids_by_the_edges(run: Run, tables: Path) -> None:
     done = run("init", "accounts.csv", "payments.csv", "--source", "payer", "--target", "payee")
     assert done.exit_code == 0, done.output
     assert "account_id" in done.output
     assert GraphDescription.from_toml(tables / "graph.toml").id == "account_id"
 
 
-def test_init_overwrites_only_when_forced(tables: Path) -> None:
+def test_init_overwrites_only_when_forced(run: Run, tables: Path) -> None:
     words = ("init", "accounts.csv", "payments.csv", "--source", "payer", "--target", "payee")
     assert run(*words).exit_code == 0
     again = run(*words)
@@ -63,7 +59,7 @@ def test_init_overwrites_only_when_forced(tables: Path) -> None:
         (["accounts.csv", "payments.csv", "--source", "payer", "--target", "x"], "'x'"),
     ],
 )
-def test_bad_input_is_one_message(words: list[str], fact: str, tables: Path) -> None:
+def test_bad_input_is_one_message(run: Run, words: list[str], fact: str, tables: Path) -> None:
     done = run("init", *words)
     assert done.exit_code == 2
     assert fact in done.output

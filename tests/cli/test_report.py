@@ -64,14 +64,7 @@ def test_the_commands_of_a_page_run(run: Run, graph_folder: Path, tmp_path: Path
         file.write("237,?\n238,skip\n239,\n")
     audit = sheet_of(tmp_path / "audit.csv", range(30, 230), 1.1)
     page = tmp_path / "r.html"
-    options = (
-        "--classes",
-        "a,b,c",
-        "--set",
-        "features=own",
-        "--title",
-        "It's",
-    )
+    options = ("--classes", "a,b,c", "--set", "features=own", "--title", "It's")
     made = run("report", graph_folder, "--labels", picks, "--audit", audit, "--out", "r.html", "--seed", 3, *options)
     assert made.exit_code == 0, made.output
     commands = commands_of(page)

@@ -33,26 +33,13 @@ def test_choose_train_and_predict_within_a_bound(graph: Path, tmp_path: Path) ->
         ids = [int(line.split(",")[0]) for line in (folder / "picks.csv").read_text().splitlines()[1:]]
         labels = fp.read_graph(graph).class_names()
         (folder / "labels.csv").write_text("id,label\n" + "".join(f"{node},{labels[node]}\n" for node in ids))
-        assert (
-            run("train", graph, "--labels", folder / "labels.csv", "--out", folder / "model.safetensors", *options)[0]
-            == 0
-        )
-        code, said = run(
-            "predict", graph, "--model", folder / "model.safetensors", "--out", folder / "p.parquet", *options
-        )
+        model = folder / "model.safetensors"
+        assert run("train", graph, "--labels", folder / "labels.csv", "--out", model, *options)[0] == 0
+        code, said = run("predict", graph, "--model", model, "--out", folder / "p.parquet", *options)
         assert code == 0, said
     for name in ("picks.csv", "p.parquet"):
         assert (plain / name).read_bytes() == (bound / name).read_bytes()
     assert not list(scratch.iterdir())
-
-
-def test_an_address_is_a_graph(graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("fsspec")
-    monkeypatch.setenv("FEATPROP_CACHE", str(tmp_path / "cache"))
-    for number, place in enumerate((graph, graph.as_uri())):
-        code, said = run("select", place, "--budget", 5, "--out", tmp_path / f"picks{number}.csv")
-        assert code == 0, said
-    assert (tmp_path / "picks0.csv").read_bytes() == (tmp_path / "picks1.csv").read_bytes()
 
 
 def test_workers_of_this_machine_beside_those_of_others(graph: Path, tmp_path: Path) -> None:
@@ -83,15 +70,8 @@ def test_resources_that_cannot_be_used(
     graph: Path, tmp_path: Path, options: list[str], fact: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("featprop.compute.dask_backend.CONNECT_TIMEOUT_S", 1)
-    code, output = run(
-        "select",
-        graph,
-        "--budget",
-        5,
-        "--out",
-        tmp_path / "picks.csv",
-        *(word for each in options for word in ("--compute", each)),
-    )
+    words = [word for each in options for word in ("--compute", each)]
+    code, output = run("select", graph, "--budget", 5, "--out", tmp_path / "picks.csv", *words)
     assert code == 2
     assert fact in " ".join(output.split())
     assert not (tmp_path / "picks.csv").exists()

@@ -51,17 +51,6 @@ def test_which_quotes_one_row_or_column_of_the_linked_section() -> None:
     assert quoting >= 10
 
 
-def test_which_quotes_the_means_of_the_models() -> None:
-    (quoted,) = tables(section(WHICH, "which-model"))
-    table, _ = tables(section(DEFAULT, "compared-with-other-strategies"))
-    for start, strategy in (
-        ("mean Macro-F1 on the nodes the default", "featprop-diffused (ours)"),
-        ("on nodes", "Random"),
-    ):
-        ((_, *shown),) = [cells for cells in quoted if cells[0].startswith(start)]
-        assert shown == [*(row(table, strategy, model)[-1] for model in ("ridge", "gcn")), "not run"]
-
-
 def test_which_quotes_the_calibration_counts() -> None:
     *_, table = tables(section(DEFAULT, "calibration"))
     published = [name for name, model, *_ in table if model == "gcn"]

@@ -62,16 +62,10 @@ def test_every_package_that_is_installed_is_permissively_licensed(brought: Broug
 @pytest.mark.parametrize(
     ("licence", "expected"),
     [
-        ("MIT", True),
         ("BSD-3-Clause AND 0BSD AND MIT AND Zlib AND CC0-1.0", True),
         ("Apache-2.0 OR GPL-3.0-only", True),
         ("Apache-2.0 WITH LLVM-exception", True),
-        ("ISC License (ISCL)", True),
         ("MIT AND GPL-3.0-or-later", False),
-        ("LGPL-2.1-only", False),
-        ("MPL-2.0 AND MIT", False),
-        ("LicenseRef-NVIDIA-Proprietary", False),
-        ("Other/Proprietary License", False),
         ("GNU General Public License v3 (GPLv3)", False),
         ("nothing", False),
     ],
