@@ -88,7 +88,7 @@ def test_all_nodes_of_an_audit_count_or_it_is_refused(run: Run, graph_folder: Pa
         assert refused.exit_code == 2
         assert "30 labels" in refused.output
     assert run(*start, "--audit", plain, "--audit", other).exit_code == 0
-    assert "udit of 40 nodes" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Measured on 40 random nodes" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 def test_audits_in_labels_and_in_audit_are_one(run: Run, graph_folder: Path, tmp_path: Path) -> None:

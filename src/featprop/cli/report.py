@@ -85,11 +85,7 @@ def report(
                 tuple(map(str, labels or ())),
                 tuple(map(str, audit or ())),
                 str(out),
-                answers=_spell("--classes", classes),
-                model=(*_spell("--model", model), *_spell("--set", settings)),
-                device=_spell("--device", device, "cpu"),
-                seed=_spell("--seed", seed, 0),
-                title=_spell("--title", title),
+                {"classes": classes, "model": model, "set": settings, "device": device, "seed": seed, "title": title},
                 waiting=len({*known.taken, *checked.taken} - {*known, *audited}),
             ),
             random_state=seed,
@@ -110,10 +106,3 @@ def _check_weights(known: Labels, checked: Labels) -> None:
             parameter="audit",
             node=next(iter(checked)),
         )
-
-
-def _spell(option: str, value: object, default: object = None) -> tuple[str, ...]:
-    """Return an option as words of a command line, none for its default."""
-    if value is None or value == default:
-        return ()
-    return tuple(word for each in (value if isinstance(value, list) else [value]) for word in (option, str(each)))

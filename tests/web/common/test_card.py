@@ -264,7 +264,7 @@ def test_digits_have_pictures() -> None:
     assert card.fields == []
     assert card.picture is not None
     assert card.picture.startswith("<svg")
-    assert 'viewBox="0 0 8 8"' in card.picture
+    assert 'viewBox="0 -0.5 8 8"' in card.picture
     assert "style=" not in card.picture
 
 

@@ -8,15 +8,12 @@ from hypothesis import strategies as st
 
 from featprop.web.common.palette import (
     DIGITS,
-    LINE,
     PAPER,
-    RANDOM,
     abbreviate_classes,
     class_css,
     class_stylesheet,
     contrast,
     css_variables,
-    ramp,
     use_css_variables,
 )
 
@@ -70,9 +67,3 @@ def test_abbreviations_are_short_unique_and_stable(classes: list[str]) -> None:
     assert len({mark.casefold() for mark in marks}) == len(classes)
     assert all(1 <= len(mark) <= 4 for mark in marks)
     assert abbreviate_classes([*classes, "another"])[:-1] == marks
-
-
-def test_ramp() -> None:
-    steps = ramp("worry", LINE, RANDOM, 3)
-    assert (steps[0].light, steps[-1].light, steps[-1].dark) == (LINE.light, RANDOM.light, RANDOM.dark)
-    assert [step.name for step in steps] == ["worry-0", "worry-1", "worry-2"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -20,10 +20,10 @@ from urllib.parse import quote, urlsplit
 import numpy as np
 import pyarrow as pa
 
-from featprop.features.parsing import read_dates, read_lists
+from featprop.features.parsing import read_lists
 from featprop.graph import Graph
-from featprop.web.common.columns import CardColumn, card_layout
-from featprop.web.common.features import FeatureSummary, Picture, feature_row, picture_from_features, summarize_features
+from featprop.web.common.columns import CardColumn, FeatureRange, card_layout
+from featprop.web.common.features import Picture, feature_row, picture_from_features, summarize_features
 from featprop.web.common.formatting import (
     clean_line,
     clean_text,
@@ -52,6 +52,7 @@ MAX_NUMBERS, MAX_WORDS = 8, 60
 """Numbers and words shown of the features."""
 FIRST_KINDS = ("image", "text")
 """Kinds of fields that come first."""
+EPOCH = dt.datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -99,32 +100,34 @@ def build_card(graph: Graph, position: int, images: Path | None = None) -> Card:
     The first card of a graph profiles its columns; after that, the cost does not depend on the number of nodes.
     """
     layout = card_layout(graph)
-    title, from_column = _title(graph, position)
-    fields = [
-        (_rank(field, is_constant=column.is_constant), field)
-        for column in layout.columns
-        for value in [_value(graph, column.name, position)]
-        if column.name != layout.title or clean_line(format_value(value)) != title
-        for field in [_column_field(column, value, position, images)]
-    ]
-    for name, start, stop in layout.features:
-        shown = _feature_fields(graph, position, name, summarize_features(graph, start, stop))
-        fields += [(_rank(field), field) for field in shown]
-    ordered = [field for _, field in sorted(fields, key=lambda pair: pair[0])]
-    if from_column:
-        ordered.append(Field(layout.id, "code", _id_text(graph, position, MAX_VALUE_CHARS)))
+    title = node_title(graph, position)
+    varied: list[Field] = []
+    constant: list[Field] = []
+    for column in layout.columns:
+        value = _value(graph, column.name, position)
+        if column.name != layout.title or clean_line(format_value(value)) != title:
+            (constant if column.is_constant else varied).append(_column_field(column, value, position, images))
+    for features in layout.features:
+        varied += _feature_fields(graph, position, features)
+    varied.sort(key=lambda field: FIRST_KINDS.index(field.kind) if field.kind in FIRST_KINDS else len(FIRST_KINDS))
+    fields = [*varied, *constant]
+    name = _id_text(graph, position, MAX_VALUE_CHARS)
+    if clean_line(name, MAX_TITLE_CHARS) != title:
+        fields.append(Field(graph.id_name, "code", name))
     picture = node_picture(graph, position)
     return Card(
         title,
-        ordered[:MAX_FIELDS],
+        fields[:MAX_FIELDS],
         None if picture is None else picture.svg('class="picture" role="img" aria-label="Features as a picture"'),
-        max(0, len(ordered) - MAX_FIELDS),
+        max(0, len(fields) - MAX_FIELDS),
     )
 
 
 def node_title(graph: Graph, position: int) -> str:
     """Return the name of a node if the table has one, else its id."""
-    return _title(graph, position)[0]
+    column = card_layout(graph).title
+    name = "" if column is None else clean_line(format_value(_value(graph, column, position)), MAX_TITLE_CHARS)
+    return name or _id_text(graph, position, MAX_TITLE_CHARS)
 
 
 def node_picture(graph: Graph, position: int) -> Picture | None:
@@ -134,14 +137,6 @@ def node_picture(graph: Graph, position: int) -> Picture | None:
         if found is not None:
             return found
     return None
-
-
-def _title(graph: Graph, position: int) -> tuple[str, bool]:
-    """Return the title of a node, and whether it comes from a column."""
-    column = card_layout(graph).title
-    value = None if column is None else _value(graph, column, position)
-    text = clean_line(format_value(value), MAX_TITLE_CHARS)
-    return (text, True) if text else (_id_text(graph, position, MAX_TITLE_CHARS), False)
 
 
 def _id_text(graph: Graph, position: int, max_chars: int) -> str:
@@ -160,34 +155,29 @@ def _value(graph: Graph, column: str, position: int) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _rank(field: Field, *, is_constant: bool = False) -> int:
-    if is_constant:
-        return len(FIRST_KINDS) + 1
-    return FIRST_KINDS.index(field.kind) if field.kind in FIRST_KINDS else len(FIRST_KINDS)
-
-
 def _column_field(column: CardColumn, value: Any, position: int, images: Path | None) -> Field:
     """Return the field of a column."""
     name = clean_line(column.name, MAX_TITLE_CHARS) or "unnamed column"
-    kind = "code" if column.kind == "own" else column.kind
-    text = _format(column, value)
+    text = _format(column, value, position)
     if not text.strip():
-        return Field(name, kind, "", "missing")
+        return Field(name, column.kind, "", "missing")
     if isinstance(value, str):
         if _is_link(value.strip()):
             return Field(name, "link", clean_text(value.strip(), MAX_VALUE_CHARS), href=value.strip())
         if Path(value.strip()).suffix.lower() in MEDIA_TYPES and images is not None:
             return _image_field(name, value.strip(), images)
-    share = None if column.shares is None else float(column.shares[position])
-    share = None if share is None or math.isnan(share) else share
-    limit = MAX_TEXT_CHARS if kind in ("text", "code") else MAX_VALUE_CHARS
-    cut = f"{len(text) - limit:,} more characters" if len(text) > limit else ""
-    note = cut or ("same for all nodes" if column.is_constant else _note(kind, share))
-    return Field(name, kind, clean_text(text, limit), note, share if kind in ("number", "date") else None)
+    share = math.nan if column.shares is None else float(column.shares[position])
+    limit = MAX_TEXT_CHARS if column.kind in ("text", "code") else MAX_VALUE_CHARS
+    if len(text) > limit:
+        note = f"{len(text) - limit:,} more characters"
+    else:
+        note = "same for all nodes" if column.is_constant else _note(column.kind, share)
+    has_place = column.kind in ("number", "date") and not math.isnan(share)
+    return Field(name, column.kind, clean_text(text, limit), note, share if has_place else None)
 
 
-def _note(kind: str, share: float | None) -> str:
-    if share is None:
+def _note(kind: str, share: float) -> str:
+    if math.isnan(share):
         return ""
     if kind == "number":
         return f"higher than {format_percent(share)} of nodes" if share else "lowest value"
@@ -228,68 +218,39 @@ def _is_link(text: str) -> bool:
         return False
 
 
-def _format(column: CardColumn, value: Any) -> str:
-    if value is None:
-        return ""
-    if column.kind == "date":
-        return _format_date(column, value)
-    if column.kind == "vector":
-        return _format_vector(value)
+def _format(column: CardColumn, value: Any, position: int) -> str:
+    """Format a value by the kind of its column; text that is not of this kind stays unchanged."""
     if column.kind == "number" and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         return format_number(float(value))
+    if column.seconds is not None and isinstance(value, str) and np.isfinite(column.seconds[position]):
+        return format_date(EPOCH + dt.timedelta(seconds=float(column.seconds[position])))
+    if column.kind == "vector" and value is not None:
+        lists = read_lists(pa.array([value]), pa.float64())
+        numbers = None if lists is None else lists[0].as_py()
+        if numbers is not None:
+            return format_range([each for each in numbers if each is not None])
     return format_value(value)
 
 
-def _format_date(column: CardColumn, value: Any) -> str:
-    """Format a date; text that is not a date stays unchanged."""
-    if isinstance(value, dt.datetime | dt.date):
-        return format_date(value)
-    found = read_dates(pa.array([value]), column.form) if isinstance(value, str) else None
-    if found is None or not np.isfinite(found.values[0]):
-        return str(value)
-    return format_date(dt.datetime(1970, 1, 1) + dt.timedelta(seconds=float(found.values[0])))
-
-
-def _format_vector(value: Any) -> str:
-    lists = read_lists(pa.array([value]), pa.float64())
-    numbers = None if lists is None else lists[0].as_py()
-    if numbers is None:
-        return format_value(value)
-    return format_range([each for each in numbers if each is not None])
-
-
-def _feature_fields(graph: Graph, position: int, name: str, summary: FeatureSummary) -> list[Field]:
-    """Return the fields of features that are shown instead of columns."""
-    row = feature_row(graph, position, summary.start, summary.stop)
-    names = graph.feature_names
-
-    def feature_name(place: int) -> str:
-        number = summary.start + place
-        return clean_line(names[number], MAX_TITLE_CHARS) if names else f"feature {number}"
-
-    if summary.kind == "picture":
-        return []
+def _feature_fields(graph: Graph, position: int, features: FeatureRange) -> Iterator[Field]:
+    """Yield the fields of features that are shown instead of columns."""
+    summary = summarize_features(graph, features.start, features.stop)
+    row, names = feature_row(graph, position, summary), graph.feature_names
     if summary.kind == "words":
-        there = np.flatnonzero(row)
-        rarity = np.log((1 + summary.document_counts.max()) / (1 + summary.document_counts[there]))
-        best = there[np.argsort(-row[there] * (1 + rarity), kind="stable")].tolist()
-        words = ", ".join(feature_name(place) if names else str(summary.start + place) for place in best[:MAX_WORDS])
-        more = f", {len(best) - MAX_WORDS:,} more" if len(best) > MAX_WORDS else ""
-        what = "words" if names else "non-zero features"
-        note = f"{len(best):,} of {summary.width:,}, rarest first"
-        return [Field(what, "text", words + more, note if best else "none")]
-    every = summary.width <= MAX_NUMBERS + 4
-    shown = np.arange(summary.width) if every else summary.most_unusual(row, MAX_NUMBERS)
-    lines = [
-        Field(
-            feature_name(place),
-            "number",
-            format_number(float(row[place])),
-            _note("number", share),
-            share,
-        )
-        for place, share in zip(shown.tolist(), summary.places(row, shown).tolist(), strict=True)
-    ]
-    if every:
-        return lines
-    return [*lines, Field(name, "vector", format_range(row.tolist()), f"showing the {MAX_NUMBERS} most unusual")]
+        used = np.count_nonzero(row)
+        words = summary.most_unusual(row, MAX_WORDS).tolist()
+        numbers = [summary.start + place for place in words]
+        text = ", ".join(clean_line(names[number]) if names else str(number) for number in numbers)
+        text += f", {used - MAX_WORDS:,} more" if used > MAX_WORDS else ""
+        note = f"{used:,} of {summary.width:,}, rarest first" if used else "none"
+        yield Field("words" if names else "non-zero features", "text", text, note)
+    elif summary.kind == "numbers":
+        has_all = summary.width <= MAX_NUMBERS + 4
+        shown = np.arange(summary.width) if has_all else summary.most_unusual(row, MAX_NUMBERS)
+        for place, share in zip(shown.tolist(), summary.shares_below(row, shown).tolist(), strict=True):
+            number = summary.start + place
+            name = clean_line(names[number], MAX_TITLE_CHARS) if names else f"feature {number}"
+            yield Field(name, "number", format_number(float(row[place])), _note("number", share), share)
+        if not has_all:
+            note = f"showing the {MAX_NUMBERS} most unusual"
+            yield Field(features.name, "vector", format_range(row.tolist()), note)

@@ -41,22 +41,24 @@ class FeatureSummary:
     stop: int
     low: float  # smallest and largest value in the sample
     high: float
-    document_counts: NDArray[np.int64]  # for words, the number of sampled nodes that have each one; empty otherwise
-    ordered: NDArray[np.float32]  # for numbers, the sorted values of each feature, one column each; empty otherwise
-    mean: NDArray[np.float32]  # mean and standard deviation of each feature, for numbers
-    spread: NDArray[np.float32]
+    mean: NDArray[np.float64]  # mean of each feature
+    spread: NDArray[np.float32]  # for numbers, standard deviation and sorted values of each feature; else empty
+    ordered: NDArray[np.float32]
 
     @property
     def width(self) -> int:
         """Number of features."""
         return self.stop - self.start
 
-    def places(self, row: NDArray[np.float32], shown: NDArray[np.intp]) -> NDArray[np.float64]:
+    def shares_below(self, row: NDArray[np.float32], shown: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the share of nodes with a smaller value, for the shown features of a node."""
         return np.asarray((self.ordered[:, shown] < row[shown]).mean(axis=0))
 
     def most_unusual(self, row: NDArray[np.float32], count: int) -> NDArray[np.intp]:
-        """Return the features of a node farthest from their mean in standard deviations, farthest first."""
+        """Return the numbers farthest from their mean in standard deviations, or the words used more than usual."""
+        if self.kind == "words":
+            words = np.flatnonzero(row)
+            return words[np.argsort(-row[words] / np.maximum(self.mean[words], 1e-9), kind="stable")[:count]]
         distance = np.abs(row - self.mean) / np.where(self.spread > 0, self.spread, np.inf)
         return np.argsort(-distance, kind="stable")[:count]
 
@@ -70,14 +72,14 @@ class Picture:
     def svg(self, attributes: str = "") -> str:
         """Return the picture as an SVG element, one path per shade; `attributes` is extra markup for the element."""
         side = len(self.pixels)
-        paths = [
-            f'<path d="{strokes}" fill-opacity="{level / LEVELS:g}"/>'
-            for level in range(1, LEVELS + 1)
-            if (strokes := "".join(f"M{x} {y}h{length}v1h-{length}z" for y, x, length in _runs(self.pixels == level)))
-        ]
+        paths = []
+        for level in range(1, LEVELS + 1):
+            dots = "".join(f"M{x} {y}h1" for y, x in np.argwhere(self.pixels == level).tolist())
+            if dots:
+                paths.append(f'<path d="{dots}" stroke-opacity="{level / LEVELS:g}"/>')
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {side}" fill="currentColor" '
-            f'shape-rendering="crispEdges"{" " if attributes else ""}{attributes}>{"".join(paths)}</svg>'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -0.5 {side} {side}" stroke="currentColor" '
+            f'shape-rendering="crispEdges" {attributes}>{"".join(paths)}</svg>'
         )
 
 
@@ -89,17 +91,10 @@ def summarize_features(graph: Graph, start: int, stop: int) -> FeatureSummary:
     return found
 
 
-def feature_row(graph: Graph, position: int, start: int, stop: int) -> NDArray[np.float32]:
-    """Return the features of a node from `start` to `stop`."""
-    features: Any = graph.features
-    if not sp.issparse(features):
-        return np.asarray(features[position, start:stop])
-    row = np.zeros(stop - start, dtype=np.float32)
-    entries = slice(features.indptr[position], features.indptr[position + 1])
-    columns, values = features.indices[entries], features.data[entries]
-    wanted = (columns >= start) & (columns < stop)
-    row[columns[wanted] - start] = values[wanted]
-    return row
+def feature_row(graph: Graph, position: int, summary: FeatureSummary) -> NDArray[np.float32]:
+    """Return the summarized features of a node."""
+    row: Any = graph.features[[position]]
+    return np.asarray(dense(row)[0, summary.start : summary.stop])
 
 
 def picture_from_features(graph: Graph, position: int, summary: FeatureSummary) -> Picture | None:
@@ -107,32 +102,27 @@ def picture_from_features(graph: Graph, position: int, summary: FeatureSummary) 
     if summary.kind != "picture":
         return None
     side = math.isqrt(summary.width)
-    row = feature_row(graph, position, summary.start, summary.stop).astype(np.float64)
+    row = feature_row(graph, position, summary).astype(np.float64)
     shares = np.clip((row - summary.low) / (summary.high - summary.low), 0, 1)
     return Picture(np.rint(LEVELS * shares).astype(np.int64).reshape(side, side))
 
 
 def _compute_summary(graph: Graph, start: int, stop: int) -> FeatureSummary:
     width = stop - start
-    some = _sample_rows(graph, start, stop)
+    count = min(graph.n_nodes, MAX_ROWS, max(MIN_ROWS, MAX_VALUES // width))
+    some: Any = graph.features[np.linspace(0, graph.n_nodes - 1, count).astype(np.intp)][:, start:stop]
     values = np.asarray(some.data if sp.issparse(some) else some)
     low, high = float(values.min(initial=0)), float(values.max(initial=0))
-    counts, ordered = np.empty(0, np.int64), np.zeros((1, width), np.float32)
-    kind = "numbers"
+    spread, ordered = np.empty(0, np.float32), np.empty((0, width), np.float32)
     if _are_pixels(some):
         kind = "picture"
-    elif low >= 0 and width >= MIN_WORDS and np.count_nonzero(values) <= (1 - MIN_ZERO_SHARE) * some.shape[0] * width:
-        kind, counts = "words", np.bincount(sp.coo_array(some).coords[1], minlength=width)
+    elif low >= 0 and width >= MIN_WORDS and np.count_nonzero(values) <= (1 - MIN_ZERO_SHARE) * count * width:
+        kind = "words"
     else:
-        ordered = np.sort(dense(some), axis=0)
-    return FeatureSummary(kind, start, stop, low, high, counts, ordered, ordered.mean(axis=0), ordered.std(axis=0))
-
-
-def _sample_rows(graph: Graph, start: int, stop: int) -> sp.csr_array | NDArray[np.float32]:
-    """Return the features of evenly spaced nodes."""
-    count = min(graph.n_nodes, MAX_ROWS, max(MIN_ROWS, MAX_VALUES // (stop - start)))
-    rows = graph.features[np.linspace(0, graph.n_nodes - 1, count).astype(np.intp)]
-    return rows if (start, stop) == (0, graph.n_features) else rows[:, start:stop]
+        kind, ordered = "numbers", np.sort(dense(some), axis=0)
+        spread = ordered.std(axis=0)
+    mean = np.asarray(some.mean(axis=0), dtype=np.float64).ravel()
+    return FeatureSummary(kind, start, stop, low, high, mean, spread, ordered)
 
 
 def _are_pixels(some: sp.csr_array | NDArray[np.float32]) -> bool:
@@ -156,11 +146,3 @@ def _correlation(scaled: NDArray[np.float64], step: int) -> float:
     found = np.concatenate([across, down])
     known = found[~np.isnan(found)]
     return float(known.mean()) if known.size else 0.0
-
-
-def _runs(mask: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
-    """Return row, first column and length of each run of set pixels."""
-    edges = np.diff(np.pad(mask.astype(np.int8), ((0, 0), (1, 1))), axis=1)
-    rows, firsts = np.nonzero(edges == 1)
-    ends = np.nonzero(edges == -1)[1]
-    return [(int(y), int(x), int(end - x)) for y, x, end in zip(rows, firsts, ends, strict=True)]

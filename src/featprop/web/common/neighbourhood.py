@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from featprop.graph import UNKNOWN, Graph
@@ -24,6 +24,7 @@ from featprop.web.common.card import node_title
 from featprop.web.common.features import Picture
 from featprop.web.common.formatting import clean_line
 from featprop.web.common.palette import abbreviate_classes, class_css
+from featprop.web.common.templates import render_template
 
 MAX_NEIGHBOURS = 40
 MAX_NAME_CHARS = 200
@@ -33,7 +34,8 @@ MAX_UNCROWDED = 24
 """Neighbours on a ring without stagger."""
 MAX_LINKS = 30
 """Edges between neighbours that are drawn; more would hide the nodes."""
-MIN_STROKE, MAX_STROKE = 1.2, 4.5
+MIN_STROKE, MAX_STROKE, EQUAL_STROKE = 1.2, 4.5, 1.6
+"""Width of the lightest and the heaviest edge, and of edges of one weight."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Neighbour:
 class ClassCount:
     """Number of all neighbours of a class, by label and by prediction."""
 
+    code: int | None  # class code, None for neighbours without label and prediction
     name: str  # class, ``"unlabelled"`` for neighbours without label and prediction
     mark: str
     style: str
@@ -174,10 +177,10 @@ def _count_classes(
     for code in np.argsort(-(by_label + by_prediction), kind="stable").tolist():
         if by_label[code] + by_prediction[code]:
             counts = int(by_label[code]), int(by_prediction[code])
-            yield ClassCount(clean_line(classes[code]), marks[code], class_css(code), *counts)
+            yield ClassCount(code, clean_line(classes[code]), marks[code], class_css(code), *counts)
     rest = len(labelled) - int(by_label.sum() + by_prediction.sum())
     if rest:
-        yield ClassCount("unlabelled", "", class_css(None), 0, rest)
+        yield ClassCount(None, "unlabelled", "", class_css(None), 0, rest)
 
 
 def _links(graph: Graph, shown: NDArray[Any]) -> Iterator[tuple[int, int]]:
@@ -189,107 +192,44 @@ def _links(graph: Graph, shown: NDArray[Any]) -> Iterator[tuple[int, int]]:
 
 def draw_class_bar(neighbourhood: Neighbourhood) -> Markup:
     """Return one bar over all neighbours, in the colours of their classes; predictions are paler than labels."""
-    parts, start = [], 0
+    parts, start = [], 0.0
     for each in neighbourhood.counts:
         for count, how in ((each.labelled, "labelled"), (each.predicted, "predicted")):
+            width = 100 * count / neighbourhood.total
             if count:
-                x, width = (100 * part / neighbourhood.total for part in (start, count))
-                parts.append(f'<rect class="{each.style} neighbour-{how}" x="{x:.2f}" width="{width:.2f}" height="8"/>')
-                start += count
-    text = ", ".join(f"{each.name} {each.count:,}" for each in neighbourhood.counts)
-    return Markup(
-        '<svg class="class-bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" '
-        f'aria-label="Classes of all neighbours: {escape(text)}">{"".join(parts)}</svg>'
-    )
-
-
-@dataclass(frozen=True)
-class _Spot:
-    """A neighbour and its place in the drawing."""
-
-    neighbour: Neighbour
-    x: float
-    y: float
+                parts.append((f"{each.style} neighbour-{how}", start, width))
+            start += width
+    return Markup(render_template("web/common/class_bar.html.j2", parts=parts, counts=neighbourhood.counts))
 
 
 def draw_neighbourhood(neighbourhood: Neighbourhood, pictures: Callable[[int], Picture | None] | None = None) -> Markup:
-    """Return the node in the middle of a ring of its neighbours, sorted by class, as an SVG element."""
-    middle, spots = SIZE / 2, _place(neighbourhood)
-    heaviest = max((each.weight for each in neighbourhood.shown), default=1.0) or 1.0
-    ring = 2 * math.pi * RING_RADIUS / max(len(spots), 1)
-    radius = min(20.0, max(9.0, 0.4 * ring * (2 if len(spots) > MAX_UNCROWDED else 1)))
-    lines = []
-    for spot in spots:
-        width = 1.6
-        if neighbourhood.is_weighted:
-            width = MIN_STROKE + (MAX_STROKE - MIN_STROKE) * spot.neighbour.weight / heaviest
-        lines.append(
-            f'<line class="neighbour-edge" x1="{middle}" y1="{middle}" x2="{spot.x:.1f}" y2="{spot.y:.1f}" '
-            f'stroke-width="{width:.1f}"/>'
-        )
-    by_position = {spot.neighbour.position: spot for spot in spots}
-    pairs = neighbourhood.links if len(neighbourhood.links) <= MAX_LINKS else ()
-    bows = [_draw_link(by_position[one], by_position[other]) for one, other in pairs]
-    marks = [_draw_neighbour(spot, radius, pictures and pictures(spot.neighbour.position)) for spot in spots]
-    state = "neighbour-unknown" if neighbourhood.mark == "?" else "neighbour-labelled"
-    centre = (
-        f'<g class="neighbour-centre {neighbourhood.style} {state}">'
-        f'<circle class="neighbour-shape" cx="{middle}" cy="{middle}" r="22"/>'
-        f'<text class="neighbour-mark" x="{middle}" y="{middle + 6}">{escape(neighbourhood.mark)}</text></g>'
-    )
-    label = f"Drawing of {neighbourhood.title} and {len(spots):,} of its {neighbourhood.total:,} neighbours"
-    return Markup(
-        f'<svg class="neighbourhood" viewBox="0 0 {SIZE} {SIZE}" role="group" tabindex="0" '
-        f'aria-label="{escape(label)}" aria-description="Arrow keys move between the neighbours, Enter opens one.">'
-        f"{''.join([*bows, *lines, *marks, centre])}</svg>"
-    )
+    """Return the node in the middle of a ring of its neighbours, sorted by class, as an SVG element.
 
-
-def _place(neighbourhood: Neighbourhood) -> list[_Spot]:
-    """Place the neighbours clockwise from the top by class, labelled ones first within a class."""
-    ordered = sorted(
+    The neighbours go clockwise from the top, labelled ones first within a class.
+    """
+    shown = sorted(
         neighbourhood.shown, key=lambda each: (each.code is None, each.code or 0, each.how != "labelled", each.position)
     )
-    spots = []
-    for place, neighbour in enumerate(ordered):
-        angle = 2 * math.pi * place / len(ordered) - math.pi / 2
-        stagger = STAGGER * (-1 if place % 2 else 1) if len(ordered) > MAX_UNCROWDED else 0
-        distance = RING_RADIUS + stagger
-        spots.append(_Spot(neighbour, SIZE / 2 + distance * math.cos(angle), SIZE / 2 + distance * math.sin(angle)))
-    return spots
-
-
-def _draw_link(one: _Spot, other: _Spot) -> str:
-    """Join two neighbours by a line that bends towards the centre."""
-    x, y = (0.7 * (a + b) / 2 + 0.3 * SIZE / 2 for a, b in ((one.x, other.x), (one.y, other.y)))
-    path = f"M{one.x:.1f} {one.y:.1f}Q{x:.1f} {y:.1f} {other.x:.1f} {other.y:.1f}"
-    return f'<path class="neighbour-link" d="{path}"/>'
-
-
-def _draw_neighbour(spot: _Spot, radius: float, picture: Picture | None) -> str:
-    """Return a link with a shape, the abbreviation of the class or a picture, and a tooltip."""
-    neighbour = spot.neighbour
-    is_square = neighbour.how == "labelled" or picture is not None
-    title = f"{neighbour.name}; {f'{neighbour.how} {neighbour.label}' if neighbour.how else 'unlabelled'}"
-    title += "; represented by this node" if neighbour.represented else ""
-    parts = [_draw_shape(spot, radius + 4, "neighbour-represented", is_square)] if neighbour.represented else []
-    parts.append(_draw_shape(spot, radius, "neighbour-shape", is_square))
-    if picture is None:
-        mark = escape(neighbour.mark)
-        parts.append(f'<text class="neighbour-mark" x="{spot.x:.1f}" y="{spot.y + 4:.1f}">{mark}</text>')
-    else:
-        side = 1.8 * radius - 4
-        corner = f'x="{spot.x - side / 2:.1f}" y="{spot.y - side / 2:.1f}"'
-        parts.append(picture.svg(f'{corner} width="{side:.1f}" height="{side:.1f}"'))
-    return (
-        f'<a class="{neighbour.style} neighbour-{neighbour.how or "unknown"}" href="{escape(neighbour.address)}" '
-        f'data-node="{neighbour.position}" tabindex="-1"><title>{escape(title)}</title>{"".join(parts)}</a>'
+    is_crowded = len(shown) > MAX_UNCROWDED
+    gap = 2 * math.pi * RING_RADIUS / max(len(shown), 1)
+    places, strokes = {}, {}
+    heaviest = max((each.weight for each in shown), default=1.0) or 1.0
+    for number, each in enumerate(shown):
+        angle = 2 * math.pi * number / len(shown) - math.pi / 2
+        distance = RING_RADIUS + is_crowded * (-STAGGER if number % 2 else STAGGER)
+        places[each.position] = SIZE / 2 + distance * math.cos(angle), SIZE / 2 + distance * math.sin(angle)
+        share = each.weight / heaviest
+        width = MIN_STROKE + (MAX_STROKE - MIN_STROKE) * share if neighbourhood.is_weighted else EQUAL_STROKE
+        strokes[each.position] = f"{width:.1f}"
+    drawing = render_template(
+        "web/common/neighbourhood.html.j2",
+        around=neighbourhood,
+        shown=shown,
+        places=places,
+        strokes=strokes,
+        links=neighbourhood.links if len(neighbourhood.links) <= MAX_LINKS else (),
+        pictures=pictures or (lambda _: None),
+        radius=round(min(20.0, max(9.0, 0.4 * gap * (1 + is_crowded))), 1),
+        size=SIZE,
     )
-
-
-def _draw_shape(spot: _Spot, radius: float, name: str, is_square: bool) -> str:
-    if is_square:
-        side = 1.8 * radius
-        corner = f'x="{spot.x - side / 2:.1f}" y="{spot.y - side / 2:.1f}"'
-        return f'<rect class="{name}" {corner} width="{side:.1f}" height="{side:.1f}" rx="3"/>'
-    return f'<circle class="{name}" cx="{spot.x:.1f}" cy="{spot.y:.1f}" r="{radius:.1f}"/>'
+    return Markup(drawing)

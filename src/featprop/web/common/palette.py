@@ -54,20 +54,6 @@ def css_variables(colours: Iterable[Colour] = ALL) -> str:
     return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
 
 
-def ramp(name: str, first: Colour, last: Colour, steps: int) -> list[Colour]:
-    """Return `steps` colours from `first` to `last`, named ``name-0``, ``name-1`` and so on."""
-    shares = [step / (steps - 1) for step in range(steps)]
-    return [
-        Colour(f"{name}-{step}", _mix(first.light, last.light, share), _mix(first.dark, last.dark, share))
-        for step, share in enumerate(shares)
-    ]
-
-
-def _mix(one: str, other: str, share: float) -> str:
-    parts = [(int(one[place : place + 2], 16), int(other[place : place + 2], 16)) for place in (1, 3, 5)]
-    return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in parts)
-
-
 def use_css_variables(svg: str) -> str:
     """Replace the light colours of a drawing by CSS variables."""
     for colour in ALL:

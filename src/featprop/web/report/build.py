@@ -16,13 +16,10 @@ from featprop.html import card
 from featprop.ids import is_series, labels_of_series
 from featprop.models import NodeClassifier, seeded_model
 from featprop.models.base import clone
+from featprop.web.report.analysis import Analysis, Findings
 from featprop.web.report.commands import Files
-from featprop.web.report.context import ReportContext
-from featprop.web.report.findings import Findings, headline, majority_warning
 
 SUFFIXES = (".html", ".htm")
-MAX_CURVE_NODES = 50_000
-"""Nodes up to which the learning curve has estimates for fewer labels, which take twenty trainings."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ def report(
     weights
         Sampling weights of the audit nodes; equal by default.
     out
-        HTML file to write. An earlier report is replaced.
+        HTML file to write.
     model
         Model to train or its name; `featprop.models.DEFAULT_MODEL` by default.
     title
@@ -92,7 +89,7 @@ def report(
     random_state
         Seed of the sample of nodes on the map.
     force
-        Whether to overwrite a file that is not a report.
+        Whether to overwrite an existing file.
     """
     if find_spec("jinja2") is None:
         raise MissingExtraError("The report", "report", "jinja2")
@@ -101,38 +98,19 @@ def report(
     place = Path(out)
     check_output(place, force=force, suffixes=SUFFIXES)
     whole = as_graph(graph)
-    labelled, audited = _by_node(whole, labels), _by_node(whole, audit or {})
+    labelled, audited = (
+        labels_of_series(each, whole.n_nodes, ()) if is_series(each) else dict(each)
+        for each in (labels, {} if audit is None else audit)
+    )
     _check(whole, labelled, audited)
     chosen = seeded_model(random_state, model) if model is None or isinstance(model, str) else model
     fitted = clone(chosen).fit(whole, list(labelled), list(labelled.values()), cold_start=True)
-    context = ReportContext(whole, fitted, labelled, audited)
-    findings = evaluate(context, weights)
-    page = render_page(context, findings, files, title or _title(graph), random_state)
+    analysis = Analysis(whole, fitted, labelled, audited, weights)
+    name = Path(graph).name if isinstance(graph, str | os.PathLike) else "your graph"
+    page = render_page(analysis, files, title or name, random_state)
     with writing_output(place, force=force, suffixes=SUFFIXES) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
-    return Report(place, headline(context, findings), majority_warning(context, findings), findings)
-
-
-def evaluate(context: ReportContext, weights: Mapping[Hashable, float] | None = None) -> Findings:
-    """Evaluate the predictions of a fitted model."""
-    from featprop.evaluate import diagnose, learning_curve, score_audit
-    from featprop.evaluate.advice import advise_from_curve
-    from featprop.evaluate.estimate import MIN_LABELS
-
-    graph, model = context.graph, context.model
-    audit = score_audit(graph, model, context.audit, weights) if context.audit else None
-    if len(model.class_names_) < 2:
-        return Findings(audit)
-    audited = None if audit is None else audit.accuracy
-    advice = None
-    if MIN_LABELS <= len(context.labels) < graph.n_nodes:
-        curve = learning_curve(graph, model, earlier=graph.n_nodes <= MAX_CURVE_NODES)
-        advice = advise_from_curve(model, curve, audited)
-    return Findings(audit, advice, diagnose(graph, model, coverage=context.covered))
-
-
-def _by_node(graph: Graph, labels: Any) -> dict[Hashable, Hashable]:
-    return labels_of_series(labels, graph.n_nodes, ()) if is_series(labels) else dict(labels)
+    return Report(place, analysis.headline, analysis.warning, analysis.findings)
 
 
 def _check(graph: Graph, labels: Mapping[Hashable, Hashable], audit: Mapping[Hashable, Hashable]) -> None:
@@ -147,7 +125,3 @@ def _check(graph: Graph, labels: Mapping[Hashable, Hashable], audit: Mapping[Has
             parameter="audit",
             node=both[0],
         )
-
-
-def _title(graph: GraphLike) -> str:
-    return Path(graph).name if isinstance(graph, str | os.PathLike) else "your graph"

@@ -4,225 +4,216 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+import io
 from dataclasses import dataclass
 from importlib.resources import files as package_files
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from markupsafe import Markup
 
-from featprop.evaluate import AuditScore, Interval
+from featprop.evaluate import NovelClass
 from featprop.graph import UNKNOWN
-from featprop.matrix import Features
-from featprop.web.common.card import node_picture
+from featprop.labels.sheets import write_sheet
+from featprop.web.common.card import build_card, node_picture, node_title
 from featprop.web.common.chart import Point, interval_bar, learning_chart, line_chart
 from featprop.web.common.formatting import clean_line
-from featprop.web.common.layout import tsne_layout
-from featprop.web.common.palette import LINE, RANDOM, css_variables, ramp
+from featprop.web.common.palette import class_css, class_stylesheet
 from featprop.web.common.templates import render_template
+from featprop.web.report.analysis import Analysis
 from featprop.web.report.commands import Files, next_steps
-from featprop.web.report.context import ReportContext
-from featprop.web.report.findings import Findings, ReviewList, build_lists, headline, lead
 from featprop.web.report.graph_stats import describe_graph
-from featprop.web.report.map import NodeMap, class_mark, draw_map, sample_nodes
-from featprop.web.report.records import embed_json, node_records
+from featprop.web.report.map import HEIGHT, WIDTH, draw_map
+from featprop.web.report.nodes import MAX_ID_CHARS, embed_json, node_data
 
-CURVE_POINTS = 16
-MAX_LABEL_ROWS = 300
+LISTS = {
+    "wrong_labels": (
+        "Labels that look wrong",
+        "Without the label, the model predicts another class: a slip, or a node unlike its class.",
+    ),
+    "novel_classes": (
+        "Possible new classes",
+        "Groups of similar nodes far from every label. Label one node of each to find out what they are.",
+    ),
+    "least_certain": ("Least certain", "Predictions with the lowest confidence."),
+    "contradicted": ("Contradicted by neighbours", "Most neighbours belong to another class."),
+    "far_from_labels": (
+        "Far from every label",
+        "No label is near in the smoothed features, so predictions are guesses.",
+    ),
+    "unlabelled_components": ("Components without a label", "These nodes are not connected to any label."),
+}
+"""Titles and descriptions of the lists, in order."""
+MAX_LISTED = 20
+MAX_GROUP_NODES = 60
+"""Nodes of a group that are marked on the map."""
+MAX_REASON_CHARS, MAX_TITLE_CHARS = 400, 200
+MAX_ROWS = 300
+"""Labels and audit nodes in a table."""
 MAX_PICTURES = 120
-"""Label rows with a picture of the node."""
-MAX_TITLE_CHARS = 200
+"""Rows with a picture of the node."""
 FOLDED_ROWS = 6
 """Rows of a folded table."""
+BRIEF_FIELDS, BRIEF_CHARS = 3, 60
+"""Columns of a node next to its name, and characters of each."""
+CURVE_POINTS = 16
 
 
 @dataclass(frozen=True)
-class ClassSummary:
-    """A row of the class table.
+class ReviewItem:
+    """A node to review, or the medoid of a group."""
 
-    Attributes
-    ----------
-    code, title
-        Code and name of the class.
-    labels
-        Number of labels.
-    predicted
-        Number of unlabelled nodes predicted as the class.
-    share
-        Share of all nodes by label or prediction.
-    confidence
-        Mean confidence of the predictions, or None.
-    cv_right
-        Number of its labels that cross-validation predicts; None if the model does not cross-validate.
-    recall, precision
-        Recall and precision in the audit, if it has enough nodes.
-    """
-
-    code: int
-    title: str
-    labels: int
-    predicted: int
-    share: float
-    confidence: float | None
-    cv_right: int | None
-    recall: Interval | None = None
-    precision: Interval | None = None
+    position: int
+    reason: str
+    members: tuple[int, ...] = ()  # positions of the first nodes of the group
+    n_others: int = 0  # number of other nodes in the group
 
 
 @dataclass(frozen=True)
-class Row:
-    """A node in a table: index on the map, title, class, confidence, picture, and more by table."""
+class ReviewList:
+    """A list of nodes to review, most suspicious first."""
 
-    index: int | None
+    key: str
     title: str
-    code: int
-    confidence: float
-    picture: Markup | None
-    more: dict[str, Any]
+    description: str
+    items: tuple[ReviewItem, ...]
+
+    @property
+    def positions(self) -> list[int]:
+        """Positions of all nodes in the list."""
+        return [position for each in self.items for position in (each.position, *each.members)]
 
 
-def render_page(context: ReportContext, findings: Findings, files: Files | None, title: str, seed: int = 0) -> str:
+def render_page(analysis: Analysis, files: Files | None, title: str, seed: int = 0) -> str:
     """Return the HTML of a report."""
-    lists = build_lists(findings.diagnostics)
-    map_ = _draw_map(context, lists, seed)
-    classes, labels = summarize_classes(context, findings.audit), _label_rows(context, map_)
+    graph, findings = analysis.graph, analysis.findings
+    lists = build_lists(analysis)
+    listed = [position for each in lists for position in each.positions]
+    audited = np.flatnonzero(analysis.audited != UNKNOWN)
+    map_ = draw_map(analysis, [*listed, *audited.tolist()], seed)
+    wrong = [position for each in lists if each.key == "wrong_labels" for position in each.positions]
+    is_missed = analysis.audited[audited] != analysis.predicted[audited]
+    size = len(analysis.classes)
+    predicted = np.bincount(analysis.predicted[analysis.is_open], minlength=size)
     script = package_files("featprop.web.report").joinpath("report.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    open_nodes = int(np.count_nonzero((context.labelled == UNKNOWN) & (context.audited == UNKNOWN)))
+    n_open = int(np.count_nonzero(analysis.is_open & (analysis.audited == UNKNOWN)))
     return render_template(
         "web/report/report.html.j2",
         command="featprop report",
         title=clean_line(title, MAX_TITLE_CHARS),
-        headline=headline(context, findings),
-        lead=lead(context, findings),
+        headline=analysis.headline,
+        analysis=analysis,
         findings=findings,
-        context=context,
-        graph=context.graph,
-        facts=describe_graph(context.graph),
-        clean=clean_line,
-        columns=() if context.graph.preprocessor is None else context.graph.preprocessor.profiles,
-        scale=Markup(css_variables(ramp("scale", LINE, RANDOM, 5))),
+        graph=graph,
+        facts=describe_graph(graph),
+        columns=() if graph.preprocessor is None else graph.preprocessor.profiles,
+        # classes
+        style_of=class_css,
+        n_labels=np.bincount(analysis.labelled[analysis.positions], minlength=size).tolist(),
+        n_predicted=predicted.tolist(),
+        mean_confidence=_mean_by_class(analysis, predicted),
+        n_right=_held_out_right(analysis),
+        scores={} if findings.audit is None else {score.name: score for score in findings.audit.classes},
+        # nodes
         map=map_,
-        classes=classes,
-        mark_of=class_mark,
-        labels=labels,
-        audited=_audit_rows(context, map_),
-        lists=[(each, _review_rows(context, map_, each)) for each in lists],
-        n_listed=len({position for each in lists for position in each.positions}),
-        has_wrong=any(each.key == "wrong_labels" for each in lists),
-        labels_shown=int(np.count_nonzero(context.labelled[map_.shown] != UNKNOWN)),
-        coverage=_coverage_chart(context),
-        learning=None if findings.advice is None else learning_chart(findings.advice.curve),
-        steps=next_steps(files, findings, len(context.labels), open_nodes) if files is not None else (),
-        more_labels=max(1, min(len(context.labels) // 2, open_nodes)),
-        widest=max(line.share for line in classes),
-        widest_label=max(row.more["share"] for row in labels),
+        map_size=(WIDTH, HEIGHT),
+        wrong=map_.path(wrong, "m-17 0a17 17 0 1 0 34 0a17 17 0 1 0-34 0"),
+        flagged=map_.path(set(listed) - set(wrong), "m-5-5l10 10m0-10l-10 10"),
+        squares=map_.path(audited.tolist(), "m-8-8h16v16h-16z"),
+        lists=lists,
+        n_listed=len(set(listed)),
+        sheet_of=lambda review: _sheet(analysis, review),
+        name_of=lambda position: node_title(graph, position),
+        id_of=lambda position: clean_line(str(graph.ids[position]), MAX_ID_CHARS),
+        brief_of=lambda position: _describe(analysis, position),
+        thumb_of=lambda position: _thumb(analysis, position),
+        labelled=analysis.positions[:MAX_ROWS].tolist(),
+        audited=audited[np.argsort(~is_missed, kind="stable")][:MAX_ROWS].tolist(),
+        represents=np.bincount(analysis.covered.nearest, minlength=len(analysis.positions)).tolist(),
+        spread=np.bincount(analysis.covered.nearest, analysis.covered.distances, len(analysis.positions)).tolist(),
+        max_pictures=MAX_PICTURES,
         first=FOLDED_ROWS,
+        # charts and commands
+        coverage=_coverage_chart(analysis),
+        learning=None if findings.advice is None else learning_chart(findings.advice.curve),
         interval_bar=interval_bar,
-        data=embed_json(node_records(context, map_, lists)),
+        steps=next_steps(files, findings, len(analysis.labels), n_open) if files is not None else (),
+        more_labels=max(1, min(len(analysis.labels) // 2, n_open)),
+        clean=clean_line,
+        stylesheet=Markup(class_stylesheet()),
+        data=embed_json(node_data(analysis, map_, {each.title: each.positions for each in lists})),
         script=Markup(script),
-        digest=digest,
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
     )
 
 
-def _draw_map(context: ReportContext, lists: Sequence[ReviewList], seed: int) -> NodeMap:
-    wanted = [position for each in lists for position in each.positions]
-    wanted += np.flatnonzero(context.audited != UNKNOWN).tolist()
-    shown = sample_nodes(context.graph.n_nodes, context.positions, wanted, seed)
-    rows: Features = context.model.representation(context.graph)
-    return draw_map(context, shown, tsne_layout(rows[shown]), lists)
+def build_lists(analysis: Analysis) -> list[ReviewList]:
+    """Return the lists that are not empty."""
+    findings = analysis.findings
+    lists = []
+    for key, texts in LISTS.items():
+        flags = findings.suspect_labels if key == "wrong_labels" else getattr(findings.diagnostics, key, ())
+        items = []
+        for each in flags[:MAX_LISTED]:
+            reason = clean_line(each.reason, MAX_REASON_CHARS)
+            if isinstance(each, NovelClass):
+                members = tuple(each.positions[:MAX_GROUP_NODES].tolist())
+                items.append(ReviewItem(int(each.positions[0]), reason, members, each.size - 1))
+            else:
+                items.append(ReviewItem(each.position, reason))
+        if items:
+            lists.append(ReviewList(key, *texts, tuple(items)))
+    return lists
 
 
-def _row(context: ReportContext, map_: NodeMap, position: int, *, has_picture: bool = False, **more: Any) -> Row:
-    picture = node_picture(context.graph, position) if has_picture else None
-    return Row(
-        map_.index_of(position),
-        context.title(position),
-        int(context.known[position]),
-        float(context.confidence[position]),
-        None if picture is None else Markup(picture.svg('class="thumb" aria-hidden="true"')),
-        more,
-    )
+def _mean_by_class(analysis: Analysis, predicted: Any) -> list[float | None]:
+    """Return the mean confidence of the predictions of each class."""
+    codes, confidence = analysis.predicted[analysis.is_open], analysis.confidence[analysis.is_open]
+    sums = np.bincount(codes, weights=confidence, minlength=len(predicted))
+    return [float(total / count) if count else None for total, count in zip(sums, predicted, strict=True)]
 
 
-def _review_rows(context: ReportContext, map_: NodeMap, review: ReviewList) -> list[Row]:
-    return [
-        _row(context, map_, each.position, has_picture=True, reason=each.reason, n_others=each.n_others)
-        for each in review.items
-    ]
+def _held_out_right(analysis: Analysis) -> list[int] | None:
+    """Return the number of labels of each class that cross-validation predicts."""
+    if analysis.held_out is None:
+        return None
+    codes = analysis.labelled[analysis.positions]
+    found: list[int] = np.bincount(
+        codes[analysis.held_out.argmax(axis=1) == codes], minlength=len(analysis.classes)
+    ).tolist()
+    return found
 
 
-def _label_rows(context: ReportContext, map_: NodeMap) -> list[Row]:
-    """Return the labels in order, with what each represents and its cross-validated prediction."""
-    spread = np.bincount(context.covered.nearest, weights=context.covered.distances, minlength=len(context.positions))
-    left_out = context.model.held_out_proba_
-    known = left_out is not None and len(left_out) == len(context.positions)
-    rows = []
-    for number, position in enumerate(context.positions[:MAX_LABEL_ROWS].tolist()):
-        held_out = None
-        if known and left_out is not None:
-            code = int(left_out[number].argmax())
-            held_out = (code, float(left_out[number, code]))
-        count = int(context.represents[number])
-        rows.append(
-            _row(
-                context, map_, position, has_picture=number < MAX_PICTURES,
-                number=number + 1, represents=count, share=count / context.graph.n_nodes,
-                spread=float(spread[number] / count), held_out=held_out,
-            )
-        )  # fmt: skip
-    return rows
-
-
-def _audit_rows(context: ReportContext, map_: NodeMap) -> list[Row]:
-    """Return the audit nodes, wrong predictions first."""
-    positions = np.flatnonzero(context.audited != UNKNOWN)
-    wrong = context.audited[positions] != context.predicted[positions]
-    return [
-        _row(context, map_, position, audited=int(context.audited[position]), has_picture=True)
-        for position in positions[np.argsort(~wrong, kind="stable")].tolist()[:MAX_LABEL_ROWS]
-    ]
-
-
-def _coverage_chart(context: ReportContext) -> Markup | None:
-    curve = context.curve
+def _coverage_chart(analysis: Analysis) -> Markup | None:
+    curve = analysis.coverage_curve
     if not curve.size:
         return None
     budgets = np.unique(np.rint(np.linspace(1, len(curve), min(CURVE_POINTS, len(curve)))).astype(int)).tolist()
     text = f"Mean distance to the nearest label: {curve[0]:.3g} after 1, {curve[-1]:.3g} after {len(curve):,} labels."
-    points = [Point(budget, float(curve[budget - 1])) for budget in budgets]
-    return line_chart(points, description=text, from_zero=True)
+    return line_chart([Point(each, float(curve[each - 1])) for each in budgets], description=text, from_zero=True)
 
 
-def summarize_classes(context: ReportContext, audit: AuditScore | None) -> list[ClassSummary]:
-    """Return the rows of the class table."""
-    open_ = context.labelled == UNKNOWN
-    size = len(context.classes)
-    labels = np.bincount(context.codes, minlength=size)
-    predicted = np.bincount(context.predicted[open_], minlength=size)
-    sums = np.bincount(context.predicted[open_], weights=context.confidence[open_], minlength=size)
-    right = _cv_right(context)
-    scores = {score.name: score for score in audit.classes} if audit is not None else {}
-    return [
-        ClassSummary(
-            code,
-            title,
-            int(labels[code]),
-            int(predicted[code]),
-            float(labels[code] + predicted[code]) / context.graph.n_nodes,
-            float(sums[code] / predicted[code]) if predicted[code] else None,
-            None if right is None else int(right[code]),
-            scores[name].recall if name in scores else None,
-            scores[name].precision if name in scores else None,
-        )
-        for code, (name, title) in enumerate(zip(context.classes, context.class_titles, strict=True))
-    ]
+def _thumb(analysis: Analysis, position: int) -> Markup:
+    picture = node_picture(analysis.graph, position)
+    return Markup("") if picture is None else Markup(picture.svg('class="thumb" aria-hidden="true"'))
 
 
-def _cv_right(context: ReportContext) -> np.ndarray | None:
-    left_out = context.model.held_out_proba_
-    if left_out is None or len(left_out) != len(context.codes):
-        return None
-    right = left_out.argmax(axis=1) == context.codes
-    return np.bincount(context.codes[right], minlength=len(context.classes))
+def _describe(analysis: Analysis, position: int) -> str:
+    """Return the first columns of a node in a line."""
+    fields = [each for each in build_card(analysis.graph, position).fields if each.text and each.kind != "code"]
+    return " · ".join(f"{each.name}: {clean_line(each.text, BRIEF_CHARS)}" for each in fields[:BRIEF_FIELDS])
+
+
+def _sheet(analysis: Analysis, review: ReviewList) -> str:
+    """Return a list as the address of a labelling sheet, which `featprop` reads when its label column is filled."""
+    positions = np.array([each.position for each in review.items])
+    names = pa.array(map(str, analysis.classes), pa.string())
+    is_label = review.key == "wrong_labels"
+    columns = {
+        "label so far" if is_label else "prediction": names.take(pa.array(analysis.known[positions])),
+        "reason": pa.array([each.reason for each in review.items]),
+    }
+    sheet = io.BytesIO()
+    write_sheet(sheet, analysis.graph.ids[positions], columns)
+    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(sheet.getvalue()).decode('ascii')}"

@@ -1,8 +1,8 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const [X, Y, CLASS, CONFIDENCE, DISTANCE, NEAREST, LABEL, AUDIT, LISTS, TITLE, ID, FIELDS, INSIDE, OUTSIDE, DEGREE, COUNTS, LIKELY, PIXELS] = Array(18).keys();
-  const nodes = data.nodes, text = (number) => data.texts[number];
+  const nodes = data.nodes.x.map((_, place) => Object.fromEntries(Object.entries(data.nodes).map(([name, values]) => [name, values[place]])));
+  const text = (number) => data.texts[number];
   const get = (id) => document.getElementById(id);
   const picture = get("picture"), panel = get("panel"), hint = get("hint"), box = document.querySelector(".mapbox");
   const view = picture.viewBox.baseVal, whole = { x: 0, y: 0, width: view.width, height: view.height };
@@ -16,13 +16,11 @@
     for (const part of [content].flat()) if (part !== null && part !== undefined) element.append(part);
     return element;
   }
-  function named(code) {
-    const swatch = document.querySelector(`.for-class [data-class="${code}"] .swatch`);
-    return make("span", [swatch ? swatch.cloneNode(true) : null, data.classes[code]], { class: "class" });
-  }
+  const swatch = (code) => make("i", [], { class: `swatch ${data.styles[code]}`, "aria-hidden": "true" });
+  const named = (code) => make("span", [swatch(code), data.classes[code]], { class: "class" });
   function shows(node) {
     const filter = document.querySelectorAll('.for-class [aria-pressed="true"]');
-    return !filter.length || [...filter].some((button) => Number(button.dataset.class) === node[CLASS]);
+    return !filter.length || [...filter].some((button) => Number(button.dataset.class) === node.class);
   }
 
   // The map: the node nearest to the pointer.
@@ -41,18 +39,18 @@
   function nearest(x, y, reach) {
     let best = -1, least = reach * reach;
     nodes.forEach((node, place) => {
-      const apart = (node[X] - x) ** 2 + (node[Y] - y) ** 2 - (node[LABEL] >= 0 ? 9 : 0);
+      const apart = (node.x - x) ** 2 + (node.y - y) ** 2 - (node.label >= 0 ? 9 : 0);
       if (apart < least && shows(node)) { best = place; least = apart; }
     });
     return best;
   }
   function put(sign, place) {
     sign.setAttribute("visibility", place < 0 ? "hidden" : "visible");
-    if (place >= 0) sign.setAttribute("transform", `translate(${nodes[place][X]} ${nodes[place][Y]})`);
+    if (place >= 0) sign.setAttribute("transform", `translate(${nodes[place].x} ${nodes[place].y})`);
   }
   function verdict(node) {
-    if (node[LABEL] >= 0) return `labelled ${data.classes[node[LABEL]]}`;
-    return `predicted ${data.classes[node[CLASS]]}, ${node[CONFIDENCE]} % confidence`;
+    if (node.label >= 0) return `labelled ${data.classes[node.label]}`;
+    return `predicted ${data.classes[node.class]}, ${node.confidence} % confidence`;
   }
   function hover(place) {
     hovered = place;
@@ -60,80 +58,63 @@
     hint.hidden = place < 0;
     if (place < 0) return;
     const node = nodes[place], frame = picture.getBoundingClientRect();
-    hint.replaceChildren(text(node[TITLE]), make("span", verdict(node)));
-    const left = ((node[X] - view.x) / view.width) * frame.width, top = ((node[Y] - view.y) / view.height) * frame.height;
+    hint.replaceChildren(text(node.title), make("span", verdict(node)));
+    const left = ((node.x - view.x) / view.width) * frame.width, top = ((node.y - view.y) / view.height) * frame.height;
     hint.style.left = `${Math.max(4, Math.min(left + 14, frame.width - hint.offsetWidth - 8))}px`;
     hint.style.top = `${top + 16 + hint.offsetHeight > frame.height ? top - hint.offsetHeight - 12 : top + 14}px`;
   }
 
   // The panel: details of the chosen node.
   function pixels(node) {
-    const side = Math.sqrt(node[PIXELS].length), canvas = make("canvas", [], { width: side, height: side, role: "img", "aria-label": "Features as a picture" });
+    const side = Math.sqrt(node.picture.length), canvas = make("canvas", [], { width: side, height: side, role: "img", "aria-label": "Features as a picture" });
     const brush = canvas.getContext("2d");
     brush.fillStyle = getComputedStyle(document.body).color;
-    [...node[PIXELS]].forEach((shade, place) => {
+    [...node.picture].forEach((shade, place) => {
       brush.globalAlpha = Number(shade) / 8;
       brush.fillRect(place % side, Math.floor(place / side), 1, 1);
     });
     return canvas;
   }
   function bar(share, code) {
-    const fill = make("i", [], { class: `c${code % 10}` });
+    const fill = make("i", [], { class: data.styles[code] });
     fill.style.width = `${share}%`;
     return make("span", fill, { class: "meter" });
   }
   function goTo(place) {
-    const button = make("button", [named(nodes[place][CLASS]).firstChild, text(nodes[place][TITLE])], { type: "button", title: verdict(nodes[place]) });
+    const button = make("button", [swatch(nodes[place].class), text(nodes[place].title)], { type: "button", title: verdict(nodes[place]) });
     button.addEventListener("click", () => { choose(place); panel.focus({ preventScroll: true }); });
     return button;
   }
   function fields(node) {
-    const list = make("dl", []), told = node[FIELDS];
-    for (let place = 0; place < told.length; place += 4) {
-      const extra = told[place + 3], value = text(told[place + 1]), note = text(told[place + 2]);
-      const link = typeof extra === "string" && /^https?:/i.test(extra);
-      list.append(make("dt", text(told[place])), make("dd", [
-        link ? make("a", value, { href: extra, rel: "noreferrer noopener", target: "_blank" }) : value,
-        note ? make("small", note) : null,
-      ]));
-    }
-    return list;
+    return make("dl", node.fields.flatMap(([name, value, note, href]) => [make("dt", text(name)), make("dd", [
+      href && /^https?:/i.test(href) ? make("a", text(value), { href, rel: "noreferrer noopener", target: "_blank" }) : text(value),
+      text(note) ? make("small", text(note)) : null,
+    ])]));
   }
   function classes(node) {
-    const parts = [], label = node[LABEL], audit = node[AUDIT];
+    const parts = [], label = node.label, audit = node.audit;
     if (label >= 0) parts.push(make("p", ["Labelled: ", named(label)], { class: "verdict" }));
     if (audit >= 0) parts.push(make("p", ["Audited: ", named(audit)], { class: "verdict" }));
     parts.push(make("h4", "Prediction"));
-    const rows = make("div", [], { class: "probabilities" });
-    for (let place = 0; place < node[LIKELY].length; place += 2) {
-      const [code, share] = node[LIKELY].slice(place, place + 2);
-      rows.append(named(code), bar(share, code), `${share} %`);
-    }
-    parts.push(rows);
-    const near = node[NEAREST];
-    if (label < 0) parts.push(make("p", [`Distance to the nearest label: ${node[DISTANCE]}`, ...(near >= 0 ? [", ", goTo(near)] : [])], { class: "around note" }));
+    parts.push(make("div", node.likely.flatMap(([code, share]) => [named(code), bar(share, code), `${share} %`]), { class: "probabilities" }));
+    const near = node.nearest;
+    if (label < 0) parts.push(make("p", [`Distance to the nearest label: ${node.distance}`, ...(near === null ? [] : [", ", goTo(near)])], { class: "around note" }));
     return parts;
   }
   function around(node) {
-    const count = node[DEGREE], found = make("div", node[INSIDE].map(goTo), { class: "around" });
-    for (let place = 0; place < node[OUTSIDE].length; place += 2) {
-      found.append(make("span", [named(node[OUTSIDE][place + 1]).firstChild, " ", text(node[OUTSIDE][place])], { class: "elsewhere", title: "Not on the map" }));
-    }
-    const told = node[INSIDE].length + node[OUTSIDE].length / 2, counts = [];
-    for (let place = 0; place < node[COUNTS].length; place += 2) {
-      counts.push(named(node[COUNTS][place]), `: ${node[COUNTS][place + 1].toLocaleString("en")}${place + 2 < node[COUNTS].length ? ", " : ""}`);
-    }
+    const elsewhere = ([name, code]) => make("span", [swatch(code), text(name)], { class: "elsewhere", title: "Not on the map" });
+    const count = node.degree, rest = count - node.near.length;
     return [
       make("h4", count ? `Neighbours: ${count.toLocaleString("en")}` : "No neighbours"),
-      count ? make("p", counts, { class: "note" }) : null,
-      found,
-      told < count ? make("p", `and ${(count - told).toLocaleString("en")} more`, { class: "note" }) : null,
+      make("p", node.counts.map(([code, number]) => [named(code), ` ${number.toLocaleString("en")} `]).flat(), { class: "note" }),
+      make("div", node.near.map((each) => (typeof each === "number" ? goTo(each) : elsewhere(each))), { class: "around" }),
+      rest ? make("p", `and ${rest.toLocaleString("en")} more`, { class: "note" }) : null,
     ];
   }
   function choose(place, from = null) {
     chosen = place;
     put(get("chosen"), place);
-    get("threads").setAttribute("d", place < 0 ? "" : nodes[place][INSIDE].map((other) => `M${nodes[place][X]} ${nodes[place][Y]}L${nodes[other][X]} ${nodes[other][Y]}`).join(""));
+    get("threads").setAttribute("d", place < 0 ? "" : nodes[place].near.filter(Number.isInteger).map((other) => `M${nodes[place].x} ${nodes[place].y}L${nodes[other].x} ${nodes[other].y}`).join(""));
     if (place < 0) {
       panel.replaceChildren(make("p", "Click a node for details.", { class: "quiet" }));
       return;
@@ -144,15 +125,15 @@
       back.addEventListener("click", () => { from.scrollIntoView({ block: "center" }); from.focus({ preventScroll: true }); });
       parts.push(back);
     }
-    if (node[PIXELS]) parts.push(pixels(node));
-    parts.push(make("h3", text(node[TITLE])), ...classes(node));
-    data.lists.forEach((name, bit) => { if (node[LISTS] & (1 << bit)) parts.push(make("p", `In the list: ${name}`, { class: "flag" })); });
+    if (node.picture) parts.push(pixels(node));
+    parts.push(make("h3", text(node.title)), ...classes(node));
+    for (const list of node.lists) parts.push(make("p", `In the list: ${data.lists[list]}`, { class: "flag" }));
     parts.push(...around(node));
-    if (node[FIELDS].length) parts.push(make("h4", "Columns"), fields(node));
+    if (node.fields.length) parts.push(make("h4", "Columns"), fields(node));
     panel.replaceChildren(...parts.filter((part) => part !== null));
     panel.scrollTop = 0;
-    const inside = node[X] >= view.x && node[X] <= view.x + view.width && node[Y] >= view.y && node[Y] <= view.y + view.height;
-    if (!inside) zoom(view.width, node[X], node[Y]);
+    const inside = node.x >= view.x && node.x <= view.x + view.width && node.y >= view.y && node.y <= view.y + view.height;
+    if (!inside) zoom(view.width, node.x, node.y);
   }
 
   // Zoom and pan.
@@ -164,7 +145,7 @@
     hover(-1);
     scale();
   }
-  const middle = () => (chosen >= 0 ? [nodes[chosen][X], nodes[chosen][Y]] : [view.x + view.width / 2, view.y + view.height / 2]);
+  const middle = () => (chosen >= 0 ? [nodes[chosen].x, nodes[chosen].y] : [view.x + view.width / 2, view.y + view.height / 2]);
   for (const button of document.querySelectorAll("[data-zoom]")) {
     button.addEventListener("click", () => zoom({ in: view.width / 1.6, out: view.width * 1.6, all: whole.width }[button.dataset.zoom], ...middle()));
   }
@@ -200,18 +181,18 @@
   picture.setAttribute("aria-description", "Arrow keys move between nodes, Enter opens one, Escape closes it.");
   picture.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    const here = hovered >= 0 ? hovered : chosen >= 0 ? chosen : nodes.findIndex((node) => node[LABEL] >= 0);
+    const here = hovered >= 0 ? hovered : chosen >= 0 ? chosen : nodes.findIndex((node) => node.label >= 0);
     if (step) {
       event.preventDefault();
       let best = -1, least = Infinity;
       if (hovered < 0 && chosen < 0) best = here;
       else nodes.forEach((node, place) => {
-        const x = node[X] - nodes[here][X], y = node[Y] - nodes[here][Y], along = x * step[0] + y * step[1], aside = Math.abs(x * step[1]) + Math.abs(y * step[0]);
+        const x = node.x - nodes[here].x, y = node.y - nodes[here].y, along = x * step[0] + y * step[1], aside = Math.abs(x * step[1]) + Math.abs(y * step[0]);
         if (along > 0 && aside <= 1.2 * along && shows(node) && along + 2 * aside < least) { best = place; least = along + 2 * aside; }
       });
       if (best >= 0) {
         const node = nodes[best];
-        if (node[X] < view.x || node[X] > view.x + view.width || node[Y] < view.y || node[Y] > view.y + view.height) zoom(view.width, node[X], node[Y]);
+        if (node.x < view.x || node.x > view.x + view.width || node.y < view.y || node.y > view.y + view.height) zoom(view.width, node.x, node.y);
         hover(best);
       }
     } else if (event.key === "Enter" || event.key === " ") {
@@ -259,9 +240,9 @@
     const hits = [];
     for (let place = 0; wanted && place < nodes.length && hits.length < 8; place++) {
       const node = nodes[place];
-      if (text(node[TITLE]).toLowerCase().includes(wanted) || text(node[ID]).toLowerCase() === wanted) hits.push(place);
+      if (text(node.title).toLowerCase().includes(wanted) || text(node.id).toLowerCase() === wanted) hits.push(place);
     }
-    found.replaceChildren(...hits.map((place, number) => make("li", text(nodes[place][TITLE]), { role: "option", id: `hit-${number}`, "data-place": place, "aria-selected": String(number === 0) })));
+    found.replaceChildren(...hits.map((place, number) => make("li", text(nodes[place].title), { role: "option", id: `hit-${number}`, "data-place": place, "aria-selected": String(number === 0) })));
     if (wanted && !hits.length) found.replaceChildren(make("li", "No such node on the map", { "aria-disabled": "true" }));
     found.hidden = !wanted;
     find.setAttribute("aria-expanded", String(!found.hidden));
