@@ -16,11 +16,10 @@ import pytest
 
 from featprop.graph import Graph
 from featprop.labels import Annotation, LabelLog
-from featprop.web.page.ranking import Ranking
+from featprop.web.page.ranking import Ranking, Setup, compute_ranking
 from featprop.web.page.security import Guard, Tokens, allowed_hosts
 from featprop.web.page.server import build_application, make_server
 from featprop.web.page.session import Session
-from featprop.web.page.trainer import Setup, compute_ranking
 
 PORT = 8765
 CLASSES = ("ok", "review", "fraud")
@@ -53,15 +52,15 @@ FIRST: dict[tuple[int, int], tuple[Graph, Ranking]] = {}
 
 def learn(session: Session) -> None:
     """Train here instead of in another process; a first ranking is computed once for a graph."""
-    snapshot = session._snapshot()
+    snapshot = session.snapshot()
     key = (id(session.graph), snapshot.wanted)
     if snapshot.labels or snapshot.excluded or key not in FIRST:
         ranking = compute_ranking(Setup(session.graph, "featprop-diffused", "ridge", 0), snapshot)
-        session._take(ranking)
+        session.take_ranking(ranking)
         if not snapshot.labels and not snapshot.excluded:
             FIRST[key] = session.graph, ranking
     else:
-        session._take(FIRST[key][1])
+        session.take_ranking(FIRST[key][1])
 
 
 @cache
@@ -181,7 +180,7 @@ def give_ranking(page: Any, **shares: list[float]) -> None:
     for node, row in shares.items():
         probabilities[graph.positions([node])] = row
     labelled = graph.positions(labels)
-    page.session._take(
+    page.session.take_ranking(
         Ranking(
             nodes=np.arange(20),
             represents=np.full(20, 3),

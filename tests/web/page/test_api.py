@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from featprop.graph import Graph
 from featprop.labels import LabelLog
-from featprop.web.page.addresses import node_address
+from featprop.web.page.views import node_address
 
 MakePage = Callable[..., Any]
 
@@ -318,7 +318,8 @@ def test_errors_have_a_status_and_a_parameter(
 def test_missing_content_type_is_refused(page: Any) -> None:
     body = json.dumps({"node": "n1", "label": "ok", "key": "k"})
     answer = page.script().post("/api/labels", content=body)
-    assert (answer.status_code, answer.json()["parameter"]) == (400, "Content-Type")
+    assert (answer.status_code, answer.json()["parameter"]) == (400, "body")
+    assert "Content-Type: application/json" in answer.json()["error"]
 
 
 def test_key_of_another_action_is_a_conflict(page: Any) -> None:

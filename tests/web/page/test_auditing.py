@@ -8,9 +8,10 @@ import pytest
 
 from featprop.errors import ParameterError
 from featprop.graph import Graph
+from featprop.ids import name_from_text
 from featprop.labels import LabelLog
 from featprop.web.page.session import Session
-from featprop.web.page.types import Why
+from featprop.web.page.state import Why
 from tests.helpers import raises
 from tests.web.page.conftest import learn
 
@@ -50,7 +51,7 @@ def test_restart_keeps_the_audit_nodes(make_page: Make, tmp_path: Path) -> None:
     for options in ({"audit": 6, "seed": 9}, {}):
         again = make_page(path=path, **options).session
         assert set(again.audit) == drawn
-        assert again.progress().audit.answered == 1
+        assert again.progress()["audit"]["answered"] == 1
     more = make_page(path=path, audit=8).session
     assert drawn < set(more.audit)
     assert (len(more.audit), len(set(more.log.audit().values()))) == (8, 1)
@@ -61,13 +62,13 @@ def test_model_neither_learns_from_nor_ranks_audit_nodes(make_page: Make) -> Non
     answer(session, 15)
     learn(session)
     answer(session, 10)
-    snapshot = session._snapshot()
+    snapshot = session.snapshot()
     assert not set(snapshot.labels) & set(session.audit)
     assert set(session.audit) <= set(snapshot.excluded)
-    assert (len(snapshot.labels), session.progress().labelled, session.progress().audit.answered) == (20, 20, 5)
+    assert (len(snapshot.labels), session.progress()["labelled"], session.progress()["audit"]["answered"]) == (20, 20, 5)
     learn(session)
     assert not set(session.graph.ids[session.ranking.nodes].tolist()) & set(session.audit)
-    listed = {node for node, _ in (*session.least_certain(60), *session.contradicted(60))}
+    listed = {*session.least_certain(60), *session.contradicted(60)}
     assert listed
     assert not listed & set(session.audit)
     assert {session.prediction(node) for node in session.audit} == {None}
@@ -91,7 +92,7 @@ def test_audit_nodes_overlap_only_if_asked(make_page: Make) -> None:
     shared = make_page(audit=50, annotators=("ada", "grace"), overlap=2).session
     people = [("ada", 50), ("grace", 18)]
     both = [{each.node for each in answer(shared, count, name) if each.is_audit} for name, count in people]
-    several = {shared.graph.ids[position] for (position,) in shared.log.query("SELECT position FROM shares")}
+    several = {name_from_text(node) for (node,) in shared.log.query("SELECT node FROM shared")}
     assert both[0] & both[1] <= several
 
 
@@ -101,7 +102,7 @@ def test_undone_audit_answer_is_asked_again(make_page: Make) -> None:
     assert session.undo("", "u").node == drawn.node
     assert session.next("").is_audit
     session.skip("", drawn.node, "unsure", "s")
-    assert session.progress().audit.answered == 0
+    assert session.progress()["audit"]["answered"] == 0
     assert not session.next("").is_audit
 
 
@@ -132,7 +133,7 @@ def test_audit_score(make_page: Make) -> None:
     assert found["to_halve"] > 0
     text = page.browser().get("/progress").text
     assert '<li id="audit-labels"><strong>10 of 12</strong>' in text
-    assert str(session.progress().audit.score) in text
+    assert str(session.progress()["audit"]["score"]) in text
     assert make_page().script().get("/api/progress").json()["audit"] is None
 
 

@@ -167,7 +167,7 @@ def test_status_has_the_number_of_labels_the_model_used(page: Any) -> None:
 
 
 def test_failed_training_is_shown_and_labels_are_saved(page: Any) -> None:
-    page.session._trainer.failure = "out of memory"
+    page.session.trainer.failure = "out of memory"
     browser = page.browser()
     assert "data-failed" in browser.get("/").text
     assert "out of memory" in browser.get("/progress").text
@@ -221,7 +221,7 @@ def test_stored_text_is_escaped_everywhere(make_page: Callable[..., Any], paymen
     page.session.label("grace", EVIL, "ok", "4")
     address = page.script("grace").get("/api/history").json()["answers"][0]["node"]
     assert address == EVIL
-    from featprop.web.page.addresses import node_address
+    from featprop.web.page.views import node_address
 
     paths = ["/", "/history", "/progress", "/review", "/review/disagreements", "/nodes/n3", node_address(EVIL)]
     for path in [*paths, "/nodes/<script>alert(1)", "/<script>"]:

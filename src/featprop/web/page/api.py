@@ -1,151 +1,314 @@
-"""The JSON API of the labelling page.
+"""The JSON API of the labelling page, and the forms that do the same without JavaScript.
 
-A change is on disk before its response is sent. Errors are ``{"error": …, "type": …, "parameter": …}`` with an HTTP
-status.
+Each action is one function. Its parameters are the fields of the JSON object at ``/api/NAME`` and of the form at
+``/NAME``; what it returns is the JSON response, where a form leads on to a page. A change is on disk before its
+response is sent. Errors are ``{"error": …, "type": …, "parameter": …}`` with an HTTP status.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+import inspect
+import json
+from collections.abc import Callable, Collection
+from contextlib import nullcontext
+from typing import Annotated, Any, get_type_hints
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
-from starlette.responses import JSONResponse, Response
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from featprop.evaluate import Advice, Interval
-from featprop.ids import to_jsonable
-from featprop.web.page.actions import Action, annotator_of, check_owner, to_json_question
-from featprop.web.page.addresses import find_node
-from featprop.web.page.downloads import download
+from featprop.errors import ParameterError, shorten, unknown_choice
+from featprop.evaluate import Interval
+from featprop.ids import from_jsonable, to_jsonable
+from featprop.labels import LabelLog, export_labels, label_studio_config
+from featprop.web.page.responses import Refusal
+from featprop.web.page.review import LISTS
+from featprop.web.page.security import annotator_of, check_owner
 from featprop.web.page.session import Session
-from featprop.web.page.types import AuditProgress, Progress
-from featprop.web.page.views import NodeViews, to_json_act, to_json_prediction, to_json_view
+from featprop.web.page.state import Question
+from featprop.web.page.views import NodeViews, node_address, to_json_act, to_json_prediction, to_json_view
+
+MAX_KEY_CHARS, MAX_REASON_CHARS, MAX_NOTE_CHARS = 100, 1000, 10_000
+MAX_CLASS_CHARS, MAX_DESCRIPTION_CHARS = 200, 1000
+MAX_LABEL_CHARS = 2000
+"""Maximum length of a label as JSON."""
+STRICT = ConfigDict(extra="forbid", strict=True)
+CONFIGURATION = "label-studio-config"
+DOWNLOADS = {
+    "csv": (".csv", "text/csv; charset=utf-8", "One row per answer, for spreadsheets and pandas."),
+    "jsonl": (".jsonl", "application/x-ndjson", "One JSON line per answer (doccano)."),
+    "label-studio": (".json", "application/json", "Tasks with answers and predictions (Label Studio)."),
+    CONFIGURATION: (".xml", "application/xml", "Labelling configuration for these tasks (Label Studio)."),
+}
+"""Suffix, media type and description of each format of the answers."""
 
 
-def build_api(session: Session, views: NodeViews, actions: dict[str, Action]) -> APIRouter:
-    """Return the routes below ``/api``."""
-    routes = APIRouter(prefix="/api", default_response_class=JSONResponse)
-    for name, action in actions.items():
-        routes.add_api_route(
-            f"/{name}", _endpoint(action), methods=["POST"], description=action.about, response_model=None
-        )
+def _decode(value: Any) -> Any:
+    """Return the id or class name that a JSON value encodes."""
+    try:
+        if value is not None:
+            return from_jsonable(value)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise ValueError("send text, a number or the JSON of an id, the way /api/next returns it")
 
-    @routes.get("/next", response_model=None)
-    def next_question(request: Request) -> JSONResponse:
+
+def _check_length(value: Any) -> Any:
+    if len(json.dumps(value)) > MAX_LABEL_CHARS:
+        raise ValueError(f"{shorten(json.dumps(value), 100)} is too long")
+    return value
+
+
+def _check_note(text: str) -> str:
+    if not text.strip():
+        raise ValueError("the note is empty")
+    return text.strip()
+
+
+Key = Annotated[str, Field(min_length=1, max_length=MAX_KEY_CHARS, description="Idempotency key, new for each action.")]
+Node = Annotated[Any, AfterValidator(_decode), Field(description="Id of a node, as /api/next returns it.")]
+Label = Annotated[
+    Any, BeforeValidator(_check_length), AfterValidator(_decode), Field(description="One of the classes.")
+]
+Reason = Annotated[str, Field(max_length=MAX_REASON_CHARS)]
+Note = Annotated[str, Field(min_length=1, max_length=MAX_NOTE_CHARS), AfterValidator(_check_note)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_CLASS_CHARS)]
+Description = Annotated[str, Field(max_length=MAX_DESCRIPTION_CHARS)]
+
+
+def build_api(session: Session, views: NodeViews, may_add: Collection[str]) -> APIRouter:
+    """Return the routes below ``/api`` and those of the forms."""
+    routes = APIRouter()
+    _add_actions(routes, session, may_add)
+
+    @routes.get("/api/next")
+    def next_question(request: Request) -> dict[str, Any]:
         """Return your question, the same until you answer; the node is null if nothing is left for you."""
-        return JSONResponse(to_json_question(session, session.next(annotator_of(request))))
+        return to_json_question(session, session.next(annotator_of(request)))
 
-    @routes.get("/progress", response_model=None)
-    def progress(request: Request) -> JSONResponse:
+    @routes.get("/api/progress")
+    def progress(request: Request) -> dict[str, Any]:
         """Return the progress of the labelling; the owner sees the answers of each person."""
-        return JSONResponse(to_json_progress(session.progress(annotator_of(request))))
+        return to_json_progress(session.progress(annotator_of(request)))
 
-    @routes.get("/history")
+    @routes.get("/api/history")
     def history(request: Request, limit: Annotated[int, Query(ge=1, le=10_000)] = 50) -> dict[str, Any]:
         """Return your current answers, newest first."""
         return {"answers": [to_json_act(act) for act in session.history(annotator_of(request), limit)]}
 
-    @routes.get("/disagreements")
+    @routes.get("/api/disagreements")
     def disagreements(request: Request) -> dict[str, Any]:
         """Return the nodes people disagree on, except those still in your queue. For the owner of the session."""
-        check_owner(session, annotator_of(request))
-        return {
-            "disagreements": [
-                {
-                    "node": to_jsonable(each.node),
-                    "answers": {name: to_jsonable(label) for name, label in each.answers.items()},
-                }
-                for each in session.disagreements(annotator_of(request))
-            ]
-        }
+        check_owner(session.owner, annotator_of(request))
+        found = [
+            (each.node, {name: to_jsonable(label) for name, label in each.answers.items()})
+            for each in session.disagreements(session.owner)
+        ]
+        return {"disagreements": [{"node": to_jsonable(node), "answers": answers} for node, answers in found]}
 
-    @routes.get("/predictions")
+    @routes.get("/api/predictions")
     def predictions(
         limit: Annotated[int, Query(ge=1, le=10_000)] = 20, suggestion: bool | None = None
     ) -> dict[str, Any]:
         """Return the least certain and most contradicted predictions; in a blind session add ?suggestion=true."""
-        shown = not session.blind if suggestion is None else suggestion
-        found = {
-            "least_certain": session.least_certain(limit) if shown else [],
-            "contradicted": session.contradicted(limit) if shown else [],
-        }
+        is_hidden = session.blind if suggestion is None else not suggestion
+        lists = {"least_certain": session.least_certain, "contradicted": session.contradicted}
+        found = {name: {} if is_hidden else find(limit) for name, find in lists.items()}
         return {
-            name: [{"node": to_jsonable(node), **to_json_prediction(prediction)} for node, prediction in pairs]
-            for name, pairs in found.items()
+            name: [{"node": to_jsonable(node), **(to_json_prediction(each) or {})} for node, each in nodes.items()]
+            for name, nodes in found.items()
         }
 
-    @routes.get("/nodes/{name:path}", response_model=None)
-    def node(request: Request, name: str, suggestion: bool | None = None) -> JSONResponse:
+    @routes.get("/api/nodes/{name:path}")
+    def node(request: Request, name: str, suggestion: bool | None = None) -> dict[str, Any]:
         """Return a node; in a blind session add ?suggestion=true for its prediction."""
-        wanted = not session.blind if suggestion is None else suggestion
-        return JSONResponse(
-            to_json_view(views.view(find_node(session.graph, name), annotator_of(request), suggestion=wanted))
-        )
+        shown = not session.blind if suggestion is None else suggestion
+        return to_json_view(views.view(views.find(name), annotator_of(request), shown=shown))
 
-    @routes.get("/export")
+    @routes.get("/api/export")
     def export(request: Request, format: str = "csv") -> Response:
         """Return all answers as a file: csv, jsonl, label-studio, or label-studio-config. For the owner."""
-        check_owner(session, annotator_of(request))
-        return download(session, format)
+        check_owner(session.owner, annotator_of(request))
+        if format not in DOWNLOADS:
+            raise unknown_choice("format", format, DOWNLOADS)
+        suffix, media_type, _ = DOWNLOADS[format]
+        path = session.log.path
+        with nullcontext(session.log) if path is None else LabelLog(path, read_only=True) as log:
+            if format == CONFIGURATION:
+                content = label_studio_config(log, session.graph, session.classes)
+            else:
+                content = export_labels(log, session.graph, format, predict=session.prediction)
+        stem = "labels" if path is None else path.stem
+        name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "_" for letter in stem)
+        headers = {"Content-Disposition": f'attachment; filename="{name}-{format}{suffix}"'}
+        return Response(content, media_type=media_type, headers=headers)
 
     return routes
 
 
-def to_json_progress(progress: Progress) -> dict[str, Any]:
+def _add_actions(routes: APIRouter, session: Session, may_add: Collection[str]) -> None:
+    """Add everything an annotator can do, as JSON and as a form."""
+
+    def action(path: str) -> Callable[[Callable[..., dict[str, Any]]], None]:
+        return lambda run: _add_action(routes, path, run)
+
+    def asked(annotator: str, **saved: Any) -> dict[str, Any]:
+        questions = session.questions(annotator)
+        return {**saved, "next": to_json_question(session, questions[0] if questions else None)}
+
+    def class_names() -> list[Any]:
+        return [to_jsonable(name) for name in session.classes]
+
+    @action("labels")
+    def label(annotator: str, node: Node, label: Label, key: Key) -> dict[str, Any]:
+        """Label a node, or change your label; `next` is your next question. A repeated key changes nothing."""
+        before = session.label(annotator, node, label, key)
+        return asked(annotator, saved="label", node=to_jsonable(node), before=before and to_jsonable(before.label))
+
+    @action("skips")
+    def skip(annotator: str, node: Node, key: Key, reason: Reason = "") -> dict[str, Any]:
+        """Skip a node you cannot label, with a reason. A repeated key changes nothing."""
+        before = session.skip(annotator, node, reason.strip(), key)
+        return asked(annotator, saved="skip", node=to_jsonable(node), before=before and to_jsonable(before.label))
+
+    @action("undo")
+    def undo(annotator: str, key: Key) -> dict[str, Any]:
+        """Undo your last answer and get its node again. Null if there is none."""
+        undone = session.undo(annotator, key)
+        return asked(annotator, saved="undo", node=undone and to_jsonable(undone.node))
+
+    @action("notes")
+    def note(annotator: str, node: Node, text: Note, key: Key) -> dict[str, Any]:
+        """Add a note to a node. A repeated key changes nothing."""
+        session.note(annotator, node, text, key)
+        return {"saved": "note", "node": to_jsonable(node)}
+
+    @action("adjudications")
+    def adjudicate(annotator: str, node: Node, label: Label, key: Key) -> dict[str, Any]:
+        """Settle the label of a node people disagree on. For the owner. A repeated key changes nothing."""
+        check_owner(session.owner, annotator)
+        session.adjudicate(annotator, node, label, key)
+        return {"saved": "adjudication", "node": to_jsonable(node)}
+
+    @action("classes")
+    def add_class(annotator: str, name: Name) -> dict[str, Any]:
+        """Add a class, if you may; `new` is false if it already exists."""
+        if annotator not in may_add:
+            hint = "Ask whoever started featprop, or skip the node and give the class as the reason."
+            raise Refusal(403, "You may not add classes.", hint=hint, parameter="annotator", value=annotator)
+        added, is_new = session.add_class(name, annotator)
+        return {"class": to_jsonable(added), "new": is_new, "classes": class_names()}
+
+    @action("classes/rename")
+    def rename_class(annotator: str, label: Label, name: Name) -> dict[str, Any]:
+        """Rename a class, or merge it into an existing one. For the owner."""
+        check_owner(session.owner, annotator)
+        return {"class": to_jsonable(session.rename_class(label, name, annotator)), "classes": class_names()}
+
+    @action("classes/describe")
+    def describe_class(annotator: str, label: Label, description: Description) -> dict[str, Any]:
+        """Describe a class. For the owner."""
+        check_owner(session.owner, annotator)
+        session.describe_class(label, description.strip(), annotator)
+        return {"class": to_jsonable(label), "classes": class_names()}
+
+    @action("classes/remove")
+    def remove_class(annotator: str, label: Label) -> dict[str, Any]:
+        """Remove a class without labels. For the owner."""
+        check_owner(session.owner, annotator)
+        session.remove_class(label, annotator)
+        return {"classes": class_names()}
+
+    @action("heartbeat")
+    def heartbeat(annotator: str, node: Node) -> dict[str, Any]:
+        """Keep your question. `held` is false if the node may have gone to someone else; a late answer counts."""
+        return {"held": session.heartbeat(annotator, node)}
+
+
+def _add_action(routes: APIRouter, path: str, run: Callable[..., dict[str, Any]]) -> None:
+    """Add an action as a JSON endpoint and as a form."""
+    hints = get_type_hints(run, include_extras=True)
+    _, *parameters = inspect.signature(run).parameters.values()
+    fields: dict[str, Any] = {
+        each.name: (hints[each.name], ... if each.default is each.empty else each.default) for each in parameters
+    }
+    schema = create_model(f"{run.__name__} request", __config__=STRICT, **fields)
+
+    def answer_json(request: Request, body: BaseModel) -> JSONResponse:
+        return JSONResponse(run(annotator_of(request), **dict(body)))
+
+    async def answer_form(request: Request) -> RedirectResponse:
+        given = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+        back = given.pop("back", "")
+        body = schema.model_validate({name: _parse(name, value) for name, value in given.items()})
+        await run_in_threadpool(run, annotator_of(request), **dict(body))
+        return _redirect(back, getattr(body, "node", None))
+
+    answer_json.__annotations__["body"] = schema
+    routes.add_api_route(f"/api/{path}", answer_json, methods=["POST"], description=run.__doc__, response_model=None)
+    routes.add_api_route(f"/{path}", answer_form, methods=["POST"], include_in_schema=False)
+
+
+def _parse(name: str, text: str) -> Any:
+    """Return the value of a form field: nodes and labels are JSON, or else text."""
+    try:
+        return json.loads(text) if name in ("node", "label") else text
+    except (ValueError, RecursionError):
+        return text
+
+
+def _redirect(back: str, node: Any) -> RedirectResponse:
+    """Lead on from a form to one of the pages, never to an address from the request."""
+    where = f"/{back}" if back in ("history", "classes") else "/"
+    if back == "node" and node is not None:
+        where = node_address(node)
+    kind, _, key = back.partition("/")
+    if kind == "review" and key in LISTS:
+        where = f"/{back}" if node is None else f"/{back}?after={quote(json.dumps(to_jsonable(node)))}"
+    return RedirectResponse(where, status_code=303)
+
+
+def to_json_question(session: Session, question: Question | None) -> dict[str, Any]:
+    """Return a question as JSON; its node is null if nothing is left."""
+    classes = [to_jsonable(name) for name in session.classes]
+    if question is None:
+        return {"node": None, "classes": classes}
+    return {
+        "node": to_jsonable(question.node),
+        "address": node_address(question.node),
+        "rank": question.rank,
+        "represents": question.represents,
+        "why": question.why,
+        "explanation": question.explanation,
+        "audit": question.is_audit,
+        "prediction": None if session.blind else to_json_prediction(session.prediction(question.node)),
+        "classes": classes,
+    }
+
+
+def to_json_progress(progress: dict[str, Any]) -> dict[str, Any]:
     """Return the progress as JSON."""
-    return {
-        "nodes": progress.nodes,
-        "labelled": progress.labelled,
-        "skipped": progress.skipped,
-        "budget": progress.budget,
-        "seen": progress.seen,
-        "classes": [{"class": to_jsonable(name), "labels": count} for name, count in progress.classes],
-        "annotators": progress.annotators,
-        "hours": {hour.isoformat(): count for hour, count in progress.hours.items()},
-        "disagreements": progress.disagreements,
-        "alpha": progress.alpha,
-        "coverage": progress.coverage,
-        "training": progress.training,
-        "failure": progress.failure,
-        "audit": None if progress.audit is None else to_json_audit(progress.audit),
-        "advice": None if progress.advice is None else to_json_advice(progress.advice),
-    }
-
-
-def to_json_audit(audit: AuditProgress) -> dict[str, Any]:
-    """Return the progress of the audit as JSON."""
-    score = audit.score
-    return {
-        "size": audit.size,
-        "answered": audit.answered,
-        "accuracy": None if score is None else _interval(score.accuracy),
-        "macro_f1": None if score is None else _interval(score.macro_f1),
-        "to_halve": None if score is None else score.to_halve,
-    }
-
-
-def to_json_advice(advice: Advice) -> dict[str, Any]:
-    """Return the advice as JSON."""
-    now = advice.curve.now
-    return {
-        "labels": now.n_labels,
-        "accuracy": _interval(now.accuracy),
-        "macro_f1": _interval(now.macro_f1),
-        "may_stop": advice.may_stop,
-        "headline": advice.headline,
-        "reasons": list(advice.reasons),
-    }
+    audit, advice = progress["audit"], progress["advice"]
+    if audit is not None:
+        score = audit["score"]
+        figures = {name: score and _interval(getattr(score, name)) for name in ("accuracy", "macro_f1")}
+        audit = {"size": audit["size"], "answered": audit["answered"], **figures, "to_halve": score and score.to_halve}
+    if advice is not None:
+        now = advice.curve.now
+        advice = {
+            "labels": now.n_labels,
+            "accuracy": _interval(now.accuracy),
+            "macro_f1": _interval(now.macro_f1),
+            "may_stop": advice.may_stop,
+            "headline": advice.headline,
+            "reasons": list(advice.reasons),
+        }
+    classes = [{"class": to_jsonable(name), "labels": count} for name, count in progress["classes"]]
+    hours = {hour.isoformat(): count for hour, count in progress["hours"].items()}
+    return {**progress, "classes": classes, "hours": hours, "audit": audit, "advice": advice}
 
 
 def _interval(interval: Interval) -> dict[str, float]:
     return {name: float(getattr(interval, name)) for name in ("value", "low", "high", "level")}
-
-
-def _endpoint(action: Action) -> Callable[..., JSONResponse]:
-    """Return the endpoint of an action."""
-
-    def answer(request: Request, body: Any) -> JSONResponse:
-        return JSONResponse(action.run(annotator_of(request), body))
-
-    answer.__annotations__["body"] = action.body
-    return answer

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from featprop.errors import LabelError, ParameterError
+from featprop.graph import UNKNOWN
 from featprop.ids import is_missing, is_visible, name_to_text, normalize_label
 from featprop.labels.log import ClassEntry
 from featprop.sources.naming import name_of
@@ -28,17 +32,13 @@ class Classes(Sequence[Hashable]):
 
     def __init__(self, entries: Iterable[ClassEntry] = ()) -> None:
         self.entries = list(entries)
-        self._code_of = {name_to_text(each.name): code for code, each in enumerate(self.entries)}
-
-    def code(self, name: Hashable) -> int:
-        """Return the code of a class."""
-        return self._code_of[name_to_text(name)]
+        self.codes = {name_to_text(each.name): code for code, each in enumerate(self.entries)}
+        """Code of each class, by its name as JSON."""
 
     def meant(self, label: Hashable) -> Hashable:
         """Return the class that equals a label or, if there is only one, the class with the same text."""
-        code = self._code_of.get(name_to_text(label))
-        if code is not None:
-            return self.entries[code].name
+        if name_to_text(label) in self.codes:
+            return label
         alike = [name for name in self if str(name) == str(label)]
         if len(alike) == 1:
             return alike[0]
@@ -49,6 +49,10 @@ class Classes(Sequence[Hashable]):
             value=label,
             choices=map(str, self[:10]),
         )
+
+    def codes_of(self, names: Iterable[Hashable]) -> NDArray[np.intp]:
+        """Return the codes of classes by name; -1 for a name that is none (any longer)."""
+        return np.array([self.codes.get(name_to_text(name), UNKNOWN) for name in names], dtype=np.intp)
 
     def find(self, name: str) -> Hashable | None:
         """Return the class that a new name spells in another way; None if the name is new.

@@ -16,21 +16,20 @@ from __future__ import annotations
 import ipaddress
 import secrets
 import socket
-from collections.abc import Iterable, Mapping
-from urllib.parse import parse_qs
+from collections.abc import Iterable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import HTTPConnection
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from featprop.errors import ParameterError
 from featprop.web.page.responses import Refusal, error_response
 
 MAX_BODY_BYTES = 1 << 20
 """An id may be long."""
+TOO_LARGE = f"A request may have at most {MAX_BODY_BYTES:,} bytes."
 TOKEN_BYTES = 32
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -50,13 +49,7 @@ HEADERS = {
 
 
 class Tokens:
-    """Random tokens of the annotators.
-
-    Parameters
-    ----------
-    annotators
-        Names of the annotators; the empty name for a single unnamed one.
-    """
+    """Random tokens of the annotators, of whom a single one may have the empty name."""
 
     def __init__(self, annotators: Iterable[str]) -> None:
         self._tokens = {name: secrets.token_urlsafe(TOKEN_BYTES) for name in annotators}
@@ -67,11 +60,9 @@ class Tokens:
 
     def annotator(self, token: str) -> str | None:
         """Return the annotator with this token, or None, in constant time."""
-        found = None
-        for name, known in self._tokens.items():
-            if secrets.compare_digest(known.encode(), token.encode("utf-8", "replace")):
-                found = name
-        return found
+        given = token.encode("utf-8", "replace")
+        found = [name for name, known in self._tokens.items() if secrets.compare_digest(known.encode(), given)]
+        return found[0] if found else None
 
     def __repr__(self) -> str:
         return f"Tokens of {', '.join(map(repr, self._tokens))}"
@@ -79,22 +70,27 @@ class Tokens:
 
 def allowed_hosts(host: str) -> list[str]:
     """Return the names and addresses that requests may use for a server bound to `host`; ports are ignored."""
-    bare = _bare(host)
+    bare = host.strip().removeprefix("[").removesuffix("]").lower()
     address = _address(bare)
     names = {bare if address is None else str(address)}
     if is_unspecified(host):
         import psutil
 
         own = socket.gethostname().lower()
-        names |= {own, f"{own}.local", socket.getfqdn().lower()}
-        families = (socket.AF_INET, socket.AF_INET6)
+        names |= {own, f"{own}.local", socket.getfqdn().lower(), *LOOPBACK}
         found = [each for addresses in psutil.net_if_addrs().values() for each in addresses]
-        names |= {each.address.split("%")[0] for each in found if each.family in families}
+        names |= {each.address.split("%")[0] for each in found if each.family in (socket.AF_INET, socket.AF_INET6)}
+    elif bare == "localhost" or (address is not None and address.is_loopback):
+        names |= LOOPBACK
     elif address is None:
         names |= _resolve(bare)
-    if is_loopback(host) or is_unspecified(host):
-        names |= LOOPBACK
     return sorted(f"[{name}]" if ":" in name else name for name in names)
+
+
+def is_unspecified(host: str) -> bool:
+    """Return whether a host to bind to means all addresses of this machine."""
+    address = _address(host.strip().removeprefix("[").removesuffix("]"))
+    return address is not None and address.is_unspecified
 
 
 class Guard:
@@ -113,7 +109,7 @@ class Guard:
     """
 
     def __init__(self, app: ASGIApp, tokens: Tokens, hosts: Iterable[str], port: int) -> None:
-        self.app, self.tokens, self.cookie = app, tokens, cookie_name(port)
+        self.app, self.tokens, self.cookie = app, tokens, f"featprop-{port}"
         self._trusted = TrustedHostMiddleware(self._check, [*hosts], www_redirect=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -129,14 +125,6 @@ class Guard:
         await self._trusted(scope, receive, send_guarded)
 
     async def _check(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        answer = self._answer(scope, headers)
-        declared = headers.get("content-length", "0")
-        if answer is None and (not declared.isdecimal() or int(declared) > MAX_BODY_BYTES):
-            answer = error_response(scope, Refusal(413, _too_large()))
-        if answer is not None:
-            await answer(scope, receive, send)
-            return
         size = 0
 
         async def receive_limited() -> Message:
@@ -144,58 +132,55 @@ class Guard:
             message = await receive()
             size += len(message.get("body", b""))
             if size > MAX_BODY_BYTES:
-                raise HTTPException(413, str(_too_large()))
+                raise HTTPException(413, TOO_LARGE)
             return message
 
-        await self.app(scope, receive_limited, send)
+        try:
+            answer = self._answer(Request(scope))
+        except Refusal as refusal:
+            answer = error_response(scope, refusal, refusal.status)
+        await (answer or self.app)(scope, receive_limited, send)
 
-    def _answer(self, scope: Scope, headers: Headers) -> Response | None:
-        """Return the response to a refused request or a token; None if the request may pass."""
-        if scope["path"].startswith("/static/") and scope["method"] in SAFE_METHODS:
+    def _answer(self, request: Request) -> Response | None:
+        """Return the response to a request with a token; None if the request may pass."""
+        headers, is_read = request.headers, request.method in SAFE_METHODS
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
+            raise Refusal(413, TOO_LARGE, parameter="Content-Length")
+        if request.url.path.startswith("/static/") and is_read:
             return None
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
-        if scope["path"] == "/" and scope["method"] == "GET" and given:
-            return self._exchange_token(scope, given[-1])
-        bearer = _bearer(headers)
-        cookie = HTTPConnection(scope).cookies.get(self.cookie, "")
-        annotator = self.tokens.annotator(bearer if bearer is not None else cookie)
+        kind, _, bearer = headers.get("authorization", "").partition(" ")
+        is_bearer = kind.lower() == "bearer"
+        link = request.query_params.get("token") if request.url.path == "/" and request.method == "GET" else None
+        annotator = self.tokens.annotator(link or (bearer.strip() if is_bearer else request.cookies.get(self.cookie, "")))
+        if annotator is None and request.url.path.startswith("/api/"):
+            hint = "Send your token as Authorization: Bearer TOKEN."
+            raise Refusal(401, "The request has no valid token.", hint=hint, parameter="token")
         if annotator is None:
-            return error_response(scope, Refusal(401, _no_token(scope)))
-        if scope["method"] not in SAFE_METHODS and bearer is None:
-            foreign = _foreign_header(headers, scope["scheme"])
-            if foreign:
-                return error_response(scope, Refusal(403, _foreign_change(foreign)))
-        scope["annotator"] = annotator
+            hint = "Ask whoever started featprop for it."
+            raise Refusal(401, "This page needs your personal link.", hint=hint, parameter="token")
+        if link:
+            answer = RedirectResponse("/", status_code=303, headers={"Referrer-Policy": "no-referrer"})
+            answer.set_cookie(self.cookie, link, httponly=True, samesite="lax", path="/")
+            return answer
+        if not is_read and not is_bearer and (foreign := _foreign_header(headers, request.url.scheme)):
+            message = f"This change does not come from the labelling page ({foreign[:200]})."
+            hint = "Use the page itself, or send your token as Authorization: Bearer TOKEN."
+            raise Refusal(403, message, hint=hint, parameter="Origin", value=foreign)
+        request.scope["annotator"] = annotator
         return None
 
-    def _exchange_token(self, scope: Scope, token: str) -> Response:
-        if self.tokens.annotator(token) is None:
-            return error_response(scope, Refusal(401, _no_token(scope)))
-        answer = RedirectResponse("/", status_code=303, headers={"Referrer-Policy": "no-referrer"})
-        answer.set_cookie(self.cookie, token, httponly=True, samesite="lax", path="/")
-        return answer
+
+def annotator_of(request: Request) -> str:
+    """Return the annotator whose token came with the request."""
+    name: str = request.scope["annotator"]
+    return name
 
 
-def cookie_name(port: int) -> str:
-    """Return the cookie name of the server at a port."""
-    return f"featprop-{port}"
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host to bind to is only reachable from this machine."""
-    bare = _bare(host)
-    address = _address(bare)
-    return bare == "localhost" or (address is not None and address.is_loopback)
-
-
-def is_unspecified(host: str) -> bool:
-    """Return whether a host to bind to means all addresses of this machine."""
-    address = _address(_bare(host))
-    return address is not None and address.is_unspecified
-
-
-def _bare(host: str) -> str:
-    return host.strip().removeprefix("[").removesuffix("]").lower()
+def check_owner(owner: str, annotator: str) -> None:
+    """Refuse what only the owner may do."""
+    if annotator != owner:
+        raise Refusal(403, "Only the person who started featprop may do this.", parameter="annotator", value=annotator)
 
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -213,12 +198,7 @@ def _resolve(name: str) -> set[str]:
         return set()
 
 
-def _bearer(headers: Headers) -> str | None:
-    kind, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if kind.lower() == "bearer" else None
-
-
-def _foreign_header(headers: Mapping[str, str], scheme: str) -> str:
+def _foreign_header(headers: Headers, scheme: str) -> str:
     """Return the header that shows a change comes from another site; empty if it comes from the page."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None:
@@ -226,26 +206,3 @@ def _foreign_header(headers: Mapping[str, str], scheme: str) -> str:
     if origin is not None:
         return "" if origin.lower() == f"{scheme}://{headers.get('host', '')}".lower() else f"Origin: {origin}"
     return "neither Sec-Fetch-Site nor Origin"
-
-
-def _no_token(scope: Scope) -> ParameterError:
-    if scope["path"].startswith("/api/"):
-        return ParameterError(
-            "The request has no valid token.", hint="Send your token as Authorization: Bearer TOKEN.", parameter="token"
-        )
-    return ParameterError(
-        "This page needs your personal link.", hint="Ask whoever started featprop for it.", parameter="token"
-    )
-
-
-def _foreign_change(header: str) -> ParameterError:
-    return ParameterError(
-        f"This change does not come from the labelling page ({header[:200]}).",
-        hint="Use the page itself, or send your token as Authorization: Bearer TOKEN.",
-        parameter="Origin",
-        value=header,
-    )
-
-
-def _too_large() -> ParameterError:
-    return ParameterError(f"A request may have at most {MAX_BODY_BYTES:,} bytes.", parameter="Content-Length")

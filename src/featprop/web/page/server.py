@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-import logging
+import asyncio
+import resource
 import socket
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
+import h11
 import uvicorn
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
+from fastapi import FastAPI
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import featprop
-from featprop.errors import FeatpropError, FileError, ParameterError
 from featprop.web.common.card import MEDIA_TYPES, find_image
 from featprop.web.common.palette import class_stylesheet
-from featprop.web.page.actions import build_actions
 from featprop.web.page.api import build_api
-from featprop.web.page.connections import BACKLOG, IDLE_TIMEOUT_S, TimedProtocol
 from featprop.web.page.pages import build_pages
-from featprop.web.page.responses import Refusal, error_response, refusal_for
+from featprop.web.page.responses import Refusal, add_error_handlers
 from featprop.web.page.security import Guard, Tokens
 from featprop.web.page.session import Session
 from featprop.web.page.views import NodeViews
 
-log = logging.getLogger(__name__)
-
 STATIC = Path(__file__).parent / "static"
 SHUTDOWN_TIMEOUT_S = 3
 """Time for running requests to finish when the server stops."""
+REQUEST_TIMEOUT_S = 10.0
+"""Time for a whole request, head and body, to arrive."""
+IDLE_TIMEOUT_S = 75
+"""Time a connection stays open between two requests."""
+BACKLOG = 64
+"""Connections accepted at once."""
+MAX_CONNECTIONS, RESERVED_FILES = 4096, 100
+"""Connections that may be open, and open files that are not connections."""
 ABOUT = (
     "The labelling page for programs. Send the token of an annotator as `Authorization: Bearer …`. "
     'Errors are returned as `{"error": …}`.'
@@ -62,15 +65,14 @@ def build_application(
         redirect_slashes=False,
     )
     views = NodeViews(session, images)
-    actions = build_actions(session, adders)
-    app.include_router(build_api(session, views, actions))
-    app.include_router(build_pages(session, views, actions, adders, next_command))
+    app.include_router(build_api(session, views, adders))
+    app.include_router(build_pages(session, views, adders, next_command))
 
     @app.get("/images/{path:path}", include_in_schema=False)
     def image(path: str) -> FileResponse:
         found = None if images is None else find_image(images, path)
         if found is None:
-            raise Refusal(404, ParameterError(f"There is no image {path[:100]!r}.", parameter="path", value=path))
+            raise Refusal(404, f"There is no image {path[:100]!r}.", parameter="path", value=path)
         headers = {"Cache-Control": "private, max-age=3600"}
         return FileResponse(found, media_type=MEDIA_TYPES[found.suffix.lower()], headers=headers)
 
@@ -79,12 +81,7 @@ def build_application(
         return Response(class_stylesheet(), media_type="text/css", headers={"Cache-Control": "no-cache"})
 
     app.mount("/static", StaticFiles(directory=STATIC))
-    app.add_exception_handler(FeatpropError, _on_error)
-    app.add_exception_handler(Refusal, _on_refusal)
-    app.add_exception_handler(RequestValidationError, _on_bad_request)
-    app.add_exception_handler(HTTPException, _on_http)
-    app.add_exception_handler(ClientDisconnect, _on_disconnect)
-    app.add_exception_handler(Exception, _on_bug)
+    add_error_handlers(app)
     return Guard(app, tokens, hosts, port)
 
 
@@ -111,54 +108,59 @@ def make_server(app: Guard) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def _on_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, FeatpropError)
-    refusal = refusal_for(error)
-    if refusal.status >= 500:
-        log.error("%s", error)
-    return error_response(request.scope, refusal)
+class TimedProtocol(H11Protocol):
+    """HTTP with time limits.
+
+    A connection closes unless a whole request arrives in time. When there are too many connections, the one that has
+    waited longest for the rest of its request closes, or else the new one; so nobody can lock people out by opening
+    connections.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+    _waiting: ClassVar[dict[TimedProtocol, None]] = {}
+    """Connections without a whole request, oldest first."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Start the time limit, and make room if there are too many connections."""
+        super().connection_made(transport)
+        self._expect_request()
+        if len(self.connections) > max_connections():
+            oldest = next(iter(self._waiting))
+            oldest._stop_waiting()
+            oldest.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the time limit."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Stop the time limit when the request is whole, or start it at the first bytes of the next one."""
+        super().data_received(data)
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._stop_waiting()
+        elif self._deadline is None:
+            self._expect_request()
+
+    def _expect_request(self) -> None:
+        self._deadline = self.loop.call_later(REQUEST_TIMEOUT_S, self._expire)
+        self._waiting[self] = None
+
+    def _stop_waiting(self) -> None:
+        self._waiting.pop(self, None)
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _expire(self) -> None:
+        self._stop_waiting()
+        self.transport.close()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Refuse WebSockets quietly: the request is answered like any other."""
 
 
-def _on_refusal(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
-    return error_response(request.scope, error)
-
-
-def _on_bad_request(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    hint = "Send a JSON object with Content-Type: application/json."
-    if first["type"] == "json_invalid":
-        message = f"The request is not valid JSON: {first['ctx']['error']} at character {first['loc'][-1]}."
-        return error_response(request.scope, Refusal(400, ParameterError(message, hint=hint, parameter="body")))
-    if first["loc"] == ("body",) and isinstance(first.get("input"), bytes | str):
-        found = request.headers.get("content-type", "")
-        message = f"The request is {found}, not JSON." if found else "The request has no Content-Type."
-        refused = ParameterError(message, hint=hint, parameter="Content-Type", value=found)
-        return error_response(request.scope, Refusal(400, refused))
-    place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-    shown = "" if first["type"] == "missing" else f" (got {first.get('input')!r:.100})"
-    message = f"Invalid `{place}`: {first['msg']}{shown}."
-    refused = ParameterError(message, hint="See /api/openapi.json.", parameter=place, value=first.get("input"))
-    return error_response(request.scope, Refusal(422, refused))
-
-
-def _on_http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    message = f"{error.detail.rstrip('.')}."
-    if error.status_code == 404:
-        message = f"There is nothing at {request.url.path[:100]}."
-    refused = ParameterError(message, parameter="path", value=request.url.path)
-    response = error_response(request.scope, Refusal(error.status_code, refused))
-    response.headers.update(error.headers or {})
-    return response
-
-
-def _on_disconnect(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    return Response(status_code=400)  # nobody reads it
-
-
-def _on_bug(request: Request, error: Exception) -> Response:
-    message = f"Internal server error ({type(error).__name__})."
-    hint = "See the terminal running `featprop label` for details."
-    return error_response(request.scope, Refusal(500, FileError(message, hint=hint)))
+def max_connections() -> int:
+    """Return how many connections may be open, given the limit of open files."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return min(MAX_CONNECTIONS, max(8, limit - BACKLOG - RESERVED_FILES))

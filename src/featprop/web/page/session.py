@@ -8,29 +8,29 @@ last finished ranking, so they are ready at once, while the model trains in the 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.errors import GraphError, ParameterError, first_five, unknown_choice
+from featprop.errors import GraphError, ParameterError, first_five, shorten, unknown_choice
 from featprop.evaluate import Advice, AuditScore
 from featprop.evaluate.audit import add_to_audit
 from featprop.evaluate.audit_scoring import score_predictions
-from featprop.graph import UNKNOWN, Graph
+from featprop.graph import Graph
 from featprop.ids import name_to_text
-from featprop.labels import Annotation, Kind, LabelLog
+from featprop.labels import Annotation, LabelLog
 from featprop.labels.agreement import Disagreement
 from featprop.labels.classes import match_known_classes
-from featprop.labels.log import ClassEntry
+from featprop.labels.log import ClassEntry, Outcome
 from featprop.models import DEFAULT_MODEL
 from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 from featprop.web.page.classes import Classes, class_keys, typed_name
-from featprop.web.page.ranking import Ranking
-from featprop.web.page.state import State
-from featprop.web.page.trainer import Setup, Snapshot, Trainer, Worker
-from featprop.web.page.types import AuditProgress, Prediction, Progress, Question, Status
+from featprop.web.page.ranking import Prediction, Ranking, Setup, Snapshot
+from featprop.web.page.state import Question, State
+from featprop.web.page.trainer import Trainer, Worker
 
 MIN_RANKED, MAX_RANKED = 10, 100
 """Number of ranked nodes: as many as the budget leaves, within these limits."""
@@ -95,12 +95,10 @@ class Session:
         worker: Worker | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if overlap < 1 or overlap > max(1, len(annotators)):
-            raise ParameterError(
-                f"`overlap` must be from 1 to {max(1, len(annotators))}, the number of annotators, not {overlap}.",
-                parameter="overlap",
-                value=overlap,
-            )
+        people = len(annotators)
+        if overlap < 1 or overlap > people:
+            message = f"`overlap` must be from 1 to {people}, the number of annotators, not {overlap}."
+            raise ParameterError(message, parameter="overlap", value=overlap)
         if budget is not None and budget < 1:
             raise ParameterError(f"`budget` must be at least 1, not {budget}.", parameter="budget", value=budget)
         strategy_class(strategy)
@@ -120,47 +118,44 @@ class Session:
             )
         entries = [each if isinstance(each, ClassEntry) else ClassEntry(each) for each in classes]
         self.moved_keys = self._name_classes(entries)
-        self._state = State(
-            graph, log, overlap=overlap, budget=budget, n_annotators=len(annotators), seed=seed, clock=clock
-        )
-        self._advice: Advice | None = None
+        self.state = State(graph, log, overlap=overlap, budget=budget, n_annotators=people, seed=seed, clock=clock)
+        self.advice: Advice | None = None
+        self._coverage: dict[int, float] = {}
         self._audit_score: tuple[object, AuditScore | None] = (None, None)
         setup = Setup(graph, strategy, model, seed)
-        self._trainer = Trainer(setup, self._snapshot, self._take, self._take_advice, worker)
+        self.trainer = Trainer(setup, self.snapshot, self.take_ranking, self._take_advice, worker)
 
     def start(self) -> None:
         """Compute the first ranking, then train in the background."""
-        self._trainer.start()
+        self.trainer.start()
 
     def close(self) -> None:
         """Stop the trainer; all answers are in the log."""
-        self._trainer.close()
+        self.trainer.close()
 
     # Questions and answers
 
     def next(self, annotator: str) -> Question | None:
         """Return the question of an annotator, the same until they answer; None if nothing is left for them."""
-        found = self.questions(annotator, ahead=0)
-        return found[0] if found else None
+        return next(iter(self.questions(annotator, ahead=0)), None)
 
     def questions(self, annotator: str, ahead: int = AHEAD) -> list[Question]:
         """Return the question of an annotator and up to `ahead` more that are reserved in advance."""
         self._check(annotator)
         with self.log.locked():
-            self._state.follow()
-            return self._state.questions(annotator, ahead)
+            return self.state.questions(annotator, ahead)
 
     def label(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
         """Store a label and return the annotator's earlier answer to the node, if any."""
-        return self._answer(annotator, node, Kind.LABEL, self.classes.meant(label), key)
+        return self._answer(annotator, self.log.answer, node, self.classes.meant(label), key)
 
     def skip(self, annotator: str, node: Hashable, reason: str, key: str) -> Annotation | None:
         """Store a skip with its reason and return the annotator's earlier answer, if any."""
-        return self._answer(annotator, node, Kind.SKIP, None, key, reason)
+        return self._answer(annotator, self.log.skip, node, reason, key)
 
     def adjudicate(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
         """Settle the label of a node people disagree on and return the earlier verdict, if any."""
-        return self._answer(annotator, node, Kind.VERDICT, self.classes.meant(label), key)
+        return self._answer(annotator, self.log.adjudicate, node, self.classes.meant(label), key)
 
     def undo(self, annotator: str, key: str) -> Annotation | None:
         """Undo an annotator's last answer and return it; None if there is none.
@@ -170,16 +165,14 @@ class Session:
         self._check(annotator)
 
         def work() -> Annotation | None:
-            act = self.log.undo(annotator=annotator, round=self.round, key=key)
-            if act is not None:
-                self._state.refresh(act.node)
-                if act.kind != "adjudicate" and self.answer(annotator, act.node) is None:
-                    self._state.ask_again(annotator, act.node)
-            return act
+            undone = self.log.undo(annotator=annotator, round=self.round, key=key)
+            if undone is not None and undone.kind != "adjudicate" and self.answer(annotator, undone.node) is None:
+                self.state.ask_again(annotator, undone.node)
+            return undone
 
-        act = self.log.write_together(work)
-        self._trainer.request()
-        return act
+        undone = self.log.write_together(work)
+        self.trainer.request()
+        return undone
 
     def note(self, annotator: str, node: Hashable, text: str, key: str) -> None:
         """Add a note to a node."""
@@ -189,50 +182,46 @@ class Session:
         """Keep a node reserved for an annotator; False if it is no longer theirs."""
         node = self._about(annotator, node)
         with self.log.locked():
-            return self._state.renew(annotator, node)
+            return self.state.renew(annotator, node)
 
     def _answer(
-        self, annotator: str, node: Hashable, kind: Kind, label: Hashable | None, key: str, text: str = ""
+        self, annotator: str, write: Callable[..., Outcome], node: Hashable, what: Any, key: str
     ) -> Annotation | None:
         """Write an answer, and reserve the next questions in the same transaction."""
         node = self._about(annotator, node)
-        new = Annotation(node, label, kind, annotator, round=self.round, key=key, text=text)
 
-        def work() -> Annotation | None:
-            before = self.log.append(new)
-            self._state.follow()
-            self._state.refresh(node)
-            self._state.release(annotator, node)
-            self._state.questions(annotator, AHEAD)
-            return before
+        def work() -> Outcome:
+            outcome = write(node, what, annotator=annotator, round=self.round, key=key)
+            self.state.release(annotator, node)
+            self.state.questions(annotator, AHEAD)
+            return outcome
 
-        before = self.log.write_together(work)
-        self._trainer.request()
-        return before
+        outcome = self.log.write_together(work)
+        self.trainer.request()
+        return outcome.before
 
     # Classes
 
     @property
     def classes(self) -> Classes:
         """The classes in the order of their keys."""
-        return Classes(self._state.class_entries())
+        return Classes(self.log.class_entries())
 
     def add_class(self, name: str, annotator: str = "") -> tuple[Hashable, bool]:
         """Add a class; return it as stored (a number if it looks like one) and whether it is new."""
         if not self.open_classes:
+            hint = "Ask whoever started featprop to add it to `classes`."
             raise ParameterError(
-                "This session has a fixed set of classes.",
-                hint="Ask whoever started featprop to add it to `classes`.",
-                parameter="classes",
-                value=name,
+                "This session has a fixed set of classes.", hint=hint, parameter="classes", value=name
             )
         with self.log.locked():
-            found = self.classes.find(name)
-            if found is None:
-                added = typed_name(name)
-                self._change_classes(lambda: self.log.name_classes([*self.classes, added], annotator=annotator))
-                return added, True
-            return found, False
+            classes = self.classes
+            found = classes.find(name)
+            if found is not None:
+                return found, False
+            added = typed_name(name)
+            self.log.name_classes([*classes, added], annotator=annotator)
+            return added, True
 
     def rename_class(self, old: Hashable, name: str, annotator: str = "") -> Hashable:
         """Rename a class in all answers, or merge it into the class with the new name, and return that class."""
@@ -243,29 +232,21 @@ class Session:
             found = others.find(name)
             new = typed_name(name) if found is None else found
             if name_to_text(new) != name_to_text(old):
-                self._change_classes(lambda: self.log.rename_class(old, new, annotator=annotator))
+                self.log.rename_class(old, new, annotator=annotator)
                 if self.ranking is not None:
-                    self._state.ranking = self.ranking.renamed(old, new)
-        self._trainer.request()
+                    self.state.ranking = self.ranking.renamed(old, new)
+        self.trainer.request()
         return new
 
     def remove_class(self, name: Hashable, annotator: str = "") -> None:
         """Remove a class without labels."""
-        name = self.classes.meant(name)
-        self._change_classes(lambda: self.log.remove_class(name, annotator=annotator))
+        self.log.remove_class(self.classes.meant(name), annotator=annotator)
 
     def describe_class(self, name: Hashable, description: str, annotator: str = "") -> None:
         """Describe a class for the annotators."""
         classes = self.classes
-        entry = classes.entries[classes.code(classes.meant(name))]
-        self._change_classes(
-            lambda: self.log.describe_class(entry.name, key=entry.key, description=description, annotator=annotator)
-        )
-
-    def _change_classes(self, change: Callable[[], None]) -> None:
-        with self.log.locked():
-            change()
-            self._state.rebuild()
+        entry = classes.entries[classes.codes[name_to_text(classes.meant(name))]]
+        self.log.describe_class(entry.name, key=entry.key, description=description, annotator=annotator)
 
     def _name_classes(self, given: Sequence[ClassEntry]) -> dict[str, tuple[str, str]]:
         """Store the classes of the session, and return the old and new keys of classes whose key moved."""
@@ -279,50 +260,41 @@ class Session:
                 self.log.describe_class(name, key=each.key, description=each.description)
         now = self.log.class_entries()
         new = dict(zip([name_to_text(each.name) for each in now], class_keys(now), strict=True))
-        old = {name_to_text(each.name): key for each, key in zip(before, class_keys(before), strict=True)}
-        shown = {name_to_text(each.name): str(each.name) for each in before}
-        return {shown[text]: (key, new[text]) for text, key in old.items() if new[text] != key}
+        old = [(each.name, key, new[name_to_text(each.name)]) for each, key in zip(before, class_keys(before), strict=True)]
+        return {str(name): (key, moved) for name, key, moved in old if key != moved}
 
     # What holds now
 
     @property
     def is_shared(self) -> bool:
         """Whether several people label this graph or have labelled it."""
-        return len({*self.annotators, *self._state.people()}) > 1
-
-    @property
-    def can_train(self) -> bool:
-        """Whether there are labels of two classes."""
-        return len(self._state.class_counts()) > 1
+        return len({*self.annotators, *self.state.people()}) > 1
 
     @property
     def ranking(self) -> Ranking | None:
         """The last finished ranking."""
-        return self._state.ranking
+        return self.state.ranking
 
     def history(self, annotator: str, limit: int = 50) -> list[Annotation]:
         """Return an annotator's current answers and verdicts, newest first. Undo removes the first one."""
         self._check(annotator)
-        return self.log.numbered(self._state.history(annotator, limit))
+        return self.log.numbered(self.state.history(annotator, limit))
 
     def notes(self, annotator: str, node: Hashable) -> list[str]:
         """Return an annotator's notes on a node."""
-        return [act.text for act in self.log.notes_of(node) if act.annotator == annotator]
+        return [each.text for each in self.log.notes_of(node) if each.annotator == annotator]
 
     def disagreements(self, annotator: str | None = None) -> list[Disagreement]:
         """Return the open disagreements, except nodes the annotator may still be asked for; only the owner sees any."""
-        if annotator not in (None, self.owner):
-            return []
-        hidden = [] if annotator is None else self._state.hidden(annotator)
-        return [Disagreement(node, answers) for node, answers in self._state.apart(hidden).items()]
+        return self.state.apart(annotator) if annotator in (None, self.owner) else []
 
     def settled(self) -> list[Annotation]:
         """Return the current verdicts."""
-        return self.log.numbered(self._state.verdicts())
+        return self.log.numbered(self.state.verdicts())
 
     def labels(self) -> dict[Hashable, Hashable]:
         """Return the label of each labelled node."""
-        return self._state.labels()
+        return self.state.labels()
 
     def answer(self, annotator: str, node: Hashable) -> Annotation | None:
         """Return an annotator's answer to a node, if any."""
@@ -330,117 +302,125 @@ class Session:
         return next((each for each in held if each.annotator == annotator), None)
 
     def codes(self, annotator: str) -> NDArray[np.intp]:
-        """Return the class code of each node as an annotator may see it; -1 without a label.
+        """Return the class code of each node as an annotator may see it; -1 without a label."""
+        return self.state.codes(annotator, self.classes)
 
-        Nodes that they may still be asked for have none, so that answers stay independent.
-        """
-        codes = self._state.codes()
-        codes[self._state.hidden(annotator)] = UNKNOWN
-        return codes
-
-    def status(self) -> Status:
+    def status(self) -> dict[str, Any]:
         """Return what every question page shows of the progress."""
-        return Status(**self._status())
+        counts, skipped, disagreements = self.state.counts()
+        labelled = sum(counts.values())
+        return {
+            "nodes": self.graph.n_nodes,
+            "labelled": labelled,
+            "skipped": skipped,
+            "budget": self.budget,
+            "seen": 0 if self.ranking is None else min(self.ranking.n_labels, labelled),
+            "classes": [(name, counts.get(name_to_text(name), 0)) for name in self.classes],
+            "disagreements": disagreements,
+            "training": "training" if self.trainer.is_training else "waiting",
+            "failure": self.trainer.failure,
+        }
 
-    def progress(self, annotator: str | None = None) -> Progress:
+    def progress(self, annotator: str | None = None) -> dict[str, Any]:
         """Return the progress of the labelling; an annotator who is not the owner sees only their own count."""
         with self.log.locked():
-            state, counts = self._state, self._state.class_counts()
-            people = {**dict.fromkeys(self.annotators, 0), **state.people()}
+            people = {**dict.fromkeys(self.annotators, 0), **self.state.people()}
             if annotator is not None and annotator != self.owner:
                 people = {annotator: people[annotator]}
-            return Progress(
-                **self._status(),
-                skipped=state.n_skipped(),
-                classes=[(name, counts.get(name_to_text(name), 0)) for name in self.classes],
-                annotators=people,
-                hours=state.hours(),
-                alpha=state.alpha(),
-                coverage=state.coverage(),
-                audit=self._audit_progress(),
-                advice=self._advice,
-            )
+            return {
+                **self.status(),
+                "annotators": people,
+                "hours": self.state.hours(),
+                "alpha": self.state.alpha(),
+                "coverage": sorted(self._coverage.items()),
+                "audit": self._audit_progress(),
+                "advice": self.advice,
+            }
 
     def prediction(self, node: Hashable) -> Prediction | None:
         """Return the prediction of a node; None without a model and for audit nodes."""
-        ranking = self.ranking
-        return None if ranking is None or self.is_audit(node) else ranking.prediction(self._position(node))
+        if self.ranking is None or self.state.is_audit(node):
+            return None
+        return self.ranking.prediction(self.position(node))
 
     @property
-    def audit(self) -> Collection[Hashable]:
+    def audit(self) -> list[Hashable]:
         """Nodes of the audit."""
-        return self._state.audit()
+        return list(self.log.audit())
 
-    def is_audit(self, node: Hashable) -> bool:
-        """Return whether a node belongs to the audit."""
-        return self._state.is_audit(self._position(node))
-
-    def least_certain(self, limit: int = 20) -> list[tuple[Hashable, Prediction]]:
+    def least_certain(self, limit: int = 20) -> dict[Hashable, Prediction]:
         """Return the unanswered nodes with the least certain predictions."""
-        return [] if self.ranking is None else self._predicted(self.ranking, self.ranking.least_certain(), limit)
+        return {} if self.ranking is None else self._unanswered(self.ranking.least_certain(), limit)
 
-    def contradicted(self, limit: int = 20) -> list[tuple[Hashable, Prediction]]:
+    def contradicted(self, limit: int = 20) -> dict[Hashable, Prediction]:
         """Return the unanswered nodes whose predictions the neighbours contradict most."""
-        ranking = self.ranking
-        return [] if ranking is None else self._predicted(ranking, ranking.contradicted(self.graph), limit)
+        return {} if self.ranking is None else self._unanswered(self.ranking.contradicted(self.graph), limit)
 
-    def represented(self, node: Hashable) -> NDArray[np.intp]:
-        """Return the positions of the nodes that a ranked node represents; none for other nodes."""
-        nothing = np.empty(0, dtype=np.intp)
-        return nothing if self.ranking is None else self.ranking.represented(self._position(node))
+    def suspects(self, annotator: str, limit: int = 20) -> dict[Hashable, Prediction]:
+        """Return the labelled nodes for which the model predicts another class without their label.
 
-    def _predicted(self, ranking: Ranking, order: NDArray[np.intp], limit: int) -> list[tuple[Hashable, Prediction]]:
-        found: list[tuple[Hashable, Prediction]] = []
-        for position in order.tolist():
-            prediction = None if self._state.is_answered(position) else ranking.prediction(position)
-            if prediction is not None:
-                found.append((self._state.id_of(position), prediction))
-            if len(found) == limit:
-                break
-        return found
+        The most suspicious one comes first. The owner sees all of them, other annotators those they labelled.
+        """
+        if self.ranking is None:
+            return {}
+        codes, classes = self.codes(annotator), self.classes
+        visible = {int(position): classes[codes[position]] for position in np.flatnonzero(codes >= 0)}
+        found = {self.node_at(position): each for position, each in self.ranking.suspects(visible).items()}
+        shown = (node for node in found if annotator == self.owner or self.answer(annotator, node) is not None)
+        return {node: found[node] for node in islice(shown, limit)}
 
-    def _status(self) -> dict[str, Any]:
-        labelled, ranking = self._state.labelled(), self.ranking
-        return {
-            "labelled": labelled,
-            "nodes": self.graph.n_nodes,
-            "budget": self.budget,
-            "seen": 0 if ranking is None else min(ranking.n_labels, labelled),
-            "disagreements": self._state.n_apart(),
-            "training": self._trainer.state,
-            "failure": self._trainer.failure,
-        }
+    def position(self, node: Hashable) -> int:
+        """Return the position of a node."""
+        if not self.graph.has(node):
+            raise unknown_node(node)
+        return int(self.graph.positions([node])[0])
 
-    def _audit_progress(self) -> AuditProgress | None:
+    def node_at(self, position: int) -> Hashable:
+        """Return the id of the node at a position."""
+        node: Hashable = self.graph.ids[[position]].tolist()[0]
+        return node
+
+    def _unanswered(self, order: NDArray[np.intp], limit: int) -> dict[Hashable, Prediction]:
+        """Return the predictions of the first unanswered nodes in an order."""
+        answered = set(self.state.answered())
+        nodes = (node for node in map(self.node_at, order.tolist()) if node not in answered)
+        predictions = {node: self.prediction(node) for node in islice(nodes, limit)}
+        return {node: each for node, each in predictions.items() if each is not None}
+
+    def _audit_progress(self) -> dict[str, Any] | None:
         """Return the progress of the audit; a score is computed once for a model and its audit labels."""
         weights = self.log.audit()
         if not weights:
             return None
-        ranking, audited = self.ranking, self._state.labels(audit=True)
+        ranking, audited = self.ranking, self.state.labels(audit=True)
         if self._audit_score[0] != (basis := (id(ranking), tuple(audited.items()))):
             score = None
-            if ranking is not None and ranking.best is not None and len(audited) >= MIN_AUDIT_LABELS:
-                learnt = self.labels()
-                score = score_predictions(self.graph, ranking.classes, ranking.best, learnt, audited, weights)
+            if ranking is not None and ranking.probabilities is not None and len(audited) >= MIN_AUDIT_LABELS:
+                best = ranking.probabilities.argmax(axis=1)
+                score = score_predictions(self.graph, ranking.classes, best, self.labels(), audited, weights)
             self._audit_score = basis, score
-        return AuditProgress(len(weights), len(audited), self._audit_score[1])
+        return {"size": len(weights), "answered": len(audited), "score": self._audit_score[1]}
 
     # Training
 
-    def _snapshot(self) -> Snapshot:
+    def snapshot(self) -> Snapshot:
+        """Return the input of a training on the current labels."""
         with self.log.locked():
-            labels = self._state.labels(ties=False)
-            excluded = tuple(node for node in self._state.answered() if node not in labels)
-            left = MAX_RANKED if self.budget is None else self.budget - self._state.labelled()
+            labels, answered = self.state.labels(ties=False), self.state.answered()
+            left = MAX_RANKED if self.budget is None else self.budget - len(self.labels())
+        excluded = tuple(node for node in answered if node not in labels)
         return Snapshot(labels, excluded, min(max(left, MIN_RANKED), MAX_RANKED))
 
-    def _take(self, ranking: Ranking) -> None:
+    def take_ranking(self, ranking: Ranking) -> None:
+        """Use the result of a training."""
         with self.log.locked():
-            self._state.use(ranking)
+            self.state.use(ranking)
             self.round += 1
+            if ranking.n_labels:
+                self._coverage[ranking.n_labels] = ranking.mean_distance
 
     def _take_advice(self, advice: Advice) -> None:
-        self._advice = advice
+        self.advice = advice
 
     def _check(self, annotator: str) -> None:
         if annotator not in self.annotators:
@@ -449,7 +429,10 @@ class Session:
     def _about(self, annotator: str, node: Hashable) -> Hashable:
         """Check the annotator and return the id of the node as the graph has it."""
         self._check(annotator)
-        return self._state.id_of(self._position(node))
+        return self.node_at(self.position(node))
 
-    def _position(self, node: Hashable) -> int:
-        return int(self.graph.positions([node])[0])
+
+def unknown_node(name: Any) -> GraphError:
+    """Return the error about a node that the graph does not have."""
+    shown = f'"{shorten(name, 100)}"' if isinstance(name, str) else shorten(repr(name), 100)
+    return GraphError(f"There is no node {shown} in this graph.", node=name)

@@ -1,19 +1,23 @@
-"""Views of nodes: card, neighbourhood, answers and prediction."""
+"""Views of nodes: card, neighbourhood, answers and prediction; and the addresses of their pages."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
-from featprop.ids import name_to_text, to_jsonable
+from featprop.errors import GraphError
+from featprop.graph import UNKNOWN
+from featprop.ids import name_from_text, name_to_text, to_jsonable
 from featprop.labels import Annotation
 from featprop.web.common.card import Card, build_card, node_picture, node_title
+from featprop.web.common.features import Picture
 from featprop.web.common.formatting import clean_line
 from featprop.web.common.neighbourhood import (
     Neighbourhood,
@@ -21,17 +25,16 @@ from featprop.web.common.neighbourhood import (
     draw_neighbourhood,
     find_neighbourhood,
 )
-from featprop.web.page.addresses import node_address
-from featprop.web.page.session import Session
-from featprop.web.page.types import Prediction
+from featprop.web.page.ranking import Prediction
+from featprop.web.page.session import Session, unknown_node
 
-NO_CLASS = -1
-MAX_BUTTONS, LIKELIEST = 10, 5
-"""Classes up to which all have a button in reach, and those that have one beyond."""
 CHIPS = 12
 """Neighbours shown without unfolding."""
 PEEK_FIELDS, PEEK_CHARS = 3, 90
 """Columns of a neighbour shown on hover, and characters of each."""
+MAX_ADDRESS_CHARS = 2000
+"""Longer ids are named in addresses by a digest."""
+DIGEST = "digest-"
 
 
 @dataclass(frozen=True)
@@ -44,22 +47,17 @@ class View:
     neighbourhood: Neighbourhood  # its neighbours
     class_bar: Markup  # classes of all neighbours as one bar, and the neighbours as a drawing
     drawing: Markup
-    pictures: dict[int, Markup]  # pictures of the neighbours, by position
+    thumbs: dict[int, Markup]  # pictures of the neighbours, by position
     peeks: dict[int, str]  # first columns of the neighbours shown without unfolding, by position
     answer: Annotation | None  # answer and notes of the annotator
     notes: list[str]
     prediction: Prediction | None  # prediction of the model, if it may be shown and there is one
-    is_audit: bool = False  # whether it checks the model, so that predictions of it and its neighbours stay hidden
+    is_audit: bool  # whether it checks the model, so that predictions of it and its neighbours stay hidden
 
     @property
     def text(self) -> str:
         """Id as JSON, for forms."""
         return name_to_text(self.node)
-
-    @property
-    def address(self) -> str:
-        """Address of the node."""
-        return node_address(self.node)
 
 
 class NodeViews:
@@ -68,72 +66,90 @@ class NodeViews:
     def __init__(self, session: Session, images: Path | None = None) -> None:
         self.session, self.images = session, images
 
-    def view(self, node: Hashable, annotator: str, *, suggestion: bool) -> View:
-        """Return a node as `annotator` sees it, with the prediction if `suggestion` is true."""
-        session = self.session
-        position = int(session.graph.positions([node])[0])
-        classes = [str(name) for name in session.classes]
-        is_audit = session.is_audit(node)
-        suggestion = suggestion and not is_audit
-        answer, labels = session.answer(annotator, node), session.codes(annotator)
+    def view(self, node: Hashable, annotator: str, *, shown: bool) -> View:
+        """Return a node as an annotator sees it, with predictions if `shown` is true and it is not an audit node."""
+        session, graph = self.session, self.session.graph
+        position, is_audit = session.position(node), session.state.is_audit(node)
+        shown = shown and not is_audit
+        answer, labels, predictions = session.answer(annotator, node), session.codes(annotator), None
         if answer is None:
-            labels[position] = NO_CLASS
-        graph = session.graph
+            labels[position] = UNKNOWN
+        ranking = session.ranking
+        if shown and ranking is not None and ranking.probabilities is not None:
+            predictions = session.classes.codes_of(ranking.classes)[ranking.probabilities.argmax(axis=1)]
+            predictions[graph.positions(session.audit)] = UNKNOWN
         around = find_neighbourhood(
             graph,
             position,
             labels=labels,
-            predictions=self._predictions() if suggestion else None,
-            represented=set(session.represented(node).tolist()),
-            classes=classes,
-            link=self._link,
+            predictions=predictions,
+            represented=set() if ranking is None else set(ranking.represented(position).tolist()),
+            classes=[str(name) for name in session.classes],
+            link=lambda place: node_address(session.node_at(place)),
             seed=session.seed,
         )
         card = build_card(graph, position, self.images)
-        drawn = {} if card.picture is None else {n.position: node_picture(graph, n.position) for n in around.shown}
+        has_pictures = card.picture is not None
+        pictures = {each.position: node_picture(graph, each.position) for each in around.shown if has_pictures}
         return View(
             node,
             card,
             None if card.picture is None else Markup(card.picture),
             around,
             draw_class_bar(around),
-            draw_neighbourhood(around, drawn.get),
-            {place: Markup(found.svg('class="thumb" aria-hidden="true"')) for place, found in drawn.items() if found},
+            draw_neighbourhood(around, pictures.get),
+            {place: draw_thumb(picture) for place, picture in pictures.items()},
             {each.position: self._peek(each.position) for each in around.shown[:CHIPS]},
             answer,
             session.notes(annotator, node),
-            session.prediction(node) if suggestion else None,
+            session.prediction(node) if shown else None,
             is_audit,
         )
 
     def title(self, node: Hashable) -> str:
         """Return the title of a node."""
-        return node_title(self.session.graph, int(self.session.graph.positions([node])[0]))
+        return node_title(self.session.graph, self.session.position(node))
 
-    def _predictions(self) -> NDArray[np.intp] | None:
-        """Return the predicted class code of each node."""
-        ranking = self.session.ranking
-        if ranking is None or ranking.best is None:
-            return None
-        codes = np.array([self.session.classes.code(name) for name in ranking.classes], dtype=np.intp)
-        best: NDArray[np.intp] = codes[ranking.best]
-        best[self.session.graph.positions(self.session.audit)] = NO_CLASS
-        return best
+    def thumb(self, node: Hashable) -> Markup:
+        """Return a small picture of a node; empty without one."""
+        return draw_thumb(node_picture(self.session.graph, self.session.position(node)))
+
+    def find(self, text: str) -> Hashable:
+        """Return the node that a text names, as JSON, literally, or by the digest of a long id."""
+        names: list[Any] = [text]
+        with suppress(ValueError, KeyError, TypeError, RecursionError):
+            names.insert(0, name_from_text(text))
+        for name in names:
+            with suppress(GraphError, TypeError):
+                return self.session.node_at(self.session.position(name))
+        if text.startswith(DIGEST):
+            for node in self.session.graph.ids.tolist():
+                if isinstance(node, str) and len(node) > MAX_ADDRESS_CHARS // 12 and _digest(node) == text:
+                    return node
+        raise unknown_node(names[0])
 
     def _peek(self, position: int) -> str:
         """Return the first columns of a node in a few words."""
         fields = [field for field in build_card(self.session.graph, position, self.images).fields if field.text]
         return "\n".join(f"{field.name}: {clean_line(field.text, PEEK_CHARS)}" for field in fields[:PEEK_FIELDS])
 
-    def _link(self, position: int) -> str:
-        return node_address(self.session.graph.ids[[position]].tolist()[0])
+
+def draw_thumb(picture: Picture | None) -> Markup:
+    """Return a small picture; empty without one."""
+    return Markup() if picture is None else Markup(picture.svg('class="thumb" aria-hidden="true"'))
+
+
+def node_address(node: Hashable) -> str:
+    """Return the address of a node. Its id is written as JSON, so that 1 and "1" differ."""
+    name = quote(name_to_text(node), safe="")
+    return f"/nodes/{name if len(name) <= MAX_ADDRESS_CHARS else _digest(node)}"
 
 
 def to_json_view(view: View) -> dict[str, Any]:
     """Return a view as JSON."""
     return {
         "node": to_jsonable(view.node),
-        "address": view.address,
+        "address": node_address(view.node),
         "title": view.card.title,
         "fields": [asdict(field) for field in view.card.fields],
         "neighbours": {
@@ -149,7 +165,7 @@ def to_json_view(view: View) -> dict[str, Any]:
         },
         "answer": None if view.answer is None else to_json_act(view.answer),
         "notes": view.notes,
-        "prediction": None if view.prediction is None else to_json_prediction(view.prediction),
+        "prediction": to_json_prediction(view.prediction),
         "audit": view.is_audit,
     }
 
@@ -166,30 +182,17 @@ def to_json_act(act: Annotation) -> dict[str, Any]:
     }
 
 
-def to_json_prediction(prediction: Prediction) -> dict[str, Any]:
+def to_json_prediction(prediction: Prediction | None) -> dict[str, Any] | None:
     """Return a prediction as JSON; class names need not be text, so they are not keys."""
+    if prediction is None:
+        return None
+    shares = prediction.probabilities.items()
     return {
         "label": to_jsonable(prediction.label),
         "confidence": prediction.confidence,
-        "probabilities": [
-            {"class": to_jsonable(name), "probability": share} for name, share in prediction.probabilities.items()
-        ],
+        "probabilities": [{"class": to_jsonable(name), "probability": share} for name, share in shares],
     }
 
 
-def arrange_choices(
-    choices: list[dict[str, Any]], prediction: Prediction | None
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the answer buttons in reach and, beyond ten classes, all of them to search in.
-
-    Each has the probability of its class. Beyond ten classes, the five likeliest are in reach, with the keys 1 to 5.
-    """
-    shares = {} if prediction is None else {name_to_text(name): p for name, p in prediction.probabilities.items()}
-    every = [{"description": "", **choice, "share": shares.get(choice["text"])} for choice in choices]
-    if len(every) <= MAX_BUTTONS:
-        return every, []
-    likeliest = sorted(every, key=lambda choice: -(choice["share"] or 0.0))[:LIKELIEST]
-    return (
-        [{**choice, "key": str(place)} for place, choice in enumerate(likeliest, start=1)],
-        [{**choice, "key": ""} for choice in every],
-    )
+def _digest(node: Hashable) -> str:
+    return DIGEST + hashlib.blake2b(name_to_text(node).encode(), digest_size=16).hexdigest()
