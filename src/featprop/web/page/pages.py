@@ -57,7 +57,7 @@ def build_pages(session: Session, views: NodeViews, may_add: Collection[str], ne
     def page(request: Request, name: str, template: str | None = None, **values: Any) -> HTMLResponse:
         annotator, progress = annotator_of(request), values.pop("progress", None) or session.status()
         is_owner = annotator == session.owner
-        is_apart = progress["disagreements"] and session.is_shared
+        several = session.is_shared
         common = {
             "places": {
                 place: ("/" if place == "question" else f"/{place}", title)
@@ -68,15 +68,15 @@ def build_pages(session: Session, views: NodeViews, may_add: Collection[str], ne
             "graph_name": "" if session.log.path is None else session.log.path.stem,
             "annotator": annotator,
             "progress": progress,
-            "to_settle": len(session.disagreements(annotator)) if is_apart else 0,
-            "several": session.is_shared,
+            "to_settle": len(session.disagreements(annotator)) if several and progress["disagreements"] else 0,
+            "several": several,
             "choices": class_buttons(session.classes),
             "new_key": lambda: secrets.token_hex(16),
             "to_text": name_to_text,
             "node_address": node_address,
             "node_title": views.title,
             "may_add": annotator in may_add,
-            "can_train": sum(count > 0 for _, count in progress["classes"]) > 1,
+            "can_train": session.state.has_several_classes(),
             "is_owner": is_owner,
             "guide": guide,
             "limits": LIMITS,
@@ -152,7 +152,7 @@ def build_pages(session: Session, views: NodeViews, may_add: Collection[str], ne
     @routes.get("/classes")
     def classes(request: Request) -> HTMLResponse:
         check_owner(session.owner, annotator_of(request))
-        return page(request, "classes")
+        return page(request, "classes", progress=session.progress())
 
     @routes.get("/help")
     def help_page(request: Request) -> HTMLResponse:

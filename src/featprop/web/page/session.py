@@ -8,6 +8,7 @@ last finished ranking, so they are ready at once, while the model trains in the 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from itertools import islice
 from typing import Any
@@ -268,7 +269,7 @@ class Session:
     @property
     def is_shared(self) -> bool:
         """Whether several people label this graph or have labelled it."""
-        return len({*self.annotators, *self.state.people()}) > 1
+        return len(self.annotators) > 1 or len({*self.annotators, *self.state.people()}) > 1
 
     @property
     def ranking(self) -> Ranking | None:
@@ -301,22 +302,23 @@ class Session:
         held = [each for each in self.log.holding_of(node) if each.kind != "adjudicate"]
         return next((each for each in held if each.annotator == annotator), None)
 
-    def codes(self, annotator: str) -> NDArray[np.intp]:
-        """Return the class code of each node as an annotator may see it; -1 without a label."""
-        return self.state.codes(annotator, self.classes)
+    def visible_labels(self, annotator: str, nodes: Sequence[Hashable] | None = None) -> dict[Hashable, Hashable]:
+        """Return the labels, or those of some nodes, that an annotator may see.
+
+        They may not see those of nodes that they may still be asked for, so that answers stay independent.
+        """
+        found, hidden = self.state.decisions(nodes), self.state.hidden(annotator)
+        return {node: each.label for node, each in found.items() if each.label is not None and node not in hidden}
 
     def status(self) -> dict[str, Any]:
-        """Return what every question page shows of the progress."""
-        counts, skipped, disagreements = self.state.counts()
-        labelled = sum(counts.values())
+        """Return what every page shows of the progress."""
+        labelled = self.state.n_labelled()
         return {
             "nodes": self.graph.n_nodes,
             "labelled": labelled,
-            "skipped": skipped,
             "budget": self.budget,
             "seen": 0 if self.ranking is None else min(self.ranking.n_labels, labelled),
-            "classes": [(name, counts.get(name_to_text(name), 0)) for name in self.classes],
-            "disagreements": disagreements,
+            "disagreements": self.state.n_apart(),
             "training": "training" if self.trainer.is_training else "waiting",
             "failure": self.trainer.failure,
         }
@@ -324,11 +326,15 @@ class Session:
     def progress(self, annotator: str | None = None) -> dict[str, Any]:
         """Return the progress of the labelling; an annotator who is not the owner sees only their own count."""
         with self.log.locked():
+            drawn, decisions = self.log.audit(), self.state.decisions()
+            counts = Counter(name_to_text(each.label) for node, each in decisions.items() if node not in drawn)
             people = {**dict.fromkeys(self.annotators, 0), **self.state.people()}
             if annotator is not None and annotator != self.owner:
                 people = {annotator: people[annotator]}
             return {
                 **self.status(),
+                "skipped": counts[name_to_text(None)],
+                "classes": [(name, counts[name_to_text(name)]) for name in self.classes],
                 "annotators": people,
                 "hours": self.state.hours(),
                 "alpha": self.state.alpha(),
@@ -363,8 +369,7 @@ class Session:
         """
         if self.ranking is None:
             return {}
-        codes, classes = self.codes(annotator), self.classes
-        visible = {int(position): classes[codes[position]] for position in np.flatnonzero(codes >= 0)}
+        visible = {self.position(node): label for node, label in self.visible_labels(annotator).items()}
         found = {self.node_at(position): each for position, each in self.ranking.suspects(visible).items()}
         shown = (node for node in found if annotator == self.owner or self.answer(annotator, node) is not None)
         return {node: found[node] for node in islice(shown, limit)}
@@ -407,7 +412,7 @@ class Session:
         """Return the input of a training on the current labels."""
         with self.log.locked():
             labels, answered = self.state.labels(ties=False), self.state.answered()
-            left = MAX_RANKED if self.budget is None else self.budget - len(self.labels())
+            left = MAX_RANKED if self.budget is None else self.budget - self.state.n_labelled()
         excluded = tuple(node for node in answered if node not in labels)
         return Snapshot(labels, excluded, min(max(left, MIN_RANKED), MAX_RANKED))
 

@@ -4,7 +4,7 @@ The events of the label log are the only truth: views on them say what counts. T
 says: the ranking, the leases, and which nodes several people label. All are on one connection, so an answer, the end of
 its lease and the choice of the next question are one transaction.
 
-- ``held``: the current answers and verdicts. ``nodes``: what counts for each node that has one.
+- ``held``: the current answers and verdicts, of which `featprop.labels.agreement` decides what counts.
 - ``ranking``: nodes to ask for. ``shared``: nodes that several people label.
 - ``leases``: the questions of each annotator, in order; the first one is on their screen.
 """
@@ -13,21 +13,18 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import json
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from featprop.graph import UNKNOWN, Graph
+from featprop.graph import Graph
 from featprop.ids import name_to_text
 from featprop.labels import LabelLog
-from featprop.labels.agreement import Disagreement, krippendorff_alpha
+from featprop.labels.agreement import Decision, Disagreement, decide, krippendorff_alpha
 from featprop.labels.log import parse_label
-from featprop.web.page.classes import Classes
 from featprop.web.page.ranking import Ranking
 
 LEASE_S = 600.0
@@ -38,6 +35,8 @@ AUDIT_INTERVAL = 5
 """Every fifth question of a person is an audit question."""
 SPARES = 500
 """Nodes added to the ranking when it runs out."""
+MAX_LOOKUPS = 1000
+"""Nodes looked up one by one; for more, all answers are read."""
 HELD = """
 SELECT number, node, annotator, kind = 'adjudicate' AS is_verdict, substr(time, 1, 13) AS hour,
 CASE WHEN EXISTS (SELECT 1 FROM events WHERE kind = 'rename') THEN (
@@ -57,25 +56,14 @@ FROM standing AS event WHERE NOT EXISTS (
 )
 """
 """The last answer of each annotator and the last verdict of each node, with the class names of today."""
-NODES = """
-SELECT node, node IN (SELECT node FROM audit) AS is_audit,
-CASE WHEN min(label) IS max(label) THEN max(label) ELSE (
-    SELECT label FROM held AS vote WHERE vote.node = held.node AND label IS NOT NULL
-    GROUP BY is_verdict, label ORDER BY is_verdict DESC, count(*) DESC, max(number) DESC LIMIT 1
-) END AS label,
-max(is_verdict) = 0 AND min(label) IS NOT max(label) AS is_apart,
-max(is_verdict) = 0 AND min(label) IS NOT max(label) AND (
-    SELECT count(*) > 1 FROM (
-        SELECT count(*) AS people, max(count(*)) OVER () AS most FROM held AS vote
-        WHERE vote.node = held.node AND label IS NOT NULL GROUP BY label
-    ) WHERE people = most
-) AS is_tie
-FROM held GROUP BY node
+APART = """
+SELECT one.node FROM held AS one JOIN held AS other ON other.node = one.node AND other.number > one.number
+WHERE other.label <> one.label AND NOT one.is_verdict AND NOT other.is_verdict
+AND NOT EXISTS (SELECT 1 FROM held AS verdict WHERE verdict.node = one.node AND verdict.is_verdict)
 """
-"""The label that counts, as `featprop.labels.agreement.decide` finds it: a verdict, then most people, then the last."""
+"""Nodes with different labels that no one has settled."""
 TABLES = (
     f"VIEW held AS {HELD}",
-    f"VIEW nodes AS {NODES}",
     "TABLE ranking (place INTEGER PRIMARY KEY, node TEXT UNIQUE, why TEXT, represents INTEGER, has_model INTEGER)",
     "TABLE shared (node TEXT PRIMARY KEY) WITHOUT ROWID",
     """TABLE leases (annotator TEXT, node TEXT, place INTEGER, until REAL, why TEXT, rank INTEGER, represents INTEGER,
@@ -123,12 +111,12 @@ SELECT node IN (SELECT node FROM audit) FROM (
 ) ORDER BY place DESC LIMIT {AUDIT_INTERVAL - 1}
 """
 """Whether each of the annotator's last questions belongs to the audit."""
+LABELLED = "SELECT count(DISTINCT node) FROM held WHERE label IS NOT NULL AND node NOT IN (SELECT node FROM audit)"
 RESERVED = """
-SELECT count(*) FROM (
-    SELECT node FROM held WHERE label IS NOT NULL UNION SELECT node FROM leases
-) WHERE node NOT IN (SELECT node FROM audit)
+SELECT count(DISTINCT node) FROM leases WHERE node NOT IN (SELECT node FROM audit)
+AND NOT EXISTS (SELECT 1 FROM held WHERE held.node = leases.node AND label IS NOT NULL)
 """
-"""Number of nodes that are labelled or reserved, without those of the audit."""
+"""Number of reserved nodes that are neither labelled nor part of the audit."""
 HIDDEN = """
 SELECT node FROM held WHERE node IN (SELECT node FROM shared) GROUP BY node
 HAVING count(*) < ? AND max(is_verdict) = 0 AND max(annotator = ?) = 0
@@ -218,11 +206,9 @@ class State:
         """
         self._ask("DELETE FROM leases WHERE until < ?", self._clock())
         found = self._leased(annotator)
-        while len(found) <= ahead:
-            left = float("inf") if self.budget is None else self.budget - self._ask(RESERVED)[0][0]
-            if (found and left < self._n_annotators) or not self._reserve(annotator, left > 0):
-                break
-            found = self._leased(annotator)
+        left = self._left() if len(found) <= ahead else 0
+        while len(found) <= ahead and (not found or left >= self._n_annotators) and self._reserve(annotator, left > 0):
+            found, left = self._leased(annotator), left - 1
         return found
 
     def release(self, annotator: str, node: Hashable) -> None:
@@ -252,6 +238,12 @@ class State:
         for place, (node, represents) in enumerate(ranked):
             self._rank(place, node, Why.RANKED, represents, has_model)
         self._n_spares = 0
+
+    def _left(self) -> float:
+        """Return how many nodes may still be reserved until labels and reserved nodes reach the budget."""
+        if self.budget is None:
+            return float("inf")
+        return self.budget - self.n_labelled() - int(self._ask(RESERVED)[0][0])
 
     def _leased(self, annotator: str) -> list[Question]:
         rows = self._ask(
@@ -298,19 +290,44 @@ class State:
 
     # What counts
 
-    def counts(self) -> tuple[dict[str, int], int, int]:
-        """Return the number of labels of each class, and the numbers of nodes skipped by all and of disagreements."""
-        rows = self._ask("SELECT label, is_audit, count(*), sum(is_apart) FROM nodes GROUP BY label, is_audit")
-        labels = {label: count for label, is_audit, count, _ in rows if not is_audit}
-        skipped = labels.pop(None, 0)
-        return labels, skipped, sum(apart for *_, apart in rows)
+    def decisions(self, nodes: Sequence[Hashable] | None = None) -> dict[Hashable, Decision]:
+        """Return what counts for each node that has an answer, or for those of some nodes that have one."""
+        if nodes is None or len(nodes) > MAX_LOOKUPS:
+            rows = self._ask("SELECT node, label FROM held ORDER BY number")
+        else:
+            wanted = json.dumps([name_to_text(node) for node in nodes])
+            rows = self._ask("SELECT node, label FROM held WHERE node IN (SELECT value FROM json_each(?))", wanted)
+        labels: dict[str, set[str]] = {}
+        for node, label in rows:
+            labels.setdefault(node, set()).update([] if label is None else [label])
+        return {
+            node: decide(self.log.holding_of(node)) if len(found) > 1 else Decision(*map(parse_label, found or ["null"]))
+            for node, found in zip(map(parse_label, labels), labels.values(), strict=True)
+        }
 
     def labels(self, *, audit: bool = False, ties: bool = True) -> dict[Hashable, Hashable]:
         """Return the label of each labelled node outside the audit, or of each labelled audit node."""
-        rows = self._ask(
-            "SELECT node, label FROM nodes WHERE label IS NOT NULL AND is_audit = ? AND (? OR NOT is_tie)", audit, ties
-        )
-        return {parse_label(node): parse_label(label) for node, label in rows}
+        drawn = self.log.audit()
+        return {
+            node: each.label
+            for node, each in self.decisions().items()
+            if each.label is not None and (node in drawn) == audit and (ties or not each.is_tie)
+        }
+
+    def n_labelled(self) -> int:
+        """Return the number of labelled nodes outside the audit."""
+        ((count,),) = self._ask(LABELLED)
+        return int(count)
+
+    def n_apart(self) -> int:
+        """Return the number of open disagreements."""
+        ((count,),) = self._ask(f"SELECT count(DISTINCT node) FROM ({APART})")
+        return int(count)
+
+    def has_several_classes(self) -> bool:
+        """Return whether there are labels of two classes."""
+        ((is_so,),) = self._ask("SELECT min(label) < max(label) FROM held")
+        return bool(is_so)
 
     def answered(self) -> list[Hashable]:
         """Return the nodes with a current answer, and the audit nodes."""
@@ -332,27 +349,19 @@ class State:
     def apart(self, annotator: str | None = None) -> list[Disagreement]:
         """Return the open disagreements, except nodes that the annotator may still be asked for."""
         rows = self._ask(
-            "SELECT node, annotator, label FROM held WHERE label IS NOT NULL "
-            "AND node IN (SELECT node FROM nodes WHERE is_apart) ORDER BY number"
+            f"SELECT node, annotator, label FROM held WHERE label IS NOT NULL AND node IN ({APART}) ORDER BY number"
         )
-        hidden = set() if annotator is None else self._hidden(annotator)
-        found: dict[str, dict[str, Hashable]] = {}
+        hidden = set() if annotator is None else self.hidden(annotator)
+        found: dict[Hashable, dict[str, Hashable]] = {}
         for node, person, label in rows:
-            if node not in hidden:
-                found.setdefault(node, {})[person] = parse_label(label)
-        return [Disagreement(parse_label(node), answers) for node, answers in found.items()]
+            found.setdefault(parse_label(node), {})[person] = parse_label(label)
+        return [Disagreement(node, answers) for node, answers in found.items() if node not in hidden]
 
-    def codes(self, annotator: str, classes: Classes) -> NDArray[np.intp]:
-        """Return the class code of each node as an annotator may see it; -1 without a label.
-
-        Nodes that they may still be asked for have none, so that answers stay independent.
-        """
-        codes = np.full(self.graph.n_nodes, UNKNOWN, dtype=np.intp)
-        hidden = self._hidden(annotator)
-        rows = self._ask("SELECT node, label FROM nodes WHERE label IS NOT NULL")
-        shown = {parse_label(node): classes.codes.get(label, UNKNOWN) for node, label in rows if node not in hidden}
-        codes[self.graph.positions(shown)] = list(shown.values())
-        return codes
+    def hidden(self, annotator: str) -> set[Hashable]:
+        """Return the nodes that others have answered and the annotator may still be asked for."""
+        if self.overlap == 1:
+            return set()
+        return {parse_label(node) for (node,) in self._ask(HIDDEN, self.overlap, annotator)}
 
     def people(self) -> dict[str, int]:
         """Return the number of answers of each person."""
@@ -369,9 +378,6 @@ class State:
         for node, label in self._ask("SELECT node, label FROM held WHERE NOT is_verdict AND label IS NOT NULL"):
             given.setdefault(node, []).append(label)
         return krippendorff_alpha(given.values())
-
-    def _hidden(self, annotator: str) -> set[str]:
-        return {node for (node,) in self._ask(HIDDEN, self.overlap, annotator)} if self.overlap > 1 else set()
 
     def _ask(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         return self.log.query(query, *values)

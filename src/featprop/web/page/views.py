@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 from markupsafe import Markup
 
 from featprop.errors import GraphError
@@ -71,9 +72,13 @@ class NodeViews:
         session, graph = self.session, self.session.graph
         position, is_audit = session.position(node), session.state.is_audit(node)
         shown = shown and not is_audit
-        answer, labels, predictions = session.answer(annotator, node), session.codes(annotator), None
+        answer, predictions = session.answer(annotator, node), None
+        near = [*graph.adjacency.indices[slice(*graph.adjacency.indptr[position : position + 2])], position]
+        known = session.visible_labels(annotator, graph.ids[near].tolist())
         if answer is None:
-            labels[position] = UNKNOWN
+            known.pop(node, None)
+        labels = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
+        labels[graph.positions(known)] = session.classes.codes_of(known.values())
         ranking = session.ranking
         if shown and ranking is not None and ranking.probabilities is not None:
             predictions = session.classes.codes_of(ranking.classes)[ranking.probabilities.argmax(axis=1)]
