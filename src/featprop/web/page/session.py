@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -22,10 +23,10 @@ from featprop.evaluate.audit import add_to_audit
 from featprop.evaluate.audit_scoring import score_predictions
 from featprop.graph import Graph
 from featprop.ids import name_to_text
-from featprop.labels import Annotation, LabelLog
+from featprop.labels import Annotation, Kind, LabelLog
 from featprop.labels.agreement import Disagreement
 from featprop.labels.classes import match_known_classes
-from featprop.labels.log import ClassEntry, Outcome
+from featprop.labels.log import ClassEntry
 from featprop.models import DEFAULT_MODEL
 from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 from featprop.web.page.classes import Classes, class_keys, typed_name
@@ -148,15 +149,15 @@ class Session:
 
     def label(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
         """Store a label and return the annotator's earlier answer to the node, if any."""
-        return self._answer(annotator, self.log.answer, node, self.classes.meant(label), key)
+        return self._answer(Annotation(node, self.classes.meant(label), Kind.LABEL, annotator, key=key))
 
     def skip(self, annotator: str, node: Hashable, reason: str, key: str) -> Annotation | None:
         """Store a skip with its reason and return the annotator's earlier answer, if any."""
-        return self._answer(annotator, self.log.skip, node, reason, key)
+        return self._answer(Annotation(node, None, Kind.SKIP, annotator, key=key, text=reason))
 
     def adjudicate(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
         """Settle the label of a node people disagree on and return the earlier verdict, if any."""
-        return self._answer(annotator, self.log.adjudicate, node, self.classes.meant(label), key)
+        return self._answer(Annotation(node, self.classes.meant(label), Kind.VERDICT, annotator, key=key))
 
     def undo(self, annotator: str, key: str) -> Annotation | None:
         """Undo an annotator's last answer and return it; None if there is none.
@@ -167,7 +168,7 @@ class Session:
 
         def work() -> Annotation | None:
             undone = self.log.undo(annotator=annotator, round=self.round, key=key)
-            if undone is not None and undone.kind != "adjudicate" and self.answer(annotator, undone.node) is None:
+            if undone is not None and undone.kind is not Kind.VERDICT and self.answer(annotator, undone.node) is None:
                 self.state.ask_again(annotator, undone.node)
             return undone
 
@@ -185,21 +186,19 @@ class Session:
         with self.log.locked():
             return self.state.renew(annotator, node)
 
-    def _answer(
-        self, annotator: str, write: Callable[..., Outcome], node: Hashable, what: Any, key: str
-    ) -> Annotation | None:
+    def _answer(self, answer: Annotation) -> Annotation | None:
         """Write an answer, and reserve the next questions in the same transaction."""
-        node = self._about(annotator, node)
+        answer = replace(answer, node=self._about(answer.annotator, answer.node), round=self.round)
 
-        def work() -> Outcome:
-            outcome = write(node, what, annotator=annotator, round=self.round, key=key)
-            self.state.release(annotator, node)
-            self.state.questions(annotator, AHEAD)
-            return outcome
+        def work() -> Annotation | None:
+            before = self.log.append(answer)
+            self.state.release(answer.annotator, answer.node)
+            self.state.questions(answer.annotator, AHEAD)
+            return before
 
-        outcome = self.log.write_together(work)
+        before = self.log.write_together(work)
         self.trainer.request()
-        return outcome.before
+        return before
 
     # Classes
 
@@ -299,7 +298,7 @@ class Session:
 
     def answer(self, annotator: str, node: Hashable) -> Annotation | None:
         """Return an annotator's answer to a node, if any."""
-        held = [each for each in self.log.holding_of(node) if each.kind != "adjudicate"]
+        held = [each for each in self.log.holding_of(node) if each.kind is not Kind.VERDICT]
         return next((each for each in held if each.annotator == annotator), None)
 
     def visible_labels(self, annotator: str, nodes: Sequence[Hashable] | None = None) -> dict[Hashable, Hashable]:

@@ -49,13 +49,9 @@ CASE WHEN EXISTS (SELECT 1 FROM events WHERE kind = 'rename') THEN (
     )
     SELECT label FROM named ORDER BY number DESC LIMIT 1
 ) ELSE label END AS label
-FROM standing AS event WHERE NOT EXISTS (
-    SELECT 1 FROM standing AS later WHERE later.node = event.node AND later.number > event.number
-    AND (later.kind = 'adjudicate') = (event.kind = 'adjudicate')
-    AND (later.annotator = event.annotator OR event.kind = 'adjudicate')
-)
+FROM holding AS event
 """
-"""The last answer of each annotator and the last verdict of each node, with the class names of today."""
+"""The answers and verdicts that hold, with the class names of today."""
 APART = """
 SELECT one.node FROM held AS one JOIN held AS other ON other.node = one.node AND other.number > one.number
 WHERE other.label <> one.label AND NOT one.is_verdict AND NOT other.is_verdict
