@@ -65,7 +65,11 @@ def test_model_neither_learns_from_nor_ranks_audit_nodes(make_page: Make) -> Non
     snapshot = session.snapshot()
     assert not set(snapshot.labels) & set(session.audit)
     assert set(session.audit) <= set(snapshot.excluded)
-    assert (len(snapshot.labels), session.progress()["labelled"], session.progress()["audit"]["answered"]) == (20, 20, 5)
+    assert (len(snapshot.labels), session.progress()["labelled"], session.progress()["audit"]["answered"]) == (
+        20,
+        20,
+        5,
+    )
     learn(session)
     assert not set(session.graph.ids[session.ranking.nodes].tolist()) & set(session.audit)
     listed = {*session.least_certain(60), *session.contradicted(60)}

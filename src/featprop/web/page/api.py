@@ -19,11 +19,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from featprop.errors import ParameterError, shorten, unknown_choice
+from featprop.errors import shorten, unknown_choice
 from featprop.evaluate import Interval
 from featprop.ids import from_jsonable, to_jsonable
 from featprop.labels import LabelLog, export_labels, label_studio_config
-from featprop.web.page.responses import Refusal
+from featprop.web.page.responses import RequestError
 from featprop.web.page.review import LISTS
 from featprop.web.page.security import annotator_of, check_owner
 from featprop.web.page.session import Session
@@ -197,7 +197,7 @@ def _add_actions(routes: APIRouter, session: Session, may_add: Collection[str]) 
         """Add a class, if you may; `new` is false if it already exists."""
         if annotator not in may_add:
             hint = "Ask whoever started featprop, or skip the node and give the class as the reason."
-            raise Refusal(403, "You may not add classes.", hint=hint, parameter="annotator", value=annotator)
+            raise RequestError(403, "You may not add classes.", hint=hint, parameter="annotator", value=annotator)
         added, is_new = session.add_class(name, annotator)
         return {"class": to_jsonable(added), "new": is_new, "classes": class_names()}
 

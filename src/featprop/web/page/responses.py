@@ -36,7 +36,7 @@ STATUS = {GraphError: 404, LabelError: 409, ParameterError: 422, FileError: 503}
 DISK_FULL_CODES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE})
 
 
-class Refusal(ParameterError):
+class RequestError(ParameterError):
     """An error with a status of its own."""
 
     def __init__(self, status: int, message: str, **fields: Any) -> None:
@@ -60,7 +60,7 @@ def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(FeatpropError)
     def refuse(request: Request, error: FeatpropError) -> Response:
         status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 500)
-        if isinstance(error, Refusal):
+        if isinstance(error, RequestError):
             status = error.status
         if isinstance(error, FileError) and getattr(error.__cause__, "sqlite_errorcode", None) in DISK_FULL_CODES:
             status = 507

@@ -17,7 +17,7 @@ from featprop.errors import unknown_choice
 from featprop.ids import name_to_text
 from featprop.web.common.palette import abbreviate_classes, class_css
 from featprop.web.page.ranking import Prediction
-from featprop.web.page.responses import Refusal
+from featprop.web.page.responses import RequestError
 from featprop.web.page.security import annotator_of, check_owner
 from featprop.web.page.session import Session
 from featprop.web.page.views import NodeViews
@@ -94,9 +94,9 @@ def add_review(
         """Return the answers to a node that an annotator may see, with the marks of their classes."""
         answers: dict[str, Hashable] = {}
         if key == "disagreements":
-            answers = {"Settled": each.label for each in session.settled() if each.node == node}
+            verdicts = [each.label for each in session.settled() if each.node == node]
             open_ones = [each.answers for each in session.disagreements(annotator) if each.node == node]
-            answers = answers or dict(*open_ones)
+            answers = {"Settled": verdicts[-1]} if verdicts else dict(*open_ones)
         elif key == "looks-wrong" and node in session.labels():
             answers = {"Label": session.labels()[node]}
         classes = session.classes
@@ -123,7 +123,7 @@ def add_review(
     @routes.get("/review/{key}")
     def stream(request: Request, key: str, node: str | None = None, after: str | None = None) -> HTMLResponse:
         if key not in LISTS:
-            raise Refusal(404, str(unknown_choice("list", key, LISTS)))
+            raise RequestError(404, str(unknown_choice("list", key, LISTS)))
         annotator, shown = annotator_of(request), not session.blind or key != "disagreements"
         if key == "disagreements":
             check_owner(session.owner, annotator)

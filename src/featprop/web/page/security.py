@@ -25,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from featprop.web.page.responses import Refusal, error_response
+from featprop.web.page.responses import RequestError, error_response
 
 MAX_BODY_BYTES = 1 << 20
 """An id may be long."""
@@ -137,7 +137,7 @@ class Guard:
 
         try:
             answer = self._answer(Request(scope))
-        except Refusal as refusal:
+        except RequestError as refusal:
             answer = error_response(scope, refusal, refusal.status)
         await (answer or self.app)(scope, receive_limited, send)
 
@@ -146,19 +146,21 @@ class Guard:
         headers, is_read = request.headers, request.method in SAFE_METHODS
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
-            raise Refusal(413, TOO_LARGE, parameter="Content-Length")
+            raise RequestError(413, TOO_LARGE, parameter="Content-Length")
         if request.url.path.startswith("/static/") and is_read:
             return None
         kind, _, bearer = headers.get("authorization", "").partition(" ")
         is_bearer = kind.lower() == "bearer"
         link = request.query_params.get("token") if request.url.path == "/" and request.method == "GET" else None
-        annotator = self.tokens.annotator(link or (bearer.strip() if is_bearer else request.cookies.get(self.cookie, "")))
+        annotator = self.tokens.annotator(
+            link or (bearer.strip() if is_bearer else request.cookies.get(self.cookie, ""))
+        )
         if annotator is None and request.url.path.startswith("/api/"):
             hint = "Send your token as Authorization: Bearer TOKEN."
-            raise Refusal(401, "The request has no valid token.", hint=hint, parameter="token")
+            raise RequestError(401, "The request has no valid token.", hint=hint, parameter="token")
         if annotator is None:
             hint = "Ask whoever started featprop for it."
-            raise Refusal(401, "This page needs your personal link.", hint=hint, parameter="token")
+            raise RequestError(401, "This page needs your personal link.", hint=hint, parameter="token")
         if link:
             answer = RedirectResponse("/", status_code=303, headers={"Referrer-Policy": "no-referrer"})
             answer.set_cookie(self.cookie, link, httponly=True, samesite="lax", path="/")
@@ -166,7 +168,7 @@ class Guard:
         if not is_read and not is_bearer and (foreign := _foreign_header(headers, request.url.scheme)):
             message = f"This change does not come from the labelling page ({foreign[:200]})."
             hint = "Use the page itself, or send your token as Authorization: Bearer TOKEN."
-            raise Refusal(403, message, hint=hint, parameter="Origin", value=foreign)
+            raise RequestError(403, message, hint=hint, parameter="Origin", value=foreign)
         request.scope["annotator"] = annotator
         return None
 
@@ -180,7 +182,9 @@ def annotator_of(request: Request) -> str:
 def check_owner(owner: str, annotator: str) -> None:
     """Refuse what only the owner may do."""
     if annotator != owner:
-        raise Refusal(403, "Only the person who started featprop may do this.", parameter="annotator", value=annotator)
+        raise RequestError(
+            403, "Only the person who started featprop may do this.", parameter="annotator", value=annotator
+        )
 
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

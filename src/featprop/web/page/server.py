@@ -21,7 +21,7 @@ from featprop.web.common.card import MEDIA_TYPES, find_image
 from featprop.web.common.palette import class_stylesheet
 from featprop.web.page.api import build_api
 from featprop.web.page.pages import build_pages
-from featprop.web.page.responses import Refusal, add_error_handlers
+from featprop.web.page.responses import RequestError, add_error_handlers
 from featprop.web.page.security import Guard, Tokens
 from featprop.web.page.session import Session
 from featprop.web.page.views import NodeViews
@@ -72,7 +72,7 @@ def build_application(
     def image(path: str) -> FileResponse:
         found = None if images is None else find_image(images, path)
         if found is None:
-            raise Refusal(404, f"There is no image {path[:100]!r}.", parameter="path", value=path)
+            raise RequestError(404, f"There is no image {path[:100]!r}.", parameter="path", value=path)
         headers = {"Cache-Control": "private, max-age=3600"}
         return FileResponse(found, media_type=MEDIA_TYPES[found.suffix.lower()], headers=headers)
 

@@ -211,9 +211,7 @@ class Session:
         """Add a class; return it as stored (a number if it looks like one) and whether it is new."""
         if not self.open_classes:
             hint = "Ask whoever started featprop to add it to `classes`."
-            raise ParameterError(
-                "This session has a fixed set of classes.", hint=hint, parameter="classes", value=name
-            )
+            raise ParameterError("This session has a fixed set of classes.", hint=hint, parameter="classes", value=name)
         with self.log.locked():
             classes = self.classes
             found = classes.find(name)
@@ -260,7 +258,9 @@ class Session:
                 self.log.describe_class(name, key=each.key, description=each.description)
         now = self.log.class_entries()
         new = dict(zip([name_to_text(each.name) for each in now], class_keys(now), strict=True))
-        old = [(each.name, key, new[name_to_text(each.name)]) for each, key in zip(before, class_keys(before), strict=True)]
+        old = [
+            (each.name, key, new[name_to_text(each.name)]) for each, key in zip(before, class_keys(before), strict=True)
+        ]
         return {str(name): (key, moved) for name, key, moved in old if key != moved}
 
     # What holds now

@@ -297,7 +297,9 @@ class State:
         for node, label in rows:
             labels.setdefault(node, set()).update([] if label is None else [label])
         return {
-            node: decide(self.log.holding_of(node)) if len(found) > 1 else Decision(*map(parse_label, found or ["null"]))
+            node: decide(self.log.holding_of(node))
+            if len(found) > 1
+            else Decision(*map(parse_label, found or ["null"]))
             for node, found in zip(map(parse_label, labels), labels.values(), strict=True)
         }
 
