@@ -147,7 +147,7 @@ def label(
                 budget=budget,
                 audit=audit,
                 blind=blind,
-                open_classes=bool(adding),
+                may_add=adding,
                 guide=instructions,
                 worker=worker,
             )
@@ -161,9 +161,7 @@ def label(
             typer.echo(f"Nodes drawn for checking the model: {len(session.audit):,}; {more}", err=True)
         bound, tokens = listener.getsockname()[1], Tokens(people)
         hosts = allowed_hosts(host)
-        page = build_application(
-            session, tokens, hosts=hosts, port=bound, images=images, may_add=adding, next_command=training
-        )
+        page = build_application(session, tokens, hosts=hosts, port=bound, images=images, next_command=training)
         typer.echo("Selecting the first nodes", err=True)
         with showing_progress():
             session.start()

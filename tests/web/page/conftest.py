@@ -16,7 +16,7 @@ import pytest
 
 from featprop.graph import Graph
 from featprop.labels import Annotation, LabelLog
-from featprop.web.page.ranking import Ranking, Setup, compute_ranking
+from featprop.web.page.ranking import Ranking, compute_ranking
 from featprop.web.page.security import Guard, Tokens, allowed_hosts
 from featprop.web.page.server import build_application, make_server
 from featprop.web.page.session import Session
@@ -55,7 +55,7 @@ def learn(session: Session) -> None:
     snapshot = session.snapshot()
     key = (id(session.graph), snapshot.wanted)
     if snapshot.labels or snapshot.excluded or key not in FIRST:
-        ranking = compute_ranking(Setup(session.graph, "featprop-diffused", "ridge", 0), snapshot)
+        ranking = compute_ranking(session.graph, snapshot)
         session.take_ranking(ranking)
         if not snapshot.labels and not snapshot.excluded:
             FIRST[key] = session.graph, ranking
@@ -100,12 +100,11 @@ class Page:
     """A session, its tokens and the application."""
 
     def __init__(self, graph: Graph, path: Path | None = None, *, images: Path | None = None, **options: Any) -> None:
-        may_add = options.pop("may_add", None)
         self.log = LabelLog(path)
         self.session = Session(graph, self.log, **{"classes": CLASSES, **options})
         learn(self.session)
         self.tokens = Tokens(self.session.annotators)
-        self.images, self.may_add = images, may_add
+        self.images = images
         self.app = self.at("127.0.0.1", PORT)
 
     def at(self, host: str, port: int) -> Guard:
@@ -116,7 +115,6 @@ class Page:
             hosts=allowed_hosts(host),
             port=port,
             images=self.images,
-            may_add=self.may_add,
             next_command="featprop train g --labels g.labels",
         )
 

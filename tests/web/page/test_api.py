@@ -165,7 +165,13 @@ def test_ids_can_have_any_length(make_page: MakePage, payments_of: Callable[...,
 
 
 def test_fixed_classes_cannot_be_extended(make_page: MakePage) -> None:
-    assert make_page(open_classes=False).script().post("/api/classes", {"name": "mule"}).status_code == 403
+    assert (
+        make_page(annotators=("ada", "grace"), may_add=[])
+        .script("grace")
+        .post("/api/classes", {"name": "mule"})
+        .status_code
+        == 403
+    )
 
 
 def test_progress_counts(page: Any) -> None:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Annotated, Any, get_type_hints
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, create_model
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from featprop.errors import shorten, unknown_choice
+from featprop.errors import unknown_choice
 from featprop.evaluate import Interval
 from featprop.ids import from_jsonable, to_jsonable
 from featprop.labels import LabelLog, export_labels, label_studio_config
@@ -32,8 +32,6 @@ from featprop.web.page.views import NodeViews, node_address, to_json_act, to_jso
 
 MAX_KEY_CHARS, MAX_REASON_CHARS, MAX_NOTE_CHARS = 100, 1000, 10_000
 MAX_CLASS_CHARS, MAX_DESCRIPTION_CHARS = 200, 1000
-MAX_LABEL_CHARS = 2000
-"""Maximum length of a label as JSON."""
 STRICT = ConfigDict(extra="forbid", strict=True)
 CONFIGURATION = "label-studio-config"
 DOWNLOADS = {
@@ -55,33 +53,19 @@ def _decode(value: Any) -> Any:
     raise ValueError("send text, a number or the JSON of an id, the way /api/next returns it")
 
 
-def _check_length(value: Any) -> Any:
-    if len(json.dumps(value)) > MAX_LABEL_CHARS:
-        raise ValueError(f"{shorten(json.dumps(value), 100)} is too long")
-    return value
-
-
-def _check_note(text: str) -> str:
-    if not text.strip():
-        raise ValueError("the note is empty")
-    return text.strip()
-
-
 Key = Annotated[str, Field(min_length=1, max_length=MAX_KEY_CHARS, description="Idempotency key, new for each action.")]
 Node = Annotated[Any, AfterValidator(_decode), Field(description="Id of a node, as /api/next returns it.")]
-Label = Annotated[
-    Any, BeforeValidator(_check_length), AfterValidator(_decode), Field(description="One of the classes.")
-]
-Reason = Annotated[str, Field(max_length=MAX_REASON_CHARS)]
-Note = Annotated[str, Field(min_length=1, max_length=MAX_NOTE_CHARS), AfterValidator(_check_note)]
+Label = Annotated[Any, AfterValidator(_decode), Field(description="One of the classes.")]
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_REASON_CHARS)]
+Note = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NOTE_CHARS)]
 Name = Annotated[str, Field(min_length=1, max_length=MAX_CLASS_CHARS)]
-Description = Annotated[str, Field(max_length=MAX_DESCRIPTION_CHARS)]
+Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_DESCRIPTION_CHARS)]
 
 
-def build_api(session: Session, views: NodeViews, may_add: Collection[str]) -> APIRouter:
+def build_api(session: Session, views: NodeViews) -> APIRouter:
     """Return the routes below ``/api`` and those of the forms."""
     routes = APIRouter()
-    _add_actions(routes, session, may_add)
+    _add_actions(routes, session)
 
     @routes.get("/api/next")
     def next_question(request: Request) -> dict[str, Any]:
@@ -148,7 +132,7 @@ def build_api(session: Session, views: NodeViews, may_add: Collection[str]) -> A
     return routes
 
 
-def _add_actions(routes: APIRouter, session: Session, may_add: Collection[str]) -> None:
+def _add_actions(routes: APIRouter, session: Session) -> None:
     """Add everything an annotator can do, as JSON and as a form."""
 
     def action(path: str) -> Callable[[Callable[..., dict[str, Any]]], None]:
@@ -170,7 +154,7 @@ def _add_actions(routes: APIRouter, session: Session, may_add: Collection[str]) 
     @action("skips")
     def skip(annotator: str, node: Node, key: Key, reason: Reason = "") -> dict[str, Any]:
         """Skip a node you cannot label, with a reason. A repeated key changes nothing."""
-        before = session.skip(annotator, node, reason.strip(), key)
+        before = session.skip(annotator, node, reason, key)
         return asked(annotator, saved="skip", node=to_jsonable(node), before=before and to_jsonable(before.label))
 
     @action("undo")
@@ -195,7 +179,7 @@ def _add_actions(routes: APIRouter, session: Session, may_add: Collection[str]) 
     @action("classes")
     def add_class(annotator: str, name: Name) -> dict[str, Any]:
         """Add a class, if you may; `new` is false if it already exists."""
-        if annotator not in may_add:
+        if annotator not in session.may_add:
             hint = "Ask whoever started featprop, or skip the node and give the class as the reason."
             raise RequestError(403, "You may not add classes.", hint=hint, parameter="annotator", value=annotator)
         added, is_new = session.add_class(name, annotator)
@@ -211,7 +195,7 @@ def _add_actions(routes: APIRouter, session: Session, may_add: Collection[str]) 
     def describe_class(annotator: str, label: Label, description: Description) -> dict[str, Any]:
         """Describe a class. For the owner."""
         check_owner(session.owner, annotator)
-        session.describe_class(label, description.strip(), annotator)
+        session.describe_class(label, description, annotator)
         return {"class": to_jsonable(label), "classes": class_names()}
 
     @action("classes/remove")

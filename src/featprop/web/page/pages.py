@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -49,7 +49,7 @@ LIMITS = {
 }
 
 
-def build_pages(session: Session, views: NodeViews, may_add: Collection[str], next_command: str = "") -> APIRouter:
+def build_pages(session: Session, views: NodeViews, next_command: str = "") -> APIRouter:
     """Return the routes of the pages; `next_command` is what to run when all nodes are labelled."""
     routes = APIRouter(include_in_schema=False)
     guide = render_guide(session.guide)
@@ -75,7 +75,7 @@ def build_pages(session: Session, views: NodeViews, may_add: Collection[str], ne
             "to_text": name_to_text,
             "node_address": node_address,
             "node_title": views.title,
-            "may_add": annotator in may_add,
+            "may_add": annotator in session.may_add,
             "can_train": session.state.has_several_classes(),
             "is_owner": is_owner,
             "guide": guide,

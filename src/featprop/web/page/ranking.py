@@ -13,14 +13,8 @@ from featprop.evaluate import Advice
 from featprop.evaluate.diagnostics import contradiction, neighbour_shares, uncertainty
 from featprop.graph import Graph
 
-
-class Setup(NamedTuple):
-    """What all trainings of a session have in common."""
-
-    graph: Graph
-    strategy: str
-    model: str
-    seed: int
+SEED = 0
+"""Seed of all random choices."""
 
 
 class Snapshot(NamedTuple):
@@ -59,25 +53,8 @@ class Ranking:
     held_out: NDArray[np.float32] | None = None  # class probabilities of those without their label, if known
 
     def renamed(self, old: Hashable, new: Hashable) -> Ranking:
-        """Return the ranking with a class renamed, or merged into another one."""
-        if old not in self.classes or self.probabilities is None:
-            return self
-        if new not in self.classes:
-            return replace(self, classes=tuple(new if name == old else name for name in self.classes))
-        kept = [place for place, name in enumerate(self.classes) if name != old]
-        one, other = self.classes.index(old), self.classes.index(new)
-
-        def merged(shares: NDArray[np.float32]) -> NDArray[np.float32]:
-            shares = shares.copy()
-            shares[:, other] += shares[:, one]
-            return shares[:, kept]
-
-        return replace(
-            self,
-            classes=tuple(self.classes[place] for place in kept),
-            probabilities=merged(self.probabilities),
-            held_out=None if self.held_out is None else merged(self.held_out),
-        )
+        """Return the ranking with a class renamed; two columns with one name are a merged class."""
+        return replace(self, classes=tuple(new if name == old else name for name in self.classes))
 
     def represented(self, node: int) -> NDArray[np.intp]:
         """Return the nodes that a ranked node represents; none for other nodes."""
@@ -93,14 +70,14 @@ class Ranking:
 
         The most suspicious one comes first: the one whose label is the least probable.
         """
-        found = []
-        if self.held_out is not None:
-            codes = {name: code for code, name in enumerate(self.classes)}
-            for node, row in zip(self.labelled.tolist(), self.held_out, strict=True):
-                code = codes.get(labels.get(node))
-                if code is not None and row.argmax() != code:
-                    found.append((float(row[code]), node, self._prediction(row)))
-        return {node: prediction for _, node, prediction in sorted(found, key=lambda each: each[0])}
+        if self.held_out is None:
+            return {}
+        doubted = []
+        for node, row in zip(self.labelled.tolist(), self.held_out, strict=True):
+            prediction, label = self._prediction(row), labels.get(node)
+            if label in prediction.probabilities and prediction.label != label:
+                doubted.append((prediction.probabilities[label], node, prediction))
+        return {node: prediction for _, node, prediction in sorted(doubted, key=lambda each: each[0])}
 
     def least_certain(self) -> NDArray[np.intp]:
         """Return all nodes, least certain predictions first; none without a model."""
@@ -117,24 +94,26 @@ class Ranking:
         return order[scores[order] > 0]
 
     def _prediction(self, shares: NDArray[np.float32]) -> Prediction:
-        row, best = shares.tolist(), int(shares.argmax())
-        return Prediction(self.classes[best], row[best], dict(zip(self.classes, row, strict=True)))
+        probabilities: dict[Hashable, float] = dict.fromkeys(self.classes, 0.0)
+        for name, share in zip(self.classes, shares.tolist(), strict=True):
+            probabilities[name] += share
+        label = max(probabilities, key=lambda name: probabilities[name])
+        return Prediction(label, probabilities[label], probabilities)
 
 
-def compute_ranking(setup: Setup, snapshot: Snapshot) -> Ranking:
+def compute_ranking(graph: Graph, snapshot: Snapshot) -> Ranking:
     """Fit the model to the labels, if there are two classes, and rank the next nodes."""
     from featprop.active import select
     from featprop.models import seeded_model
     from featprop.propagation import coverage
     from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 
-    graph = setup.graph
     nodes, labels = list(snapshot.labels), list(snapshot.labels.values())
     labelled = graph.positions(nodes)
     ranking = Ranking(len(nodes), coverage(graph, labelled).mean_distance if nodes else float("nan"))
     fitted = None
     if len(set(labels)) > 1:
-        fitted = seeded_model(setup.seed, setup.model).fit(graph, nodes, labels)
+        fitted = seeded_model(SEED).fit(graph, nodes, labels)
         ranking = replace(
             ranking,
             classes=fitted.class_names_,
@@ -147,17 +126,15 @@ def compute_ranking(setup: Setup, snapshot: Snapshot) -> Ranking:
     wanted = min(snapshot.wanted, int(is_open.sum()))
     if wanted == 0:
         return ranking
-    chooser = DEFAULT_STRATEGY if strategy_class(setup.strategy).needs and fitted is None else setup.strategy
-    looks = fitted is not None and strategy_class(chooser).looks_at_model()
+    looks = fitted is not None and strategy_class(DEFAULT_STRATEGY).looks_at_model()
     picks = select(
         graph,
         wanted,
-        strategy=chooser,
         labelled=nodes,
         labels=labels if looks else None,
         exclude=snapshot.excluded,
         model=fitted if looks else None,
-        random_state=setup.seed,
+        random_state=SEED,
     )
     is_open[picks.positions] = False
     order = ranking.least_certain()
@@ -165,15 +142,14 @@ def compute_ranking(setup: Setup, snapshot: Snapshot) -> Ranking:
     return replace(ranking, nodes=picks.positions, represents=picks.represents, nearest=picks.nearest, spares=spares)
 
 
-def compute_advice(setup: Setup, labels: Mapping[Hashable, Hashable]) -> Advice | None:
+def compute_advice(graph: Graph, labels: Mapping[Hashable, Hashable]) -> Advice | None:
     """Return advice on a model of these labels; None if every node is labelled."""
     from featprop.evaluate import advise
     from featprop.models import seeded_model
 
-    if len(labels) == setup.graph.n_nodes:
+    if len(labels) == graph.n_nodes:
         return None
-    model = seeded_model(setup.seed, setup.model).fit(setup.graph, list(labels), list(labels.values()))
-    return advise(setup.graph, model)
+    return advise(graph, seeded_model(SEED).fit(graph, list(labels), list(labels.values())))
 
 
 def _similar(graph: Graph, nearest: NDArray[np.intp], nodes: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import resource
 import socket
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -50,11 +50,9 @@ def build_application(
     hosts: Sequence[str],
     port: int,
     images: Path | None = None,
-    may_add: Collection[str] | None = None,
     next_command: str = "",
 ) -> Guard:
     """Return the labelling page as an ASGI application."""
-    adders = {session.owner, *(session.annotators if may_add is None else may_add)} if session.open_classes else set()
     app = FastAPI(
         title="featprop label",
         version=featprop.__version__,
@@ -65,8 +63,8 @@ def build_application(
         redirect_slashes=False,
     )
     views = NodeViews(session, images)
-    app.include_router(build_api(session, views, adders))
-    app.include_router(build_pages(session, views, adders, next_command))
+    app.include_router(build_api(session, views))
+    app.include_router(build_pages(session, views, next_command))
 
     @app.get("/images/{path:path}", include_in_schema=False)
     def image(path: str) -> FileResponse:

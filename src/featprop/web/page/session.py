@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -27,10 +27,8 @@ from featprop.labels import Annotation, Kind, LabelLog
 from featprop.labels.agreement import Disagreement
 from featprop.labels.classes import match_known_classes
 from featprop.labels.log import ClassEntry
-from featprop.models import DEFAULT_MODEL
-from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 from featprop.web.page.classes import Classes, class_keys, typed_name
-from featprop.web.page.ranking import Prediction, Ranking, Setup, Snapshot
+from featprop.web.page.ranking import SEED, Prediction, Ranking, Snapshot
 from featprop.web.page.state import Question, State
 from featprop.web.page.trainer import Trainer, Worker
 
@@ -64,14 +62,10 @@ class Session:
         Number of audit nodes to draw, unless the log has them already. Every fifth question is one.
     blind
         Whether predictions stay hidden until an annotator asks for them.
-    open_classes
-        Whether annotators may add classes.
+    may_add
+        Annotators who may add classes, besides the owner; all of them by default.
     guide
         Instructions for annotators, in Markdown.
-    seed
-        Seed of all random choices.
-    strategy, model
-        Names of the strategy and the model.
     worker
         Process that trains; a new one by default.
     clock
@@ -89,11 +83,8 @@ class Session:
         budget: int | None = None,
         audit: int = 0,
         blind: bool = False,
-        open_classes: bool = True,
+        may_add: Collection[str] | None = None,
         guide: str = "",
-        seed: int = 0,
-        strategy: str = DEFAULT_STRATEGY,
-        model: str = DEFAULT_MODEL,
         worker: Worker | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -103,13 +94,13 @@ class Session:
             raise ParameterError(message, parameter="overlap", value=overlap)
         if budget is not None and budget < 1:
             raise ParameterError(f"`budget` must be at least 1, not {budget}.", parameter="budget", value=budget)
-        strategy_class(strategy)
         self.graph, self.log = graph, log
         self.annotators, self.owner, self.budget = tuple(annotators), annotators[0], budget
-        self.blind, self.open_classes, self.guide, self.seed = blind, open_classes, guide, seed
+        self.may_add = {self.owner, *(annotators if may_add is None else may_add)}
+        self.blind, self.guide = blind, guide
         self.round = 0
         if audit > len(log.audit()):
-            add_to_audit(log, graph, audit - len(log.audit()), random_state=seed)
+            add_to_audit(log, graph, audit - len(log.audit()), random_state=SEED)
         known = {each.node for each in log.holding()} | log.audit().keys()
         strange = [repr(node) for node in known if not graph.has(node)]
         if strange:
@@ -120,12 +111,11 @@ class Session:
             )
         entries = [each if isinstance(each, ClassEntry) else ClassEntry(each) for each in classes]
         self.moved_keys = self._name_classes(entries)
-        self.state = State(graph, log, overlap=overlap, budget=budget, n_annotators=people, seed=seed, clock=clock)
+        self.state = State(graph, log, overlap=overlap, budget=budget, n_annotators=people, clock=clock)
         self.advice: Advice | None = None
         self._coverage: dict[int, float] = {}
         self._audit_score: tuple[object, AuditScore | None] = (None, None)
-        setup = Setup(graph, strategy, model, seed)
-        self.trainer = Trainer(setup, self.snapshot, self.take_ranking, self._take_advice, worker)
+        self.trainer = Trainer(graph, self.snapshot, self.take_ranking, self._take_advice, worker)
 
     def start(self) -> None:
         """Compute the first ranking, then train in the background."""
@@ -209,9 +199,6 @@ class Session:
 
     def add_class(self, name: str, annotator: str = "") -> tuple[Hashable, bool]:
         """Add a class; return it as stored (a number if it looks like one) and whether it is new."""
-        if not self.open_classes:
-            hint = "Ask whoever started featprop to add it to `classes`."
-            raise ParameterError("This session has a fixed set of classes.", hint=hint, parameter="classes", value=name)
         with self.log.locked():
             classes = self.classes
             found = classes.find(name)
@@ -231,8 +218,7 @@ class Session:
             new = typed_name(name) if found is None else found
             if name_to_text(new) != name_to_text(old):
                 self.log.rename_class(old, new, annotator=annotator)
-                if self.ranking is not None:
-                    self.state.ranking = self.ranking.renamed(old, new)
+                self.state.ranking = self.ranking and self.ranking.renamed(old, new)
         self.trainer.request()
         return new
 

@@ -25,7 +25,7 @@ from featprop.ids import name_to_text
 from featprop.labels import LabelLog
 from featprop.labels.agreement import Decision, Disagreement, decide, krippendorff_alpha
 from featprop.labels.log import parse_label
-from featprop.web.page.ranking import Ranking
+from featprop.web.page.ranking import SEED, Ranking
 
 LEASE_S = 600.0
 """Time a node stays reserved without a sign of life."""
@@ -165,8 +165,6 @@ class State:
         Number of labels wanted; None for all nodes.
     n_annotators
         Number of annotators.
-    seed
-        Seed of the choice of shared nodes.
     clock
         Monotonic clock of the leases.
     """
@@ -179,7 +177,6 @@ class State:
         overlap: int = 1,
         budget: int | None = None,
         n_annotators: int = 1,
-        seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.graph, self.log, self.overlap, self.budget = graph, log, overlap, budget
@@ -189,7 +186,7 @@ class State:
         for table in TABLES:
             self._ask(f"CREATE TEMP {table}")
         if overlap > 1:
-            for text in filter(lambda text: _is_shared(seed, text), map(name_to_text, graph.ids)):
+            for text in filter(lambda text: _is_shared(text), map(name_to_text, graph.ids)):
                 self._ask("INSERT INTO shared VALUES (?)", text)
 
     # Questions
@@ -381,7 +378,7 @@ class State:
         return self.log.query(query, *values)
 
 
-def _is_shared(seed: int, node: str) -> bool:
+def _is_shared(node: str) -> bool:
     """Return whether several people label a node, chosen by a hash that is the same on every day."""
-    digest = hashlib.blake2b(f"{seed};{node}".encode(), digest_size=4).digest()
+    digest = hashlib.blake2b(f"{SEED};{node}".encode(), digest_size=4).digest()
     return int.from_bytes(digest) < SHARED_NODES * 2**32

@@ -24,7 +24,8 @@ from typing import Any
 from featprop import interrupts, progress
 from featprop.errors import FeatpropError, ModelError, quote_error
 from featprop.evaluate import Advice
-from featprop.web.page.ranking import Ranking, Setup, Snapshot, compute_advice, compute_ranking
+from featprop.graph import Graph
+from featprop.web.page.ranking import Ranking, Snapshot, compute_advice, compute_ranking
 
 log = logging.getLogger(__name__)
 
@@ -48,19 +49,19 @@ class Worker:
         with interrupts.block_interrupts():
             self._process.start()
         theirs.close()
-        self._setup: Setup | None = None
+        self._graph: Graph | None = None
 
     @property
     def is_alive(self) -> bool:
         """Whether the process can compute."""
         return self._process.is_alive()
 
-    def compute(self, function: Callable[[Setup, Any], Any], setup: Setup, given: Any, until: threading.Event) -> Any:
-        """Return ``function(setup, given)``; None if `until` is set before. An error there is a `ModelError` here."""
+    def compute(self, function: Callable[[Graph, Any], Any], graph: Graph, given: Any, until: threading.Event) -> Any:
+        """Return ``function(graph, given)``; None if `until` is set before. An error there is a `ModelError` here."""
         try:
-            if self._setup is not setup:
-                self._pipe.send(setup)
-                self._setup = setup
+            if self._graph is not graph:
+                self._pipe.send(graph)
+                self._graph = graph
             self._pipe.send((function, given))
             while not until.is_set():
                 if not self._pipe.poll(POLL_INTERVAL_S):
@@ -88,8 +89,8 @@ class Trainer:
 
     Parameters
     ----------
-    setup
-        Graph, strategy, model and seed.
+    graph
+        The graph.
     snapshot
         Returns the labels at the moment.
     on_ranking, on_advice
@@ -100,13 +101,13 @@ class Trainer:
 
     def __init__(
         self,
-        setup: Setup,
+        graph: Graph,
         snapshot: Callable[[], Snapshot],
         on_ranking: Callable[[Ranking], None],
         on_advice: Callable[[Advice], None],
         worker: Worker | None = None,
     ) -> None:
-        self._setup = setup._replace(graph=replace(setup.graph.without_labels(), table=None))
+        self._graph = replace(graph.without_labels(), table=None)
         self._snapshot, self._on_ranking, self._on_advice = snapshot, on_ranking, on_advice
         self._worker = worker
         self._advised_labels = 0
@@ -176,12 +177,12 @@ class Trainer:
                 self._advised_labels = len(labels)
                 self._on_advice(advice)
 
-    def _compute(self, function: Callable[[Setup, Any], Any], given: Any) -> Any:
+    def _compute(self, function: Callable[[Graph, Any], Any], given: Any) -> Any:
         if self._worker is None or not self._worker.is_alive:
             if self._worker is not None:
                 self._worker.close()
             self._worker = Worker()
-        return self._worker.compute(function, self._setup, given, self._closing)
+        return self._worker.compute(function, self._graph, given, self._closing)
 
 
 def _describe(error: Exception) -> str:
@@ -204,16 +205,16 @@ def _serve(pipe: Connection) -> None:
             pipe.send(("progress", (stage, done, total)))
             next_report = time.monotonic() + PROGRESS_INTERVAL_S
 
-    setup = None
+    graph = None
     with contextlib.suppress(EOFError, OSError), progress.listening(report):
         while True:
             message = pipe.recv()
-            if isinstance(message, Setup):
-                setup = message
+            if isinstance(message, Graph):
+                graph = message
                 continue
             function, given = message
             try:
-                answer = ("answer", function(setup, given))
+                answer = ("answer", function(graph, given))
             except Exception as error:  # the server continues with the last ranking
                 answer = ("failure", _describe(error))
             pipe.send(answer)

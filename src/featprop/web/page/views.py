@@ -26,7 +26,7 @@ from featprop.web.common.neighbourhood import (
     draw_neighbourhood,
     find_neighbourhood,
 )
-from featprop.web.page.ranking import Prediction
+from featprop.web.page.ranking import SEED, Prediction
 from featprop.web.page.session import Session, unknown_node
 
 CHIPS = 12
@@ -91,7 +91,7 @@ class NodeViews:
             represented=set() if ranking is None else set(ranking.represented(position).tolist()),
             classes=[str(name) for name in session.classes],
             link=lambda place: node_address(session.node_at(place)),
-            seed=session.seed,
+            seed=SEED,
         )
         card = build_card(graph, position, self.images)
         has_pictures = card.picture is not None
