@@ -50,7 +50,7 @@ def _decode(value: Any) -> Any:
             return from_jsonable(value)
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
-    raise ValueError("send text, a number or the JSON of an id, the way /api/next returns it")
+    raise ValueError("Send text, a number or the JSON of an id, as /api/next returns it")
 
 
 Key = Annotated[str, Field(min_length=1, max_length=MAX_KEY_CHARS, description="Idempotency key, new for each action.")]
