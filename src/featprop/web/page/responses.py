@@ -78,7 +78,11 @@ def add_error_handlers(app: FastAPI) -> None:
         place = ".".join(str(part) for part in first["loc"] if part not in ("body", "query"))
         if first["type"] == "json_invalid" or (not place and isinstance(first["input"], bytes | str)):
             hint = "Send a JSON object with Content-Type: application/json."
-            return error_response(request.scope, ParameterError("The request body is not a JSON object.", hint=hint, parameter="body"), 400)
+            return error_response(
+                request.scope,
+                ParameterError("The request body is not a JSON object.", hint=hint, parameter="body"),
+                400,
+            )
         shown = "" if first["type"] == "missing" else f" (got {first['input']!r:.100})"
         message, place = f"Invalid `{place or 'body'}`: {first['msg']}{shown}.", place or "body"
         refused = ParameterError(message, hint="See /api/openapi.json.", parameter=place, value=first["input"])
