@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from featprop.errors import FileError
+from featprop.errors import FileError, LabelError
 from featprop.labels import LabelLog
 from tests.helpers import raises
 
@@ -46,7 +46,7 @@ def answer(process: subprocess.Popen[str], times: int = 1) -> list[str]:
 
 
 @pytest.mark.parametrize("accident", ["delete all", "replace", "move away"])
-def test_a_log_that_disappears_under_a_running_process(tmp_path: Path, accident: str) -> None:
+def test_a_deleted_or_replaced_log(tmp_path: Path, accident: str) -> None:
     path = tmp_path / "a.labels"
     with LabelLog(tmp_path / "other.labels") as other:
         other.answer("x", "theirs")
@@ -85,6 +85,15 @@ def test_a_second_accident_keeps_the_first_rescue(tmp_path: Path) -> None:
             assert rescued.labels() == {number: "ok"}
 
 
+def test_a_killed_process_loses_nothing_it_acknowledged(tmp_path: Path) -> None:
+    process = start(tmp_path / "a.labels")
+    assert answer(process, 40) == ["saved"] * 40
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    with LabelLog(tmp_path / "a.labels", exclusive=True) as log:
+        assert log.labels() == dict.fromkeys(range(40), "ok"), "and the lock ended with the process"
+
+
 def test_one_process_opens_a_log_exclusively(tmp_path: Path) -> None:
     path = tmp_path / "a.labels"
     process = start(path)
@@ -102,16 +111,7 @@ def test_one_process_opens_a_log_exclusively(tmp_path: Path) -> None:
         assert len(log.labels()) == 2
 
 
-def test_the_lock_ends_with_its_process(tmp_path: Path) -> None:
-    process = start(tmp_path / "a.labels")
-    assert answer(process) == ["saved"]
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    with LabelLog(tmp_path / "a.labels", exclusive=True) as log:
-        assert log.labels() == {0: "ok"}
-
-
-def test_a_log_that_another_program_keeps_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("featprop.labels.store.LOCK_TIMEOUT_S", 0.1)
     path = tmp_path / "a.labels"
     with LabelLog(path) as log:
@@ -124,15 +124,15 @@ def test_a_log_that_another_program_keeps_locked(tmp_path: Path, monkeypatch: py
         assert log.labels() == {"n": "ok", "m": "ok"}
 
 
-def test_a_full_disk_refuses_and_then_goes_on(tmp_path: Path) -> None:
+def test_a_full_disk(tmp_path: Path) -> None:
     path = tmp_path / "a.labels"
     with LabelLog(path) as log:
         log.answer("n", "ok")
-        pages = log._connection.execute("PRAGMA page_count").fetchone()[0]
-        log._connection.execute(f"PRAGMA max_page_count = {pages}")
+        ((pages,),) = log.query("PRAGMA page_count")
+        log.query(f"PRAGMA max_page_count = {pages}")
         with raises(FileError, path=path):
             log.tell({f"{number} {'x' * 400}": "ok" for number in range(100)})
-        log._connection.execute("PRAGMA max_page_count = 1000000")
+        log.query("PRAGMA max_page_count = 1000000")
         assert log.labels() == {"n": "ok"}, "all or none"
         log.answer("m", "ok")
         assert len(log.labels()) == 2
@@ -158,14 +158,20 @@ with LabelLog(sys.argv[1]) as log:
 
 
 def test_threads_and_processes_write_to_one_log(tmp_path: Path) -> None:
-    """Six threads and two processes, every annotation sent twice: none is lost, none doubled."""
+    """Every annotation is sent twice: none is lost, none doubled, and a refusal hits nobody else."""
     path = tmp_path / "a.labels"
+    refused = []
     with LabelLog(path) as log:
+        log.answer("first", "ok", key="taken")
 
         def write(name: int) -> None:
             for number in range(20):
                 for _ in range(2):
                     log.answer(f"t{name}-{number}", "ok", key=f"t{name}-{number}")
+                try:
+                    log.answer("second", "ok", key="taken")
+                except LabelError:
+                    refused.append(name)
 
         line = [sys.executable, "-c", PROCESS, str(path)]
         processes = [subprocess.Popen([*line, f"p{number}"]) for number in range(2)]
@@ -175,4 +181,5 @@ def test_threads_and_processes_write_to_one_log(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert [process.wait() for process in processes] == [0] * 2
-        assert len(log.labels()) == len(log.events()) == 8 * 20
+        assert len(log.labels()) == len(log.events()) == 8 * 20 + 1
+        assert len(refused) == 6 * 20

@@ -1,24 +1,204 @@
-"""Out of a label log and into one: what is written comes back, once, and what cannot be taken is named."""
+"""Exchange formats: what is exported from a label log comes back, once, with its types; what does not fit is named."""
 
 import csv
+import datetime as dt
 import io
 import json
+import re
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from featprop import labels as fp_labels
 from featprop.errors import FileError, GraphError
 from featprop.graph import Graph
 from featprop.labels import Imported, LabelLog, export_labels, import_labels, rows
+from featprop.labels.exporting import FORMATS
+from tests.graphs import named
 from tests.helpers import raises
 
 
-def test_what_cannot_be_taken_is_named_and_the_rest_taken(tmp_path: Path, line: Graph) -> None:
-    path = tmp_path / "labels.csv"
-    path.write_text("id,label\na,Left\nb,right\nx,left\nc,lfet\nd,?\ne,\ny,left\nx,right\n,left\n", encoding="utf-8")
+@pytest.fixture(params=FORMATS)
+def form(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def write_export(log: LabelLog, form: str, folder: Path) -> Path:
+    path = folder / f"labels{FORMATS[form]}"
+    path.write_bytes(export_labels(log, None, form))
+    return path
+
+
+def write(path: Path, content: str | list[dict[str, Any]]) -> Path:
+    """Write text, or JSON lines."""
+    text = content if isinstance(content, str) else "".join(f"{json.dumps(line)}\n" for line in content)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def holding(log: LabelLog) -> list[tuple[Any, ...]]:
+    return [(each.node, each.kind, each.label, each.text, each.annotator, each.time) for each in log.holding()]
+
+
+def labelled_log() -> LabelLog:
+    """Two people, a disagreement that was settled, a skip, notes, a correction and something undone."""
     log = LabelLog()
-    found = import_labels(log, path, line, ["left", "right"], annotator="ada")
+    log.tell({"a": "ok", "b": "fraud", "c": "ok"}, annotator="ada")
+    log.tell({"a": "fraud", "c": "review"}, annotator="grace")
+    log.answer("b", "ok", annotator="ada")
+    log.skip("d", 'blurred, "odd"', annotator="grace")
+    log.note("a", " two\nlines ", annotator="ada")
+    log.note("e", "ünlike", annotator="ada")
+    log.adjudicate("a", "ok", annotator="grace")
+    log.tell({"e": "ok"}, annotator="grace")
+    log.undo(annotator="grace")
+    return log
+
+
+def audited_log() -> LabelLog:
+    """Two labels, and an audit of three nodes: one has two answers, one is skipped, one is open."""
+    log = LabelLog()
+    log.tell({"a": "left", "c": "right"}, annotator="ada")
+    log.draw_audit({"b": 2.5, "d": 2.5, "e": 0.1})
+    log.tell({"b": "left"}, annotator="ada")
+    log.tell({"b": "left"}, annotator="grace")
+    log.skip("d", "blurred", annotator="ada")
+    log.note("b", "odd", annotator="ada")
+    return log
+
+
+def test_export_into_an_empty_log(form: str, tmp_path: Path) -> None:
+    log, other = labelled_log(), LabelLog()
+    path = write_export(log, form, tmp_path)
+    assert import_labels(other, path) == Imported(taken=6, skipped=1, notes=2)
+    assert holding(other) == holding(log)
+    assert [note.text for note in other.notes()] == [note.text for note in log.notes()]
+    assert export_labels(other, format=form) == path.read_bytes()
+
+
+def test_export_into_its_own_log(form: str, tmp_path: Path) -> None:
+    log = labelled_log()
+    path, before = write_export(log, form, tmp_path), log.events()
+    assert import_labels(log, path) == Imported(repeated=9)
+    assert log.events() == before
+    log.answer("b", "fraud", annotator="ada")
+    log.undo(annotator="grace")
+    before = log.events()
+    assert import_labels(log, path) == Imported(repeated=7, superseded=2), "later changes stay"
+    assert log.events() == before
+
+
+def test_an_audit_stays_apart_from_labels(form: str, tmp_path: Path) -> None:
+    log, other = audited_log(), LabelLog()
+    path = write_export(log, form, tmp_path)
+    assert import_labels(other, path) == Imported(taken=4, skipped=1, notes=1, audit=3, unanswered=1)
+    assert (other.audit(), other.audited()) == (log.audit(), {"b": "left"})
+    assert other.labels() == {"a": "left", "c": "right"}
+    assert export_labels(other, format=form) == path.read_bytes()
+    before = log.events()
+    assert import_labels(log, path) == Imported(repeated=6, known_audit=3, unanswered=1)
+    assert log.events() == before
+    log.release_audit()
+    import_labels(log, path)
+    assert log.audit() == {}, "a released audit stays released"
+
+
+NAMES = st.one_of(
+    st.integers(-99, 99), st.text("aäß'\"<&,;\n|#= ", min_size=1, max_size=5).map(lambda text: f"x{text}x")
+)
+
+
+@given(answers=st.dictionaries(NAMES, st.tuples(st.sampled_from(["ada", ""]), st.sampled_from(["ok", "Größe <1>", 7]))))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_names_come_back(form: str, answers: dict[Any, tuple[str, Any]], tmp_path: Path) -> None:
+    log, other = LabelLog(), LabelLog()
+    for node, (annotator, label) in answers.items():
+        log.tell({node: label}, annotator=annotator)
+    import_labels(other, write_export(log, form, tmp_path))
+    found, expected = other.labels(), log.labels()
+    if form == "csv" and not all(isinstance(node, int) for node in answers):  # a column with text has only text
+        found, expected = ({str(node): label for node, label in each.items()} for each in (found, expected))
+    assert found == expected
+
+
+TYPES: list[Hashable] = ["text", 7, 2.5, (0, "a"), dt.date(2026, 11, 16)]
+
+
+@pytest.mark.parametrize("name", TYPES, ids=repr)
+@pytest.mark.parametrize("way", ["sheet", "log", *FORMATS])
+def test_ids_and_labels_of_every_type(tmp_path: Path, name: Hashable, way: str) -> None:
+    graph = named([name, "other"], labels=[name, "b"])
+    labels = {name: name, "other": "b"}
+    with LabelLog(tmp_path / "my.labels") as log:
+        log.tell(labels)
+        path = tmp_path / f"labels{FORMATS.get(way, '.csv')}"
+        if way == "sheet":
+            fp_labels.write_labels(path, labels)
+        elif way != "log":
+            path.write_bytes(export_labels(log, graph, way))
+    found = fp_labels.read(tmp_path / "my.labels" if way == "log" else path, graph)
+    assert dict(found) == labels
+    assert [type(label) for label in found.values()] == [type(label) for label in labels.values()]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd", "-x", "@me", "'=1", "''", "'quoted", "-1.5", "+2e3", "\tx", "plain"])
+def test_no_cell_of_an_export_is_a_formula(tmp_path: Path, text: str) -> None:
+    log, other = LabelLog(), LabelLog()
+    log.answer(f"{text}n", f"{text.strip()}c", annotator="=ada")
+    log.skip("other", f"{text} reason", annotator="=ada")
+    path = write_export(log, "csv", tmp_path)
+    for row in csv.reader(path.read_text(encoding="utf-8").splitlines()):
+        assert not any(cell[:1] in tuple("=+@\t") or re.match(r"-[^\d]", cell) for cell in row)
+    import_labels(other, path)
+    assert holding(other) == holding(log)
+
+
+def test_an_edited_export(tmp_path: Path) -> None:
+    log = labelled_log()
+    path = write_export(log, "csv", tmp_path)
+    lines = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
+    place = next(number for number, row in enumerate(lines) if row[:3] == ["b", "ok", "ada"])
+    lines[place][1], lines[place][5] = "review", "on second thoughts"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(lines)
+    assert import_labels(log, path) == Imported(taken=1, notes=1, repeated=8)
+    assert log.labels()["b"] == "review"
+    assert import_labels(log, path) == Imported(repeated=10)
+
+
+def test_columns_of_an_export(line: Graph) -> None:
+    text = export_labels(audited_log()).decode()
+    assert {row["id"]: row["audit"] for row in csv.DictReader(io.StringIO(text))} == {
+        "a": "", "c": "", "b": "2.5", "d": "2.5", "e": "0.1",
+    }  # fmt: skip
+    log = LabelLog()
+    log.tell({"b": "left"}, annotator="ada")
+    found = list(csv.DictReader(io.StringIO(export_labels(log, line, nodes=["d", "b", "d"]).decode())))
+    assert list(found[0]) == ["id", "label", "annotator", "time", "kind", "note"]
+    assert [(row["id"], row["label"], row["kind"]) for row in found] == [("b", "left", "label"), ("d", "", "")]
+    first, second = map(json.loads, export_labels(log, line, "jsonl", nodes=["d"]).decode().splitlines())
+    assert first.pop("time").endswith("+00:00")
+    assert first == {"text": "b", "label": ["left"], "node_id": "b", "annotator": "ada", "kind": "label", "note": ""}
+    assert (second["node_id"], second["label"]) == ("d", [])
+
+
+def test_nodes_of_another_graph_are_not_exported(line: Graph) -> None:
+    log = LabelLog()
+    with raises(GraphError):
+        export_labels(log, line, nodes=["x"])
+    log.tell({"x": "left"})
+    with raises(GraphError):
+        export_labels(log, line)
+
+
+def test_import_reports_what_it_leaves_out(tmp_path: Path, line: Graph) -> None:
+    table = "id,label\na,Left\nb,right\nx,left\nc,lfet\nd,?\ne,\ny,left\nx,right\n,left\n"
+    log = LabelLog()
+    found = import_labels(log, write(tmp_path / "s.csv", table), line, ["left", "right"], annotator="ada")
     assert found == Imported(
         taken=2,
         skipped=1,
@@ -27,110 +207,98 @@ def test_what_cannot_be_taken_is_named_and_the_rest_taken(tmp_path: Path, line: 
         unknown_classes=("lfet",),
         unclear=("row 9: no id",),
     )
-    assert log.labels() == {"a": "left", "b": "right"}
-    assert log.skips() == {"d": "?"}
-    assert {act.annotator for act in log.events()} == {"ada"}
+    assert (log.labels(), log.skips()) == ({"a": "left", "b": "right"}, {"d": "?"})
+    assert {event.annotator for event in log.events()} == {"ada"}
 
 
-def test_a_word_for_a_skip_may_be_a_class(tmp_path: Path) -> None:
+def test_a_word_for_a_skip_or_for_nothing_may_be_a_class(tmp_path: Path) -> None:
     log = LabelLog()
-    path = tmp_path / "labels.csv"
-    path.write_text("id,label,kind\na,skip,\nb,skip,label\n", encoding="utf-8")
-    import_labels(log, path)
-    assert (log.labels(), log.skips()) == ({"b": "skip"}, {"a": "skip"})
+    table = "id,label,kind\na,skip,\nb,skip,label\nc,None,\nd,None,label\n"
+    assert import_labels(log, write(tmp_path / "s.csv", table)).unanswered == 1
+    assert (log.labels(), log.skips()) == ({"b": "skip", "d": "None"}, {"a": "skip"})
 
 
-def test_two_labels_of_one_person_for_a_node_are_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "sheet.csv"
-    path.write_text("id,label,annotator\na,ok,ada\nb,ok,ada\na,fraud,ada\na,ok,bob\nb,Ok,ada\n", encoding="utf-8")
-    log = LabelLog()
-    done = import_labels(log, path)
+def test_different_labels_of_one_person_need_times(tmp_path: Path) -> None:
+    path, log = tmp_path / "sheet.csv", LabelLog()
+    done = import_labels(log, write(path, "id,label,annotator\na,ok,ada\nb,ok,ada\na,fraud,ada\na,ok,bob\nb,Ok,ada\n"))
     assert (done.taken, done.unclear) == (2, ("node 'a': 'ok' and 'fraud' by ada",))
-    assert {(act.node, act.annotator): act.label for act in log.holding()} == {("b", "ada"): "ok", ("a", "bob"): "ok"}
-    path.write_text(
-        "id,label,annotator,time\na,ok,ada,2026-01-02T10:00:00\na,fraud,ada,2026-01-02T11:00:00\n", encoding="utf-8"
-    )
-    assert import_labels(log, path).taken == 2
-    assert {act.annotator: act.label for act in log.holding() if act.node == "a"} == {"ada": "fraud", "bob": "ok"}
+    assert {(each.node, each.annotator): each.label for each in log.holding()} == {
+        ("b", "ada"): "ok",
+        ("a", "bob"): "ok",
+    }
+    table = "id,label,annotator,time\na,ok,ada,2026-01-02T10:00:00\na,fraud,ada,2026-01-02T11:00:00\n"
+    assert import_labels(log, write(path, table)).taken == 2
+    assert {each.annotator: each.label for each in log.holding_of("a")} == {"ada": "fraud", "bob": "ok"}
 
 
-def test_nodes_that_nobody_answered_are_listed(line: Graph) -> None:
-    log = LabelLog()
-    log.tell({"b": "left"})
-    rows = list(csv.DictReader(io.StringIO(export_labels(log, line, nodes=["d", "b", "d"]).decode())))
-    assert [(row["id"], row["label"], row["kind"]) for row in rows] == [("b", "left", "label"), ("d", "", "")]
-    lines = [json.loads(text) for text in export_labels(log, line, "jsonl", nodes=["d"]).decode().splitlines()]
-    assert [(each["node_id"], each["label"]) for each in lines] == [("b", ["left"]), ("d", [])]
-    with raises(GraphError):
-        export_labels(log, line, nodes=["x"])
-    log.tell({"x": "left"})
-    with raises(GraphError):
-        export_labels(log, line)
+def test_an_audit_node_that_is_labelled_here_is_not_drawn(tmp_path: Path) -> None:
+    other = LabelLog()
+    other.tell({"b": "right"}, annotator="edsger")
+    assert import_labels(other, write_export(audited_log(), "csv", tmp_path)).audit == 2
+    assert set(other.audit()) == {"d", "e"}
+
+
+DAMAGED = ["not json", '[{"data": {}}', '{"a": 1}\n{"b":\n', "[1, 2]", "7", '"text"', "[" * 100_000]
 
 
 @pytest.mark.parametrize("name", ["results.json", "results.jsonl"])
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"not json",
-        b'[{"data": {}}',
-        b'{"a": 1}\n{"b":\n',
-        b"[1, 2]",
-        b"7",
-        b'"text"',
-        b"[" * 100_000,
-        b"\xff\xfe\xfd",
-        b'[{"id": ' + b"9" * 5000 + b"}]",
-    ],
-)
-def test_damaged_json_is_one_sentence(tmp_path: Path, name: str, content: bytes) -> None:
-    path = tmp_path / name
-    path.write_bytes(content)
-    with raises(FileError) as caught:
-        import_labels(LabelLog(), path)
+@pytest.mark.parametrize("content", [*map(str.encode, DAMAGED), b"\xff\xfe\xfd", b'[{"id": ' + b"9" * 5000 + b"}]"])
+def test_damaged_json(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    with raises(FileError, path=tmp_path / name) as caught:
+        import_labels(LabelLog(), tmp_path / name)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
 
 
-def test_a_file_that_is_too_large_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_are_too_large_or_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "MAX_FILE_BYTES", 10)
-    for name in ("x.json", "x.csv"):
-        (tmp_path / name).write_text("id,label\na,b\n", encoding="utf-8")
-        with raises(FileError):
-            import_labels(LabelLog(), tmp_path / name)
-    with raises(FileError):
-        import_labels(LabelLog(), tmp_path / "nowhere.json")
-    with raises(FileError):
-        import_labels(LabelLog(), tmp_path)
+    write(tmp_path / "x.csv", "id,label\na,b\n")
+    for path in (tmp_path / "x.csv", tmp_path / "nowhere.json", tmp_path):
+        with raises(FileError, path=path):
+            import_labels(LabelLog(), path)
 
 
-def test_names_and_notes_have_a_length(tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl"
+def test_lines_that_are_left_out(tmp_path: Path) -> None:
     lines: list[dict[str, Any]] = [
         {"node_id": "a" * 501, "label": ["x"]},
         {"node_id": "a", "label": ["x" * 501]},
         {"node_id": "a", "label": [], "note": "n" * 10_001},
         {"node_id": "a", "label": ["\ud800"]},
         {"node_id": "a", "label": [{"x": 1}]},
-        {"node_id": "b", "label": ["x"]},
+        *({"node_id": "a", "label": ["x"], "audit": weight} for weight in (-1, "many", [2], {"x": 1}, 1e999)),
+        {"node_id": "b", "label": ["x"], "audit": ""},
     ]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     log = LabelLog()
-    found = import_labels(log, path)
-    assert (found.taken, len(found.unclear)) == (1, 5)
+    found = import_labels(log, write(tmp_path / "x.jsonl", lines))
+    assert (found.taken, len(found.unclear)) == (1, 10)
     assert log.labels() == {"b": "x"}
 
 
-@pytest.mark.parametrize("weight", ["-1", '"many"', "[2]", '{"x": 1}', "1e999"])
-def test_a_weight_that_is_none_is_told(weight: str, tmp_path: Path) -> None:
-    path, log = tmp_path / "x.jsonl", LabelLog()
-    path.write_text(f'{{"node_id": "a", "label": ["left"], "audit": {weight}}}\n')
-    done = import_labels(log, path)
-    assert len(done.unclear) == 1
-    assert (done.taken, log.labels()) == (0, {}), "whether it is to be learnt from is not known"
+def test_lines_of_doccano(tmp_path: Path) -> None:
+    lines: list[dict[str, Any]] = [
+        {"id": 1, "text": "…", "node_id": "a", "label": ["ok"], "Comments": ["look again", {"text": "why?"}]},
+        {"id": 2, "data": "…", "node_id": "b", "label": ["ok", "fraud"], "Comments": []},
+        {"id": 3, "text": "…", "node_id": "c", "label": [], "Comments": []},
+        {"id": 4, "text": "…", "label": ["ok"]},
+        {"id": 5, "text": "…", "node_id": "d", "labels": "fraud"},
+    ]
+    log, path = LabelLog(), write(tmp_path / "ada.json", lines)
+    unclear = ("number 2: 2 labels for one node", "number 4: no node_id")
+    first, second = (import_labels(log, path, annotator="ada") for _ in range(2))
+    assert first == Imported(taken=2, notes=2, unanswered=1, unclear=unclear)
+    assert second == Imported(repeated=4, unanswered=1, unclear=unclear)
+    assert log.labels() == {"a": "ok", "d": "fraud"}
+    assert [(note.node, note.text, note.annotator) for note in log.notes()] == [
+        ("a", "look again", "ada"),
+        ("a", "why?", "ada"),
+    ]
 
 
-def test_an_empty_mark_is_none(tmp_path: Path) -> None:
-    path, log = tmp_path / "x.jsonl", LabelLog()
-    path.write_text('{"node_id": "a", "label": ["left"], "audit": ""}\n')
+def test_a_label_that_was_changed_in_doccano(tmp_path: Path) -> None:
+    log = LabelLog()
+    log.tell({"a": "ok"}, annotator="ada")
+    path = tmp_path / "all.jsonl"
+    path.write_bytes(export_labels(log, format="jsonl").replace(b'["ok"]', b'["fraud"]'))
     assert import_labels(log, path) == Imported(taken=1)
+    assert [(event.label, event.annotator) for event in log.events()] == [("ok", "ada"), ("fraud", "ada")]

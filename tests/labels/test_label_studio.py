@@ -6,8 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
-import pytest
-
 from featprop.errors import LabelError, ParameterError
 from featprop.graph import Graph
 from featprop.labels import Imported, LabelLog, export_labels, import_labels, label_studio, label_studio_config
@@ -70,9 +68,12 @@ def test_predictions_are_of_the_default_model_or_as_given(line: Graph) -> None:
         assert 0 <= prediction["score"] <= 1
         assert prediction["model_version"] == "featprop, 2 labels"
         assert set(prediction["result"][0]["value"]["choices"]) <= names
+    log.draw_audit({"b": 2.5})
+    tasks = json.loads(export_labels(log, line, "label-studio"))
+    assert {task["data"]["node_id"] for task in tasks if "predictions" in task} == {"a", "d"}, "not of audit nodes"
     guesses = {"a": SimpleNamespace(label="left", confidence=1.0000001)}
     tasks = json.loads(export_labels(log, None, "label-studio", predict=guesses.get))
-    assert [each.get("predictions", [{}])[0].get("score") for each in tasks] == [1.0, None]
+    assert [each.get("predictions", [{}])[0].get("score") for each in tasks] == [1.0, None, None]
 
 
 def test_the_columns_are_shown_but_not_the_labels(write_folder: Any) -> None:
@@ -224,16 +225,3 @@ def test_tasks_that_went_through_label_studio_keep_whose_answers_they_were(tmp_p
     assert answers[("b", "ada")] == "ok"
     assert answers[("b", "user 1")] == "review", "whoever changed it there"
     assert answers[("c", "user 1")] == "ok"
-
-
-def test_more_than_label_studio_takes_is_told(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(label_studio, "MAX_TASKS", 1)
-    log = LabelLog()
-    log.tell({"a": "ok"})
-    export_labels(log, None, "label-studio")
-    assert caplog.text == ""
-    log.tell({"b": "ok"})
-    export_labels(log, None, "label-studio")
-    assert "2 tasks" in caplog.text

@@ -1,12 +1,8 @@
-"""The label log: acts are added, never changed, never lost; what holds now follows from them."""
+"""The label log: events are added, never changed; what holds now follows from them."""
 
 import datetime as dt
-import gc
 import sqlite3
-import subprocess
-import sys
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,10 +14,11 @@ from hypothesis import strategies as st
 
 from featprop.errors import FileError, LabelError, ParameterError
 from featprop.labels import Annotation, Kind, LabelLog
+from featprop.labels.agreement import pool_audits
 from tests.helpers import raises
 
 
-def test_a_day_of_labelling_by_hand() -> None:
+def test_a_day_of_labelling() -> None:
     log = LabelLog()
     log.tell({"a": "ok", "b": "fraud"}, annotator="ada", round=1)
     log.answer("a", "fraud", annotator="ada", round=1)
@@ -43,7 +40,7 @@ def test_a_day_of_labelling_by_hand() -> None:
     assert all(act.time.tzinfo is dt.UTC and act.annotator == "ada" for act in log.events())
 
 
-def test_an_act_sent_again_is_harmless_whatever_was_done_in_between() -> None:
+def test_an_event_sent_again_changes_nothing() -> None:
     log = LabelLog()
     assert log.undo(key="u") is None
     log.answer(1, "a", key="k1")
@@ -65,28 +62,9 @@ def test_an_act_sent_again_is_harmless_whatever_was_done_in_between() -> None:
         log.undo(key="k1")
 
 
-def test_a_label_costs_the_same_however_many_there_are() -> None:
-    """By the plan of the query, not by a clock: it looks at the acts of the node only."""
-    log = LabelLog()
-    plans: list[str] = []
-    log._connection.set_trace_callback(plans.append)
-    log.tell({"a": "ok"})
-    query = next(plan for plan in plans if "FROM holding" in plan)
-    log._connection.set_trace_callback(None)
-    steps = [row[3] for row in log._connection.execute(f"EXPLAIN QUERY PLAN {query}")]
-    assert not [step for step in steps if step.startswith("SCAN")], steps
-
-
-def test_each_annotator_has_an_answer_of_their_own() -> None:
-    log = LabelLog()
-    log.tell({"a": "ok"}, annotator="ada")
-    log.tell({"a": "fraud"}, annotator="grace")
-    assert [(act.annotator, act.label) for act in log.holding()] == [("ada", "ok"), ("grace", "fraud")]
-    assert log.labels() == {"a": "fraud"}, "the last to answer counts"
-    log.answer("a", "review", annotator="ada")
-    assert log.labels() == {"a": "review"}
-    assert log.undo(annotator="grace").label == "fraud"
-    assert [act.annotator for act in log.holding()] == ["ada"]
+def test_one_node_is_found_by_an_index() -> None:
+    plan = LabelLog().query("EXPLAIN QUERY PLAN SELECT * FROM holding WHERE node = 'x'")
+    assert not [step for *_, step in plan if step.startswith("SCAN")], plan
 
 
 def test_labels_come_all_or_none() -> None:
@@ -131,19 +109,19 @@ def test_names_keep_value_and_type(name: Any, tmp_path: Path) -> None:
     assert type(node) is type(label) is type(name)
 
 
-ACTS = st.lists(
+EVENTS = st.lists(
     st.tuples(st.sampled_from(["tell", "answer", "skip", "undo", "note"]), st.integers(0, 3), st.sampled_from("xyz")),
     max_size=30,
 )
 
 
-@given(acts=ACTS)
+@given(events=EVENTS)
 @settings(max_examples=60, deadline=None)
-def test_what_holds_follows_from_the_acts(acts: list[tuple[str, int, str]]) -> None:
+def test_undo_takes_back_the_last_change(events: list[tuple[str, int, str]]) -> None:
     """Beside a stack of states kept by hand: an undo takes back the last act that changed anything."""
     log = LabelLog()
     stack: list[dict[int, str | None]] = [{}]
-    for kind, node, label in acts:
+    for kind, node, label in events:
         now = stack[-1]
         if kind == "tell" and now.get(node) is None:
             log.tell({node: label})
@@ -163,7 +141,7 @@ def test_what_holds_follows_from_the_acts(acts: list[tuple[str, int, str]]) -> N
     assert set(log.skips()) == {node for node, label in stack[-1].items() if label is None}
 
 
-def test_an_act_cannot_be_changed_or_deleted(tmp_path: Path) -> None:
+def test_events_cannot_be_changed_or_deleted(tmp_path: Path) -> None:
     with LabelLog(tmp_path / "labels.sqlite") as log:
         log.tell({"a": "ok"})
     connection = sqlite3.connect(tmp_path / "labels.sqlite")
@@ -173,49 +151,16 @@ def test_an_act_cannot_be_changed_or_deleted(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_the_file_is_as_safe_as_sqlite_makes_it(tmp_path: Path) -> None:
+def test_journal_and_files(tmp_path: Path) -> None:
     with LabelLog(tmp_path / "labels.sqlite") as log:
-        ask = log._connection.execute
-        assert ask("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert ask("PRAGMA synchronous").fetchone() == (2,), "FULL"
-        assert ask("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert log.query("PRAGMA journal_mode") == [("wal",)]
+        assert log.query("PRAGMA synchronous") == [(2,)], "FULL"
     assert [path.name for path in tmp_path.iterdir()] == ["labels.sqlite"], "nothing is left beside it"
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from featprop.labels import LabelLog
-log = LabelLog(Path(sys.argv[1]))
-for number in range(100_000):
-    log.tell({f"{sys.argv[2]} {number}": "ok"})
-    print(number, flush=True)
-"""
-
-
-def test_a_killed_process_loses_no_act_it_was_told_of(tmp_path: Path) -> None:
-    path = tmp_path / "labels.sqlite"
-    for turn in range(2):
-        process = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), f"{turn}"], stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
-        for _ in range(20 + 7 * turn):
-            told = int(process.stdout.readline())
-        process.kill()
-        rest = process.stdout.read().split()
-        process.wait()
-        process.stdout.close()
-        told = max([told, *map(int, rest)])
-        with LabelLog(path) as log:
-            ours = [act.node for act in log.events() if str(act.node).startswith(f"{turn} ")]
-        assert ours[: told + 1] == [f"{turn} {number}" for number in range(told + 1)]
-        assert len(ours) <= told + 2, "at most one more, of which nobody was told"
 
 
 @pytest.mark.parametrize("kind", ["text", "damaged", "another database", "a missing folder"])
 @pytest.mark.parametrize("read_only", [False, True])
-def test_a_file_that_is_no_log_is_refused_and_left_alone(tmp_path: Path, kind: str, read_only: bool) -> None:
+def test_other_files_are_refused_and_left_unchanged(tmp_path: Path, kind: str, read_only: bool) -> None:
     path = tmp_path / "labels.sqlite"
     if kind == "another database":
         with closing(sqlite3.connect(path)) as connection:
@@ -230,7 +175,7 @@ def test_a_file_that_is_no_log_is_refused_and_left_alone(tmp_path: Path, kind: s
     assert (path.read_bytes() if path.exists() else None) == before
 
 
-def test_a_verdict_counts_until_it_is_undone_or_settled_anew() -> None:
+def test_a_verdict_counts_until_it_is_undone_or_replaced() -> None:
     log = LabelLog()
     log.tell({"a": "ok"}, annotator="ada")
     log.adjudicate("a", "fraud", annotator="grace", round=3, key="v1")
@@ -253,7 +198,7 @@ def test_a_verdict_counts_until_it_is_undone_or_settled_anew() -> None:
         log.adjudicate("b", "ok", key="v1")
 
 
-def test_a_new_log_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
+def test_opening_waits_for_a_process_that_creates_the_log(tmp_path: Path) -> None:
     """SQLite itself does not wait where the kind of journal is changed."""
     with closing(sqlite3.connect(tmp_path / "new.labels", isolation_level=None, check_same_thread=False)) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -271,7 +216,7 @@ def test_a_new_log_that_another_process_is_making_is_waited_for(tmp_path: Path) 
 def test_a_log_of_another_version_is_refused_and_left_unchanged(tmp_path: Path, version: int, read_only: bool) -> None:
     path = tmp_path / "labels.sqlite"
     with LabelLog(path) as log:
-        log._connection.execute(f"PRAGMA user_version = {version}")
+        log.query(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
     with raises(FileError, path=path):
         LabelLog(path, read_only=read_only)
@@ -292,7 +237,7 @@ def added(log: LabelLog, *annotations: Annotation) -> tuple[int, int, int]:
     return done.taken + done.skipped + done.notes, done.repeated, done.superseded
 
 
-def test_annotations_from_elsewhere_are_added_once_with_their_time() -> None:
+def test_imported_annotations_are_added_once_with_their_time() -> None:
     log = LabelLog()
     found = [told("ok"), told(None, kind=Kind.NOTE, text="hm"), told("x", kind=Kind.VERDICT)]
     assert added(log, *found) == (3, 0, 0)
@@ -302,7 +247,7 @@ def test_annotations_from_elsewhere_are_added_once_with_their_time() -> None:
     assert (log.labels(), len(log.events())) == ({"a": "x"}, 3)
 
 
-def test_annotations_from_elsewhere_do_not_undo_what_was_said_since() -> None:
+def test_imported_annotations_do_not_undo_later_ones() -> None:
     log = LabelLog()
     assert added(log, told("ok")) == (1, 0, 0)
     log.answer("a", "fraud", annotator="ada")
@@ -327,13 +272,6 @@ def test_an_answer_edited_in_a_file_is_a_correction_of_now() -> None:
     assert added(log, told(None, None, text="why")) == (1, 0, 0)
     assert added(log, told("fraud", None)) == (1, 0, 0)
     assert log.labels() == {"a": "fraud"}
-
-
-def test_annotations_from_elsewhere_are_added_all_or_none() -> None:
-    log = LabelLog()
-    with pytest.raises(ParameterError):
-        log.add([told("ok"), told("ok", node=object())])
-    assert log.events() == []
 
 
 def test_answers_are_made_to_hold_once() -> None:
@@ -363,71 +301,19 @@ def test_classes_are_renamed_and_merged() -> None:
         log.rename_class("none", "fraud")
 
 
-def test_undo_leaves_out_a_verdict_that_was_settled_anew() -> None:
-    log = LabelLog()
-    log.answer("n", "ok", annotator="ada")
-    log.adjudicate("m", "ok", annotator="ada")
-    log.adjudicate("m", "fraud", annotator="grace")
-    undone = log.undo(annotator="ada")
-    assert undone is not None
-    assert (undone.node, undone.kind) == ("n", "label")
-    assert log.labels() == {"m": "fraud"}
-
-
-def test_what_waits_is_written_together_and_refused_alone(tmp_path: Path) -> None:
+def test_a_failed_write_changes_nothing(tmp_path: Path) -> None:
     with LabelLog(tmp_path / "a.labels") as log:
-        log.answer("taken", "ok", key="taken")
-        begun = threading.Barrier(20)
-        told: list[str] = []
-
-        def say(place: int) -> None:
-            begun.wait()
-            try:
-                log.answer(f"n{place}", "ok", key="taken" if place % 2 else f"k{place}")
-                told.append(f"n{place}")
-            except LabelError:
-                pass
-
-        with log._lock:
-            threads = [threading.Thread(target=say, args=(place,)) for place in range(20)]
-            for thread in threads:
-                thread.start()
-            while len(log._waiting) < 20:
-                time.sleep(0.01)
-        for thread in threads:
-            thread.join()
-        assert sorted(told) == sorted(f"n{place}" for place in range(0, 20, 2))
-        assert log.labels().keys() == {"taken", *told}
-
-
-def test_what_cannot_be_written_is_told_to_all_who_wait_and_nothing_is_half_done(tmp_path: Path) -> None:
-    with LabelLog(tmp_path / "a.labels") as log:
-        log._connection.execute("PRAGMA query_only = 1")
+        log.query("PRAGMA query_only = 1")
         with raises(FileError, path=log.path):
             log.answer("n", "ok")
-        log._connection.execute("PRAGMA query_only = 0")
+        log.query("PRAGMA query_only = 0")
         log.answer("n", "ok")
         assert len(log.events()) == 1
     with pytest.raises(FileError):
         log.answer("m", "ok")
 
 
-def test_a_rollback_that_fails_is_no_error_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Full:
-        in_transaction = True
-
-        def execute(self, statement: str, *_: object) -> Any:
-            raise sqlite3.OperationalError("database or disk is full")
-
-    with LabelLog(tmp_path / "a.labels") as log:
-        with monkeypatch.context() as patch:
-            patch.setattr(log, "_connection", Full())
-            with raises(FileError):
-                log.answer("n", "ok")
-        log.answer("n", "ok")
-
-
-def test_the_classes_are_those_named_in_their_order_and_all_that_were_ever_a_label() -> None:
+def test_classes_are_those_named_and_those_used() -> None:
     log = LabelLog()
     log.answer("n", "odd")
     log.answer("n", "ok")
@@ -446,7 +332,7 @@ def test_the_classes_are_those_named_in_their_order_and_all_that_were_ever_a_lab
 
 
 @pytest.mark.parametrize(("kind", "mode"), [("nfs4", "delete"), ("fuse.sshfs", "delete"), ("ext4", "wal")])
-def test_a_network_file_system_has_a_journal_and_it_is_said(
+def test_network_file_systems_get_a_rollback_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, kind: str, mode: str
 ) -> None:
     with LabelLog(tmp_path / "a.labels") as log:
@@ -455,14 +341,14 @@ def test_a_network_file_system_has_a_journal_and_it_is_said(
     root = SimpleNamespace(mountpoint="/", fstype="ext4")
     monkeypatch.setattr("psutil.disk_partitions", lambda **_: [root, part])
     with LabelLog(tmp_path / "a.labels") as log:
-        assert log._connection.execute("PRAGMA journal_mode").fetchone() == (mode,)
+        assert log.query("PRAGMA journal_mode") == [(mode,)]
         log.answer("m", "ok")
         assert len(log.labels()) == 2
     said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert [kind in each for each in said] == [True] * (mode == "delete")
 
 
-def test_a_log_where_nothing_can_be_written_is_read(tmp_path: Path) -> None:
+def test_a_read_only_folder(tmp_path: Path) -> None:
     place = tmp_path / "kept" / "a.labels"
     place.parent.mkdir()
     with LabelLog(place) as log:
@@ -522,7 +408,7 @@ def test_an_unknown_kind_of_event_is_refused(tmp_path: Path) -> None:
         "DROP VIEW standing",
     ],
 )
-def test_a_log_whose_file_has_other_things_done_is_refused(statement: str, tmp_path: Path) -> None:
+def test_foreign_views_and_triggers_are_refused(statement: str, tmp_path: Path) -> None:
     """A view of a crafted file may go on forever, and a trigger may write what nobody said."""
     with LabelLog(tmp_path / "a.labels") as log:
         log.tell({"a": "x"})
@@ -533,24 +419,90 @@ def test_a_log_whose_file_has_other_things_done_is_refused(statement: str, tmp_p
             LabelLog(tmp_path / "a.labels", read_only=read_only)
 
 
-def test_a_path_may_be_text(tmp_path: Path) -> None:
-    path = str(tmp_path / "a.labels")
+def test_an_audit_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "labels.sqlite"
     with LabelLog(path) as log:
-        log.tell({"a": "x"})
-        assert log.path == Path(path)
-        log.copy_to(f"{path}.copy")
-    for name in (path, f"{path}.copy"):
-        with LabelLog(name, read_only=True) as log:
-            assert log.labels() == {"a": "x"}
+        log.tell({"a": "ok"})
+        log.draw_audit({"b": 2.5, ("c", 1): 2.5})
+        log.tell({"b": "fraud", "d": "ok"}, annotator="ada")
+        log.skip(("c", 1), "blurred")
+    with LabelLog(path) as log:
+        assert log.audit() == {"b": 2.5, ("c", 1): 2.5}
+        assert log.audited() == {"b": "fraud"}
+        assert log.labels() == {"a": "ok", "d": "ok"}
+        assert log.skips() == {("c", 1): "blurred"}
+        assert [act.kind for act in log.events()] == ["label", "audit", "audit", "label", "label", "skip"]
+        assert log.release_audit() == {"b": 2.5, ("c", 1): 2.5}
+        assert log.labels() == {"a": "ok", "b": "fraud", "d": "ok"}
+        assert (log.audit(), log.audited(), log.release_audit()) == ({}, {}, {})
+        assert log.events()[-1].kind == "release", "there was nothing to release the second time"
+        log.draw_audit({"e": 3.0})
+        assert log.audit() == {"e": 3.0}
 
 
-def test_a_log_closes_itself_when_it_is_collected(tmp_path: Path) -> None:
-    """Python 3.13 warns of a connection that is not closed."""
-    for path in (None, tmp_path / "labels.sqlite"):
-        log = LabelLog(path)
-        kept = log._connection
-        log.tell({"a": "left"})
-        del log
-        gc.collect()
-        with pytest.raises(sqlite3.ProgrammingError):
-            kept.execute("SELECT 1")
+def test_undo_does_not_touch_the_audit() -> None:
+    log = LabelLog()
+    log.draw_audit({"a": 1.0})
+    assert log.undo() is None
+    log.tell({"a": "x"})
+    assert log.undo().kind == "label"
+    assert (log.audit(), log.audited()) == ({"a": 1.0}, {})
+    log.release_audit()
+    assert log.undo() is None
+
+
+def test_labelled_nodes_are_not_drawn() -> None:
+    log = LabelLog()
+    log.tell({"a": "x", "b": "x"})
+    with raises(LabelError):
+        log.draw_audit({"c": 1.0, "a": 1.0})
+    assert log.audit() == {}, "all or none"
+
+
+def test_uniform_audits_are_pooled_on_import() -> None:
+    log = LabelLog()
+    log.draw_audit({"a": 6.0, "b": 6.0})
+    noon = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    second = [Annotation(node, None, Kind.AUDIT, text="5.0", time=noon) for node in "cd"]
+    assert log.add(second).audit == 2
+    assert log.audit() == dict.fromkeys("abcd", 3.0), "2 of 12, then 2 of 10: 4 of 12"
+    n_events = len(log.events())
+    assert log.add(second).known_audit == 2
+    assert len(log.events()) == n_events, "added once"
+    log.add([Annotation("e", None, Kind.AUDIT, text="4.0"), Annotation("f", None, Kind.AUDIT, text="1.0")])
+    assert log.audit() == {**dict.fromkeys("abcd", 3.0), "e": 4.0, "f": 1.0}
+
+
+TEN, THIRTY = range(10), range(10, 40)
+
+
+@pytest.mark.parametrize(
+    ("draws", "weight"),
+    [
+        pytest.param([(TEN, 8.0), (THIRTY, 70 / 30)], 2.0, id="10 of 80, then 30 of 70: 40 of 80"),
+        pytest.param([(THIRTY, 70 / 30), (TEN, 8.0)], 2.0, id="the other sheet first"),
+        pytest.param([(TEN, 8.0), (THIRTY, 2.333)], 2.0, id="a weight that was rounded"),
+        pytest.param([(TEN, 8.0), (THIRTY, 2.0)], 1.75, id="10 got a label in between: 40 of 70"),
+        pytest.param([(TEN, 8.0), (range(10, 30), 4.0)], 80 / 30, id="drawn without a look at the first"),
+        pytest.param([(TEN, 8.0), (range(5, 25), 4.0)], 3.2, id="and 5 nodes in both: 25 of 80"),
+        pytest.param([(TEN, 8.0), (TEN, 8.0)], 8.0, id="one sheet for two people"),
+        pytest.param([(range(5), 8.0), (range(5, 10), 8.0), (THIRTY, 70 / 30)], 2.0, id="a sheet in two parts"),
+        pytest.param([(TEN, 8.0), (range(10, 20), 7.0), (range(20, 40), 3.0)], 2.0, id="three"),
+        pytest.param([(TEN, 8.0), ((), 1.0)], 8.0, id="a sheet of labels beside it"),
+    ],
+)
+def test_uniform_draws_are_pooled(draws: list[tuple[range, float]], weight: float) -> None:
+    found = pool_audits([dict.fromkeys(nodes, each) for nodes, each in draws])
+    assert found == pytest.approx({node: weight for nodes, _ in draws for node in nodes})
+
+
+def test_stratified_draws_keep_their_weights() -> None:
+    by_class = {"a": 9.0, "b": 1.0}
+    assert pool_audits([by_class]) == by_class
+    assert pool_audits([by_class, {"c": 10.0}]) == {**by_class, "c": 10.0}
+    assert pool_audits([{"c": 10.0}, by_class, {"d": 3.0, "e": 3.0, "f": 3.0}]) == {
+        **by_class,
+        **dict.fromkeys("cdef", 2.5),
+    }
+    assert pool_audits([{"a": 10.0}, by_class]) == by_class, "the later sheet counts"
+    assert pool_audits([]) == {}

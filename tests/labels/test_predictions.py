@@ -51,7 +51,7 @@ def fitted(graph: Graph, labels: dict[Hashable, Hashable]) -> NodeClassifier:
 
 
 @pytest.mark.parametrize(("one", "other"), [(1, "1"), ("None", None), (True, "True")])
-def test_classes_that_a_table_cannot_tell_apart(one: Hashable, other: Hashable, tmp_path: Path) -> None:
+def test_classes_that_are_written_the_same(one: Hashable, other: Hashable, tmp_path: Path) -> None:
     graph = graph_of([0, 1, 0, 1])
     model = fitted(graph, {0: "a", 1: "b"})
     model.class_names_ = (one, other)

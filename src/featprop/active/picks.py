@@ -62,7 +62,12 @@ class Selection:
 
         Ids without an Arrow type, such as tuples, become text.
         """
-        return pa.table({**self._columns(), "id": _as_column(self.nodes.tolist())})
+        nodes = self.nodes.tolist()
+        try:
+            ids = pa.array(nodes)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            ids = pa.array(map(str, nodes), pa.string())
+        return pa.table({**self._columns(), "id": ids})
 
     def to_frame(self) -> pd.DataFrame:
         """Return the picks as a pandas data frame with `rank`, `id`, `represents` and `spread`, best first."""
@@ -193,13 +198,6 @@ class Selection:
             "_coverage" in vars(self)
             or graph.n_features * (graph.n_nodes * chosen + 4 * graph.n_edges) <= MAX_QUICK_PRODUCTS
         )
-
-
-def _as_column(ids: list[Any]) -> pa.Array:
-    try:
-        return pa.array(ids)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([str(name) for name in ids], pa.string())
 
 
 def _count(names: Sequence[Hashable]) -> str:

@@ -248,7 +248,7 @@ class LabelLog(EventStore):
             skipped=results[Kind.SKIP, "added"],
             notes=results[Kind.NOTE, "added"],
             audit=audit,
-            known_audit=sum(each.kind is Kind.AUDIT for each in found) - audit,
+            known_audit=len({each.node for each in found if each.kind is Kind.AUDIT}) - audit,
             repeated=count("repeated"),
             superseded=count("superseded"),
         )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -53,34 +54,63 @@ def write_predictions(out: Output, model: NodeClassifier, graph: Graph, *, force
     _check_distinct(model.class_names_)
     known = model.training_labels_in(graph)
     code_of = {name: code for code, name in enumerate(model.class_names_)}
-    labelled = graph.positions(known)
     given = np.full(graph.n_nodes, -1, dtype=np.intp)
-    given[labelled] = [code_of[name] for name in known.values()]
-    distances = coverage(model.prepare_graph(graph), labelled).distances if labelled.size else None
-    isolated = np.diff(graph.adjacency.indptr) == 0
-    exact = isinstance(out, str | os.PathLike) and Path(out).suffix.lower() == ".parquet"
-    names, titles = to_cells(list(model.class_names_)), [f"{PROBABILITY}{name}" for name in model.class_names_]
-    titles = ["id", "prediction", "confidence", "label", *titles, "distance", "isolated"]
+    given[graph.positions(known)] = [code_of[name] for name in known.values()]
     best: list[NDArray[np.intp]] = []
-    start = 0
-    with _writing(out, titles, exact=exact, force=force) as write:
-        for block in model.probability_blocks(graph):
-            here = slice(start, start + len(block))
-            best.append(block.argmax(axis=1))
-            columns = [
-                to_cells(graph.ids[here].tolist(), text=graph.ids.dtype == object),
-                names.take(pa.array(best[-1])),
-                _round_probabilities(block.max(axis=1), exact=exact),
-                names.take(pa.array(given[here], mask=given[here] < 0)),
-                *(_round_probabilities(column, exact=exact) for column in block.T),
-                pa.nulls(len(block), pa.float64()) if distances is None else round_significant(distances[here]),
-                pc.if_else(pa.array(isolated[here]), pa.scalar("yes"), pa.scalar(None, pa.string())),
-            ]
-            rows = pa.Table.from_arrays(columns, names=titles)
-            write(rows if graph.candidates is None else rows.filter(pa.array(graph.candidates[here])))
-            start += len(block)
+    if isinstance(out, str | os.PathLike):
+        exact = Path(out).suffix.lower() == ".parquet"
+        with writing_output(Path(out), force=force, suffixes=SUFFIXES) as temporary:
+            tables = _predict_blocks(model, graph, given, best, exact=exact)
+            if exact:
+                _write_parquet(temporary, tables)
+            else:
+                with temporary.open("wb") as file:
+                    _write_csv(file, tables)
+    else:
+        _write_csv(out, _predict_blocks(model, graph, given, best, exact=False))
+        out.flush()
     for remark in _find_suspicious(model.class_names_, np.concatenate(best), given, graph):
         log.warning("%s", remark)
+
+
+def _predict_blocks(
+    model: NodeClassifier, graph: Graph, given: NDArray[np.intp], best: list[NDArray[np.intp]], *, exact: bool
+) -> Iterator[pa.Table]:
+    """Yield the rows of the table; the codes of the most probable classes go to `best`."""
+    labelled = graph.positions(model.training_labels_in(graph))
+    distances = coverage(model.prepare_graph(graph), labelled).distances if labelled.size else None
+    isolated = np.diff(graph.adjacency.indptr) == 0
+    names, titles = to_cells(list(model.class_names_)), [f"{PROBABILITY}{name}" for name in model.class_names_]
+    start = 0
+    for block in model.probability_blocks(graph):
+        here = slice(start, start + len(block))
+        best.append(block.argmax(axis=1))
+        columns = {
+            "id": to_cells(graph.ids[here].tolist(), text=graph.ids.dtype == object),
+            "prediction": names.take(pa.array(best[-1])),
+            "confidence": _round_probabilities(block.max(axis=1), exact=exact),
+            "label": names.take(pa.array(given[here], mask=given[here] < 0)),
+            **{title: _round_probabilities(row, exact=exact) for title, row in zip(titles, block.T, strict=True)},
+            "distance": pa.nulls(len(block), pa.float64()) if distances is None else round_significant(distances[here]),
+            "isolated": pc.if_else(pa.array(isolated[here]), pa.scalar("yes"), pa.scalar(None, pa.string())),
+        }
+        rows = pa.table(columns)
+        yield rows if graph.candidates is None else rows.filter(pa.array(graph.candidates[here]))
+        start += len(block)
+
+
+def _write_csv(file: BinaryIO, tables: Iterable[pa.Table]) -> None:
+    for number, table in enumerate(tables):
+        file.write(csv_rows(table) if number else csv_header(table.column_names) + csv_rows(table))
+
+
+def _write_parquet(path: Path, tables: Iterator[pa.Table]) -> None:
+    from pyarrow.parquet import ParquetWriter
+
+    first = next(tables)
+    with ParquetWriter(path, first.schema) as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
 
 
 def _round_probabilities(values: NDArray[np.float32], *, exact: bool) -> pa.Array:
@@ -88,47 +118,6 @@ def _round_probabilities(values: NDArray[np.float32], *, exact: bool) -> pa.Arra
     if exact:
         return pa.array(np.ascontiguousarray(values, dtype=np.float32))
     return pa.array(np.round(values.astype(np.float64), 4)).cast(pa.decimal128(5, 4))
-
-
-@contextmanager
-def _writing(out: Output, titles: Sequence[str], *, exact: bool, force: bool) -> Iterator[Callable[[pa.Table], None]]:
-    """Yield a function that writes further rows; a file appears when the block ends, a stream gets all at once."""
-    if not isinstance(out, str | os.PathLike):
-        parts = [csv_header(titles)]
-        yield lambda table: parts.append(csv_rows(table))
-        out.write(b"".join(parts))
-        out.flush()
-        return
-    with writing_output(Path(out), force=force, suffixes=SUFFIXES) as temporary:
-        if exact:
-            with _writing_parquet(temporary) as write_parquet:
-                yield write_parquet
-        else:
-            with temporary.open("wb") as file:
-
-                def write(table: pa.Table) -> None:
-                    file.write(csv_rows(table))
-
-                file.write(csv_header(titles))
-                yield write
-
-
-@contextmanager
-def _writing_parquet(path: Path) -> Iterator[Callable[[pa.Table], None]]:
-    from pyarrow import parquet
-
-    writers: list[parquet.ParquetWriter] = []
-
-    def write(table: pa.Table) -> None:
-        if not writers:
-            writers.append(parquet.ParquetWriter(path, table.schema))
-        writers[0].write_table(table)
-
-    try:
-        yield write
-    finally:
-        for writer in writers:
-            writer.close()
 
 
 def _check_distinct(classes: Sequence[Hashable]) -> None:
