@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from featprop.clustering import alternating
 from featprop.clustering.alternating import Cells, alternate, cell_means, find_one_medoid
 from featprop.compute import Backend, use_backend
-from featprop.compute.points import Points, split_by_bytes
+from featprop.compute.points import Points
 
 LINE = np.array([0, 1, 2, 3, 4, 100, 101, 102, 103, 104], dtype=np.float32)[:, None]
 
@@ -131,15 +131,6 @@ def test_result_does_not_depend_on_the_blocks(
             assert cells.loss == pytest.approx(whole.loss)
             assert again == moves
             assert find_one_medoid(Points(rows), np.arange(45), weights.astype(np.float32)).tolist() == alone.tolist()
-
-
-def test_wide_rows_are_made_dense_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = np.random.default_rng(0).normal(size=(45, 3))
-    whole, _ = alternate_from(rows, [0, 1, 2])
-    monkeypatch.setattr(alternating, "split_by_bytes", lambda n, _: split_by_bytes(n, 1, 4))
-    cells, _ = alternate_from(rows, [0, 1, 2])
-    assert cells.medoids.tolist() == whole.medoids.tolist()
-    assert cells.loss == pytest.approx(whole.loss)
 
 
 @given(seed=st.integers(0, 10_000))

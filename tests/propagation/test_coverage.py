@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from featprop.propagation import Propagation, coverage, propagate
 from featprop.propagation.coverage import coverage_curve
@@ -23,19 +21,6 @@ def test_chosen_node_is_nearest_to_itself() -> None:
     covered = coverage(edgeless(np.ones((4, 2), dtype=np.float32)), np.array([3, 1]))
     assert covered.nearest[[3, 1]].tolist() == [0, 1]
     assert covered.max_distance == 0.0
-
-
-@given(seed=st.integers(0, 10_000))
-@settings(max_examples=30, deadline=None)
-def test_mean_is_below_maximum_and_more_nodes_cover_better(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    rows = generator.normal(size=(30, 4)).astype(np.float32)
-    chosen = generator.permutation(30)[:6]
-    graph = edgeless(rows)
-    few, many = coverage(graph, chosen[:3]), coverage(graph, chosen)
-    assert few.mean_distance <= few.max_distance
-    assert many.mean_distance <= few.mean_distance
-    assert many.max_distance <= few.max_distance
 
 
 def test_coverage_is_measured_on_propagated_rows() -> None:

@@ -14,7 +14,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.nn import SGConv
-from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from featprop.errors import ParameterError
 from featprop.graph import Graph
@@ -52,16 +51,6 @@ def test_rows_become_dense_when_half_filled(filled: int, sparse: bool) -> None:
     np.testing.assert_array_equal(dense(propagate(graph, 1)), features)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(5))
-def test_equals_gcn_norm_of_pyg(seed: int, weighted: bool) -> None:
-    graph = random_graph(40, 3, seed=seed, weighted=weighted)
-    data = graph.to_pyg()
-    edge_index, edge_weight = gcn_norm(data.edge_index, data.edge_weight, graph.n_nodes)
-    theirs = sp.coo_array((edge_weight.numpy(), tuple(edge_index.numpy())), shape=graph.adjacency.shape)
-    np.testing.assert_allclose(normalised_adjacency(graph).toarray(), theirs.toarray(), atol=1e-6)
-
-
 @pytest.mark.parametrize("layers", [1, 2, 4])
 def test_equals_sgconv_of_pyg(layers: int) -> None:
     graph = random_graph(60, 8, seed=layers)
@@ -82,15 +71,6 @@ def test_sparse_equals_dense_in_float32(seed: int, layers: int) -> None:
     propagated = propagate(graph, layers)
     assert propagated.dtype == propagate(full, layers).dtype == np.float32
     np.testing.assert_allclose(dense(propagated), dense(propagate(full, layers)), atol=1e-6)
-
-
-@given(seed=st.integers(0, 10_000))
-@settings(max_examples=30, deadline=None)
-def test_permuting_the_nodes_permutes_the_rows(seed: int) -> None:
-    graph = random_graph(20, 3, seed=seed)
-    order = np.random.default_rng(seed).permutation(graph.n_nodes)
-    permuted = Graph.from_scipy(graph.adjacency[order][:, order], graph.features[order])
-    np.testing.assert_allclose(propagate(permuted), propagate(graph)[order], atol=1e-6)
 
 
 @pytest.mark.parametrize("layers", [-1, 1.5, "2", None])
@@ -120,17 +100,6 @@ def test_two_nodes_by_hand() -> None:
     ours = Propagation.of(graph)
     np.testing.assert_allclose(ours.features("own"), [[1, 0, 0], [-1, 0, 0]], atol=1e-6)
     assert not ours.features("two-hops").any()
-
-
-@pytest.mark.parametrize("name", FEATURE_SETS)
-def test_rows_have_unit_length_or_are_zero(name: str) -> None:
-    graph = random_graph(30, 4, seed=0)
-    lengths = np.linalg.norm(Propagation.of(graph).features(name), axis=1)
-    np.testing.assert_allclose(lengths, 1, atol=1e-6)
-    nothing = replace(graph, features=np.ones_like(graph.features))
-    assert not Propagation.of(nothing).features(name).any(), (
-        "nodes that are all alike differ from their mean by nothing"
-    )
 
 
 def test_unknown_feature_set_is_refused(line: Graph) -> None:

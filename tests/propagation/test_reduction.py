@@ -1,7 +1,6 @@
 """Reduction: few columns by hand, many against NumPy's SVD."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featprop.progress import listening
 from featprop.propagation.reduction import (
     MAX_COLUMNS,
     MIN_REDUCED_COLUMNS,
@@ -175,20 +173,6 @@ def test_directions_of_many_rows_come_from_a_sample(centred_by_hand: ByHand, mon
     np.testing.assert_allclose(rows @ rows.T, expected @ expected.T, atol=1e-3)
 
 
-def test_fingerprints_identify_reductions() -> None:
-    reductions = [Reduction.fit(low_rank(50, columns, 4, seed)) for columns in (6, WIDE) for seed in (0, 1)]
-    copies = [replace(each, centre=each.centre.copy()) for each in reductions]
-    assert [each.fingerprint for each in copies] == [each.fingerprint for each in reductions]
-    assert len({each.fingerprint for each in reductions}) == 4
-
-
-def test_svd_reports_progress() -> None:
-    told: list[tuple[str, int, int]] = []
-    with listening(lambda *step: told.append(step)):
-        truncated_svd(np.random.default_rng(0).normal(size=(50, 40)).astype(np.float32), 8)
-    assert told == [("computing the SVD of features", done, 3) for done in range(3)], "the last step is the rotation"
-
-
 @pytest.mark.parametrize("spread", [np.ones(6), np.array([1.0, 0.5, 0.25, 0.1, 0, 0])])
 def test_effective_dimension_is_the_participation_ratio(spread: np.ndarray) -> None:
     rows = np.random.default_rng(0).normal(size=(400, 6)) * spread
@@ -196,9 +180,3 @@ def test_effective_dimension_is_the_participation_ratio(spread: np.ndarray) -> N
     values = np.linalg.eigvalsh(rows.T @ rows)
     expected = values.sum() ** 2 / (values**2).sum()
     assert effective_dimension(rows.astype(np.float32)) == pytest.approx(expected, rel=1e-3)
-
-
-def test_effective_dimension_of_many_rows_uses_a_sample() -> None:
-    rows = np.random.default_rng(1).normal(size=(5_000, 8)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    assert effective_dimension(rows) == pytest.approx(8, rel=0.02)

@@ -97,27 +97,21 @@ class NeuralClassifier(NodeClassifier):
         """Return the result of `compute(network, inputs)` with the inputs of every node."""
         networks = self._networks()
         device = networks.device_of(self.device)
-        network = self._trained()
         inputs = networks.Inputs.of(self.matrices(propagation), device)
         with self._torch().no_grad():
-            rows: NDArray[np.float32] = compute(network.to(device).eval(), inputs).cpu().numpy()
+            rows: NDArray[np.float32] = compute(self.network_.to(device).eval(), inputs).cpu().numpy()
         return rows
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Return the weights, laid out as in PyG."""
-        return self._trained().to_arrays()
+        arrays: dict[str, NDArray[Any]] = self.network_.to_arrays()
+        return arrays
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Load saved weights."""
         network = self.build(self.n_features_in_, len(self.class_names_), self._torch().Generator())
         network.load_arrays(state)
         self.network_ = network
-
-    def _trained(self) -> Network:
-        if self.network_ is None:
-            raise ModelError("The model is not fitted.", hint="Call `fit` first.")
-        network: Network = self.network_
-        return network
 
     def _networks(self) -> ModuleType:
         try:
