@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 
-from featprop.compute.addresses import is_address
 from featprop.datasets.catalogue import CATALOGUE, Dataset, find, is_known
 from featprop.datasets.download import Found, find_placed, obtain, raw_folder
 from featprop.datasets.readers import read_files
@@ -21,6 +20,7 @@ from featprop.features import TablePreprocessor
 from featprop.files import cache_folder, restore_interrupted
 from featprop.graph import Graph
 from featprop.sources import read_graph
+from featprop.sources.addresses import is_address
 from featprop.sources.native import SOURCE, is_native, open_native, write_native
 
 log = logging.getLogger(__name__)

@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from featprop.compute.addresses import is_address, local_copy
 from featprop.errors import FileError, GraphError, quote_error, unknown_choice
 from featprop.features import TablePreprocessor
 from featprop.graph import Graph
 from featprop.ids import closest, counts_rows, is_a, is_series, package_of
+from featprop.sources.addresses import is_address, local_copy
 from featprop.sources.building import build_graph
 from featprop.sources.caching import cached_graph
 from featprop.sources.description import FILE_NAME, GraphDescription

@@ -26,8 +26,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from featprop.compute.scratch import scratch_folder
 from featprop.errors import FileError, MissingExtraError, ParameterError, first_five, quote_error
+from featprop.scratch import scratch_folder
 from featprop.sources.description import is_sql
 from featprop.sources.naming import neo4j_name
 

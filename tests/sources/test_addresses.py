@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import featprop as fp
-from featprop.compute.addresses import is_address, local_copy
 from featprop.errors import FileError
+from featprop.sources.addresses import is_address, local_copy
 from tests.helpers import raises
 
 pytest.importorskip("fsspec")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from featprop.compute.scratch import scratch_folder
 from featprop.errors import FileError
+from featprop.scratch import scratch_folder
 from tests.helpers import raises
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from featprop.compute.scratch import scratch_folder
+from featprop.scratch import scratch_folder
 try:
     with scratch_folder(Path(sys.argv[1])) as folder:
         (folder / "rows.bin").write_bytes(b"1")
@@ -83,7 +83,7 @@ def test_file_instead_of_a_folder_is_refused(tmp_path: Path) -> None:
 MANY = """
 import sys
 from pathlib import Path
-from featprop.compute.scratch import scratch_folder
+from featprop.scratch import scratch_folder
 for number in range(100):
     with scratch_folder(Path(sys.argv[1])) as folder:
         (folder / "rows.bin").write_bytes(b"1")
