@@ -34,13 +34,17 @@ from crash.label_servers import CLASSES, Client, Server
 
 
 def label_for(address, seconds, times, done, with_page):
+    """Label until the time is over; note how long each reply with the next node took, and then its page."""
     client, end, turn = Client(address), time.monotonic() + seconds, 0
-    while time.monotonic() < end:
-        key = uuid.uuid4().hex
-        taken = client.answer(key, turn, with_page=with_page)
-        if taken is None:
-            return
-        times.append(taken)
+    asked = client.ask("GET", "/api/next")
+    while time.monotonic() < end and asked["node"] is not None:
+        key, begun = uuid.uuid4().hex, time.perf_counter()
+        body = {"node": asked["node"], "label": CLASSES[turn % len(CLASSES)], "key": key}
+        asked = client.ask("POST", "/api/labels", body)["next"]
+        answered = time.perf_counter()
+        if with_page:
+            client.ask("GET", "/?ahead=true")
+        times.append((answered - begun, time.perf_counter() - answered) if with_page else (answered - begun,))
         done.append(key)
         turn += 1
 

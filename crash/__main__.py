@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from crash.harness import Tally, kill_task
+from crash.harness import KINDS, Tally, kill_task
 from crash.label_servers import kill_servers
 from crash.tasks import TASKS, make_inputs, write_graph
 
@@ -35,8 +35,10 @@ def main() -> int:
     asked = parser.parse_args()
     pa.set_cpu_count(1)
     wrong = 0
-    print(f"Seed {asked.seed}\n| task | kills | before | during | after | lost | different | left | seconds |")
-    print(f"| --- |{' ---: |' * 8}", flush=True)
+    print(
+        f"Seed {asked.seed}\n| task | {' | '.join(KINDS)} | seconds |\n| --- |{' ---: |' * (len(KINDS) + 1)}",
+        flush=True,
+    )
     with tempfile.TemporaryDirectory(prefix="featprop-crash-") as name:
         folder = Path(name)
         make_inputs(folder / "inputs")
@@ -56,8 +58,7 @@ def main() -> int:
 
 def _print_row(name: str, tally: Tally, seconds: float) -> int:
     """Print the row of a task and what is wrong with it; return whether anything is."""
-    counts = (tally.before, tally.during, tally.after, tally.lost, tally.different, tally.left)
-    print(f"| {name} | {tally.kills} | {' | '.join(map(str, counts))} | {seconds:.0f} |", flush=True)
+    print(f"| {name} | {' | '.join(str(tally.counts[kind]) for kind in KINDS)} | {seconds:.0f} |", flush=True)
     for note in tally.notes[:SHOWN_NOTES]:
         print(f"    {' '.join(note.split())}", file=sys.stderr, flush=True)
     return int(bool(tally.notes))

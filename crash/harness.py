@@ -11,6 +11,7 @@ import sqlite3
 import sys
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,105 +36,94 @@ class Task:
 
 @dataclass
 class Tally:
-    """Number of kills of a task by their moment, and of what is wrong."""
+    """Numbers of kills of a task: all, by their moment, and by what was wrong afterwards."""
 
-    kills: int = 0
-    before: int = 0  # before the first change to the disk
-    during: int = 0
-    after: int = 0  # after the last one
-    lost: int = 0  # neither as before nor as after
-    different: int = 0  # not as after an undisturbed run once the task ran again
-    left: int = 0  # files that only killed runs leave
+    counts: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
     def note(self, kind: str, what: str, count: int = 1) -> None:
         """Count something that is wrong."""
-        setattr(self, kind, getattr(self, kind) + count)
+        self.counts[kind] += count
         self.notes.append(f"{kind}: {what}")
 
 
+KINDS = {
+    "kills": "all kills",
+    "before": "before the first change to the disk",
+    "during": "between the first change and the last",
+    "after": "after the last change",
+    "lost": "neither as before nor as after",
+    "different": "not as after an undisturbed run once the task ran again",
+    "left": "files that only killed runs leave",
+}
+"""What a tally counts."""
+
+
 class Child:
-    """A forked process that runs a task, counts its changes to the disk, and kills itself before change `last`."""
+    """A forked process that runs a task, counts its changes to the disk, and dies before change `last` or in time."""
 
-    def __init__(self, task: Task, inputs: Path, state: Path, last: int = 0) -> None:
-        self._shared = mmap.mmap(-1, 8)
-        self._printed = state.with_name("printed.txt")
-        self._began = time.monotonic()
-        self._process = os.fork()
-        if self._process == 0:
-            self._become(task, inputs, state, last)
+    def __init__(self, task: Task, inputs: Path, state: Path, last: int = 0, seconds: float = MAX_SECONDS) -> None:
+        shared, printed, began = mmap.mmap(-1, 8), state.with_name("printed.txt"), time.monotonic()
+        process = os.fork()
+        if process == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            _become(task, inputs, state, shared, printed, last)
+        self.code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        self.seconds = time.monotonic() - began
+        self.changes = int.from_bytes(shared[:], "little")
+        self.printed = printed.read_text(encoding="utf-8", errors="replace")[-300:]
 
-    @property
-    def changes(self) -> int:
-        """Number of changes so far."""
-        return int.from_bytes(self._shared[:], "little")
 
-    @property
-    def printed(self) -> str:
-        """What the process printed last."""
-        return self._printed.read_text(encoding="utf-8", errors="replace")[-300:]
+def _become(task: Task, inputs: Path, state: Path, shared: mmap.mmap, printed: Path, last: int) -> None:
+    code = 1
+    try:
+        with printed.open("wb") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+        _watch(state.resolve(), shared, last)
+        task.run(inputs, state)
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
-    def end(self, after: float = MAX_SECONDS) -> int:
-        """Wait for the end of the process, but kill it `after` these seconds; return its exit code."""
-        while time.monotonic() < self._began + after:
-            found, status = os.waitpid(self._process, os.WNOHANG)
-            if found:
-                break
-            time.sleep(0.0005)
-        else:
-            os.kill(self._process, signal.SIGKILL)
-            _, status = os.waitpid(self._process, 0)
-        self.seconds = time.monotonic() - self._began
-        return os.waitstatus_to_exitcode(status)
 
-    def _become(self, task: Task, inputs: Path, state: Path, last: int) -> None:
-        code = 1
-        try:
-            with self._printed.open("wb") as file:
-                os.dup2(file.fileno(), 1)
-                os.dup2(file.fileno(), 2)
-            self._watch(state, last)
-            task.run(inputs, state)
-            code = 0
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else 1
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
+def _watch(inside: Path, shared: mmap.mmap, last: int) -> None:
+    """Count changes in a folder: audit events, `os.fsync` and statements of SQLite."""
 
-    def _watch(self, state: Path, last: int) -> None:
-        """Count changes below `state`: audit events, `os.fsync` and statements of SQLite."""
-        inside = state.resolve()
+    def count() -> None:
+        changes = int.from_bytes(shared[:], "little") + 1
+        if changes == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        shared[:] = changes.to_bytes(8, "little")
 
-        def count() -> None:
-            if self.changes + 1 == last:
-                os.kill(os.getpid(), signal.SIGKILL)
-            self._shared[:] = (self.changes + 1).to_bytes(8, "little")
+    def is_inside(path: Any) -> bool:
+        return isinstance(path, str | bytes | Path) and Path(os.fsdecode(path)).absolute().is_relative_to(inside)
 
-        def is_inside(path: Any) -> bool:
-            return isinstance(path, str | bytes | Path) and Path(os.fsdecode(path)).absolute().is_relative_to(inside)
-
-        def hook(event: str, arguments: tuple[Any, ...]) -> None:
-            is_change = event in CHANGES or (event == "open" and bool((arguments[2] or 0) & WRITING))
-            if is_change and is_inside(arguments[0]):
-                count()
-
-        connect, flush = sqlite3.connect, os.fsync
-
-        def connect_counting(*options: Any, **named: Any) -> sqlite3.Connection:
-            connection = connect(*options, **named)
-            connection.set_trace_callback(lambda _: count())
-            return connection
-
-        def flush_counting(descriptor: int) -> None:
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        is_change = event in CHANGES or (event == "open" and bool((arguments[2] or 0) & WRITING))
+        if is_change and is_inside(arguments[0]):
             count()
-            flush(descriptor)
 
-        sqlite3.connect, os.fsync = connect_counting, flush_counting  # type: ignore[assignment]
-        sys.addaudithook(hook)
+    connect, flush = sqlite3.connect, os.fsync
+
+    def connect_counting(*options: Any, **named: Any) -> sqlite3.Connection:
+        connection = connect(*options, **named)
+        connection.set_trace_callback(lambda _: count())
+        return connection
+
+    def flush_counting(descriptor: int) -> None:
+        count()
+        flush(descriptor)
+
+    sqlite3.connect, os.fsync = connect_counting, flush_counting  # type: ignore[assignment]
+    sys.addaudithook(hook)
 
 
 def kill_task(task: Task, inputs: Path, folder: Path, kills: int, seed: int) -> Tally:
@@ -142,25 +132,22 @@ def kill_task(task: Task, inputs: Path, folder: Path, kills: int, seed: int) -> 
     start.mkdir(parents=True)
     task.prepare(inputs, start)
     before = task.look(inputs, _copy(start, folder / "look"))
-    child = Child(task, inputs, _copy(start, state))
-    assert child.end() == 0, f"{task.name}: {child.printed}"
-    changes, seconds, names = child.changes, child.seconds, _names(state)
+    whole = Child(task, inputs, _copy(start, state))
+    assert whole.code == 0, f"{task.name}: {whole.printed}"
+    changes, seconds, names = whole.changes, whole.seconds, _names(state)
     after = task.look(inputs, _copy(state, folder / "look"))
     assert before != after, f"{task.name} changes nothing"
-    while tally.kills < kills:
+    while tally.counts["kills"] < kills:
         _copy(start, state)
-        last = chance.randint(1, changes) if tally.kills % 2 == 0 else 0
-        moment = MAX_SECONDS if last else chance.uniform(0, seconds)
-        child = Child(task, inputs, state, last)
-        if child.end(moment) != -signal.SIGKILL:
+        last = chance.randint(1, changes) if tally.counts["kills"] % 2 == 0 else 0
+        child = Child(task, inputs, state, last, MAX_SECONDS if last else chance.uniform(0.001, seconds))
+        if child.code >= 0:  # it ended before it was killed
             seconds = min(seconds, child.seconds)
             changes = child.changes if last else changes
             continue
-        tally.kills += 1
-        tally.before += child.changes == 0
-        tally.during += 0 < child.changes < changes
-        tally.after += child.changes >= changes
-        when = f"kill {tally.kills}, after change {child.changes} of {changes}"
+        moment = "before" if child.changes == 0 else "during" if child.changes < changes else "after"
+        tally.counts.update(["kills", moment])
+        when = f"kill {tally.counts['kills']}, after change {child.changes} of {changes}"
         found = _look(task, inputs, _copy(state, folder / "look"), tally, when)
         if found is None:
             continue
@@ -170,8 +157,8 @@ def kill_task(task: Task, inputs: Path, folder: Path, kills: int, seed: int) -> 
         if found == after and not task.repeatable:
             continue
         again = Child(task, inputs, state)
-        if code := again.end():
-            tally.note("different", f"{when}: the next run ended with {code}: {again.printed}")
+        if again.code:
+            tally.note("different", f"{when}: the next run ended with {again.code}: {again.printed}")
             continue
         found = _look(task, inputs, state, tally, when)
         if found is not None and found != after:

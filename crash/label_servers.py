@@ -15,6 +15,7 @@ import threading
 import time
 import urllib.parse
 import uuid
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,6 @@ class Client:
     def __init__(self, address: urllib.parse.SplitResult) -> None:
         self.token = urllib.parse.parse_qs(address.query)["token"][0]
         self.connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=60)
-        self.asked: dict[str, Any] | None = None
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request and return the response; a refusal is an error."""
@@ -70,79 +70,61 @@ class Client:
             raise RuntimeError(f"{reply.status}: {text.decode()}")
         return json.loads(text) if path.startswith("/api/") else text
 
-    def answer(self, key: str, turn: int, *, with_page: bool = False) -> tuple[float, ...] | None:
-        """Label the node asked for; return how long the reply with the next node and then its page took, or None."""
-        self.asked = self.asked or self.ask("GET", "/api/next")
-        if self.asked["node"] is None:
-            return None
-        begun = time.perf_counter()
-        body = {"node": self.asked["node"], "label": CLASSES[turn % len(CLASSES)], "key": key}
-        self.asked = self.ask("POST", "/api/labels", body)["next"]
-        answered = time.perf_counter()
-        if not with_page:
-            return (answered - begun,)
-        self.ask("GET", "/?ahead=true")
-        return answered - begun, time.perf_counter() - answered
 
+class Annotator:
+    """Someone who remembers what they sent and what was acknowledged, and sends again what was not."""
 
-class People:
-    """Annotators who remember what they sent and what was acknowledged."""
-
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.sent: set[str] = set()
         self.acknowledged: set[str] = set()
-        self.pending: dict[str, Any] = dict.fromkeys(PEOPLE)
+        self.pending: dict[str, Any] | None = None
 
-    def label(self, server: Server, name: str) -> None:
+    def label(self, server: Server) -> None:
         """Answer as fast as responses come, until the server is gone or nothing is left."""
-        client = Client(server.addresses[name])
-        try:
-            while True:
-                if self.pending[name] is None:
-                    node = client.ask("GET", "/api/next")["node"]
-                    if node is None:
-                        return
-                    label = CLASSES[len(self.sent) % len(CLASSES)]
-                    self.pending[name] = {"node": node, "label": label, "key": uuid.uuid4().hex}
-                    self.sent.add(self.pending[name]["key"])
-                client.ask("POST", "/api/labels", self.pending[name])
-                self.acknowledged.add(self.pending[name]["key"])
-                self.pending[name] = None
-        except (OSError, http.client.HTTPException):
-            return
-        finally:
-            client.connection.close()
+        client = Client(server.addresses[self.name])
+        with suppress(OSError, http.client.HTTPException), closing(client.connection):
+            while self.pending or (node := client.ask("GET", "/api/next")["node"]) is not None:
+                if self.pending is None:
+                    self.pending = {"node": node, "label": CLASSES[len(self.sent) % 5], "key": uuid.uuid4().hex}
+                    self.sent.add(self.pending["key"])
+                client.ask("POST", "/api/labels", self.pending)
+                self.acknowledged.add(self.pending["key"])
+                self.pending = None
 
 
 def kill_servers(graph: Path, folder: Path, kills: int, seed: int = 0) -> tuple[Tally, int]:
     """Kill servers of one log again and again, one in five while it starts; return also the number of answers."""
-    chance, tally, people, log, starting = random.Random(seed), Tally(), People(), folder / "log.labels", 0.0
-    while tally.kills < kills:
+    chance, tally, log, starting = random.Random(seed), Tally(), folder / "log.labels", 0.0
+    people = [Annotator(name) for name in PEOPLE]
+    while tally.counts["kills"] < kills:
         began, server = time.monotonic(), Server(graph, log, PEOPLE)
         if starting and chance.random() < 0.2:
             time.sleep(chance.uniform(0, starting))
             server.end(signal.SIGKILL)
-            tally.before += 1
+            moment = "before"
         else:
             server.ready()
             starting = time.monotonic() - began
-            threads = [threading.Thread(target=people.label, args=(server, name)) for name in PEOPLE]
+            threads = [threading.Thread(target=person.label, args=(server,)) for person in people]
             for thread in threads:
                 thread.start()
             time.sleep(chance.uniform(0, MAX_SECONDS))
             server.end(signal.SIGKILL)
             for thread in threads:
                 thread.join()
-            tally.during += 1
-        tally.kills += 1
+            moment = "during"
+        tally.counts.update(["kills", moment])
     with LabelLog(log) as kept:
         events = [event for event in kept.events() if event.kind == "label"]
+    acknowledged = {key for person in people for key in person.acknowledged}
+    sent = {key for person in people for key in person.sent}
     keys, answers = {event.key for event in events}, {(event.node, event.annotator) for event in events}
     for kind, count in (
-        ("lost", len(people.acknowledged - keys)),
-        ("different", len(events) - len(answers) + len(keys - people.sent)),
+        ("lost", len(acknowledged - keys)),
+        ("different", len(events) - len(answers) + len(keys - sent)),
         ("left", len(list(folder.glob("log.labels?*")))),
     ):
         if count:
-            tally.note(kind, f"{count} of {len(people.acknowledged):,} answers", count)
-    return tally, len(people.acknowledged)
+            tally.note(kind, f"{count} of {len(acknowledged):,} answers", count)
+    return tally, len(acknowledged)

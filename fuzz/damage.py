@@ -6,15 +6,14 @@ import copy
 import csv
 import io
 import json
+import re
 import sqlite3
 import zipfile
 from contextlib import closing, suppress
 from typing import Any
 
 import numpy as np
-import openpyxl
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pandas as pd
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from hypothesis.strategies import DrawFn
@@ -43,6 +42,8 @@ SCHEMA = (
     "DROP VIEW standing; CREATE VIEW standing AS SELECT * FROM standing",
     "CREATE TRIGGER t BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END",
 )  # fmt: skip
+ROLLBACK_MODE, WAL_MODE = b"\x01\x01", b"\x02\x02"
+"""Bytes 18 and 19 of a database; one in WAL mode cannot be opened in memory."""
 COLUMNS = ("number", "key", "time", "annotator", "round", "kind", "node", "label", "text", "source", "undoes")
 
 texts = st.sampled_from(TEXTS) | st.text(max_size=12)
@@ -53,23 +54,13 @@ values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.di
 
 @st.composite
 def damaged_bytes(draw: DrawFn, content: bytes) -> bytes:
-    """Change, drop, repeat or insert bytes, often near the start or the end, where formats describe themselves."""
+    """Overwrite, drop, repeat or insert bytes, often near the start or the end, where formats describe themselves."""
     changed = bytearray(content)
     for _ in range(draw(st.integers(1, 3))):
         size = len(changed)
         at = draw(st.integers(0, min(size, 64)) | st.integers(max(0, size - 64), size) | st.integers(0, size))
-        end = min(size, at + draw(st.sampled_from([1, 2, 8, 64, 1024])))
-        way = draw(st.sampled_from(["overwrite", "insert", "drop", "truncate", "repeat"]))
-        if way == "overwrite":
-            changed[at:end] = draw(st.binary(max_size=16))
-        elif way == "insert":
-            changed[at:at] = draw(st.sampled_from(PIECES))
-        elif way == "drop":
-            del changed[at:end]
-        elif way == "truncate":
-            del changed[at:]
-        else:
-            changed[at:at] = changed[at:end] * draw(st.sampled_from([1, 100]))
+        end = draw(st.sampled_from([at, at + 1, at + 8, at + 1024, size]))
+        changed[at:end] = draw(st.sampled_from([b"", changed[at:end] * 3, *PIECES]) | st.binary(max_size=16))
     return bytes(changed)
 
 
@@ -78,33 +69,23 @@ def damaged_table(draw: DrawFn, content: bytes, suffix: str = ".csv") -> bytes:
     """Change cells, rows and columns of a CSV file, how it is written, or its bytes."""
     rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
     for _ in range(draw(st.integers(0, 2))):
-        rows = draw(_damaged_rows(rows))
-    written = draw(rewritten_csv(rows)) if suffix == ".csv" else WRITERS[suffix](rows)
+        row, column = draw(st.integers(0, len(rows) - 1)), draw(st.integers(0, len(rows[0]) - 1))
+        way = draw(st.sampled_from(["cell", "cell", "title", "column", "drop", "copy", "row", "rows", "order", "head"]))
+        if way in ("cell", "title"):
+            rows[0 if way == "title" else row][column] = draw(cells)
+        elif way == "column":
+            few = draw(st.lists(cells, min_size=1, max_size=3))
+            rows[1:] = [[*each[:column], few[at % len(few)], *each[column + 1 :]] for at, each in enumerate(rows[1:])]
+        elif way in ("drop", "copy") and len(rows[0]) > 1:
+            rows = [each[:column] + each[column + 1 :] + each[:1] * (way == "copy") for each in rows]
+        elif way in ("row", "rows"):
+            rows[row : row + 1] = [list(rows[row]) for _ in range(50 if way == "rows" else row == 0)]
+        elif way == "order":
+            rows[1:] = draw(st.permutations(rows[1:]))
+        elif way == "head":
+            rows = rows[: draw(st.integers(1, 3))]
+    written = draw(rewritten_csv(rows)) if suffix == ".csv" else _write_frame(rows, suffix)
     return draw(damaged_bytes(written)) if draw(st.integers(0, 9)) == 0 else written
-
-
-@st.composite
-def _damaged_rows(draw: DrawFn, rows: list[list[str]]) -> list[list[str]]:
-    rows = [list(row) for row in rows] or [[""]]
-    row, column = draw(st.integers(0, len(rows) - 1)), draw(st.integers(0, len(rows[0])))
-    way = draw(st.sampled_from(["cell", "cell", "title", "column", "row", "rows", "drop", "copy", "order", "head"]))
-    if way in ("cell", "title"):
-        rows[0 if way == "title" else row][column : column + 1] = [draw(cells)]
-    elif way == "column":
-        few = draw(st.lists(cells, min_size=1, max_size=3))
-        for number, each in enumerate(rows[1:]):
-            each[column : column + 1] = [few[number % len(few)]]
-    elif way == "row":
-        del rows[row]
-    elif way == "rows":
-        rows[row:row] = [rows[row]] * draw(st.sampled_from([1, 50]))
-    elif way in ("drop", "copy"):
-        rows = [each[:column] + each[column + 1 if way == "drop" else column - 1 :] for each in rows]
-    elif way == "order":
-        rows = [rows[0], *draw(st.permutations(rows[1:]))]
-    else:
-        rows = rows[: draw(st.integers(0, 3))]
-    return rows
 
 
 @st.composite
@@ -116,33 +97,21 @@ def rewritten_csv(draw: DrawFn, rows: list[list[str]]) -> bytes:
     return text.getvalue().encode(encoding, "replace")
 
 
-def _write_parquet(rows: list[list[str]]) -> bytes:
-    titles, *body = rows or [[]]
-    columns = [[row[place] if place < len(row) else None for row in body] for place in range(len(titles))]
-    arrays = [_typed(column) for column in columns]
+def _write_frame(rows: list[list[str]], suffix: str) -> bytes:
+    """Write a table as Parquet or as a workbook, with numbers where all cells of a column are."""
+    titles, *body = [[ILLEGAL_CHARACTERS_RE.sub("", cell)[:32_000] for cell in row] for row in rows]
+    frame = pd.DataFrame(
+        body, columns=[f"{title}{'' if titles.index(title) == at else at}" for at, title in enumerate(titles)]
+    )
+    for title in frame:
+        with suppress(ValueError):
+            frame[title] = pd.to_numeric(frame[title])
     file = io.BytesIO()
-    pq.write_table(pa.Table.from_arrays(arrays, names=titles), file)
+    if suffix == ".parquet":
+        frame.to_parquet(file)
+    else:
+        frame.to_excel(file, index=False)
     return file.getvalue()
-
-
-def _typed(column: list[str | None]) -> pa.Array:
-    """Return numbers where all cells are, and text otherwise."""
-    try:
-        return pa.array([float(cell) if cell else None for cell in column], pa.float64())
-    except ValueError:
-        return pa.array(column, pa.string())
-
-
-def _write_workbook(rows: list[list[str]]) -> bytes:
-    book = openpyxl.Workbook()
-    for row in rows:
-        book.active.append([ILLEGAL_CHARACTERS_RE.sub("", cell)[:32_000] for cell in row])
-    file = io.BytesIO()
-    book.save(file)
-    return file.getvalue()
-
-
-WRITERS = {".parquet": _write_parquet, ".xlsx": _write_workbook}
 
 
 @st.composite
@@ -185,32 +154,24 @@ def damaged_json(draw: DrawFn, content: bytes) -> bytes:
 
 @st.composite
 def damaged_npy(draw: DrawFn, content: bytes) -> bytes:
-    """Change the array, the header or the bytes of a ``.npy`` file, or put a pickle into it."""
-    way = draw(st.sampled_from(["bytes", "shape", "pickle", "type", "values", "values", "length", "other"]))
-    file = io.BytesIO()
-    if way == "pickle":
-        np.lib.format.write_array_header_1_0(file, {"descr": "|O", "fortran_order": False, "shape": ()})
-        return file.getvalue() + b"cos\nsystem\n(V touch ran\ntR."
-    if way == "shape" and b"'shape': (" in content:
-        start, _, rest = content.partition(b"'shape': (")
-        return start + b"'shape': " + draw(st.sampled_from(SHAPES)) + rest.partition(b")")[2]
-    try:
-        array = np.load(io.BytesIO(content), allow_pickle=False).copy()
-    except ValueError:
+    """Change the array, the header or the bytes of a ``.npy`` file."""
+    way, file = draw(st.sampled_from(["array", "array", "array", "bytes", "shape"])), io.BytesIO()
+    if way == "shape":
+        return re.sub(rb"(?<='shape': )\([^)]*\)", draw(st.sampled_from(SHAPES)), content, count=1)
+    if way == "bytes" or b"'descr': '|O'" in content[:128]:
         return draw(damaged_bytes(content))
-    if way in ("bytes", "shape") or not array.size:
-        return draw(damaged_bytes(content))
+    array = np.load(io.BytesIO(content))
+    some = hnp.from_dtype(array.dtype) | st.integers(0, 70)
     with np.errstate(all="ignore"):
-        if way == "type":
-            array = array.astype(draw(st.sampled_from(TYPES)))
-        elif way == "values":
-            at = draw(st.integers(0, array.size - 1))
-            array.reshape(-1)[at] = draw(hnp.from_dtype(array.dtype) | st.integers(0, 70))
-        elif way == "length":
-            array = np.resize(array, draw(st.sampled_from([0, 1, array.size - 1, array.size + 1, 2 * array.size])))
-        else:
-            array = draw(st.sampled_from([array[::-1], array.reshape(-1, 1), array.reshape(1, -1), np.array(3)]))
-    np.save(file, array, allow_pickle=False)
+        changes = [
+            array.astype(draw(st.sampled_from(TYPES))),
+            np.where(np.arange(array.size).reshape(array.shape) == draw(st.integers(0, 70)), draw(some), array),
+            np.resize(array, draw(st.sampled_from([0, 1, array.size + 1, 2 * array.size]))),
+            array[::-1],
+            array.reshape(1, -1),
+            np.array(3),
+        ]
+    np.save(file, draw(st.sampled_from(changes)), allow_pickle=False)
     return file.getvalue()
 
 
@@ -240,21 +201,20 @@ def damaged_database(draw: DrawFn, content: bytes) -> bytes:
     way = draw(st.sampled_from(["bytes", "schema", "rows", "rows"]))
     if way == "bytes":
         return draw(damaged_bytes(content))
-    with closing(sqlite3.connect(":memory:")) as database, suppress(sqlite3.Error, OverflowError):
-        database.deserialize(content)
-        if way == "schema":
-            database.executescript(draw(st.sampled_from(SCHEMA)))
-        else:
-            triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-            for name, _ in triggers:
-                database.execute(f"DROP TRIGGER {name}")
-            database.execute("PRAGMA ignore_check_constraints = 1")
-            column, number = draw(st.sampled_from(COLUMNS)), draw(st.integers(1, 20))
-            value = draw(scalars | st.binary(max_size=4) | values.map(json.dumps))
-            with suppress(sqlite3.Error, OverflowError):
-                database.execute(f"UPDATE events SET {column} = ? WHERE number = ?", (value, number))
-            for _, statement in triggers:
-                database.execute(statement)
-            database.commit()
-        return database.serialize()
-    return content
+    statement, column = draw(st.sampled_from(SCHEMA)), draw(st.sampled_from(COLUMNS))
+    value = draw(scalars | st.binary(max_size=4) | values.map(json.dumps))
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.deserialize(content[:18] + ROLLBACK_MODE + content[20:])
+        triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        with suppress(sqlite3.Error, OverflowError):
+            if way == "schema":
+                database.executescript(statement)
+            else:
+                database.executescript(
+                    "PRAGMA ignore_check_constraints = 1;" + "".join(f"DROP TRIGGER {name};" for name, _ in triggers)
+                )
+                database.execute(f"UPDATE events SET {column} = ? WHERE number = ?", (value, draw(st.integers(1, 20))))
+                database.executescript(";".join(sql for _, sql in triggers))
+        database.commit()
+        damaged = database.serialize()
+    return damaged[:18] + WAL_MODE + damaged[20:]

@@ -19,15 +19,21 @@ from fuzz.damage import (
     damaged_json,
     damaged_npy,
     damaged_table,
-    damaged_tree,
     rewritten_csv,
+    values,
 )
 
-DESCRIPTION: dict[str, Any] = {
+DESCRIPTION = {
     "nodes": "nodes.csv",
     "edges": "SELECT source, target, weight FROM 'edges.csv'",
-    "columns": {"id": "id", "label": "label", "ignore": ["since"], "country": "category"},
-    "graph": {"weights": "mean", "duplicates": "max", "unknown": "error", "only": "amount > 0"},
+    "columns.id": "id",
+    "columns.label": "label",
+    "columns.ignore": ["since"],
+    "columns.country": "category",
+    "graph.weights": "mean",
+    "graph.duplicates": "max",
+    "graph.unknown": "error",
+    "graph.only": "amount > 0",
 }
 QUERIES = (
     "SELECT", "SELECT 1", "SELECT * FROM nodes", "SELECT NULL AS id", "SELECT * FROM 'nodes.csv'; DROP TABLE nodes",
@@ -84,12 +90,12 @@ def dialects(draw: DrawFn, seeds: Path) -> Case:
 @st.composite
 def descriptions(draw: DrawFn, seeds: Path) -> Case:  # noqa: ARG001
     """Damage a ``graph.toml``, or give it hostile SQL: nothing is written but what the command writes."""
-    tree = draw(damaged_tree(DESCRIPTION)) if draw(st.integers(0, 2)) == 0 else dict(DESCRIPTION)
-    if isinstance(tree, dict) and draw(st.booleans()):
-        role, query = draw(st.sampled_from(["nodes", "edges", "only"])), draw(st.sampled_from(QUERIES))
-        tree |= {"graph": {"only": query}} if role == "only" else {role: query}
-    content = to_toml(tree).encode("utf-8", "surrogatepass")
-    return draw(on_graph("csv", ("csv",), {"csv/graph.toml": content}))
+    tree: dict[str, Any] = dict(DESCRIPTION)
+    key = draw(st.sampled_from(["nodes", "edges", "graph.only", *DESCRIPTION, "graph.other", "attach.shop"]))
+    tree[key] = draw(st.sampled_from(QUERIES) | st.sampled_from(QUERIES) | values)
+    content = "".join(f"{name} = {json.dumps(value)}\n" for name, value in tree.items()).encode()
+    damaged = draw(damaged_bytes(content)) if draw(st.integers(0, 5)) == 0 else content
+    return draw(on_graph("csv", ("csv",), {"csv/graph.toml": damaged}))
 
 
 @st.composite
@@ -118,19 +124,6 @@ def converted_graphs(draw: DrawFn, seeds: Path) -> Case:
     other = (seeds / "native" / draw(st.sampled_from(names))).read_bytes()
     damaged = draw(st.one_of(damage(content), damage(content), damaged_bytes(content), st.sampled_from([None, other])))
     return draw(on_graph("native", ("native",), {f"native/{name}": damaged}))
-
-
-def to_toml(tree: Any) -> str:
-    """Write values as TOML; what TOML cannot hold becomes a damaged file."""
-    if not isinstance(tree, dict):
-        return _inline(tree)
-    return "".join(f"{json.dumps(key)} = {_inline(value)}\n" for key, value in tree.items())
-
-
-def _inline(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{json.dumps(key)} = {_inline(item)}' for key, item in value.items())}}}"
-    return f"[{', '.join(map(_inline, value))}]" if isinstance(value, list) else json.dumps(value)
 
 
 TARGETS: dict[str, Any] = {
