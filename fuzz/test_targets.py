@@ -12,18 +12,14 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from fuzz import command_line, graphs, labels, operations, requests
+from fuzz import command_line, graphs, labels, requests
 from fuzz.case import run_case
 from fuzz.seeds import make_seeds
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "5"))
 FINDINGS = Path(__file__).parent / "findings"
 TARGETS = graphs.TARGETS | labels.TARGETS
-TARGETS |= {
-    "command-line": command_line.command_lines,
-    "operations": operations.operation_lists,
-    "requests": requests.request_lists,
-}
+TARGETS |= {"command-line": command_line.command_lines, "requests": requests.request_lists}
 
 
 @pytest.fixture(scope="session")
