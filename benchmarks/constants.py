@@ -8,8 +8,6 @@ each seed. Settings of the model (penalty, self-training) change the scored mode
 Cora are read from FEATPROP_DATA.
 """
 
-import argparse
-import json
 import unittest.mock
 from contextlib import ExitStack
 from dataclasses import replace
@@ -17,8 +15,8 @@ from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
-from doubts import table, written_into
-from robustness import BARRED, mean, of, read, rounds, scored
+from pages import append_lines, command, mean, of, read_lines, show, table
+from robustness import BARRED, read, rounds, scored
 
 import featprop as fp
 from featprop.models import calibration, ridge
@@ -94,27 +92,19 @@ def constants_table(lines):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", action="store_true", help="measure the variants without results")
+    parser = command(__doc__)
     parser.add_argument("--graphs", nargs="+", default=GRAPHS)
-    parser.add_argument("--into", type=Path, help="page whose table to update")
-    given = parser.parse_args()
-    lines = [json.loads(line) for line in LINES.read_text().splitlines()] if LINES.exists() else []
+    given, lines = parser.parse_args(), read_lines(LINES)
     for name in given.graphs if given.run else ():
         for variant in [*VARIANTS, *SETTINGS]:
             for seed in range(SEEDS):
                 key = {"graph": name, "variant": variant, "seed": seed}
-                if of(lines, **key):
-                    continue
-                found = [key | {"budget": budget} | line for budget, line in measure(name, seed, variant)]
-                lines += found
-                with LINES.open("a") as file:
-                    file.writelines(json.dumps(line) + "\n" for line in found)
+                if not of(lines, **key):
+                    found = [key | {"budget": budget} | line for budget, line in measure(name, seed, variant)]
+                    lines += found
+                    append_lines(LINES, found)
             print(name, variant, flush=True)
-    found = constants_table(lines)
-    print(found)
-    if given.into:
-        written_into(given.into, "constants", found)
+    show("constants", constants_table(lines), given.into)
 
 
 if __name__ == "__main__":

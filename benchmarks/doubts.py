@@ -13,11 +13,11 @@ unseen  all labels of one class are removed: is there a group, how many of its n
         the class is in it? How often is there a group if nothing is removed?
 """
 
-import argparse
 import json
 from pathlib import Path
 
 import numpy as np
+from pages import of, percent, run_parts, table
 
 import featprop as fp
 from featprop.datasets import resolve
@@ -119,31 +119,16 @@ def hidden(graph, classes, sets):
 PARTS = {"wrong": planted, "lists": listed, "unseen": hidden}
 
 
-def measure(graphs, parts):
-    """Yield lines."""
-    for name in graphs:
-        graph = resolve(name)
-        classes = np.array([str(each) for each in graph.class_names()])
-        for part in parts:
-            for strategy, budgets in MEASURED_ON[part].items():
-                for budget in budgets:
-                    about = {"part": part, "graph": name, "strategy": strategy, "budget": budget}
-                    sets, tuned = picks(name, strategy, budget)
-                    for line in PARTS[part](graph, classes, sets):
-                        yield about | line | ({"tuned on": line["seed"] in tuned} if part == "unseen" else {})
-
-
-def of(lines, **wanted):
-    return [line for line in lines if all(line[key] == value for key, value in wanted.items())]
-
-
-def table(titles, rows):
-    line = "| --- |" + " ---: |" * (len(titles) - 1)
-    return "\n".join([f"| {' | '.join(titles)} |", line, *(f"| {' | '.join(map(str, row))} |" for row in rows)])
-
-
-def percent(values):
-    return f"{100 * np.mean(values):.0f}" if len(values) else "-"
+def measure(name, part):
+    """Yield the results of a graph."""
+    graph = resolve(name)
+    classes = np.array([str(each) for each in graph.class_names()])
+    for strategy, budgets in MEASURED_ON[part].items():
+        for budget in budgets:
+            about = {"part": part, "graph": name, "strategy": strategy, "budget": budget}
+            sets, tuned = picks(name, strategy, budget)
+            for line in PARTS[part](graph, classes, sets):
+                yield about | line | ({"tuned on": line["seed"] in tuned} if part == "unseen" else {})
 
 
 def share_found(lines):
@@ -225,36 +210,5 @@ TABLES = {
 }
 
 
-def written_into(page, mark, text):
-    """Replace a marked table of a page."""
-    marks = f"<!-- {mark} -->", f"<!-- /{mark} -->"
-    before, rest = page.read_text(encoding="utf-8").split(marks[0])
-    page.write_text(f"{before}{marks[0]}\n{text}\n{marks[1]}{rest.split(marks[1])[1]}", encoding="utf-8")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", action="store_true", help="measure these graphs and replace their results")
-    parser.add_argument("--graphs", nargs="+", default=GRAPHS)
-    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
-    parser.add_argument("--lines", type=Path, default=LINES)
-    parser.add_argument("--into", type=Path, help="page whose tables to update")
-    given = parser.parse_args()
-    text = given.lines.read_text(encoding="utf-8") if given.lines.exists() else ""
-    lines = [json.loads(line) for line in text.splitlines()]
-    if given.run:
-        lines = [line for line in lines if line["graph"] not in given.graphs or line["part"] not in given.parts]
-        given.lines.parent.mkdir(parents=True, exist_ok=True)
-        for name in given.graphs:
-            for part in given.parts:
-                lines += measure([name], [part])
-                lines.sort(key=lambda line: (GRAPHS.index(line["graph"]), list(PARTS).index(line["part"])))
-                given.lines.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    for name, make in TABLES.items():
-        print(f"\n{name}\n{make(lines)}")
-        if given.into:
-            written_into(given.into, f"doubts {name}", make(lines))
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, LINES, GRAPHS, PARTS, measure, TABLES)

@@ -11,12 +11,11 @@ advice    the first 40, 60, 80 and 120 of the 160 nodes of the default and of ra
           `fp.evaluate.advise`, the accuracy of the model, and its accuracy with all 160, on the nodes outside the 160.
 """
 
-import argparse
-import json
 from pathlib import Path
 
 import numpy as np
-from doubts import DEFAULT, GRAPHS, of, percent, picks, table, written_into
+from doubts import DEFAULT, GRAPHS, picks
+from pages import of, percent, run_parts, table
 from sklearn.metrics import f1_score
 
 import featprop as fp
@@ -197,28 +196,5 @@ TABLES = {
 }
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", action="store_true", help="measure these graphs and replace their results")
-    parser.add_argument("--graphs", nargs="+", default=GRAPHS)
-    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
-    parser.add_argument("--lines", type=Path, default=LINES)
-    parser.add_argument("--into", type=Path, help="page whose tables to update")
-    given = parser.parse_args()
-    text = given.lines.read_text(encoding="utf-8") if given.lines.exists() else ""
-    lines = [json.loads(line) for line in text.splitlines()]
-    if given.run:
-        lines = [line for line in lines if line["graph"] not in given.graphs or line["part"] not in given.parts]
-        for name in given.graphs:
-            for part in given.parts:
-                lines += measure(name, part)
-                lines.sort(key=lambda line: (GRAPHS.index(line["graph"]), list(PARTS).index(line["part"])))
-                given.lines.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    for name, make in TABLES.items():
-        print(f"\n{name}\n{make(lines)}")
-        if given.into:
-            written_into(given.into, f"estimates {name}", make(lines))
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, LINES, GRAPHS, PARTS, measure, TABLES)

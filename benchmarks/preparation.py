@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from pages import mean, of, show, table
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -217,21 +218,14 @@ def unprepared(frame, edges):
     return on_edges(numeric.to_numpy(dtype=np.float64), edges)
 
 
-def as_markdown(lines):
-    """Return the means as a table."""
-    rows = [
-        "| columns | raw | default | by hand | default minus by hand |",
-        "| --- | ---: | ---: | ---: | ---: |",
-    ]
+def means_table(lines):
+    rows = []
     for name in dict.fromkeys(line["graph"] for line in lines):
-        ours = [line for line in lines if line["graph"] == name]
-        raw, default, hand = (
-            None if ours[0][way] is None else 100 * np.mean([line[way] for line in ours])
-            for way in ("raw", "default", "by hand")
-        )
-        first = "-" if raw is None else f"{raw:.1f}"
-        rows.append(f"| {name} | {first} | {default:.1f} | {hand:.1f} | {default - hand:+.1f} |")
-    return "\n".join(rows)
+        ours = of(lines, graph=name)
+        raw = "-" if ours[0]["raw"] is None else f"{mean(ours, 'raw'):.1f}"
+        default, hand = mean(ours, "default"), mean(ours, "by hand")
+        rows.append([name, raw, f"{default:.1f}", f"{hand:.1f}", f"{default - hand:+.1f}"])
+    return table(["columns", "raw", "default", "by hand", "default minus by hand"], rows)
 
 
 def main():
@@ -256,15 +250,10 @@ def main():
             raw = unprepared(frame, edges)
             line["raw"] = None if raw is None else accuracy(raw, classes, labelled)
             lines.append(line)
-    table = as_markdown(lines)
-    print(table)
     if given.out:
         given.out.parent.mkdir(parents=True, exist_ok=True)
         given.out.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    if given.into:
-        before, rest = given.into.read_text(encoding="utf-8").split(MARKS[0])
-        after = rest.split(MARKS[1])[1]
-        given.into.write_text(f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{after}", encoding="utf-8")
+    show("preparation", means_table(lines), given.into)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,11 @@ model; in rounds also with the model on own features only. The selection is dete
 random sixth of the nodes. Graphs other than Cora, Citeseer and PubMed are read from FEATPROP_DATA.
 """
 
-import argparse
-import json
 import os
 from pathlib import Path
 
 import numpy as np
-from doubts import table, written_into
+from pages import append_lines, command, mean, of, read_lines, show, table
 from sklearn.metrics import f1_score
 
 import featprop as fp
@@ -106,14 +104,6 @@ def measure(name, seed):
         yield "one batch", budget, scored(graph, classes, chosen, fp.GraphRidge())
 
 
-def of(lines, **wanted):
-    return [line for line in lines if all(line[key] == value for key, value in wanted.items())]
-
-
-def mean(lines, what="macro_f1"):
-    return 100 * float(np.mean([line[what] for line in lines]))
-
-
 def graphs_of(lines):
     return [name for name in DIFFERENT + ALIKE if of(lines, graph=name)]
 
@@ -176,29 +166,19 @@ TABLES = {"rounds": rounds_table, "batch": batch_table, "confidence": confidence
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", action="store_true", help="measure the seeds without results")
+    parser = command(__doc__)
     parser.add_argument("--graphs", nargs="+", default=DIFFERENT + ALIKE)
-    parser.add_argument("--lines", type=Path, default=LINES)
-    parser.add_argument("--into", type=Path, help="page whose tables to update")
-    given = parser.parse_args()
-    lines = [json.loads(line) for line in given.lines.read_text().splitlines()] if given.lines.exists() else []
+    given, lines = parser.parse_args(), read_lines(LINES)
     for name in given.graphs if given.run else ():
         for seed in range(SEEDS):
-            if of(lines, graph=name, seed=seed):
-                continue
-            found = [
-                {"graph": name, "seed": seed, "how": how, "budget": budget} | line
-                for how, budget, line in measure(name, seed)
-            ]
-            lines += found
-            with given.lines.open("a") as file:
-                file.writelines(json.dumps(line) + "\n" for line in found)
-            print(name, seed, flush=True)
+            if not of(lines, graph=name, seed=seed):
+                found = measure(name, seed)
+                found = [{"graph": name, "seed": seed, "how": how, "budget": size} | line for how, size, line in found]
+                lines += found
+                append_lines(LINES, found)
+                print(name, seed, flush=True)
     for name, make in TABLES.items():
-        print(f"\n{name}\n{make(lines)}")
-        if given.into:
-            written_into(given.into, f"robustness {name}", make(lines))
+        show(f"robustness {name}", make(lines), given.into)
 
 
 if __name__ == "__main__":
