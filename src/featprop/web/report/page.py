@@ -200,7 +200,9 @@ def _thumb(analysis: Analysis, position: int) -> Markup:
 
 
 def _describe(analysis: Analysis, position: int) -> str:
-    """Return the first columns of a node in a line."""
+    """Return the first columns of a node in a line; nothing if its features have no names."""
+    if analysis.graph.table is None and analysis.graph.feature_names is None:
+        return ""
     fields = [each for each in build_card(analysis.graph, position).fields if each.text and each.kind != "code"]
     return " · ".join(f"{each.name}: {clean_line(each.text, BRIEF_CHARS)}" for each in fields[:BRIEF_FIELDS])
 

@@ -106,7 +106,7 @@
     const count = node.degree, rest = count - node.near.length;
     return [
       make("h4", count ? `Neighbours: ${count.toLocaleString("en")}` : "No neighbours"),
-      make("p", node.counts.map(([code, number]) => [named(code), ` ${number.toLocaleString("en")} `]).flat(), { class: "note" }),
+      make("p", node.counts.map(([code, number]) => [named(code), `: ${number.toLocaleString("en")} `]).flat(), { class: "note" }),
       make("div", node.near.map((each) => (typeof each === "number" ? goTo(each) : elsewhere(each))), { class: "around" }),
       rest ? make("p", `and ${rest.toLocaleString("en")} more`, { class: "note" }) : null,
     ];
