@@ -90,7 +90,7 @@ def test_a_known_class_wins(read: Read, told: Any) -> None:
     assert read(table, graph=graph, classes=["ok", "BAD", "1"]).labels == ["ok", "ok", "BAD", "BAD", 1, 1]
 
 
-def test_the_graphs_own_labels_may_be_untidy_too(read: Read, told: Any) -> None:
+def test_labels_of_the_graph(read: Read, told: Any) -> None:
     """Its column is a sheet like any other: two spellings there do not make two classes, nor a skip a class."""
     labels = ["fraud", "fraud", "ok", "OK", "ok", "n/a", "?", "frued"]
     graph = edgeless(10, labels=[*labels, None, None])
@@ -105,11 +105,11 @@ def test_the_graphs_own_labels_may_be_untidy_too(read: Read, told: Any) -> None:
     assert labels_of(graph, classes=["fraud", "ok", "OK", "frued"]).labels.count("OK") == 1
 
 
-def test_classes_that_differ_in_case_if_they_are_named(read: Read) -> None:
+def test_named_classes_may_differ_in_case(read: Read) -> None:
     assert read(column("us", "US", "Us", "us"), classes=["us", "US"]).labels == ["us", "US", "us", "us"]
 
 
-def test_types_of_parquet_are_kept_unless_one_class_would_be_two(tmp_path: Path, told: Any) -> None:
+def test_types_of_parquet(tmp_path: Path, told: Any) -> None:
     def sheet(name: str, ids: list[int], labels: list[Any]) -> Path:
         pq.write_table(pa.table({"id": ids, "label": labels}), tmp_path / name)
         return tmp_path / name
@@ -158,29 +158,12 @@ def test_only_the_allowed_classes(read: Read) -> None:
         read(column("a"), classes=[])
 
 
-@pytest.mark.parametrize(
-    "word",
-    [
-        "skip",
-        "SKIP",
-        "?",
-        "??",
-        "n/a",
-        "N/A",
-        "na",
-        "-",
-        "don't know",
-        "Don’t know",
-        "dont know",
-        "dk",
-        "idk",
-        "unsure",
-        "not sure",
-        "can't tell",
-        "can‘t tell",
-        "cannot tell",
-    ],
+SKIPS = (
+    "skip|SKIP|?|??|n/a|N/A|na|-|don't know|Don’t know|dont know|dk|idk|unsure|not sure|can't tell|can‘t tell|cannot tell"
 )
+
+
+@pytest.mark.parametrize("word", SKIPS.split("|"))
 def test_a_skip_is_no_class(read: Read, told: Any, word: str) -> None:
     sheet = read(column("x", "x", word))
     assert (sheet.labels, sheet.skipped, sheet.blank) == (["x", "x"], {2: word}, [])
@@ -188,25 +171,21 @@ def test_a_skip_is_no_class(read: Read, told: Any, word: str) -> None:
     assert f"1 (2: {word})" in said
 
 
-def test_further_words_for_a_skip(read: Read) -> None:
+def test_skip_words_and_classes_with_such_names(read: Read) -> None:
     assert read(column("x", "Later"), skip_words=["later"]).skipped == {1: "Later"}
     assert read(column("x", "Later")).skipped == {}
-
-
-def test_a_class_that_is_called_like_a_skip_is_a_class(read: Read) -> None:
-    """Sodium, for one."""
     table = column("na", "k", "NA", "?")
     assert read(table, classes=["Na", "K"]).labels == ["Na", "K", "Na"]
     assert read(table, known=["na"]).labels == ["na", "k", "na"]
     assert read(table).skipped == {0: "na", 2: "NA", 3: "?"}
 
 
-def test_a_label_counts_more_than_a_skip(read: Read) -> None:
+def test_a_label_overrides_a_skip(read: Read) -> None:
     sheet = read("id,label\n1,?\n2,x\n", "id,label\n1,x\n2,\n3,\n")
     assert (sorted(sheet.nodes), sheet.skipped, sheet.blank) == ([1, 2], {}, [3])
 
 
-def test_an_umlaut_of_two_characters_is_one_of_one(read: Read, told: Any) -> None:
+def test_decomposed_umlauts(read: Read, told: Any) -> None:
     sheet = read(column("prüfen", "pru\u0308fen", "pru\u0308fen", "ok", "ok"))
     assert sheet.labels == ["pru\u0308fen"] * 3 + ["ok"] * 2
     assert "'pr\\xfcfen' (1)" in told()[0]
@@ -217,7 +196,7 @@ def test_an_umlaut_of_two_characters_is_one_of_one(read: Read, told: Any) -> Non
     assert "'pru\\u0308fen' (1)" in told()[-1]
 
 
-def test_what_programs_write_for_nothing_is_no_label(read: Read, told: Any) -> None:
+def test_empty_words_are_no_labels(read: Read, told: Any) -> None:
     words = column("x", "x", "NULL", "nan", "NaN", "None", "#REF!", "n/a")
     sheet = read(words + "8,<NA>\n")
     assert (sheet.nodes, sheet.labels, sheet.blank) == ([0, 1], ["x", "x"], [2, 3, 4, 5, 6, 8])
@@ -227,7 +206,7 @@ def test_what_programs_write_for_nothing_is_no_label(read: Read, told: Any) -> N
     assert read(everywhere).blank == []
 
 
-def test_a_class_may_be_called_what_programs_write_for_nothing(read: Read, told: Any) -> None:
+def test_a_class_may_be_named_like_an_empty_word(read: Read, told: Any) -> None:
     words = column("None", "mild", "None", "mild", "NULL")
     assert read(words, classes=["None", "mild"]).labels == ["None", "mild", "None", "mild"]
     assert "'NULL' (1)" in told()[0]
@@ -251,7 +230,7 @@ def test_of_predictions_only_the_label_column_counts(read: Read) -> None:
     assert (sheet.nodes, sheet.labels, sheet.blank) == ([3], ["b"], [])
 
 
-def test_labels_kept_in_predictions_are_no_second_opinion(read: Read) -> None:
+def test_labels_in_predictions_are_no_second_opinion(read: Read) -> None:
     sheet = read(column("b", "b"), PREDICTED + "0,a,0.9,b,0.9,0.1,0,\n1,b,0.8,b,0.2,0.8,0,\n2,a,0.9,,0.9,0.1,1,\n")
     assert (sheet.labels, sheet.agreement) == (["b", "b"], None)
 
@@ -303,11 +282,8 @@ def test_a_row_without_a_label_was_asked_for(read: Read, table: str) -> None:
 @pytest.mark.parametrize(
     "head", ["node,label", "Node_ID,Label", "ID,LABEL", " Id ,label", "nodeid,label", "node id,label"]
 )
-def test_other_names_of_the_columns(read: Read, head: str) -> None:
+def test_names_of_the_columns(read: Read, head: str) -> None:
     assert read(f"{head}\n3,x\n4,x\n").nodes == [3, 4]
-
-
-def test_the_column_id_goes_before_others(read: Read) -> None:
     assert read("node,id,label\n1,3,x\n").nodes == [3]
     with raises(FeatpropError):
         read("ID,Id,label\n1,3,x\n")
@@ -333,12 +309,8 @@ LOOKALIKES = [
 
 def test_lookalike_classes_are_one(read: Read) -> None:
     assert read(column(*LOOKALIKES, "office")).labels == ["office"] * 7
-
-
-@pytest.mark.parametrize("label", ["\u200b", "\u2060\ufeff", "\u202e"])
-def test_a_label_without_a_visible_character_is_no_class(read: Read, label: str) -> None:
-    sheet = read(column("x", "x", label))
-    assert (sheet.labels, sheet.blank) == (["x", "x"], [2])
+    sheet = read(column("x", "x", "\u200b", "\u2060\ufeff", "\u202e"))
+    assert (sheet.labels, sheet.blank) == (["x", "x"], [2, 3, 4]), "no class without a visible character"
 
 
 def test_logs_and_exports_are_read_like_sheets(tmp_path: Path) -> None:
