@@ -211,18 +211,6 @@ def test_opening_waits_for_a_process_that_creates_the_log(tmp_path: Path) -> Non
         release.join()
 
 
-@pytest.mark.parametrize("version", [0, 2])
-@pytest.mark.parametrize("read_only", [False, True])
-def test_a_log_of_another_version_is_refused_and_left_unchanged(tmp_path: Path, version: int, read_only: bool) -> None:
-    path = tmp_path / "labels.sqlite"
-    with LabelLog(path) as log:
-        log.query(f"PRAGMA user_version = {version}")
-    before = path.read_bytes()
-    with raises(FileError, path=path):
-        LabelLog(path, read_only=read_only)
-    assert path.read_bytes() == before
-
-
 NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
 
 
@@ -299,6 +287,32 @@ def test_classes_are_renamed_and_merged() -> None:
     assert log.labels() == {"a": "fraud", "b": "frued"}, "a later answer is not renamed"
     with raises(LabelError, value="none"):
         log.rename_class("none", "fraud")
+
+
+def test_classes_are_described_and_removed() -> None:
+    log = LabelLog()
+    log.name_classes(["fraud", "ok", "spare"])
+    log.answer("a", "fraud")
+    for _ in range(2):
+        log.describe_class("ok", key="o", description="nothing odd")
+    assert log.class_entries()[1] == ("ok", "o", "nothing odd")
+    log.remove_class("spare")
+    assert log.classes() == ["fraud", "ok"]
+    assert len(log.events()) == 6, "nothing is written twice"
+    with raises(LabelError, value="fraud", node="a"):
+        log.remove_class("fraud")
+    with raises(LabelError, value="spare"):
+        log.remove_class("spare")
+
+
+def test_rounds_are_recorded_in_order() -> None:
+    log = LabelLog()
+    log.save_round(["a", "b"], {"rounds": 1}, 1)
+    log.answer("b", "ok")
+    assert (log.asked(), log.learner_state()) == (["a"], {"rounds": 1})
+    with raises(LabelError, value=1):
+        log.save_round(["c"], {"rounds": 1}, 1)
+    assert log.asked() == ["a"]
 
 
 def test_a_failed_write_changes_nothing(tmp_path: Path) -> None:
@@ -406,17 +420,21 @@ def test_an_unknown_kind_of_event_is_refused(tmp_path: Path) -> None:
         "CREATE TRIGGER more AFTER INSERT ON events BEGIN SELECT RAISE(IGNORE); END",
         "DROP TRIGGER events_unchanged",
         "DROP VIEW standing",
+        "PRAGMA user_version = 2",
+        "PRAGMA application_id = 0",
     ],
 )
-def test_foreign_views_and_triggers_are_refused(statement: str, tmp_path: Path) -> None:
+def test_other_versions_and_foreign_views_and_triggers_are_refused(statement: str, tmp_path: Path) -> None:
     """A view of a crafted file may go on forever, and a trigger may write what nobody said."""
     with LabelLog(tmp_path / "a.labels") as log:
         log.tell({"a": "x"})
     with closing(sqlite3.connect(tmp_path / "a.labels")) as file:
         file.executescript(statement)
+    before = (tmp_path / "a.labels").read_bytes()
     for read_only in (True, False):
         with raises(FileError, path=tmp_path / "a.labels"):
             LabelLog(tmp_path / "a.labels", read_only=read_only)
+        assert (tmp_path / "a.labels").read_bytes() == before
 
 
 def test_an_audit_by_hand(tmp_path: Path) -> None:

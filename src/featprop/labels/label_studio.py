@@ -7,7 +7,6 @@ annotation keeps annotator and time: an unchanged choice stays the answer of tha
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
@@ -20,14 +19,10 @@ from featprop.labels.rows import Rows
 if TYPE_CHECKING:
     from featprop.labels.exporting import Description
 
-log = logging.getLogger(__name__)
-
 CONTROL = "node_label"
 OURS = "featprop"
 DRAWN = "featprop_audit"
 HOTKEYS = "1234567890"
-MAX_TASKS, MAX_FILE_BYTES = 250_000, 50_000_000
-"""Limits of Label Studio for one file."""
 
 
 class Prediction(NamedTuple):
@@ -103,11 +98,7 @@ def write_tasks(
             score = round(min(1.0, max(0.0, float(predicted.confidence))), 4)
             task["predictions"] = [{"model_version": version, "score": score, "result": [_choice(predicted.label)]}]
         tasks.append(task)
-    content = json.dumps(tasks, ensure_ascii=False).encode()
-    if len(tasks) > MAX_TASKS or len(content) > MAX_FILE_BYTES:
-        limit = f"{MAX_TASKS:,} tasks or {MAX_FILE_BYTES / 1e6:.0f} MB per file"
-        log.warning("Label Studio accepts %s; these are %d tasks, %.0f MB", limit, len(tasks), len(content) / 1e6)
-    return content + b"\n"
+    return json.dumps(tasks, ensure_ascii=False).encode() + b"\n"
 
 
 def read_object(thing: Mapping[str, Any], rows: Rows, where: str) -> bool:
