@@ -45,14 +45,14 @@ def import_(
     Example: `featprop import my-graph.labels results.json`
     """
     from featprop.labels import LabelLog, import_labels
-    from featprop.labels.agreement import alpha, disagreements
+    from featprop.labels.agreement import alpha, find_conflicts
 
     is_new = not labels.exists()
     with showing_progress():
         whole = None if graph is None else read(graph)
         with LabelLog(None if is_new else labels, exclusive=not is_new) as log:
             done = import_labels(log, results, whole, split_names(classes) or None, annotator=annotator.strip())
-            agreed, apart = alpha(log.holding()), disagreements(log.holding())
+            agreed, apart = alpha(log.holding()), find_conflicts(log.holding())
             if is_new and not done.is_nothing:
                 log.copy_to(labels)
     _print_left_out(done, whole)

@@ -89,11 +89,6 @@ class Disagreement:
     node: Hashable
     answers: dict[str, Hashable]
 
-    @property
-    def is_one(self) -> bool:
-        """Whether the answers differ at all."""
-        return len(self.answers) > 1 and len(set(map(label_to_text, self.answers.values()))) > 1
-
 
 @dataclass(frozen=True)
 class Agreement:
@@ -191,14 +186,10 @@ def votes_of(held: Sequence[Annotation]) -> list[Annotation]:
     return verdicts or [each for each in held if each.kind is Kind.LABEL]
 
 
-def disagreements(annotations: Iterable[Annotation]) -> list[Disagreement]:
-    """Return the nodes with open disagreements, in the order of their first answers."""
-    found = []
-    for node, held in group_by_node(annotations).items():
-        disagreement = Disagreement(node, {each.who: each.label for each in held if each.kind is Kind.LABEL})
-        if disagreement.is_one and all(each.kind is not Kind.VERDICT for each in held):
-            found.append(disagreement)
-    return found
+def find_conflicts(annotations: Iterable[Annotation]) -> dict[Hashable, list[Annotation]]:
+    """Return the nodes with different labels that nobody settled, and these labels, in the order of the nodes."""
+    votes = {node: votes_of(held) for node, held in group_by_node(annotations).items()}
+    return {node: cast for node, cast in votes.items() if len({label_to_text(each.label) for each in cast}) > 1}
 
 
 def measure_agreement(annotations: Iterable[Annotation]) -> Agreement | None:

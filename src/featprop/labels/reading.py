@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from featprop.errors import FileError, GraphError, LabelError, ParameterError, first_five, unknown_choice
 from featprop.graph import Graph
 from featprop.ids import as_array
-from featprop.labels.agreement import Agreement, consensus, group_by_node, measure_agreement, pool_audits, votes_of
+from featprop.labels.agreement import Agreement, consensus, find_conflicts, measure_agreement, pool_audits
 from featprop.labels.annotation import AUDIT, VOTES, Annotation, Kind, is_same
 from featprop.labels.classes import SKIP_WORDS, Vocabulary, warn_of_slips
 from featprop.labels.log import Imported, LabelLog
@@ -318,9 +318,7 @@ def _settle(annotations: Sequence[Annotation], on_conflict: str, files: Sequence
     agreement = measure_agreement(annotations)
     if agreement is not None:
         logger.info("%s", agreement)
-    counting = consensus(annotations)
-    votes = {node: votes_of(held) for node, held in group_by_node(annotations).items()}
-    apart = {node: cast for node, cast in votes.items() if len({each.label for each in cast}) > 1}
+    counting, apart = consensus(annotations), find_conflicts(annotations)
     open_ = apart if on_conflict == "error" else {node: apart[node] for node in apart if node in counting.ties}
     if open_ and on_conflict != "latest":
         what = "No majority" if on_conflict == "majority" else "Different labels"
