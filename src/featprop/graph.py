@@ -55,11 +55,13 @@ class GraphCache:
                 self.values[key] = compute()
             return self.values[key]
 
-    def drop(self, unwanted: Callable[[Hashable], bool]) -> None:
-        """Drop the values of the keys for which `unwanted` is true."""
+    def get_latest(self, kind: Hashable, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """Return the value of a key, dropping that of any other key of its kind."""
         with self._lock:
-            for key in [key for key in self.values if unwanted(key)]:
-                del self.values[key]
+            if self.values.get(kind, (None,))[0] != key:
+                self.values.pop(kind, None)
+                self.values[kind] = key, compute()
+            return self.values[kind][1]
 
     def __reduce__(self) -> tuple[type[GraphCache], tuple[()]]:
         return GraphCache, ()
@@ -290,7 +292,6 @@ class Graph:
         own = self.preprocessor
         if own is None or own.fingerprint == preprocessor.fingerprint:
             return self
-        key = ("transformed", preprocessor.fingerprint)
 
         def transform() -> Graph:
             columns = {name: values for name in preprocessor.column_names if (values := self.column(name)) is not None}
@@ -300,8 +301,7 @@ class Graph:
             bare = replace(self, labels=None, classes=(), features=features, feature_names=names or None)
             return freeze(replace(bare, preprocessor=preprocessor))
 
-        self.cache.drop(lambda other: isinstance(other, tuple) and other[0] == "transformed" and other != key)
-        bare: Graph = self.cache.get(key, transform)
+        bare: Graph = self.cache.get_latest("transformed", preprocessor.fingerprint, transform)
         return bare._sharing_cache(replace(bare, labels=self.labels, classes=self.classes))
 
     @cached_property

@@ -5,6 +5,7 @@ Without a listener the library is silent.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,6 +16,9 @@ __all__ = ["Listener", "listening", "report", "tracked"]
 Item = TypeVar("Item")
 Listener = Callable[[str, int, int], None]
 """Called with the name of the stage, the number of finished steps and the total."""
+
+INTERVAL_S = 0.1
+"""Least seconds between two reports of one stage."""
 
 _listener: ContextVar[Listener | None] = ContextVar("featprop_progress", default=None)
 
@@ -37,12 +41,15 @@ def report(stage: str, done: int, total: int) -> None:
 
 
 def tracked(items: Iterable[Item], stage: str, total: int) -> Iterator[Item]:
-    """Yield `items` and report to the listener how many of `total` are finished."""
+    """Yield `items` and report to the listener how many of `total` are finished, at most ten times a second."""
     listener = _listener.get()
     if listener is None:
         yield from items
         return
     listener(stage, 0, total)
+    reported = time.monotonic()
     for done, item in enumerate(items, start=1):
         yield item
-        listener(stage, done, total)
+        if time.monotonic() - reported >= INTERVAL_S:
+            listener(stage, done, total)
+            reported = time.monotonic()

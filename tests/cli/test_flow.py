@@ -97,18 +97,6 @@ def test_the_sheet_is_what_the_library_selects(run: Run, groups: Path) -> None:
     assert [float(row["spread"]) for row in rows] == pytest.approx(picks.spread.tolist(), rel=1e-5)
 
 
-def test_training_on_the_labels_of_the_graph_and_chosen_features(run: Run, write_folder: WriteFolder) -> None:
-    write_folder("id,w_1,year,w_2,label\na,1,1990,0,yes\nb,1,1991,0,\nc,0,1992,1,no\nd,0,1993,1,\n", "u,v\na,b\nc,d\n")
-    Path("graph/graph.toml").write_text('[columns]\nignore = ["year"]\n')
-    result = ok(run("train", "graph", "--out", "models/new.safetensors", "--model", "sgc"))
-    assert "Read 4 nodes, 2 edges, 2 features from graph" in result.stderr
-    model = featprop.load_model("models/new.safetensors")
-    assert model.feature_names_in_ == ("w_1", "w_2")
-    assert model.class_names_ == ("no", "yes")
-    ok(run("predict", "graph", "--model", "models/new.safetensors", "--out", "deep/er/p.csv"))
-    assert [row["prediction"] for row in rows_of("deep/er/p.csv")] == ["yes", "yes", "no", "no"]
-
-
 def test_a_sparse_npz(run: Run, tmp_path: Path) -> None:
     adjacency, features = sp.csr_array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]), sp.csr_array([[1, 0], [1, 0], [0, 1]])
     parts = {"adj": adjacency, "attr": features}

@@ -7,14 +7,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import featprop
 from featprop.datasets import digits
 from featprop.sources.native import write_native
-from tests.helpers import assert_refused
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits and file systems are made the POSIX way")
 
@@ -112,11 +110,3 @@ def test_a_round_that_cannot_be_recorded_leaves_no_sheet(ready: dict[str, Path],
     assert code == 2, told
     assert "a.labels" in told.splitlines()[-1]
     assert not sheet.exists()
-
-
-def test_permission_error(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise PermissionError(13, "Permission denied", "secret/nodes.csv")
-
-    monkeypatch.setattr("featprop.datasets.resolve", fail)
-    assert_refused(run("select", "secret", "--budget", 1), "secret/nodes.csv Permission denied")

@@ -120,37 +120,6 @@ def test_it_prints_an_address_takes_labels_and_goes_on_where_people_stopped(star
         assert log.classes() == ["a", "b", "c"]
 
 
-def test_an_audit_is_drawn_once_and_asked_for_every_fifth_time(start: Start, tmp_path: Path) -> None:
-    first = start("--classes", "a,b,c", "--audit", "12", "--budget", "30")
-    with first.visit() as client:
-        asked = []
-        for place in range(60):
-            question = client.get("/api/next").json()
-            if question["node"] is None:
-                break
-            asked.append(question["audit"])
-            label = "abc"[question["node"] % 3]
-            client.post("/api/labels", json={"node": question["node"], "label": label, "key": f"{place}"})
-        assert asked == [*[False] * 4, True] * 7 + [False] * 2 + [True] * 5, "30 labels, and the audit to its end"
-        for _ in range(3000):
-            progress = client.get("/api/progress").json()
-            if progress["seen"] == 30:
-                break
-            time.sleep(0.1)
-        assert (progress["labelled"], progress["audit"]["answered"]) == (30, 12)
-        assert progress["audit"]["accuracy"]["low"] < progress["audit"]["accuracy"]["high"]
-    assert first.end()[0] == 0
-    with LabelLog(tmp_path / "blobs.labels") as log:
-        assert (len(log.labels()), len(log.audited())) == (30, 12)
-        drawn = log.audit()
-    again = start("--audit", "12")
-    with again.visit() as client:
-        assert client.get("/api/progress").json()["audit"]["answered"] == 12
-    again.end()
-    with LabelLog(tmp_path / "blobs.labels") as log:
-        assert log.audit() == drawn
-
-
 def test_one_server_at_a_time_has_a_log(start: Start, run: Callable[..., Any], tmp_path: Path) -> None:
     """Another server and an import are refused, also by another name of the file; when it has ended they go on."""
     server = start("--labels", "mine.labels", "--classes", "a,b")
@@ -172,31 +141,6 @@ def test_one_server_at_a_time_has_a_log(start: Start, run: Callable[..., Any], t
     with LabelLog(tmp_path / "mine.labels") as log:
         assert len(log.holding()) == 1
     assert start("--labels", "mine.labels").address()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="there is no limit on the size of files")
-def test_a_full_disk_under_a_real_server_is_a_message_and_nothing_half_done(graph_folder: Path, tmp_path: Path) -> None:
-    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000)); import runpy, sys; "
-    limited += "sys.argv[0] = 'featprop'; runpy.run_module('featprop', run_name='__main__')"
-    server = Started(tmp_path, "blobs", "--no-browser", "--port", "0", "--classes", "a,b", python=["-c", limited])
-    try:
-        kept = {}
-        with server.visit() as client:
-            for place in range(200):
-                body = {"node": client.get("/api/next").json()["node"], "text": "x" * 5000, "key": f"{place}"}
-                answer = client.post("/api/notes", json=body)
-                if answer.status_code != 200:
-                    break
-                kept[f"{place}"] = answer
-            assert (answer.status_code, "error" in answer.json()) == (507, True), answer.text
-            assert client.get("/").status_code == 200
-            again = client.post("/api/notes", json=body)
-            assert again.status_code == 507
-    finally:
-        server.close()
-    assert kept
-    with LabelLog(tmp_path / "blobs.labels") as log:
-        assert {act.key for act in log.events() if act.kind == "note"} == set(kept)
 
 
 @pytest.fixture(scope="module")

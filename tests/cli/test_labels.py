@@ -133,9 +133,3 @@ def test_the_sheet_shows_columns_labels_and_predictions(run: Run, shop: Path) ->
     assert row["name"] == f"Name, {row['id']}"
     assert row["prediction"] in ("ok", "fraud")
     assert "nmae" in refused(run("select", "graph", "-b", 2, "--show", "nmae", "-o", "b.csv"))
-
-
-def test_sheets_go_to_standard_output(run: Run, shop: Path) -> None:
-    result = ok(run("select", "graph", "-b", 2, "-o", "-"))
-    assert [row["rank"] for row in rows_of(result.stdout)] == ["1", "2"]
-    assert {path.name for path in Path().iterdir()} == {"graph"}

@@ -31,10 +31,9 @@ STRATA = ("predicted",)
 def audit(
     graph: GraphArgument,
     labels: LabelsOption = None,
-    size: Annotated[int, typer.Option("--size", help="Number of nodes to draw.")] = 30,
+    size: Annotated[int, typer.Option(help="Number of nodes to draw.")] = 30,
     by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="predicted", help="Draw the same number of each class that a model predicts."),
+        str | None, typer.Option(metavar="predicted", help="Draw the same number of each class that a model predicts.")
     ] = None,
     model: ModelOption = None,
     show: ShowOption = None,

@@ -20,14 +20,11 @@ def convert(
     force: Annotated[bool, typer.Option("--force", help="Replace a converted graph that is there already.")] = False,
     max_memory: Annotated[
         str | None,
-        typer.Option(
-            "--max-memory", metavar="SIZE", help="Memory limit, such as 4GB.", show_default="half of the free memory"
-        ),
+        typer.Option(metavar="SIZE", help="Memory limit, such as 4GB.", show_default="half of the free memory"),
     ] = None,
     scratch: Annotated[
         Path | None,
         typer.Option(
-            "--scratch",
             metavar="FOLDER",
             help="Folder for temporary files that exceed the memory limit.",
             show_default="the system's temporary folder",

@@ -115,28 +115,18 @@ def _parse_whole(text: str) -> int:
 @commands.command()
 def make(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.", show_default=False)],
-    nodes: Annotated[
-        int, typer.Option("--nodes", parser=_parse_whole, metavar="NUMBER", help="Number of nodes, such as 1e6.")
-    ],
-    edges: Annotated[
-        int, typer.Option("--edges", parser=_parse_whole, metavar="NUMBER", help="Number of edges, such as 1e7.")
-    ],
-    classes: Annotated[int, typer.Option("--classes", help="Number of classes.")] = 10,
-    features: Annotated[int, typer.Option("--features", help="Number of columns, or of words in the vocabulary.")] = 64,
-    homophily: Annotated[float, typer.Option("--homophily", help="Share of edges within a class.")] = 0.8,
+    nodes: Annotated[int, typer.Option(parser=_parse_whole, metavar="NUMBER", help="Number of nodes, such as 1e6.")],
+    edges: Annotated[int, typer.Option(parser=_parse_whole, metavar="NUMBER", help="Number of edges, such as 1e7.")],
+    classes: Annotated[int, typer.Option(help="Number of classes.")] = 10,
+    features: Annotated[int, typer.Option(help="Number of columns, or of words in the vocabulary.")] = 64,
+    homophily: Annotated[float, typer.Option(help="Share of edges within a class.")] = 0.8,
     smallest: Annotated[
         float | None,
-        typer.Option(
-            "--smallest", metavar="SHARE", help="Share of nodes in the smallest class, for classes of unequal size."
-        ),
+        typer.Option(metavar="SHARE", help="Share of nodes in the smallest class, for classes of unequal size."),
     ] = None,
-    isolated: Annotated[
-        float, typer.Option("--isolated", metavar="SHARE", help="Share of nodes without an edge.")
-    ] = 0.0,
-    kind: Annotated[str, typer.Option("--kind", help="Kind of features: gaussian, or words (sparse).")] = "gaussian",
-    signal: Annotated[
-        float, typer.Option("--signal", help="How much the features depend on the class: 0 for not at all.")
-    ] = 1.0,
+    isolated: Annotated[float, typer.Option(metavar="SHARE", help="Share of nodes without an edge.")] = 0.0,
+    kind: Annotated[str, typer.Option(help="Kind of features: gaussian, or words (sparse).")] = "gaussian",
+    signal: Annotated[float, typer.Option(help="How much the features depend on the class: 0 for not at all.")] = 1.0,
     seed: SeedOption = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing graph.")] = False,
 ) -> None:

@@ -24,34 +24,23 @@ app.add_typer(commands, name="experiments")
 @commands.command()
 def run(
     settings: Annotated[
-        list[Path] | None, typer.Option("--settings", help="TOML file with the settings of experiments. Repeatable.")
+        list[Path] | None, typer.Option(help="TOML file with the settings of experiments. Repeatable.")
     ] = None,
-    dataset: Annotated[
-        list[str] | None, typer.Option("--dataset", help="Data set, or graph with labels. Repeatable.")
-    ] = None,
-    strategy: Annotated[
-        list[str] | None, typer.Option("--strategy", help="Strategy, or strategy[option=value]. Repeatable.")
-    ] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help="Data set, or graph with labels. Repeatable.")] = None,
+    strategy: Annotated[list[str] | None, typer.Option(help="Strategy, or strategy[option=value]. Repeatable.")] = None,
     model: Annotated[
-        list[str] | None,
-        typer.Option("--model", help="Model, or model[setting=value]; `featprop models` lists them. Repeatable."),
+        list[str] | None, typer.Option(help="Model, or model[setting=value]; `featprop models` lists them. Repeatable.")
     ] = None,
-    budgets: Annotated[
-        str | None, typer.Option("--budgets", help="Numbers of labels, ascending. Default: 10,20,40,80,160.")
-    ] = None,
+    budgets: Annotated[str | None, typer.Option(help="Numbers of labels, ascending. Default: 10,20,40,80,160.")] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", min=1, help="Number of runs, with the seeds 0, 1, 2, …; default: 5.")
+        int | None, typer.Option(min=1, help="Number of runs, with the seeds 0, 1, 2, …; default: 5.")
     ] = None,
-    epochs: Annotated[
-        int | None, typer.Option("--epochs", min=1, help="Training epochs of GCN and SGC; default: 200.")
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Number of processes; default: one per core.")
-    ] = None,
-    threads: Annotated[int, typer.Option("--threads", min=1, help="Number of threads per process.")] = 1,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Training epochs of GCN and SGC; default: 200.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; default: one per core.")] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Number of threads per process.")] = 1,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the results.")] = Path("results"),
     reuse: Annotated[
-        list[Path] | None, typer.Option("--reuse", help="Folder with more results that need no new run. Repeatable.")
+        list[Path] | None, typer.Option(help="Folder with more results that need no new run. Repeatable.")
     ] = None,
 ) -> None:
     """Select nodes, train on their labels and score the predictions, for every combination of the options.
@@ -108,9 +97,7 @@ def report(
         list[Path], typer.Argument(metavar="RESULTS...", help="Folders of results.", show_default=False)
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("report"),
-    into: Annotated[
-        Path | None, typer.Option("--into", help="Markdown page whose marked tables and figures to update.")
-    ] = None,
+    into: Annotated[Path | None, typer.Option(help="Markdown page whose marked tables and figures to update.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files in --out.")] = False,
 ) -> None:
     """Write tables (Markdown, CSV, LaTeX), figures (SVG) and an HTML page of results.
@@ -131,7 +118,7 @@ def report(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("demo"),
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Number of runs of each experiment.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of runs of each experiment.")] = 5,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier demonstration.")] = False,
 ) -> None:
     """Compare the default with random selection and the paper's method on handwritten digits.

@@ -33,16 +33,13 @@ def export(
         typer.Option("--out", "-o", help="File to write; - for standard output.", show_default="labels.csv"),
     ] = None,
     graph: Annotated[
-        Path | None,
-        typer.Option("--graph", metavar="GRAPH", help="The graph, to include its columns and predictions."),
+        Path | None, typer.Option(metavar="GRAPH", help="The graph, to include its columns and predictions.")
     ] = None,
     nodes: Annotated[
-        Path | None,
-        typer.Option("--nodes", help="A table of further nodes (id) to list without an answer, such as picks.csv."),
+        Path | None, typer.Option(help="A table of further nodes (id) to list without an answer, such as picks.csv.")
     ] = None,
     config: Annotated[
-        Path | None,
-        typer.Option("--config", help="Labelling configuration to write for Label Studio (XML)."),
+        Path | None, typer.Option(help="Labelling configuration to write for Label Studio (XML).")
     ] = None,
     classes: ClassesOption = None,
     force: ForceOption = False,

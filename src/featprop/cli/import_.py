@@ -29,13 +29,10 @@ def import_(
         ),
     ],
     graph: Annotated[
-        Path | None,
-        typer.Option("--graph", metavar="GRAPH", help="The graph; annotations of other nodes are left out."),
+        Path | None, typer.Option(metavar="GRAPH", help="The graph; annotations of other nodes are left out.")
     ] = None,
     classes: ClassesOption = None,
-    annotator: Annotated[
-        str, typer.Option("--annotator", metavar="NAME", help="Who answered, if the file does not say.")
-    ] = "",
+    annotator: Annotated[str, typer.Option(metavar="NAME", help="Who answered, if the file does not say.")] = "",
 ) -> None:
     """Import the annotations of a file into a label log, which is created if it does not exist.
 

@@ -32,7 +32,7 @@ def init(
     unknown: Annotated[
         str, typer.Option(metavar="error|drop|add", help="What to do with an edge whose end is not a node.")
     ] = "error",
-    out: Annotated[Path, typer.Option("--out", help="The file to write.")] = Path("graph.toml"),
+    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("graph.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
     """Write a graph.toml that describes two tables, and print what it inferred about them.

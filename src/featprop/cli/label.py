@@ -49,7 +49,6 @@ def label(
     audit: Annotated[
         int,
         typer.Option(
-            "--audit",
             min=0,
             metavar="N",
             help="Draw N random nodes to check the model: every fifth question, without predictions.",
@@ -59,50 +58,37 @@ def label(
     classes: Annotated[
         list[str] | None,
         typer.Option(
-            "--classes",
             metavar="A,B,… or FILE.csv",
             help="Classes in the order of their keys, or a table of them (name, key, description). By default, "
             "annotators add them as they go.",
         ),
     ] = None,
     guide: Annotated[
-        Path | None,
-        typer.Option("--guide", metavar="FILE.md", help="Instructions for annotators, in Markdown."),
+        Path | None, typer.Option(metavar="FILE.md", help="Instructions for annotators, in Markdown.")
     ] = None,
     may_add: Annotated[
-        list[str] | None,
-        typer.Option("--may-add", metavar="NAME", help="Annotator who may add classes to --classes. Repeatable."),
+        list[str] | None, typer.Option(metavar="NAME", help="Annotator who may add classes to --classes. Repeatable.")
     ] = None,
     annotator: Annotated[
         list[str] | None,
         typer.Option(
-            "--annotator",
             metavar="NAME",
             help="A person who labels, with a personal address. Repeatable. The first one is the owner, who manages "
             "classes, settles disagreements and downloads answers.",
         ),
     ] = None,
     overlap: Annotated[
-        int,
-        typer.Option(
-            "--overlap", min=1, help="Number of people asked for each shared node; a fifth of all nodes is shared."
-        ),
+        int, typer.Option(min=1, help="Number of people asked for each shared node; a fifth of all nodes is shared.")
     ] = 1,
     labels: Annotated[
-        Path | None,
-        typer.Option("--labels", help="Label log to continue or create.", show_default="GRAPH.labels"),
+        Path | None, typer.Option(help="Label log to continue or create.", show_default="GRAPH.labels")
     ] = None,
     blind: Annotated[bool, typer.Option("--blind", help="Hide predictions until the annotator asks for them.")] = False,
     images: Annotated[
-        Path | None,
-        typer.Option("--images", metavar="FOLDER", help="Folder of the pictures that a column names."),
+        Path | None, typer.Option(metavar="FOLDER", help="Folder of the pictures that a column names.")
     ] = None,
-    host: Annotated[
-        str, typer.Option("--host", help="Address to listen at; 0.0.0.0 accepts other machines.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port to listen at; 0 takes a free one.")
-    ] = 8765,
+    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 accepts other machines.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes a free one.")] = 8765,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the browser.")] = False,
 ) -> None:
     """Label nodes in the browser, one key per answer, while a model selects the next node.

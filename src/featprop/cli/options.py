@@ -47,12 +47,10 @@ ClassesOption = Annotated[
     typer.Option("--classes", metavar="A,B,…", help="The classes there may be; any other label is an error."),
 ]
 ShowOption = Annotated[
-    list[str] | None,
-    typer.Option("--show", metavar="COLUMN,…", help="Columns of the nodes to include in the sheet."),
+    list[str] | None, typer.Option("--show", metavar="COLUMN,…", help="Columns of the nodes to include in the sheet.")
 ]
 ModelOption = Annotated[
-    str | None,
-    typer.Option("--model", help="Model to train; `featprop models` lists them.", show_default="ridge"),
+    str | None, typer.Option("--model", help="Model to train; `featprop models` lists them.", show_default="ridge")
 ]
 SettingsOption = Annotated[
     list[str] | None,

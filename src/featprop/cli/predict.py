@@ -26,16 +26,13 @@ from featprop.cli.options import (
 @app.command()
 def predict(
     graph: GraphArgument,
-    model: Annotated[Path, typer.Option("--model", help="A model that `featprop train` wrote.")] = Path(
-        "model.safetensors"
-    ),
+    model: Annotated[Path, typer.Option(help="A model that `featprop train` wrote.")] = Path("model.safetensors"),
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Table to write, .csv or .parquet; - for standard output.")
     ] = Path("predictions.csv"),
     to: Annotated[
         str | None,
         typer.Option(
-            "--to",
             metavar="DATABASE.TABLE",
             help="Write id, prediction, confidence and label to a table of a database that graph.toml attaches.",
         ),

@@ -33,15 +33,14 @@ def report(
     graph: GraphArgument,
     labels: LabelsOption = None,
     audit: Annotated[
-        list[Path] | None,
-        typer.Option("--audit", help="A filled audit sheet, to check the model only. Repeatable."),
+        list[Path] | None, typer.Option(help="A filled audit sheet, to check the model only. Repeatable.")
     ] = None,
     classes: ClassesOption = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Page to write.")] = Path("report.html"),
     model: ModelOption = None,
     settings: SettingsOption = None,
     title: Annotated[
-        str | None, typer.Option("--title", help="Name of the graph on the page.", show_default="name of the graph")
+        str | None, typer.Option(help="Name of the graph on the page.", show_default="name of the graph")
     ] = None,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",

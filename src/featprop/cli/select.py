@@ -42,11 +42,7 @@ def select(
     ),
     strategy: Annotated[
         str | None,
-        typer.Option(
-            "--strategy",
-            help="Query strategy; `featprop strategies` lists them.",
-            show_default="featprop-diffused",
-        ),
+        typer.Option(help="Query strategy; `featprop strategies` lists them.", show_default="featprop-diffused"),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -59,16 +55,13 @@ def select(
     labels: LabelsOption = None,
     classes: ClassesOption = None,
     log: Annotated[
-        Path | None,
-        typer.Option("--log", help="A label log that keeps labels and the state of the strategy between rounds."),
+        Path | None, typer.Option(help="A label log that keeps labels and the state of the strategy between rounds.")
     ] = None,
     show: ShowOption = None,
     only_plan: Annotated[
         bool, typer.Option("--plan", help="Write nothing; print what smaller budgets would achieve.")
     ] = False,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of the random generator.", show_default="0")
-    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the random generator.", show_default="0")] = None,
     force: ForceOption = False,
     compute: ComputeOption = None,
 ) -> None:

@@ -39,9 +39,7 @@ def strategies(
 
 
 @app.command()
-def models(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Model to describe.")] = None,
-) -> None:
+def models(name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Model to describe.")] = None) -> None:
     """List the models, or describe one and its settings.
 
     Example: `featprop models gcn`

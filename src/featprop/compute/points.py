@@ -95,6 +95,8 @@ class Points:
         self.metric = metric
         self.scale = scale
         self._is_mapped = is_mapped(rows)
+        if norms is not None:
+            norms.flags.writeable = False
         self._norms = norms
         self._matrix: tuple[Positions, Floats] | None = None
 
@@ -112,7 +114,7 @@ class Points:
         if self._norms is None:
             norms = self._map(_norms_of) if self._is_mapped else _squared_norms(self._rows)
             self._norms = np.asarray(read_only(norms))
-        return np.asarray(read_only(self._norms))
+        return self._norms
 
     @property
     def width(self) -> int:

@@ -154,7 +154,7 @@ class Propagation:
         rows, own = make_feature_sets(self.graph, self.edges, self.reduction, names)
         space = FeatureSpace(self.reduction, {**centres, **own})
         for name in names:
-            self.graph.cache.get(("features", name, space.fingerprint(name)), partial(rows.get, name))
+            self.graph.cache.get_latest(("features", name), space.fingerprint(name), partial(rows.get, name))
         return space
 
     def features(self, name: str, space: FeatureSpace | None = None) -> Floats:
@@ -171,13 +171,12 @@ class Propagation:
         if name not in (*FEATURE_SETS, STRUCTURE):
             raise unknown_choice("features", name, (*FEATURE_SETS, STRUCTURE))
         chosen = space or (self.structural_space if name == STRUCTURE else self.space)
-        key = ("features", name, chosen.fingerprint(name))
-        self.graph.cache.drop(lambda other: isinstance(other, tuple) and other[:2] == key[:2] and other != key)
 
         def compute() -> Floats:
             return make_feature_sets(self.graph, self.edges, chosen.reduction, (name,), chosen.centres)[0][name]
 
-        return np.asarray(self.graph.cache.get(key, compute))
+        kind, key = ("features", name), chosen.fingerprint(name)
+        return np.asarray(self.graph.cache.get_latest(kind, key, compute))
 
     @_CachedProperty
     def compared_shares(self) -> dict[str, float]:
