@@ -188,7 +188,7 @@ class Graph:
             Fields of `featprop.sources.GraphDescription`, such as ``id``, ``label``, ``source``, ``target``,
             ``ignore``, ``kinds`` and ``only``.
         """
-        from featprop.sources.reading import graph_from_tables
+        from featprop.sources.objects import graph_from_tables
 
         return graph_from_tables(nodes, edges, settings)
 

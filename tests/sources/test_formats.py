@@ -17,7 +17,6 @@ from scipy.io import mmwrite
 
 import featprop as fp
 from featprop.errors import FileError, GraphError, LabelError
-from featprop.sources.tables import read_table
 from tests.helpers import raises
 
 NAMES = ["a7", "b", "c", "d", "e"]
@@ -444,8 +443,11 @@ def test_a_pt_file_that_runs_code_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_title_above_the_header_of_a_sheet_is_named(tmp_path: Path) -> None:
+def test_a_title_above_the_header_of_a_sheet_is_refused(tmp_path: Path) -> None:
     frame = pd.DataFrame([["Report", None, None], ["id", "age", "label"], [1, 2, "a"], [2, 3, "b"]])
-    frame.to_excel(tmp_path / "nodes.xlsx", index=False, header=False)
-    with raises(FileError, path=tmp_path / "nodes.xlsx", row=2):
-        read_table(tmp_path / "nodes.xlsx")
+    with pd.ExcelWriter(tmp_path / "g.xlsx") as book:
+        frame.to_excel(book, sheet_name="nodes", index=False, header=False)
+        pd.DataFrame({"source": [1], "target": [2]}).to_excel(book, sheet_name="edges", index=False)
+    with pytest.raises(FileError) as caught:
+        fp.read_graph(tmp_path / "g.xlsx")
+    assert "Report" in str(caught.value)

@@ -12,11 +12,9 @@ import pytest
 import featprop as fp
 from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ModelError, ParameterError
 from featprop.matrix import as_dense
-from featprop.sources import GraphDescription, caching, reading
-from featprop.sources import tables as tables_module
+from featprop.sources import GraphDescription, reading
 from featprop.sources.converting import convert_tables
-from featprop.sources.inferring import infer_description
-from featprop.sources.reading import describe
+from featprop.sources.inferring import describe, infer_description
 from featprop.sources.tables import Tables, read_table
 from tests.helpers import raises
 
@@ -354,20 +352,9 @@ def test_one_bad_edge_among_plain_numbers_is_refused(bad: str, tmp_path: Path) -
         fp.read_graph(folder(tmp_path, nodes, f"source,target,weight\n7,8,1\n{bad}\n"))
 
 
-def test_wide_tables_are_read_alike_by_arrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = ["id,name,x,empty", "007,a b,1,", '8,"c,\nd",2,', "9,,3,", '10,"e ""f""",4,']
-    folder(tmp_path, "\n".join(rows) + "\n")
-    slow = read_table(tmp_path / "nodes.csv")
-    monkeypatch.setattr(tables_module, "WIDE_COLUMNS", 1)
-    assert read_table(tmp_path / "nodes.csv").to_pydict() == slow.to_pydict()
-    (tmp_path / "nodes.csv").write_text("id,x\n1,2\n3,4,5\n")
-    with raises(FileError, path=tmp_path / "nodes.csv", row=2):
-        read_table(tmp_path / "nodes.csv")
-
-
 def test_graphs_of_large_tables_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEATPROP_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(caching, "MIN_BYTES", 1)
+    monkeypatch.setattr(reading, "MIN_BYTES", 1)
     place = tmp_path / "graph"
     place.mkdir()
     folder(place)

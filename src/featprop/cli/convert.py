@@ -39,8 +39,9 @@ def convert(
     """
     from featprop.memory import half_of_free, parse_bytes
     from featprop.sources.converting import convert_tables
+    from featprop.sources.inferring import describe
     from featprop.sources.native import check_may_replace, write_native
-    from featprop.sources.reading import describe, is_described
+    from featprop.sources.reading import is_described
 
     limit = half_of_free() if max_memory is None else parse_bytes(max_memory)
     check_may_replace(out, force=force)

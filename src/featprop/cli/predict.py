@@ -71,7 +71,8 @@ def _send(graph: Path, to: str, file: Path, *, force: bool) -> None:
     """Write the predictions of a file to a database, and remove the file."""
     import pyarrow.parquet as pq
 
-    from featprop.sources.databases import attached_description, write_table
+    from featprop.sources.databases import write_table
+    from featprop.sources.inferring import attached_description
 
     try:
         table = pq.read_table(file)

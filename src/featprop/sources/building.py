@@ -16,12 +16,13 @@ from featprop.features import TablePreprocessor, check_target, suggest_label
 from featprop.features.parsing import is_no_class
 from featprop.graph import Graph, encode_labels, freeze
 from featprop.matrix import Features, smaller
+from featprop.sources.databases import identifier, reading
 from featprop.sources.description import GraphDescription
 from featprop.sources.edges import EdgeReader
 from featprop.sources.feature_files import join_features
 from featprop.sources.naming import ID_NAMES, LABEL_NAME, as_ids, find_column, ids_in, name_of, names_in
 from featprop.sources.structure import structural_features
-from featprop.sources.tables import Source, Tables, identifier, reading
+from featprop.sources.tables import Source, Tables
 
 log = logging.getLogger(__name__)
 

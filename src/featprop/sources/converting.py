@@ -34,9 +34,11 @@ from featprop.sources.building import (
     sample_step,
     shown_columns,
 )
+from featprop.sources.databases import identifier, reading
 from featprop.sources.description import GraphDescription
 from featprop.sources.edges import BATCH_ROWS as ENTRIES_PER_BATCH
 from featprop.sources.edges import EdgeReader
+from featprop.sources.inferring import sources_of
 from featprop.sources.native import (
     ArrayWriter,
     divide_weights,
@@ -47,9 +49,8 @@ from featprop.sources.native import (
     writing_native,
     writing_table,
 )
-from featprop.sources.reading import sources_of
 from featprop.sources.structure import structural_features
-from featprop.sources.tables import Source, Tables, identifier, reading
+from featprop.sources.tables import Source, Tables
 
 BATCH_ROWS = 1 << 16
 

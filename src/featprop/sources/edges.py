@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from featprop.adjacency import MeanWeight, describe_repairs, index_type
 from featprop.errors import FileError, GraphError
+from featprop.sources.databases import identifier, quoted, reading
 from featprop.sources.description import GraphDescription
 from featprop.sources.naming import EDGE_TYPE_NAMES, END_NAMES, WEIGHT_NAMES, find_column
-from featprop.sources.tables import Source, Tables, identifier, quoted, reading
+from featprop.sources.tables import Source, Tables
 
 log = logging.getLogger(__name__)
 

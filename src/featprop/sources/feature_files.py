@@ -22,9 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featprop.errors import FileError, quote_error
+from featprop.sources.databases import identifier, reading
 from featprop.sources.description import GraphDescription, is_sql
 from featprop.sources.naming import ID_NAMES, find_column
-from featprop.sources.tables import Source, Tables, identifier, opened, reading, table_suffix
+from featprop.sources.tables import Source, Tables, opened, table_suffix
 
 log = logging.getLogger(__name__)
 

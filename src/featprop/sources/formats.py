@@ -22,11 +22,12 @@ from featprop.errors import FeatpropError, FileError, MissingExtraError, quote_e
 from featprop.graph import Graph
 from featprop.ids import is_a
 from featprop.sources.building import build_graph
+from featprop.sources.databases import quoted
 from featprop.sources.description import GraphDescription
 from featprop.sources.naming import END_NAMES, NEO4J_HEADER
 from featprop.sources.npz import read_npz
 from featprop.sources.objects import graph_from_columns, graph_from_networkx
-from featprop.sources.tables import Tables, detect_encoding, opened, quoted, table_suffix
+from featprop.sources.tables import Tables, detect_encoding, opened, table_suffix
 
 log = logging.getLogger(__name__)
 

@@ -1,10 +1,10 @@
-"""Graphs of NetworkX and PyTorch Geometric, in and out."""
+"""Graphs of data frames, NetworkX and PyTorch Geometric, in and out."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +13,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.adjacency import RawGraph
-from featprop.errors import GraphError, LabelError, MissingExtraError, shorten
+from featprop.errors import GraphError, LabelError, MissingExtraError, quote_error, shorten, unknown_choice
 from featprop.graph import Graph, freeze
-from featprop.ids import as_array, is_a
+from featprop.ids import as_array, counts_rows, is_a, is_series
 from featprop.matrix import Features, dense
+from featprop.sources.building import build_graph
+from featprop.sources.description import GraphDescription
+from featprop.sources.naming import ID_NAMES
+from featprop.sources.tables import Tables
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -33,6 +37,40 @@ OTHER_PYG = {
     "Dataset": "Pass one of its graphs, such as dataset[0].",
 }
 """Classes of PyTorch Geometric that are not one graph with one kind of nodes, and what to pass instead."""
+
+
+def graph_from_tables(nodes: Any, edges: Any, settings: Mapping[str, Any]) -> Graph:
+    """Return the graph of two tables in memory: see `Graph.from_tables`."""
+    known = [each.name for each in fields(GraphDescription) if each.name not in ("nodes", "edges", "attach", "folder")]
+    for name in settings:
+        if name not in known:
+            raise unknown_choice("settings", name, known)
+    description = GraphDescription(**settings)
+    with Tables() as tables:
+        node_source, edge_source = (
+            None if frame is None else tables.arrow(as_table(frame, name, description.id), name)
+            for frame, name in ((nodes, "nodes"), (edges, "edges"))
+        )
+        return build_graph(tables, description, node_source, edge_source)
+
+
+def as_table(frame: Any, name: str, id_column: str | None = None) -> pa.Table:
+    """Return a data frame of any library as an Arrow table.
+
+    The index of a pandas data frame of nodes becomes the column ``id`` if there is none. Columns of mixed types become
+    text.
+    """
+    if isinstance(frame, pa.Table):
+        return frame
+    if is_a(frame, "pandas", "DataFrame"):
+        return _from_pandas(frame, name, id_column)
+    if hasattr(frame, "__arrow_c_stream__") and not is_series(frame):
+        return pa.table(frame)
+    raise GraphError(
+        f"`{name}` must be a table (pandas, Polars, Arrow, DuckDB), not an object of type {type(frame).__name__}.",
+        parameter=name,
+        value=type(frame).__name__,
+    )
 
 
 def graph_from_networkx(
@@ -100,8 +138,6 @@ def graph_from_columns(
     **settings
         Further fields of `featprop.sources.GraphDescription`.
     """
-    from featprop.sources.reading import graph_from_tables
-
     kept = {name: values for name, values in columns.items() if not _is_drawing(name, values)}
     if len(kept) < len(columns):
         log.info("Attributes for drawing are not features: %s", ", ".join(sorted(set(columns) - set(kept))))
@@ -296,3 +332,58 @@ def _array(tensor: Any) -> NDArray[Any]:
         return np.asarray(tensor.numpy())
     except TypeError:
         return np.asarray(tensor.float().numpy())
+
+
+def _from_pandas(frame: Any, name: str, id_column: str | None) -> pa.Table:
+    if frame.index.nlevels > 1:
+        raise GraphError(
+            f"`{name}` has an index of {frame.index.nlevels} levels.",
+            hint="Call reset_index() and name the id column.",
+            parameter=name,
+        )
+    frame = frame.rename(columns=str)
+    names = list(frame.columns)
+    repeated = sorted({each for each in names if names.count(each) > 1})
+    if repeated:
+        raise GraphError(
+            f"`{name}` has several columns named {repeated[0]!r}.",
+            hint="Rename them.",
+            parameter=name,
+            column=repeated[0],
+        )
+    wanted = (id_column,) if id_column is not None else ID_NAMES
+    has_ids = any(each in wanted or each.strip().lower() in wanted for each in names)
+    own = None if frame.index.name is None else str(frame.index.name)
+    if (name == "nodes" and not has_ids and (own is not None or not counts_rows(frame.index))) or (
+        own is not None and own not in names
+    ):
+        title = id_column or (own if own is not None and own.strip().lower() in ID_NAMES else "id")
+        frame = frame.reset_index(names=title if name == "nodes" and not has_ids else own)
+    columns = {}
+    for each in frame.columns:
+        series = frame[each]
+        if is_a(series.dtype, "pandas", "SparseDtype"):
+            series = series.sparse.to_dense()
+        columns[each] = _series(series, each, name)
+    return pa.table(columns) if columns else pa.table({"": pa.nulls(len(frame))})
+
+
+def _series(series: Any, column: str, name: str) -> pa.Array:
+    try:
+        values = pa.Array.from_pandas(series)
+        if isinstance(values, pa.ChunkedArray):
+            values = values.combine_chunks()
+        if not isinstance(values.type, pa.ExtensionType):
+            return values
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        simple = (str, bytes, bool, int, float, np.generic)
+        if not all(isinstance(value, simple) for value in series[series.notna()]):
+            raise GraphError(
+                f"Column {column!r} of `{name}` holds values of several kinds: {quote_error(error)}.",
+                hint="Convert it to numbers or text, or drop it.",
+                parameter=name,
+                column=column,
+            ) from error
+        log.info("Column %r of %s holds values of several types and is read as text", column, name)
+    missing = series.isna().tolist()
+    return pa.array([None if gone else str(value) for value, gone in zip(series, missing, strict=True)], pa.string())

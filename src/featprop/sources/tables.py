@@ -11,23 +11,21 @@ from __future__ import annotations
 import codecs
 import contextlib
 import csv
-import importlib
-import importlib.resources
 import io
 import re
 import shutil
-import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.csv as pa_csv
 
-from featprop.errors import FileError, MissingExtraError, ParameterError, first_five, quote_error
+from featprop.errors import FileError, ParameterError, first_five, quote_error
 from featprop.scratch import scratch_folder
+from featprop.sources.databases import LOCKED, attach_database, identifier, load_extension, quoted, reading
 from featprop.sources.description import is_sql
 from featprop.sources.naming import neo4j_name
 
@@ -35,25 +33,14 @@ DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 PARQUET = (".parquet", ".pq")
 JSON = (".json", ".jsonl", ".ndjson")
 EXCEL = (".xlsx",)
-DATABASES = {".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".duckdb": "duckdb"}
 COMPRESSED = (".gz", ".zst")
 TABLE_SUFFIXES = (*DELIMITED, *PARQUET, *JSON, *EXCEL)
-EXTENSIONS = {"sqlite": "sqlite", "postgres": "postgres_scanner", "mysql": "mysql_scanner", "s3": "httpfs"}
-ENTRY_POINTS = {"sqlite": "sqlite_scanner"}
-"""What DuckDB calls an extension inside, where that differs from the name of its wheel."""
 DUCKDB_SHARE = 0.6
 """Share of a bound on memory that DuckDB may use; ids, edges, features and the libraries need the rest."""
-ARROW_VIEW = "arrow_"
 HEAD_BYTES = 1 << 18
 """Bytes at the start of a CSV file that tell its encoding, delimiter and header."""
 MAX_LINE_BYTES = 1 << 21
-CSV_BLOCK_BYTES = 1 << 22
-WIDE_COLUMNS = 256
-"""Number of columns from which on Arrow reads a CSV file in less than half the time of DuckDB."""
 DELIMITERS = ",;\t|"
-HEADER_RANGE = "A1:Z20"
-"""Cells of a sheet in which a header below a title is looked for."""
-MAX_TITLE_CELLS = 2
 SPREADSHEET_BYTES = 1 << 31
 """Most bytes a workbook may unpack to."""
 
@@ -72,15 +59,12 @@ class Source:
         DuckDB type of each column by name.
     typed
         Whether text is text by intention: a CSV file has no types.
-    csv
-        The file, if it is one delimited file that Arrow can read too: see `PlainCsv`.
     """
 
     name: str
     relation: str
     columns: Mapping[str, str]
     typed: bool = True
-    csv: PlainCsv | None = None
 
 
 class Tables:
@@ -109,20 +93,14 @@ class Tables:
         self.folder = Path() if folder is None else folder
         self._opened = contextlib.ExitStack()
         self.scratch = self._opened.enter_context(scratch_folder(scratch))
-        config: dict[str, Any] = {
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "python_enable_replacements": False,
-            "temp_directory": str(self.scratch / "spill"),
-        }
+        config = LOCKED | {"temp_directory": str(self.scratch / "spill")}
         if max_memory is not None:
             config["memory_limit"] = f"{int(DUCKDB_SHARE * max_memory)}B"
         self.connection = duckdb.connect(config=config)
-        self.max_memory = max_memory
         self._views = 0
         try:
             for name, address in (attach or {}).items():
-                self._attach(name, address)
+                attach_database(self.connection, name, address, self.folder, read_only=True)
             if self.folder != Path():
                 self.connection.execute(f"SET file_search_path = {quoted(str(self.folder.resolve()))}")
             self.connection.execute("SET lock_configuration = true")
@@ -167,15 +145,12 @@ class Tables:
     def arrow(self, table: pa.Table, name: str, *, typed: bool = True) -> Source:
         """Return the table of an Arrow table."""
         self._views += 1
-        view = f"{ARROW_VIEW}{self._views}"
+        view = f"arrow_{self._views}"
         self.connection.register(view, table)
         return self.described(name, view, typed=typed)
 
     def fetch(self, source: Source, columns: Sequence[str] | None = None, where: str | None = None) -> pa.Table:
         """Return a source, or some of its columns, or the rows that meet a condition, as an Arrow table."""
-        if columns is None and source.csv is not None and len(source.columns) >= WIDE_COLUMNS:
-            with contextlib.suppress(pa.ArrowInvalid):  # DuckDB finds what is wrong with the file
-                return pa.Table.from_batches(source.csv.batches(list(source.columns)))
         chosen = "*" if columns is None else ", ".join(map(identifier, columns))
         with reading(source.name):
             query = f"SELECT {chosen} FROM {source.relation} WHERE {where or 'true'}"
@@ -244,38 +219,26 @@ class Tables:
         )
         if first.kept != first.columns:
             relation = f"(SELECT {', '.join(map(identifier, first.kept))} FROM {relation})"
-        source = self.described(name, relation, typed=False)
-        is_plain = len(paths) == 1 and "://" not in name and tuple(source.columns) == first.kept
-        return replace(source, csv=PlainCsv(found[0][0], first)) if is_plain and first.is_plain else source
+        return self.described(name, relation, typed=False)
 
     def _sheet(self, path: Path, sheet: str | None, name: str) -> Source:
         """Read a sheet: with the types of its cells, or as text if a column has several."""
-        _check_workbook(path)
+        sheet = sheet or sheet_names(path)[0]
         load_extension(self.connection, "excel")
-        options = "header = true, stop_at_empty = false, empty_as_varchar = true"
-        options += f", sheet = {quoted(sheet)}" if sheet is not None else ""
-        relation = f"read_xlsx({quoted(str(path))}, {options}, all_varchar = %s)"
+        options = f"sheet = {quoted(sheet)}, header = true, stop_at_empty = false, empty_as_varchar = true"
+        query = f"SELECT * FROM read_xlsx({quoted(str(path))}, {options}, all_varchar = %s)"
         with reading(name):
             try:
-                table = self.connection.execute(f"SELECT * FROM {relation % 'false'}").to_arrow_table()
+                table = self.connection.execute(query % "false").to_arrow_table()
             except (duckdb.ConversionException, duckdb.InvalidInputException):
-                table = self.connection.execute(f"SELECT * FROM {relation % 'true'}").to_arrow_table()
-            if table.num_columns <= MAX_TITLE_CELLS:
-                self._check_header(relation % "true", table.num_columns, name)
+                table = self.connection.execute(query % "true").to_arrow_table()
+        if table.num_columns == 1:  # DuckDB reads as many columns as the first row has cells
+            raise FileError(
+                f"The first row of {name} has one cell only, {table.column_names[0]!r}.",
+                hint="The first row must be the header: delete the rows above it.",
+                path=name,
+            )
         return self.arrow(table, name, typed=False)
-
-    def _check_header(self, relation: str, width: int, name: str) -> None:
-        """Refuse a sheet whose first row is a title: a later row has more cells."""
-        head = relation.replace("header = true", f"header = false, range = '{HEADER_RANGE}'")
-        for row, cells in enumerate(self.connection.execute(f"SELECT * FROM {head}").fetchall(), start=1):
-            filled = sum(cell not in (None, "") for cell in cells)
-            if filled > width:
-                raise FileError(
-                    f"The first row of {name} is not the header: row {row} has {filled} cells, the first has {width}.",
-                    hint="Delete the rows above the header.",
-                    path=name,
-                    row=row,
-                )
 
     def _in_utf8(self, path: Path) -> tuple[Path, str]:
         """Return the file, or a copy in UTF-8 if it has another encoding, and the text at its start."""
@@ -292,63 +255,6 @@ class Tables:
             ) from error
         return copy, head.decode(encoding, "ignore")
 
-    def _attach(self, name: str, address: str) -> None:
-        """Attach a database, read-only, or load what reads from an object store."""
-        kind, _, rest = address.partition(":")
-        if kind in ("s3", "gs", "https", "http") and rest.startswith("//"):
-            load_extension(self.connection, "httpfs", install=True)
-            return
-        attach_database(self.connection, name, address, self.folder, read_only=True)
-
-
-def attach_database(
-    connection: duckdb.DuckDBPyConnection, name: str, address: str, folder: Path, *, read_only: bool
-) -> None:
-    """Attach a database: ``"sqlite:FILE"``, ``"postgres:…"``, ``"mysql:…"``, or the path of a file."""
-    kind, _, place = address.partition(":")
-    if kind not in ("sqlite", "duckdb", "postgres", "mysql"):
-        kind, place = DATABASES.get(Path(address).suffix.lower(), ""), address
-        if not kind:
-            raise ParameterError(
-                f"Cannot tell what kind of database {address!r} is.",
-                hint='Write "sqlite:FILE", "duckdb:FILE", "postgres:…" or "mysql:…".',
-                parameter=name,
-                value=address,
-            )
-    if kind in ("sqlite", "duckdb"):
-        path = Path(place) if Path(place).is_absolute() else folder / place
-        if not path.is_file():
-            raise FileError(f"{path} is missing.", path=path)
-        place = str(path)
-    if kind != "duckdb":
-        load_extension(connection, EXTENSIONS[kind], install=True)
-    mode = ", READ_ONLY" if read_only else ""
-    with reading(name):
-        connection.execute(f"ATTACH {quoted(place)} AS {identifier(name)} (TYPE {kind}{mode})")
-
-
-def load_extension(connection: duckdb.DuckDBPyConnection, name: str, *, install: bool = False) -> None:
-    """Load an extension of DuckDB: from its wheel, else from DuckDB's own folder, else `install` it."""
-    with contextlib.suppress(ImportError):
-        package = importlib.resources.files(importlib.import_module(f"duckdb_extension_{name}"))
-        file = package / "extensions" / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
-        if file.is_file():
-            with tempfile.TemporaryDirectory(prefix="featprop-") as folder:
-                link = Path(folder) / f"{ENTRY_POINTS.get(name, name)}.duckdb_extension"
-                link.symlink_to(str(file))
-                connection.execute(f"LOAD {quoted(str(link))}")
-            return
-    try:
-        connection.execute(f"LOAD {name}")
-    except duckdb.Error:
-        if not install:
-            raise MissingExtraError(f"Reading {name} files", "sql", f"duckdb-extension-{name}") from None
-        try:
-            connection.execute(f"INSTALL {name}")
-            connection.execute(f"LOAD {name}")
-        except duckdb.Error as error:
-            raise MissingExtraError("This database", "sql", f"duckdb-extension-{name.replace('_', '-')}") from error
-
 
 def read_table(path: Path, sheet: str | None = None) -> pa.Table:
     """Read one file as a table; all columns of a CSV file are text."""
@@ -356,60 +262,15 @@ def read_table(path: Path, sheet: str | None = None) -> pa.Table:
         return tables.fetch(tables.source(str(path) if sheet is None else f"{path}#{sheet}"))
 
 
-@contextlib.contextmanager
-def reading(name: object) -> Iterator[None]:
-    """Turn what DuckDB raises about a source into a `FileError`."""
-    try:
-        yield
-    except (duckdb.Error, RuntimeError, UnicodeError) as error:
-        if "INTERRUPT" in str(error):
-            raise KeyboardInterrupt from error
-        line = re.search(r"on Line: (\d+)", str(error))
-        reason = re.sub(r"^[A-Z][A-Za-z ]+ Error: (CSV Error on Line: \d+)?", "", str(error)).strip()
-        lines = [each for each in reason.split("\n") if each.strip() and not each.startswith("Original Line")]
-        where = f", line {int(line[1]):,}" if line else ""
-        text = quote_error(ValueError(lines[0] if lines else reason))
-        raise FileError(f"{name}{where}: {text}.", path=name, row=int(line[1]) - 1 if line else None) from error
-
-
 @dataclass(frozen=True)
 class Dialect:
-    """How a delimited file is written; it is plain if it has several columns and a header of one line."""
+    """How a delimited file is written, and which of its columns have a name or a value."""
 
     delimiter: str
     columns: tuple[str, ...]
     kept: tuple[str, ...]
     skip: int
     max_line_bytes: int
-    is_plain: bool
-
-
-@dataclass(frozen=True)
-class PlainCsv:
-    """A delimited file that Arrow reads in less time than DuckDB: one with many rows or many columns."""
-
-    path: Path
-    dialect: Dialect
-
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield these columns as text, null where a field is empty."""
-        names = list(self.dialect.columns)
-        with pa_csv.open_csv(
-            self.path,
-            pa_csv.ReadOptions(
-                column_names=names,
-                skip_rows=self.dialect.skip + 1,
-                block_size=max(CSV_BLOCK_BYTES, self.dialect.max_line_bytes),
-            ),
-            pa_csv.ParseOptions(delimiter=self.dialect.delimiter, newlines_in_values=True),
-            pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                include_columns=list(columns),
-                null_values=[""],
-                strings_can_be_null=True,
-            ),
-        ) as reader:
-            yield from reader
 
 
 def read_dialect(text: str, shown: Path) -> Dialect:
@@ -424,12 +285,11 @@ def read_dialect(text: str, shown: Path) -> Dialect:
         raise FileError(f"{shown} is empty.", hint="Export it again.", path=shown)
     if lines[skip].lower().startswith("sep=") and skip + 1 < len(lines):  # Excel's own first line
         skip += 1
-    header = lines[skip]
-    counts = {delimiter: _count_outside_quotes(header, delimiter) for delimiter in DELIMITERS}
+    counts = {delimiter: _count_outside_quotes(lines[skip], delimiter) for delimiter in DELIMITERS}
     delimiter = max(DELIMITERS, key=lambda each: counts[each])
     written = next(csv.reader(io.StringIO("\n".join(lines[skip:])), delimiter=delimiter))
     columns = [name.strip() or f"Unnamed: {place}" for place, name in enumerate(written)]
-    repeated = sorted({name for name in columns if columns.count(name) > 1}) if len(set(columns)) < len(columns) else []
+    repeated = sorted(name for name, count in Counter(columns).items() if count > 1)
     if repeated:
         raise FileError(
             f"{shown} has several columns of the same name: {first_five(repeated)}.",
@@ -444,8 +304,7 @@ def read_dialect(text: str, shown: Path) -> Dialect:
         if written[place].strip() or any(len(row) > place and row[place].strip() for row in body)
     ]
     longest = max(len(line.encode()) for line in lines)
-    is_plain = len(columns) > 1 and next(csv.reader([header], delimiter=delimiter)) == written
-    return Dialect(delimiter, tuple(columns), tuple(kept), skip, max(MAX_LINE_BYTES, 4 * longest), is_plain)
+    return Dialect(delimiter, tuple(columns), tuple(kept), skip, max(MAX_LINE_BYTES, 4 * longest))
 
 
 def detect_encoding(path: Path) -> tuple[str, bytes]:
@@ -493,34 +352,23 @@ def table_suffix(path: Path) -> str:
 
 
 def sheet_names(path: Path) -> list[str]:
-    """Return the names of the sheets of a workbook."""
+    """Return the names of the sheets of a workbook; refuse one that unpacks to far more than it should."""
     import zipfile
     from xml.etree import ElementTree
-
-    _check_workbook(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            content = archive.read("xl/workbook.xml")
-        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-            raise ValueError("its XML declares entities")
-        root = ElementTree.fromstring(content)
-    except (KeyError, ValueError, zipfile.BadZipFile, ElementTree.ParseError, NotImplementedError) as error:
-        raise FileError(f"{path} is not an .xlsx workbook: {quote_error(error)}.", path=path) from error
-    return [each.get("name", "") for each in root.iter() if each.tag.rpartition("}")[2] == "sheet"]
-
-
-def _check_workbook(path: Path) -> None:
-    """Refuse what is no workbook, or one that unpacks to far more than it should."""
-    import zipfile
 
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        hint = "Old .xls files and files with a password must be saved again as .xlsx."
-        raise FileError(f"{path} is not an .xlsx workbook.", hint=hint, path=path) from error
-    if size > SPREADSHEET_BYTES:
-        raise FileError(f"{path} unpacks to {size / 1e9:.1f} GB.", hint="Save it as CSV or Parquet.", path=path)
+            if size > SPREADSHEET_BYTES:
+                raise ValueError(f"it unpacks to {size / 1e9:.1f} GB")
+            content = archive.read("xl/workbook.xml")
+        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+            raise ValueError("its XML declares entities")
+        root = ElementTree.fromstring(content)
+    except (KeyError, ValueError, OSError, zipfile.BadZipFile, ElementTree.ParseError, NotImplementedError) as error:
+        hint = "Save old .xls files and files with a password as .xlsx, large ones as CSV or Parquet."
+        raise FileError(f"{path} is not an .xlsx workbook: {quote_error(error)}.", hint=hint, path=path) from error
+    return [each.get("name", "") for each in root.iter() if each.tag.rpartition("}")[2] == "sheet"]
 
 
 def _count_outside_quotes(line: str, mark: str) -> int:
@@ -529,13 +377,3 @@ def _count_outside_quotes(line: str, mark: str) -> int:
 
 def _listed(paths: Sequence[Path]) -> str:
     return "[" + ", ".join(quoted(re.sub("^(s3|gs|https?):/", r"\1://", str(path))) for path in paths) + "]"
-
-
-def quoted(text: str) -> str:
-    """Return text as a string of SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def identifier(name: str) -> str:
-    """Return a name of SQL."""
-    return '"' + name.replace('"', '""') + '"'
