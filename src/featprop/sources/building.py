@@ -11,7 +11,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.errors import FileError, GraphError, ParameterError
+from featprop.errors import FileError, GraphError, ParameterError, first_five
 from featprop.features import TablePreprocessor, check_target, suggest_label
 from featprop.features.parsing import is_no_class
 from featprop.graph import Graph, encode_labels, freeze
@@ -20,7 +20,7 @@ from featprop.sources.databases import identifier, reading
 from featprop.sources.description import GraphDescription
 from featprop.sources.edges import EdgeReader
 from featprop.sources.feature_files import join_features
-from featprop.sources.naming import ID_NAMES, LABEL_NAME, as_ids, find_column, ids_in, name_of, names_in
+from featprop.sources.naming import ID_NAMES, LABEL_NAME, as_ids, find_column, name_of, names_in
 from featprop.sources.structure import structural_features
 from featprop.sources.tables import Source, Tables
 
@@ -141,22 +141,48 @@ def read_nodes(
         table = pa.table({"id": reader.find_nodes()})
     else:
         name, typed = nodes.name, nodes.typed
-        id_column = _find_id(tables, description, nodes, reader)
+        id_column = find_id(tables, description, nodes, reader)
         label = _find_label(tables, description, nodes, is_predicting=is_predicting)
         columns = [each for each in (id_column, label) if each is not None] if names_only else None
         table = tables.fetch(nodes, columns, where=None if typed else not_empty(nodes))
     if table.num_rows == 0:
         raise GraphError(f"{name} has no nodes.", hint="Add a row for each node.", path=name)
-    ids = ids_in(table.column(id_column), id_column, name, typed=typed)
+    ids = _distinct_ids(tables, table, id_column, name, typed=typed)
     if description.unknown == "add" and reader is not None and nodes is not None:
         new = reader.find_unknown(ids).drop_null()
         if len(new):
             reader.repairs.append(f"added {len(new):,} nodes that only the edges name")
             table = _add_rows(table, id_column, new)
-            ids = ids_in(table.column(id_column), id_column, name, typed=pa.types.is_string(ids.type))
+            ids = names_in(table.column(id_column), id_column, name, typed=pa.types.is_string(ids.type))
     if description.features is not None:
         table = join_features(tables, table, ids, description)
     return NodeTable(table, id_column, label, ids, typed, name)
+
+
+def _distinct_ids(tables: Tables, table: pa.Table, column: str, name: str, *, typed: bool) -> pa.Array:
+    """Return the ids of the nodes; each must be there once."""
+    ids = names_in(table.column(column), column, name, typed=typed)
+    if ids.null_count:
+        row = int(np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))[0]) + 1
+        raise FileError(
+            f"{name} has {ids.null_count:,} rows without an id in column {column!r}, the first is row {row:,}.",
+            hint="Give every node an id.",
+            path=name,
+            column=column,
+            row=row,
+        )
+    tables.connection.register("ids", pa.table({"key": ids, "position": np.arange(len(ids))}))
+    query = "SELECT key FROM ids GROUP BY key HAVING count(*) > 1 ORDER BY min(position)"
+    repeated = [row[0] for row in tables.connection.execute(query).fetchall()]
+    if repeated:
+        raise GraphError(
+            f"Node ids must be distinct, but column {column!r} of {name} repeats {first_five(repeated)}.",
+            hint="Keep one row per node.",
+            path=name,
+            column=column,
+            node=repeated[0],
+        )
+    return ids
 
 
 def not_empty(nodes: Source) -> str:
@@ -286,7 +312,8 @@ def candidates_of(tables: Tables, description: GraphDescription, nodes: NodeTabl
     return chosen
 
 
-def _find_id(tables: Tables, description: GraphDescription, source: Source, reader: EdgeReader | None) -> str:
+def find_id(tables: Tables, description: GraphDescription, source: Source, reader: EdgeReader | None) -> str:
+    """Return the column of the ids."""
     columns, name = list(source.columns), source.name
     found = find_column(columns, ID_NAMES, name, description.id, "id")
     if found is not None:

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import scipy.sparse as sp
 
 from featprop.errors import FeatpropError, FileError, MissingExtraError, quote_error
 from featprop.graph import Graph
 from featprop.ids import is_a
 from featprop.sources.building import build_graph
-from featprop.sources.databases import quoted
+from featprop.sources.databases import quoted, reading
 from featprop.sources.description import GraphDescription
 from featprop.sources.naming import END_NAMES, NEO4J_HEADER
 from featprop.sources.npz import read_npz
@@ -37,6 +36,8 @@ SLOW_BYTES = 200_000_000
 MAX_UNPACKED_BYTES = 1 << 33
 XML_DECLARATIONS = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
 COMMENT_MARKS = "#%"
+BRACED_WEIGHT = r"""['"]weight['"]\s*:\s*([-+.\deE]+)"""
+"""The weight in the attributes that NetworkX writes after the ends of an edge."""
 
 Reader = Callable[[Path], Graph]
 
@@ -117,26 +118,32 @@ def read_json_graph(path: Path) -> Graph:
 
 def read_edge_list(path: Path) -> Graph:
     """Read an edge list or an adjacency list: two ends and maybe a weight, or a node and its neighbours, per line."""
-    head = detect_encoding(path)[1].decode("utf-8", "replace")
-    lines = [line for line in head.splitlines() if line.strip() and line.lstrip()[0] not in COMMENT_MARKS]
-    if head and head[-1] not in "\r\n" and len(lines) > 1:
-        lines.pop()  # may be cut
-    if not lines:
-        raise FileError(f"{path} has no edges.", path=path)
-    tokens = [_tokens(line) for line in lines]
-    widths = {len(each) for each in tokens}
-    if path.suffix == ".adjlist" or max(widths) > 4 or (len(widths) > 1 and not {2, 3} >= widths):
-        return _edges_only(_adjacency_pairs(path), str(path))
-    if min(widths) < 2:
-        raise FileError(f"{path} has a line with one word: {lines[0][:40]!r}.", hint="An edge has two ends.", path=path)
-    marks = {mark for line in lines for mark in "\t,; " if mark in line.strip()}
-    is_regular = len(marks) == 1 and len(widths) == 1 and not any(line != line.strip() for line in lines)
-    comments = {line.lstrip()[0] for line in head.splitlines() if line.strip() and line.lstrip()[0] in COMMENT_MARKS}
-    if is_regular and len(comments) <= 1 and "{" not in head:
-        mark, width = marks.pop(), widths.pop()
-        if not any(mark * 2 in line for line in lines):
-            return _regular_edge_list(path, mark, width, comments)
-    return _edges_only(_edge_pairs(path), str(path))
+    with Tables() as tables:
+        tokens = (
+            f"SELECT regexp_split_to_array(trim(regexp_replace(line, '\\{{.*', '')), '[\\s,;]+') AS t, "
+            f"regexp_extract(line, {quoted(BRACED_WEIGHT)}, 1) AS braced "
+            f"FROM {tables.lines(path)} WHERE regexp_matches(line, '^\\s*[^\\s#%]')"
+        )
+        with reading(path):
+            execute = tables.connection.execute
+            least, most, odd, lone = execute(
+                "SELECT min(len(t)), max(len(t)), count(*) FILTER (len(t) NOT IN (2, 3)), "
+                f"arg_min(t[1], len(t)) FROM ({tokens})"
+            ).fetchall()[0]
+            if least is None:
+                raise FileError(f"{path} has no edges.", path=path)
+            if table_suffix(path) == ".adjlist" or most > 4 or (least < most and odd):
+                ends = "t[1] AS source, unnest(CASE WHEN len(t) > 1 THEN t[2:] ELSE t END) AS target"
+                execute(f"CREATE TEMP TABLE edges AS SELECT {ends} FROM ({tokens})")
+            elif least < 2:
+                raise FileError(f"{path} has a line with one word: {lone!r}.", hint="An edge has two ends.", path=path)
+            else:
+                weight = "coalesce(nullif(braced, ''), t[3]) AS weight"
+                execute(f"CREATE TEMP TABLE edges AS SELECT t[1] AS source, t[2] AS target, {weight} FROM ({tokens})")
+                if not execute("SELECT count(weight) FROM edges").fetchall()[0][0]:
+                    execute("ALTER TABLE edges DROP COLUMN weight")
+        edges = tables.described(str(path), "edges", typed=False)
+        return build_graph(tables, GraphDescription(edges=str(path)), None, edges)
 
 
 def read_matrix_market(path: Path) -> Graph:
@@ -245,65 +252,6 @@ def _is_table(path: Path) -> bool:
     return any(set(ends) <= names for ends in END_NAMES) or any(
         map(NEO4J_HEADER.fullmatch, re.split(r"[\t,;|]", first))
     )
-
-
-def _tokens(line: str) -> list[str]:
-    return [token for token in re.split(r"[\s,;]+", line.partition("{")[0].strip()) if token]
-
-
-def _text_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file that are neither empty nor comments."""
-    encoding, _ = detect_encoding(path)
-    with damaged(path), opened(path) as file:
-        for line in io.TextIOWrapper(file, encoding="utf-8-sig" if encoding == "utf-8" else encoding):
-            text = line.strip()
-            if text and text[0] not in COMMENT_MARKS:
-                yield text
-
-
-def _edge_pairs(path: Path) -> pa.Table:
-    """Return the edges of lines with irregular spacing or with attributes in braces."""
-    columns: dict[str, list[str | None]] = {"source": [], "target": [], "weight": []}
-    for line in _text_lines(path):
-        tokens = _tokens(line)
-        if len(tokens) < 2:
-            raise FileError(f"{path} has a line with one word: {line[:40]!r}.", hint="An edge has two ends.", path=path)
-        braces = re.search(r"""['"]weight['"]\s*:\s*([-+.\deE]+)""", line)
-        columns["source"].append(tokens[0])
-        columns["target"].append(tokens[1])
-        columns["weight"].append(braces[1] if braces else tokens[2] if len(tokens) > 2 else None)
-    if all(weight is None for weight in columns["weight"]):
-        del columns["weight"]
-    return pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})
-
-
-def _adjacency_pairs(path: Path) -> pa.Table:
-    source: list[str] = []
-    target: list[str] = []
-    for line in _text_lines(path):
-        node, *neighbours = _tokens(line)
-        source += [node] * max(len(neighbours), 1)
-        target += neighbours or [node]
-    return pa.table({"source": pa.array(source, pa.string()), "target": pa.array(target, pa.string())})
-
-
-def _regular_edge_list(path: Path, mark: str, width: int, comments: set[str]) -> Graph:
-    """Read an edge list that DuckDB can read: one mark between two ends and maybe a weight and a time."""
-    names = ["source", "target", "weight", "time"][:width]
-    columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
-    comment = f", comment = {quoted(next(iter(comments)))}" if comments else ""
-    relation = (
-        f"read_csv({quoted(str(path))}, auto_detect = false, columns = {{{columns}}}, header = false, "
-        f"delim = {quoted(mark)}{comment})"
-    )
-    description = GraphDescription(edges=str(path))
-    with Tables() as tables:
-        return build_graph(tables, description, None, tables.described(str(path), relation, typed=False))
-
-
-def _edges_only(edges: pa.Table, name: str) -> Graph:
-    with Tables() as tables:
-        return build_graph(tables, GraphDescription(edges=name), None, tables.arrow(edges, name, typed=False))
 
 
 def _end(value: Any) -> Any:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from featprop.errors import FileError, GraphError, first_five
+from featprop.errors import FileError
 
 ID_NAMES = ("id", "node_id", "nodeid", "node id", "node", "vertex", "vertex_id", "name:id", ":id")
 LABEL_NAME = "label"
@@ -141,31 +141,6 @@ def _whole_numbers(values: pa.Array) -> pa.Array:
         return values.cast(pa.int64())
     except pa.ArrowInvalid:
         return values
-
-
-def ids_in(values: pa.Array | pa.ChunkedArray, column: str, table: str, *, typed: bool) -> pa.Array:
-    """Return the ids of the nodes, as `names_in` does; each must be there once."""
-    ids = names_in(values, column, table, typed=typed)
-    if ids.null_count:
-        row = int(np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))[0]) + 1
-        raise FileError(
-            f"{table} has {ids.null_count:,} rows without an id in column {column!r}, the first is row {row:,}.",
-            hint="Give every node an id.",
-            path=table,
-            column=column,
-            row=row,
-        )
-    counts = pc.value_counts(ids) if pc.count_distinct(ids).as_py() < len(ids) else None
-    if counts is not None:
-        repeated = counts.filter(pc.greater(counts.field("counts"), 1)).field("values").to_pylist()
-        raise GraphError(
-            f"Node ids must be distinct, but column {column!r} of {table} repeats {first_five(repeated)}.",
-            hint="Keep one row per node.",
-            path=table,
-            column=column,
-            node=repeated[0],
-        )
-    return ids
 
 
 def as_ids(ids: pa.Array) -> NDArray[Any]:

@@ -281,11 +281,12 @@ def write_adjacency(
 
 
 def divide_weights(folder: Path, mean: MeanWeight) -> None:
-    """Divide the weights of a matrix that was just written by their mean."""
-    data = np.load(folder / "adjacency.data.npy", mmap_mode="r+")
-    for start in range(0, len(data), CHECK_VALUES):
-        data[start : start + CHECK_VALUES] = mean.divided(np.asarray(data[start : start + CHECK_VALUES]))
-    data.flush()
+    """Divide the weights of a matrix that was just written by their mean, without mapping them into memory."""
+    with (folder / "adjacency.data.npy").open("r+b") as file:
+        file.seek(HEADER_BYTES)
+        while len(values := np.frombuffer(file.read(4 * CHECK_VALUES), np.float32)):
+            file.seek(-values.nbytes, os.SEEK_CUR)
+            file.write(mean.divided(values).data)
 
 
 @contextmanager

@@ -35,7 +35,7 @@ JSON = (".json", ".jsonl", ".ndjson")
 EXCEL = (".xlsx",)
 COMPRESSED = (".gz", ".zst")
 TABLE_SUFFIXES = (*DELIMITED, *PARQUET, *JSON, *EXCEL)
-DUCKDB_SHARE = 0.6
+DUCKDB_SHARE = 0.5
 """Share of a bound on memory that DuckDB may use; ids, edges, features and the libraries need the rest."""
 HEAD_BYTES = 1 << 18
 """Bytes at the start of a CSV file that tell its encoding, delimiter and header."""
@@ -141,6 +141,11 @@ class Tables:
             return self._sheet(paths[0], sheet if table_suffix(Path(book)) in EXCEL else None, name)
         read = "read_parquet" if suffix in PARQUET else "read_json"
         return self.described(name, f"{read}({_listed(paths)}, union_by_name = true)")
+
+    def lines(self, path: Path) -> str:
+        """Return SQL for the lines of a text file, as the column ``line``."""
+        options = "auto_detect = false, header = false, columns = {'line': 'VARCHAR'}, quote = '', escape = ''"
+        return f"read_csv({quoted(str(self._in_utf8(path)[0]))}, {options}, delim = '\x01')"
 
     def arrow(self, table: pa.Table, name: str, *, typed: bool = True) -> Source:
         """Return the table of an Arrow table."""
