@@ -151,7 +151,7 @@ def read_nodes(
     if description.unknown == "add" and reader is not None and nodes is not None:
         new = reader.find_unknown(ids).drop_null()
         if len(new):
-            reader.repairs.append(f"added {len(new):,} nodes that only the edges name")
+            reader.repairs.append(f"added {len(new):,} node{'s' * (len(new) > 1)} that only the edges name")
             table = _add_rows(table, id_column, new)
             ids = names_in(table.column(id_column), id_column, name, typed=pa.types.is_string(ids.type))
     if description.features is not None:

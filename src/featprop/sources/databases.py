@@ -57,7 +57,7 @@ def attach_database(
     if kind != "duckdb":
         load_extension(connection, EXTENSIONS[kind], install=True)
     mode = ", READ_ONLY" if read_only else ""
-    with reading(name):
+    with reading(place if kind in ("sqlite", "duckdb") else name):
         connection.execute(f"ATTACH {quoted(place)} AS {identifier(name)} (TYPE {kind}{mode})")
 
 
@@ -153,7 +153,7 @@ def reading(name: object) -> Iterator[None]:
         reason = re.sub(r"^[A-Z][A-Za-z ]+ Error: (CSV Error on Line: \d+)?", "", str(error)).strip()
         lines = [each for each in reason.split("\n") if each.strip() and not each.startswith("Original Line")]
         where = f", line {int(line[1]):,}" if line else ""
-        text = quote_error(ValueError(lines[0] if lines else reason))
+        text = quote_error(ValueError(lines[0] if lines else reason)).rstrip(".!")
         raise FileError(f"{name}{where}: {text}.", path=name, row=int(line[1]) - 1 if line else None) from error
 
 

@@ -252,7 +252,7 @@ class EdgeReader:
         if all(re.fullmatch(r"\d+\.0+", str(end)) for end in first):
             hint = f"The ids were saved as decimals: write {str(first[0]).partition('.')[0]} for {first[0]}."
         return GraphError(
-            f"{unknown:,} of {rows:,} edges of {self.edges.name} have an end that is not a node: {shown}"
+            f"Edges of {self.edges.name} have ends that are not nodes ({unknown:,} of {rows:,} edges): {shown}"
             f"{', …' if len(ends) > SHOWN_ENDS else ''}.",
             hint=hint,
             parameter="unknown",

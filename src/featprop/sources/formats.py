@@ -110,9 +110,11 @@ def read_json_graph(path: Path) -> Graph:
         weights = [link.get("weight", link.get("value")) for link in links]
         names = list(dict.fromkeys(str(name) for node in nodes for name in node if name != key))
         columns = {name: [node.get(name) for node in nodes] for name in names}
+        texts = list(map(str, ids))
+        columns = {name: values for name, values in columns.items() if list(map(str, values)) != texts}
     weighted = any(weight is not None for weight in weights)
     values = np.array([1.0 if weight is None else weight for weight in weights], dtype=np.float64) if weighted else None
-    label = next((name for name in names if name.lower() == "label"), None)
+    label = next((name for name in columns if name.lower() == "label"), None)
     return graph_from_columns(ids, columns, places, values, label)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from featprop.errors import FileError
 from featprop.features import suggest_label
 from featprop.sources.building import distinct_columns, find_id_column
-from featprop.sources.databases import DATABASES
+from featprop.sources.databases import DATABASES, reading
 from featprop.sources.description import FILE_NAME, GraphDescription, is_sql
 from featprop.sources.edges import EdgeReader
 from featprop.sources.naming import ID_NAMES, find_column
@@ -38,7 +38,8 @@ def describe(place: Path) -> GraphDescription:
         with Tables(attach=attach) as tables:
             query = f"SELECT table_name FROM duckdb_tables() WHERE database_name = '{DATABASE_ALIAS}' UNION ALL "
             query += f"SELECT view_name FROM duckdb_views() WHERE database_name = '{DATABASE_ALIAS}' AND NOT internal"
-            names = [row[0] for row in tables.connection.execute(query).fetchall()]
+            with reading(place):
+                names = [row[0] for row in tables.connection.execute(query).fetchall()]
         found = {
             role: f'SELECT * FROM {DATABASE_ALIAS}."{name}"' for role, name in _named(place, names, "tables").items()
         }
