@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from featprop import Graph, GraphRidge
 from featprop.errors import LabelError
 from featprop.features import LeakReason, check_target, find_leaks, suggest_label
 from tests.helpers import raises
@@ -21,6 +22,7 @@ IS_LABELLED = np.array([label is not None for label in LABELS])
     [
         RNG.normal(size=500).tolist(),
         [f"{value:.2f}" for value in RNG.normal(size=500)],
+        RNG.permutation(np.arange(500) * 7 + 1990).tolist(),
         pa.chunked_array([RNG.integers(0, 5000, 7000)]),
     ],
 )
@@ -28,6 +30,19 @@ def test_many_different_numbers_are_not_classes(values: object) -> None:
     with raises(LabelError, column="price") as caught:
         check_target(values, "price")
     assert caught.value.value > 50
+
+
+@pytest.mark.parametrize("values", [RNG.normal(size=30).tolist(), ["a|b", "b"] * 15], ids=["numbers", "several labels"])
+def test_a_model_is_not_trained_on_them(values: list[object]) -> None:
+    graph = Graph.from_scipy(np.ones((30, 30)), RNG.normal(size=(30, 3)))
+    with raises(LabelError, column="label"):
+        GraphRidge().fit(graph, list(range(30)), values)
+    tables = (
+        pa.table({"id": range(30), "x": RNG.normal(size=30), "label": values}),
+        pa.table({"source": [0], "target": [1]}),
+    )
+    with raises(LabelError, column="label"):
+        Graph.from_tables(*tables)
 
 
 def test_cells_with_several_labels_are_not_classes() -> None:
@@ -39,13 +54,22 @@ def test_cells_with_several_labels_are_not_classes() -> None:
     "values",
     [
         RNG.integers(0, 40, 500).tolist(),
-        RNG.integers(0, 100, 5000).tolist(),
+        RNG.integers(0, 70, 160).tolist(),
+        RNG.integers(5, 25, 5000).tolist(),
         [f"class {place}" for place in range(500)],
         ["a|b"] + ["a"] * 99,
         [None, "", "n/a"],
         pa.array([[1], [2]]),
     ],
-    ids=["few numbers", "many rows for each number", "many names", "one odd name", "nothing", "lists"],
+    ids=[
+        "codes",
+        "few rows for each code",
+        "many rows for each number",
+        "many names",
+        "one odd name",
+        "nothing",
+        "lists",
+    ],
 )
 def test_classes_pass(values: object) -> None:
     check_target(values, "label")

@@ -13,15 +13,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from featprop.errors import LabelError, first_five
-from featprop.features.parsing import as_mask, as_text, is_missing, plain_array, read_numbers
+from featprop.features.parsing import ParsedColumn, as_mask, as_text, is_missing, plain_array, read_numbers
 
 log = logging.getLogger(__name__)
 
 LABEL_NAMES = ("label", "labels", "class", "target", "y", "category", "ground_truth")
 """Usual names of the label column."""
-MAX_NUMERIC_CLASSES = 50
+MAX_NUMERIC_CLASSES = 20
 MIN_ROWS_PER_NUMERIC_CLASS = 10
-"""Numbers with more distinct values than the former and fewer rows for each than the latter are not classes."""
+"""Numbers with more distinct values than the former and fewer rows for each than the latter may not be classes."""
+MAX_CODE = 200
 MULTI_LABEL_SEPARATOR = "|"
 MIN_MULTI_LABEL_SHARE = 0.05
 MIN_FILLED = 5
@@ -59,8 +60,8 @@ def suggest_label(names: Collection[str]) -> str | None:
 def check_target(values: pa.Array | pa.ChunkedArray | Sequence[Any], column: str) -> None:
     """Raise `LabelError` for a label column that is not made of classes.
 
-    Refused are numbers with many distinct values, of which only a few occur more than once, and cells that hold
-    several labels (``drama|comedy``).
+    Refused are numbers with many distinct values, unless they look like codes of classes (0, 1, 2, …), and cells that
+    hold several labels (``drama|comedy``).
     """
     array = plain_array(values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values))
     text = as_text(array)
@@ -69,7 +70,7 @@ def check_target(values: pa.Array | pa.ChunkedArray | Sequence[Any], column: str
     known = text.filter(pc.invert(is_missing(text)))
     distinct = pc.count_distinct(known).as_py()
     few_rows_each = len(known) < MIN_ROWS_PER_NUMERIC_CLASS * distinct
-    if distinct > MAX_NUMERIC_CLASSES and few_rows_each and read_numbers(known).is_mostly_read:
+    if distinct > MAX_NUMERIC_CLASSES and few_rows_each and _are_quantities(read_numbers(known)):
         raise LabelError(
             f"Column {column!r} holds {distinct:,} different numbers, not classes.",
             hint="Cut the numbers into a few bins and use these as labels.",
@@ -84,6 +85,15 @@ def check_target(values: pa.Array | pa.ChunkedArray | Sequence[Any], column: str
             column=column,
             value=multiple[0].as_py(),
         )
+
+
+def _are_quantities(parsed: ParsedColumn) -> bool:
+    """Return whether values are numbers other than codes of classes, which are whole, start near 0 and end soon."""
+    if not parsed.is_mostly_read:
+        return False
+    numbers = parsed.values[~np.isnan(parsed.values)]
+    low, high = numbers.min(), numbers.max()
+    return bool((numbers != np.floor(numbers)).any() or not 0 <= low <= 0.1 * high or high > MAX_CODE)
 
 
 def find_leaks(table: pa.Table, labels: Sequence[Hashable | None], ignore: Collection[str] = ()) -> list[Leak]:
@@ -114,7 +124,8 @@ def find_leaks(table: pa.Table, labels: Sequence[Hashable | None], ignore: Colle
         elif _determines(text.filter(pa.array(is_labelled & filled)), codes[filled[is_labelled]]):
             leaks.append(Leak(name, LeakReason.DETERMINES_LABELS))
     if leaks:
-        log.warning("Columns that may hold the labels themselves: %s", first_five([leak.column for leak in leaks]))
+        names = first_five([leak.column for leak in leaks])
+        log.warning("Columns that may give the labels away: %s. Leave them out with `ignore`", names)
     return leaks
 
 

@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 BLOCK_SIZE = 1 << 22
 """Numbers that are made dense at a time."""
+MAX_UNCHECKED_CLASSES = 20
+"""Of more classes, `check_target` says whether they are quantities."""
 
 Model = TypeVar("Model", bound="NodeClassifier")
 
@@ -136,6 +138,10 @@ class NodeClassifier(ABC):
         positions, names = labelled_nodes(graph, nodes, labels)
         _check_labels(graph, positions, names)
         classes = sorted_classes(names)
+        if len(classes) > MAX_UNCHECKED_CLASSES or any("|" in str(name) for name in classes):
+            from featprop.features import check_target
+
+            check_target([str(name) for name in names], "label")
         if len(classes) < (1 if cold_start else 2):
             raise LabelError(
                 "The labels are all of one class." if classes else "There are no labels to learn from.",

@@ -348,10 +348,12 @@ def _find_label(tables: Tables, description: GraphDescription, source: Source, *
                 likely,
             )
         return None
-    query = f"SELECT count({identifier(found)}), count(DISTINCT {identifier(found)}) FROM {source.relation}"
+    values = identifier(found)
+    fractions = f"count(*) FILTER (TRY_CAST(CAST({values} AS VARCHAR) AS DOUBLE) % 1 != 0)"
+    query = f"SELECT count({values}), count(DISTINCT {values}), {fractions} FROM {source.relation}"
     with reading(source.name):
-        known, distinct = tables.connection.execute(query).fetchall()[0]
-    if known > MIN_NAMES and distinct > MAX_NAMES_SHARE * known:
+        known, distinct, quantities = tables.connection.execute(query).fetchall()[0]
+    if known > MIN_NAMES and distinct > MAX_NAMES_SHARE * known > quantities:
         log.warning("Column %r of %s holds names rather than classes: it is not used as the label", found, source.name)
         return None
     return found
