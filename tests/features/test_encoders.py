@@ -95,17 +95,13 @@ def test_flags_by_hand() -> None:
     assert unread(encoder, ["yes", None, "perhaps"]) == [2]
     assert unread(encoder, [["yes"]]) == [0]
     assert transform(fit("flag", [1, 2, 2, None]), [2, 1])[:, 0].tolist() == pytest.approx([1 / 3, -2 / 3])
+    assert transform(fit("flag", ["x", None, "x", None]), ["x", None]).tolist() == [[0, 0], [0, MISSING_VALUE]]
 
 
 def test_words_for_yes_and_no_are_the_same_in_other_tables() -> None:
     encoder = fit("flag", [True, False])
     for values in ([True, False], ["TRUE", "false"], [1, 0], [1.0, 0.0], ["yes", "no"], ["Ja", "nein"]):
         assert transform(encoder, values)[:, 0].tolist() == [0.5, -0.5]
-
-
-def test_lone_value_with_many_missing_is_a_flag() -> None:
-    encoder = fit("flag", ["x", None, "x", None])
-    assert transform(encoder, ["x", None]).tolist() == [[0, 0], [0, MISSING_VALUE]]
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", "D"]), min_size=2, max_size=40).filter(lambda x: len(set(x)) > 1))

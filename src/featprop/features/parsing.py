@@ -60,24 +60,12 @@ SECOND_PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 @dataclass(frozen=True, slots=True)
 class ParsedColumn:
-    """Numbers or dates read from a column.
+    """Numbers or dates read from a column."""
 
-    Attributes
-    ----------
-    values
-        Numbers, or seconds since 1970; NaN where a value is missing or unreadable.
-    unread
-        Which values are neither missing nor readable.
-    form
-        Decimal mark of numbers, or `strptime` form of dates; empty for typed columns and ISO dates.
-    is_ambiguous
-        Whether every value also has another reading, which makes it another number or date.
-    """
-
-    values: NDArray[np.float64]
-    unread: NDArray[np.bool_]
-    form: str = ""
-    is_ambiguous: bool = False
+    values: NDArray[np.float64]  # numbers, or seconds since 1970; NaN where a value is missing or unreadable
+    unread: NDArray[np.bool_]  # which values are neither missing nor readable
+    form: str = ""  # decimal mark, or `strptime` form of dates; empty for typed columns and ISO dates
+    is_ambiguous: bool = False  # whether every value also has another reading, as another number or date
 
     @property
     def is_mostly_read(self) -> bool:
