@@ -1,10 +1,11 @@
 """Put the labelling page under load, and measure response times and lost answers.
 
     python benchmarks/labelling.py [--clients 64] [--seconds 60] [--nodes 2708 100000] [--text 22470] [--pause 1]
+                                   [--answers 5000]
 
 Uses real servers (`featprop label`) and real requests. *One person* labels node after node on a graph of the size of
-Cora and on one of 100,000 nodes, with the page fetched in advance (GET /?ahead=true). *Many*: every client has its
-address and labels as fast as it can. *Text*: on graphs with a text column, the time from the start to the first
+Cora and on one of 100,000 nodes, with the page fetched in advance (GET /?ahead=true), and on the larger one again
+with 5,000 answers in the log. *Many*: every client has its address and labels as fast as it can. *Text*: on graphs with a text column, the time from the start to the first
 question compared with `featprop select`, how many of 60 questions are random nodes, and the accuracy of a model of
 these 60 labels compared with one of the 60 labels that `featprop select` asks for. `make crash` kills servers under
 load.
@@ -33,6 +34,10 @@ sys.path.append(str(Path(__file__).parents[1]))
 from crash.label_servers import CLASSES, Client, Server
 
 
+CHOSEN = ("ranked", "uncertain", "similar")
+"""Reasons to ask for a node that is not drawn at random."""
+
+
 def label_for(address, seconds, times, done, with_page):
     """Label until the time is over; note how long each reply with the next node took, and then its page."""
     client, end, turn = Client(address), time.monotonic() + seconds, 0
@@ -49,9 +54,11 @@ def label_for(address, seconds, times, done, with_page):
         turn += 1
 
 
-def under_load(graph, people, seconds, *, with_page=False):
+def under_load(graph, people, seconds, *, with_page=False, answers=0):
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "load.labels"
+        with LabelLog(log) as filled:
+            filled.tell({node: CLASSES[node % len(CLASSES)] for node in range(answers)}, annotator=people[0])
         server, times, done = Server(graph, log, people).ready(), [], []
         cpu = psutil.Process(server.process.pid).cpu_times()
         started = cpu.user + cpu.system
@@ -67,7 +74,7 @@ def under_load(graph, people, seconds, *, with_page=False):
         print(f"CPU of the server: {1000 * (cpu.user + cpu.system - started) / max(1, len(times)):.1f} ms per answer")
         server.end()
         with LabelLog(log) as kept:
-            acts = [act for act in kept.events() if act.kind == "label"]
+            acts = [act for act in kept.events() if act.kind == "label"][answers:]
         lost = len(set(done) - {act.key for act in acts})
         doubled = len(acts) - len({act.node for act in acts})
     return times, lost, doubled
@@ -165,7 +172,8 @@ def with_text(folder, nodes, pause, budget=60):
     with LabelLog(log) as kept:
         by_page = accuracy(graph, kept.labels(), classes)
     by_sheet = accuracy(graph, {node: classes[node] for node in picked}, classes)
-    print(f"{nodes:,} nodes with text: questions {dict(reasons)}; random nodes {reasons['random']}", flush=True)
+    n_random = sum(count for why, count in reasons.items() if why not in CHOSEN)
+    print(f"{nodes:,} nodes with text: questions {dict(reasons)}; random nodes {n_random}", flush=True)
     print(f"accuracy after {budget} labels: {by_page:.1%} through the page, {by_sheet:.1%} from the sheet", flush=True)
 
 
@@ -176,6 +184,7 @@ def main():
     parser.add_argument("--nodes", type=int, nargs="*", default=[2708, 100_000])
     parser.add_argument("--text", type=int, nargs="*", default=[22_470])
     parser.add_argument("--pause", type=float, default=1.0)
+    parser.add_argument("--answers", type=int, default=5000)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for nodes in given.text:
@@ -188,6 +197,10 @@ def main():
         if not graphs:
             return
         largest = graphs[max(graphs)]
+        print_times(
+            f"one person, {max(graphs):,} nodes, {given.answers:,} answers in the log",
+            *under_load(largest, ["ada"], min(20, given.seconds), with_page=True, answers=given.answers),
+        )
         people = [f"p{place}" for place in range(given.clients)]
         print_times(f"{given.clients} people, {max(graphs):,} nodes", *under_load(largest, people, given.seconds))
 

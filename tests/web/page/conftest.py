@@ -167,6 +167,16 @@ def page(make_page: MakePage) -> Page:
 
 
 @pytest.fixture
+def script(page: Page) -> Caller:
+    return page.script()
+
+
+@pytest.fixture
+def browser(page: Page) -> Caller:
+    return page.browser()
+
+
+@pytest.fixture
 def payments_of() -> Callable[..., Graph]:
     return payments
 

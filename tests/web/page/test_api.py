@@ -17,8 +17,7 @@ from featprop.web.page.views import node_address
 MakePage = Callable[..., Any]
 
 
-def test_next_question_follows_an_answer(page: Any) -> None:
-    script = page.script()
+def test_next_question_follows_an_answer(page: Any, script: Any) -> None:
     first = script.get("/api/next").json()
     assert first["classes"] == ["ok", "review", "fraud"]
     assert first.keys() == {
@@ -40,8 +39,7 @@ def test_response_comes_after_the_commit(page: Any, tmp_path: Path) -> None:
         assert another.labels() == {"n1": "ok"}
 
 
-def test_repeated_key_changes_nothing(page: Any) -> None:
-    script = page.script()
+def test_repeated_key_changes_nothing(page: Any, script: Any) -> None:
     for _ in range(3):
         assert script.post("/api/labels", {"node": "n1", "label": "ok", "key": "1"}).status_code == 200
         assert script.post("/api/skips", {"node": "n2", "reason": "unsure", "key": "2"}).status_code == 200
@@ -52,41 +50,13 @@ def test_repeated_key_changes_nothing(page: Any) -> None:
     assert page.log.labels() == {"n1": "ok"}
 
 
-def test_second_label_is_a_correction(page: Any) -> None:
-    script = page.script()
+def test_second_label_is_a_correction(script: Any) -> None:
     script.post("/api/labels", {"node": "n1", "label": "ok", "key": "1"})
     script.post("/api/labels", {"node": "n1", "label": "fraud", "key": "2"})
     history = script.get("/api/history").json()["answers"]
     assert [(each["node"], each["kind"], each["label"]) for each in history] == [("n1", "label", "fraud")]
     again = script.post("/api/labels", {"node": "n1", "label": "ok", "key": "3"}).json()
     assert again["before"] == "fraud"
-
-
-def test_undo_asks_for_the_node_again(page: Any) -> None:
-    script = page.script()
-    node = script.get("/api/next").json()["node"]
-    script.post("/api/labels", {"node": node, "label": "ok", "key": "1"})
-    script.get("/api/next")
-    assert script.post("/api/undo", {"key": "2"}).json()["node"] == node
-    assert script.get("/api/next").json()["node"] == node
-    assert script.post("/api/undo", {"key": "3"}).json()["node"] is None
-
-
-def test_skipped_node_is_not_asked_again(page: Any) -> None:
-    script = page.script()
-    node = script.get("/api/next").json()["node"]
-    script.post("/api/skips", {"node": node, "reason": "bad data", "key": "1"})
-    assert script.get("/api/next").json()["node"] != node
-    assert page.log.skips() == {node: "bad data"}
-    assert script.get("/api/progress").json()["skipped"] == 1
-
-
-def test_heartbeat_keeps_a_question(page: Any) -> None:
-    script = page.script()
-    node = script.get("/api/next").json()["node"]
-    assert script.post("/api/heartbeat", {"node": node}).json() == {"held": True}
-    other = "n1" if node != "n1" else "n2"
-    assert script.post("/api/heartbeat", {"node": other}).json() == {"held": False}
 
 
 def test_annotators_get_different_nodes_and_settle_disagreements(make_page: MakePage) -> None:
@@ -164,18 +134,7 @@ def test_ids_can_have_any_length(make_page: MakePage, payments_of: Callable[...,
     assert script.get(address).status_code == 200
 
 
-def test_fixed_classes_cannot_be_extended(make_page: MakePage) -> None:
-    assert (
-        make_page(annotators=("ada", "grace"), may_add=[])
-        .script("grace")
-        .post("/api/classes", {"name": "mule"})
-        .status_code
-        == 403
-    )
-
-
-def test_progress_counts(page: Any) -> None:
-    script = page.script()
+def test_progress_counts(script: Any) -> None:
     for place, label in enumerate(["ok", "ok", "fraud"]):
         script.post("/api/labels", {"node": f"n{place}", "label": label, "key": f"{place}"})
     found = script.get("/api/progress").json()
@@ -189,14 +148,7 @@ def test_progress_counts(page: Any) -> None:
     assert sum(found["hours"].values()) == 3
 
 
-def test_questions_end_at_the_budget(make_page: MakePage) -> None:
-    script = make_page(budget=1).script()
-    script.post("/api/labels", {"node": "n1", "label": "ok", "key": "1"})
-    assert script.get("/api/next").json()["node"] is None
-
-
-def test_node_has_fields_neighbours_and_notes(page: Any) -> None:
-    script = page.script()
+def test_node_has_fields_neighbours_and_notes(script: Any) -> None:
     script.post("/api/labels", {"node": "n4", "label": "ok", "key": "1"})
     script.post("/api/notes", {"node": "n1", "text": "look again", "key": "2"})
     found = script.get("/api/nodes/%22n1%22").json()
@@ -246,8 +198,7 @@ def test_blind_session_hides_predictions(make_page: MakePage) -> None:
         ("label-studio-config", "0-label-studio-config.xml", "application/xml"),
     ],
 )
-def test_downloads(page: Any, kind: str, name: str, media: str) -> None:
-    script = page.script()
+def test_downloads(script: Any, kind: str, name: str, media: str) -> None:
     script.post("/api/labels", {"node": "n1", "label": "fraud", "key": "1"})
     answer = script.get(f"/api/export?format={kind}")
     assert answer.status_code == 200
@@ -326,13 +277,6 @@ def test_missing_content_type_is_refused(page: Any) -> None:
     answer = page.script().post("/api/labels", content=body)
     assert (answer.status_code, answer.json()["parameter"]) == (400, "body")
     assert "Content-Type: application/json" in answer.json()["error"]
-
-
-def test_key_of_another_action_is_a_conflict(page: Any) -> None:
-    script = page.script()
-    script.post("/api/skips", {"node": "n1", "key": "k"})
-    answer = script.post("/api/undo", {"key": "k"})
-    assert answer.status_code == 409
 
 
 def test_full_disk_saves_nothing_and_recovers(page: Any) -> None:

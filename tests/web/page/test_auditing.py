@@ -110,14 +110,6 @@ def test_undone_audit_answer_is_asked_again(make_page: Make) -> None:
     assert not session.next("").is_audit
 
 
-def test_class_of_the_audit_is_kept(make_page: Make, tmp_path: Path) -> None:
-    session = make_page(path=tmp_path / "a.labels", audit=1).session
-    answer(session, 4)
-    session.add_class("new")
-    session.label("", session.next("").node, "new", "k")
-    assert "new" in make_page(path=tmp_path / "a.labels").session.classes
-
-
 def test_audit_score(make_page: Make) -> None:
     page = make_page(audit=12)
     session, caller = page.session, page.script()

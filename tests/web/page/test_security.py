@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from featprop.web.page.security import (
-    HEADERS,
     MAX_BODY_BYTES,
     Tokens,
     allowed_hosts,
@@ -65,12 +64,6 @@ def test_guessed_token_is_refused(page: Any, guess: str) -> None:
     assert not stranger.cookies
 
 
-def test_truncated_token_is_refused(page: Any) -> None:
-    stranger = page.stranger()
-    for end in (-1, 10):
-        assert stranger.get(f"/?token={page.tokens.of('')[:end]}").status_code == 401
-
-
 def test_tokens_are_long_random_and_not_in_repr() -> None:
     tokens = Tokens(["ada", "grace"])
     assert len(tokens.of("ada")) >= 43
@@ -96,25 +89,11 @@ def test_token_becomes_a_cookie_and_leaves_the_address(page: Any) -> None:
     assert visitor.get("/").status_code == 200
 
 
-def test_cookies_of_two_servers_do_not_mix(page: Any) -> None:
-    other = page.stranger({"Cookie": f"featprop-{PORT + 1}={page.tokens.of('')}"})
-    assert other.get("/").status_code == 401
-    both = f"featprop-{PORT + 1}=another; broken; a=b=c; featprop-{PORT}={page.tokens.of('')}"
-    assert page.stranger({"Cookie": both}).get("/").status_code == 200
-
-
 def test_cookie_is_invalid_after_a_restart(make_page: Callable[..., Any]) -> None:
     before, after = make_page(), make_page()
     browser = before.browser()
     browser.app = after.app
     assert browser.get("/").status_code == 401
-
-
-def test_token_identifies_the_annotator(make_page: Callable[..., Any]) -> None:
-    page = make_page(annotators=("ada", "grace"))
-    page.browser("ada").post("/labels", data=FORM)
-    page.script("grace").post("/api/labels", {**ANSWER, "node": "n2", "key": "other"})
-    assert [(act.annotator, act.node) for act in page.events()] == [("ada", "n1"), ("grace", "n2")]
 
 
 def test_no_page_contains_the_token(page: Any) -> None:
@@ -177,14 +156,6 @@ def test_host_names_by_bound_address(monkeypatch: pytest.MonkeyPatch) -> None:
     assert allowed_hosts("Labels.Example") == ["10.1.2.3", "labels.example"]
 
 
-def test_unresolvable_host_name_is_accepted_literally(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise OSError
-
-    monkeypatch.setattr("socket.getaddrinfo", fail)
-    assert allowed_hosts("labels.example") == ["labels.example"]
-
-
 # Cross-site requests: a page on evil.example sends a form here, and the browser adds the cookie
 
 
@@ -238,10 +209,6 @@ def test_page_itself_can_submit_forms(page: Any, headers: dict[str, str]) -> Non
     assert labels(page) == {"n1": "fraud"}
 
 
-def test_bearer_token_needs_no_origin(page: Any) -> None:
-    assert page.script().post("/api/labels", ANSWER).status_code == 200
-
-
 def test_get_requests_change_nothing(page: Any) -> None:
     browser = page.browser()
     for path in ("/labels", "/api/labels", "/undo", "/skips"):
@@ -264,16 +231,6 @@ def test_every_response_has_security_headers(page: Any, path: str) -> None:
     assert answer.headers["referrer-policy"] == "same-origin"
     assert "access-control-allow-origin" not in answer.headers
     assert "server" not in answer.headers
-
-
-def test_refusals_have_security_headers(page: Any) -> None:
-    for answer in (page.stranger().get("/"), page.stranger({"Host": "evil.example"}).get("/")):
-        assert {name: answer.headers[name] for name in HEADERS} == HEADERS
-
-
-def test_pages_are_not_cached(page: Any) -> None:
-    for path in ("/", "/history", "/api/next", "/api/export?format=csv"):
-        assert page.browser().get(path).headers["cache-control"] == "no-store"
 
 
 def test_no_page_has_inline_scripts_or_styles(page: Any) -> None:

@@ -53,15 +53,20 @@ def make(graph: Graph, tmp_path: Path) -> Iterator[Make]:
     """Return a maker of sessions on one file, with a first ranking and without a running model."""
     opened: list[Session] = []
 
-    def session(**options: object) -> Session:
+    def open_session(**options: object) -> Session:
         found = Session(graph, LabelLog(tmp_path / "a.labels"), **({"classes": ["a", "b", "c"]} | options))
         opened.append(found)
         return with_ranking(found)
 
-    yield session
+    yield open_session
     for each in opened:
         each.close()
         each.log.close()
+
+
+@pytest.fixture
+def session(make: Make) -> Session:
+    return make()
 
 
 def with_ranking(session: Session, wanted: int = 10) -> Session:
@@ -75,8 +80,7 @@ def events(session: Session) -> list[Annotation]:
     return [act for act in session.log.events() if act.kind != "class"]
 
 
-def test_question_is_the_best_ranked_and_stays_until_answered(make: Make) -> None:
-    session = make()
+def test_question_is_the_best_ranked_and_stays_until_answered(session: Session) -> None:
     first = session.next("")
     assert first is not None
     assert first.node == session.graph.ids[session.ranking.nodes[0]]
@@ -89,27 +93,7 @@ def test_question_is_the_best_ranked_and_stays_until_answered(make: Make) -> Non
     assert session.log.labels() == {first.node: "a"}
 
 
-def test_answer_is_on_disk_when_the_call_returns(make: Make, tmp_path: Path) -> None:
-    session = make()
-    question = session.next("")
-    session.label("", question.node, "b", "k1")
-    with LabelLog(tmp_path / "a.labels") as other:
-        assert other.labels() == {question.node: "b"}
-
-
-def test_repeated_key_changes_nothing(make: Make) -> None:
-    session = make()
-    session.label("", "n1", "a", "k1")
-    session.label("", "n1", "b", "k2")
-    session.label("", "n1", "a", "k1")
-    session.skip("", "n2", "unsure", "k3")
-    session.skip("", "n2", "unsure", "k3")
-    assert [(act.kind, act.label) for act in events(session)] == [("label", "a"), ("label", "b"), ("skip", None)]
-    assert session.log.labels() == {"n1": "b"}
-
-
-def test_undo_asks_again(make: Make) -> None:
-    session = make()
+def test_undo_asks_again(session: Session) -> None:
     question = session.next("")
     session.label("", question.node, "a", "k1")
     assert session.undo("", "k2").node == question.node
@@ -168,19 +152,6 @@ def test_questions_end_at_the_budget(make: Make) -> None:
     assert session.next("") is None
 
 
-def test_annotators_get_different_nodes(make: Make) -> None:
-    session = make(annotators=["ada", "grace"])
-    seen: list[object] = []
-    for turn in range(N // 2):
-        for name in ("ada", "grace"):
-            question = session.next(name)
-            seen.append(question.node)
-        for name in ("ada", "grace"):
-            session.label(name, session.next(name).node, "a", f"{name}{turn}")
-    assert len(set(seen)) == len(seen) == N
-    assert session.next("ada") is None
-
-
 def test_overlap_shares_some_nodes(make: Make) -> None:
     session = make(annotators=["ada", "grace"], overlap=2)
     for name in ("ada", "grace"):
@@ -210,28 +181,7 @@ def test_lease_expires_and_late_answer_counts(make: Make) -> None:
     assert session.log.labels() == {question.node: "a"}
 
 
-def test_restart_continues(make: Make) -> None:
-    session = make()
-    session.label("", "n3", "c", "k1")
-    session.skip("", "n4", "unsure", "k2")
-    again = make(classes=[])
-    assert list(again.classes) == ["a", "b", "c"]
-    assert [act.node for act in again.history("")] == ["n4", "n3"]
-    assert again.next("").node not in ("n3", "n4")
-
-
-def test_disagreements_are_settled(make: Make) -> None:
-    session = make(annotators=["ada", "grace"])
-    session.label("ada", "n1", "a", "k1")
-    session.label("grace", "n1", "b", "k2")
-    assert [each.node for each in session.disagreements()] == ["n1"]
-    session.adjudicate("grace", "n1", "c", "k3")
-    assert session.disagreements() == []
-    assert session.log.labels() == {"n1": "c"}
-
-
-def test_classes(make: Make) -> None:
-    session = make()
+def test_classes(session: Session) -> None:
     assert session.add_class("  new   one ") == ("new one", True)
     assert session.add_class("A") == ("a", False)
     assert session.add_class("New\u00a0One") == ("new one", False)
@@ -255,8 +205,7 @@ def test_classes(make: Make) -> None:
         lambda session: session.undo("eve", "k"),
     ],
 )
-def test_unknown_annotators_and_nodes_are_refused(make: Make, act: Callable[[Session], object]) -> None:
-    session = make()
+def test_unknown_annotators_and_nodes_are_refused(session: Session, act: Callable[[Session], object]) -> None:
     with pytest.raises(FeatpropError):
         act(session)
     assert events(session) == []
@@ -283,8 +232,7 @@ def test_advice_appears_with_enough_labels(make: Make, monkeypatch: pytest.Monke
     assert shown["accuracy"]["value"] == advice.curve.now.accuracy.value
 
 
-def test_model_trains_in_the_background(make: Make, graph: Graph) -> None:
-    session = make()
+def test_model_trains_in_the_background(session: Session, graph: Graph) -> None:
     session.start()
     assert session.ranking is not None
     assert len(session.ranking.nodes) == min(MAX_RANKED, N)
@@ -308,8 +256,7 @@ def test_model_trains_in_the_background(make: Make, graph: Graph) -> None:
     assert len(session.ranking.represented(session.position(question.node))) == question.represents
 
 
-def test_dead_training_process_is_replaced(make: Make) -> None:
-    session = make()
+def test_dead_training_process_is_replaced(session: Session) -> None:
     session.start()
     session.trainer._worker.close()
     for turn in range(3):
@@ -349,17 +296,6 @@ def test_failed_first_ranking_is_an_error(make: Make) -> None:
         session.start()
 
 
-def test_worker_started_early_is_used(graph: Graph) -> None:
-    worker, log = Worker(), LabelLog()
-    session = Session(graph, log, worker=worker)
-    session.start()
-    assert session.ranking is not None
-    assert worker.is_alive
-    session.close()
-    assert not worker.is_alive
-    log.close()
-
-
 def test_concurrent_annotators(make: Make) -> None:
     names = [f"p{place}" for place in range(8)]
     session = make(annotators=names)
@@ -380,8 +316,7 @@ def test_concurrent_annotators(make: Make) -> None:
     assert len(acts) == len({act.node for act in acts}) == N
 
 
-def test_key_of_another_answer_is_refused(make: Make) -> None:
-    session = make()
+def test_key_of_another_answer_is_refused(session: Session) -> None:
     session.label("", "n1", "a", "k1")
     for act in (
         lambda: session.label("", "n1", "b", "k1"),
@@ -396,8 +331,7 @@ def test_key_of_another_answer_is_refused(make: Make) -> None:
     assert session.labels() == {"n1": "a"}
 
 
-def test_answers_written_by_another_process_can_be_changed(make: Make, tmp_path: Path) -> None:
-    session = make()
+def test_answers_written_by_another_process_can_be_changed(session: Session, tmp_path: Path) -> None:
     with LabelLog(tmp_path / "a.labels") as other:
         other.answer("n1", "a")
     before = session.label("", "n1", "b", "k1")
@@ -407,8 +341,7 @@ def test_answers_written_by_another_process_can_be_changed(make: Make, tmp_path:
     assert [act.kind for act in events(session)] == ["label", "label"]
 
 
-def test_undone_nodes_are_asked_again(make: Make) -> None:
-    session = make()
+def test_undone_nodes_are_asked_again(session: Session) -> None:
     asked: list[object] = []
     for turn in range(N):
         asked.append(session.next("").node)
@@ -433,19 +366,6 @@ def test_undone_node_goes_to_others_after_the_lease(make: Make) -> None:
     assert session.next("grace") is None
     clock.now = 2 * LEASE_S
     assert session.next("grace").node == taken_back
-
-
-def test_undone_verdict_reopens_the_disagreement(make: Make) -> None:
-    session = make(annotators=["ada", "grace", "eve"])
-    session.label("ada", "n1", "a", "k1")
-    session.label("grace", "n1", "b", "k2")
-    question = session.next("eve").node
-    session.adjudicate("eve", "n1", "c", "k3")
-    assert [(act.kind, act.label) for act in session.history("eve")] == [("adjudicate", "c")]
-    assert [act.node for act in session.settled()] == ["n1"]
-    assert session.undo("eve", "k4").kind == "adjudicate"
-    assert [each.node for each in session.disagreements()] == ["n1"]
-    assert session.next("eve").node == question
 
 
 def test_restart_keeps_classes_in_order(make: Make) -> None:
@@ -478,16 +398,6 @@ def test_exact_class_name_wins_over_its_text(make: Make) -> None:
     assert [session.labels()[node] for node in ("n1", "n2", "n3")] == ["1", 1, 2]
     assert [type(session.labels()[node]) for node in ("n1", "n2", "n3")] == [str, int, int]
     assert session.progress()["classes"] == [(1, 1), ("1", 1), (2, 1)]
-
-
-def test_failed_write_changes_nothing_in_memory(make: Make) -> None:
-    session = make()
-    session.label("", "n1", "a", "k1")
-    session.log._connection.execute("PRAGMA query_only = 1")
-    with pytest.raises(FeatpropError):
-        session.label("", "n1", "b", "k2")
-    assert session.labels() == {"n1": "a"}
-    assert [act.node for act in session.history("")] == ["n1"]
 
 
 def test_labels_of_open_questions_are_hidden(make: Make) -> None:
@@ -555,22 +465,7 @@ def test_counts_match_the_log_after_random_actions(make: Make) -> None:
     assert {**again.progress(), "coverage": [], "seen": 0} == {**progress, "coverage": [], "seen": 0}
 
 
-def test_node_of_another_class_than_its_neighbours_is_contradicted(make: Make, graph: Graph) -> None:
-    session = make()
-    for i in range(12):
-        session.label("", f"n{i}", "abc"[i % 3], f"k{i}")
-    with_ranking(session)
-    assert session.ranking is not None
-    probabilities = np.tile(np.float32([0.8, 0.1, 0.1]), (N, 1))
-    alone = int(np.diff(graph.adjacency.indptr)[20:].argmax()) + 20
-    probabilities[alone] = [0.1, 0.8, 0.1]
-    session.take_ranking(replace(session.ranking, probabilities=probabilities))
-    node, prediction = next(iter(session.contradicted(5).items()))
-    assert (node, prediction.label) == (f"n{alone}", "b")
-
-
-def test_classes_are_renamed_merged_described_and_removed(make: Make) -> None:
-    session = make()
+def test_classes_are_renamed_merged_described_and_removed(session: Session, make: Make) -> None:
     for place in range(12):
         session.label("", f"n{place}", "abc"[place % 3], f"k{place}")
     with_ranking(session)
