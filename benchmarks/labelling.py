@@ -4,11 +4,11 @@
                                    [--answers 5000]
 
 Uses real servers (`featprop label`) and real requests. *One person* labels node after node on a graph of the size of
-Cora and on one of 100,000 nodes, with the page fetched in advance (GET /?ahead=true), and on the larger one again
-with 5,000 answers in the log. *Many*: every client has its address and labels as fast as it can. *Text*: on graphs with a text column, the time from the start to the first
-question compared with `featprop select`, how many of 60 questions are random nodes, and the accuracy of a model of
-these 60 labels compared with one of the 60 labels that `featprop select` asks for. `make crash` kills servers under
-load.
+Cora and on one of 100,000 nodes, with the page fetched in advance (GET /?ahead=true), and on the larger one again with
+5,000 answers in the log. *Many*: every client has its address and labels as fast as it can. *Text*: on graphs with a
+text column, the time from the start to the first question compared with `featprop select`, how many of 60 questions are
+random nodes, and the accuracy of a model of these 60 labels compared with one of the 60 labels that `featprop select`
+asks for. `make crash` kills servers under load.
 """
 
 import argparse
@@ -32,7 +32,6 @@ from featprop.labels import LabelLog
 sys.path.append(str(Path(__file__).parents[1]))
 
 from crash.label_servers import CLASSES, Client, Server
-
 
 CHOSEN = ("ranked", "uncertain", "similar")
 """Reasons to ask for a node that is not drawn at random."""

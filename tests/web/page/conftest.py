@@ -16,10 +16,10 @@ import pytest
 
 from featprop.graph import Graph
 from featprop.labels import Annotation, LabelLog
-from featprop.web.page.ranking import Ranking, compute_ranking
 from featprop.web.page.security import Guard, Tokens, allowed_hosts
 from featprop.web.page.server import build_application, make_server
 from featprop.web.page.session import Session
+from featprop.web.page.trainer import Ranking, compute_ranking
 
 PORT = 8765
 CLASSES = ("ok", "review", "fraud")

@@ -19,10 +19,9 @@ from featprop.labels.agreement import alpha, consensus, find_conflicts
 from featprop.labels.log import ClassEntry
 from featprop.web.page.api import to_json_progress
 from featprop.web.page.classes import class_keys
-from featprop.web.page.ranking import compute_ranking
 from featprop.web.page.session import MAX_RANKED, Session
 from featprop.web.page.state import LEASE_S, Why
-from featprop.web.page.trainer import Worker
+from featprop.web.page.trainer import Worker, compute_ranking
 from tests.helpers import raises
 
 N = 60

@@ -22,13 +22,7 @@ LOOK_ALIKES = str.maketrans("аеіјкорсухһԁԛԝαεικορτυνχ", 
 
 
 class Classes(Sequence[Hashable]):
-    """Classes in order; 1 and "1" are different.
-
-    Parameters
-    ----------
-    entries
-        The classes, with keys and descriptions.
-    """
+    """Classes in order, with their keys and descriptions; 1 and "1" are different."""
 
     def __init__(self, entries: Iterable[ClassEntry] = ()) -> None:
         self.entries = list(entries)

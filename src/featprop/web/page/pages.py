@@ -18,11 +18,10 @@ from featprop.web.common.palette import class_css
 from featprop.web.common.templates import render_template
 from featprop.web.page import api
 from featprop.web.page.classes import Classes, class_keys
-from featprop.web.page.ranking import Prediction
 from featprop.web.page.review import add_review
 from featprop.web.page.security import annotator_of, check_owner
 from featprop.web.page.session import MIN_AUDIT_LABELS, Session
-from featprop.web.page.trainer import MIN_LABELS_FOR_ADVICE
+from featprop.web.page.trainer import MIN_LABELS_FOR_ADVICE, Prediction
 from featprop.web.page.views import CHIPS, NodeViews, View, node_address
 
 SKIP_REASONS = ("unsure", "bad data", "no class fits", "conflict")
@@ -54,10 +53,9 @@ def build_pages(session: Session, views: NodeViews, next_command: str = "") -> A
     routes = APIRouter(include_in_schema=False)
     guide = render_guide(session.guide)
 
-    def page(request: Request, name: str, template: str | None = None, **values: Any) -> HTMLResponse:
-        annotator, progress = annotator_of(request), values.pop("progress", None) or session.status()
+    def page(request: Request, name: str, template: str = "", **values: Any) -> HTMLResponse:
+        annotator, progress = annotator_of(request), values.get("progress") or session.status()
         is_owner = annotator == session.owner
-        several = session.is_shared
         common = {
             "places": {
                 place: ("/" if place == "question" else f"/{place}", title)
@@ -68,20 +66,20 @@ def build_pages(session: Session, views: NodeViews, next_command: str = "") -> A
             "graph_name": "" if session.log.path is None else session.log.path.stem,
             "annotator": annotator,
             "progress": progress,
-            "to_settle": len(session.disagreements(annotator)) if several and progress["disagreements"] else 0,
-            "several": several,
+            "to_settle": len(session.disagreements(annotator)) if progress["disagreements"] else 0,
+            "several": session.is_shared,
             "choices": class_buttons(session.classes),
             "new_key": lambda: secrets.token_hex(16),
             "to_text": name_to_text,
             "node_address": node_address,
             "node_title": views.title,
             "may_add": annotator in session.may_add,
-            "can_train": session.state.has_several_classes(),
+            "can_train": progress["seen"] > 0 or session.state.has_several_classes(),
             "is_owner": is_owner,
             "guide": guide,
             "limits": LIMITS,
         }
-        return HTMLResponse(render_template(f"web/page/templates/{template or name}.html.j2", **common, **values))
+        return HTMLResponse(render_template(f"web/page/templates/{template or name}.html.j2", **{**common, **values}))
 
     def card_page(request: Request, name: str, view: View | None, **values: Any) -> HTMLResponse:
         """Render the card of a node with the answer buttons, or what there is to say without a node."""

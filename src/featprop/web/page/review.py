@@ -16,10 +16,10 @@ from starlette.responses import HTMLResponse
 from featprop.errors import unknown_choice
 from featprop.ids import name_to_text
 from featprop.web.common.palette import abbreviate_classes, class_css
-from featprop.web.page.ranking import Prediction
 from featprop.web.page.responses import RequestError
 from featprop.web.page.security import annotator_of, check_owner
 from featprop.web.page.session import Session
+from featprop.web.page.trainer import Prediction
 from featprop.web.page.views import NodeViews
 
 MAX_NODES, LISTED_NODES = 100, 8

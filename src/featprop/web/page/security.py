@@ -96,16 +96,8 @@ def is_unspecified(host: str) -> bool:
 class Guard:
     """ASGI middleware that checks every request and sets the security headers.
 
-    Parameters
-    ----------
-    app
-        Application; it finds the annotator in ``scope["annotator"]``.
-    tokens
-        Tokens of the annotators.
-    hosts
-        Host names the server accepts (`allowed_hosts`).
-    port
-        Port of the server, part of the name of the cookie because cookies ignore ports.
+    The application finds the annotator in ``scope["annotator"]``. The name of the cookie has the port, because cookies
+    ignore ports.
     """
 
     def __init__(self, app: ASGIApp, tokens: Tokens, hosts: Iterable[str], port: int) -> None:

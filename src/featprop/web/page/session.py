@@ -28,9 +28,8 @@ from featprop.labels.agreement import Disagreement
 from featprop.labels.classes import match_known_classes
 from featprop.labels.log import ClassEntry
 from featprop.web.page.classes import Classes, class_keys, typed_name
-from featprop.web.page.ranking import SEED, Prediction, Ranking, Snapshot
 from featprop.web.page.state import Question, State
-from featprop.web.page.trainer import Trainer, Worker
+from featprop.web.page.trainer import SEED, Prediction, Ranking, Snapshot, Trainer, Worker
 
 MIN_RANKED, MAX_RANKED = 10, 100
 """Number of ranked nodes: as many as the budget leaves, within these limits."""
@@ -112,6 +111,8 @@ class Session:
         entries = [each if isinstance(each, ClassEntry) else ClassEntry(each) for each in classes]
         self.moved_keys = self._name_classes(entries)
         self.state = State(graph, log, overlap=overlap, budget=budget, n_annotators=people, clock=clock)
+        self.is_shared = len({*annotators, *self.state.people()}) > 1
+        """Whether several people label this graph or have labelled it."""
         self.advice: Advice | None = None
         self._coverage: dict[int, float] = {}
         self._audit_score: tuple[object, AuditScore | None] = (None, None)
@@ -252,11 +253,6 @@ class Session:
     # What holds now
 
     @property
-    def is_shared(self) -> bool:
-        """Whether several people label this graph or have labelled it."""
-        return len(self.annotators) > 1 or len({*self.annotators, *self.state.people()}) > 1
-
-    @property
     def ranking(self) -> Ranking | None:
         """The last finished ranking."""
         return self.state.ranking
@@ -303,7 +299,7 @@ class Session:
             "labelled": labelled,
             "budget": self.budget,
             "seen": 0 if self.ranking is None else min(self.ranking.n_labels, labelled),
-            "disagreements": self.state.n_apart(),
+            "disagreements": self.state.n_apart() if self.is_shared else 0,
             "training": "training" if self.trainer.is_training else "waiting",
             "failure": self.trainer.failure,
         }

@@ -25,7 +25,7 @@ from featprop.ids import name_to_text
 from featprop.labels import LabelLog
 from featprop.labels.agreement import Decision, Disagreement, decide, krippendorff_alpha
 from featprop.labels.log import parse_label
-from featprop.web.page.ranking import SEED, Ranking
+from featprop.web.page.trainer import SEED, Ranking
 
 LEASE_S = 600.0
 """Time a node stays reserved without a sign of life."""
@@ -103,7 +103,10 @@ ORDER BY place LIMIT 1
 RECENT = f"""
 SELECT node IN (SELECT node FROM audit) FROM (
     SELECT node, 1e9 + place AS place FROM leases WHERE annotator = ?1
-    UNION ALL SELECT node, number FROM held WHERE annotator = ?1 AND NOT is_verdict
+    UNION ALL SELECT * FROM (
+        SELECT node, number FROM held WHERE annotator = ?1 AND NOT is_verdict
+        ORDER BY number DESC LIMIT {AUDIT_INTERVAL - 1}
+    )
 ) ORDER BY place DESC LIMIT {AUDIT_INTERVAL - 1}
 """
 """Whether each of the annotator's last questions belongs to the audit."""
@@ -153,21 +156,7 @@ class Question:
 
 
 class State:
-    """Current answers and questions of a session.
-
-    Parameters
-    ----------
-    graph, log
-        The graph and its label log.
-    overlap
-        Number of people who label each shared node.
-    budget
-        Number of labels wanted; None for all nodes.
-    n_annotators
-        Number of annotators.
-    clock
-        Monotonic clock of the leases.
-    """
+    """Current answers and questions of a session, with the parameters of `featprop.web.page.session.Session`."""
 
     def __init__(
         self,

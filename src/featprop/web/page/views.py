@@ -26,8 +26,8 @@ from featprop.web.common.neighbourhood import (
     draw_neighbourhood,
     find_neighbourhood,
 )
-from featprop.web.page.ranking import SEED, Prediction
 from featprop.web.page.session import Session, unknown_node
+from featprop.web.page.trainer import SEED, Prediction
 
 CHIPS = 12
 """Neighbours shown without unfolding."""
@@ -72,16 +72,16 @@ class NodeViews:
         session, graph = self.session, self.session.graph
         position, is_audit = session.position(node), session.state.is_audit(node)
         shown = shown and not is_audit
-        answer, predictions = session.answer(annotator, node), None
+        answer, classes, predictions = session.answer(annotator, node), session.classes, None
         near = [*graph.adjacency.indices[slice(*graph.adjacency.indptr[position : position + 2])], position]
         known = session.visible_labels(annotator, graph.ids[near].tolist())
         if answer is None:
             known.pop(node, None)
         labels = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
-        labels[graph.positions(known)] = session.classes.codes_of(known.values())
+        labels[graph.positions(known)] = classes.codes_of(known.values())
         ranking = session.ranking
         if shown and ranking is not None and ranking.probabilities is not None:
-            predictions = session.classes.codes_of(ranking.classes)[ranking.probabilities.argmax(axis=1)]
+            predictions = classes.codes_of(ranking.classes)[ranking.probabilities.argmax(axis=1)]
             predictions[graph.positions(session.audit)] = UNKNOWN
         around = find_neighbourhood(
             graph,
@@ -89,7 +89,7 @@ class NodeViews:
             labels=labels,
             predictions=predictions,
             represented=set() if ranking is None else set(ranking.represented(position).tolist()),
-            classes=[str(name) for name in session.classes],
+            classes=[str(name) for name in classes],
             link=lambda place: node_address(session.node_at(place)),
             seed=SEED,
         )
