@@ -27,25 +27,12 @@ def labels(page: Any) -> dict[object, object]:
 # Without a token
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/"),
-        ("GET", "/history"),
-        ("GET", "/progress"),
-        ("GET", "/downloads"),
-        ("GET", "/nodes/%22n1%22"),
-        ("GET", "/images/a.png"),
-        ("GET", "/api/next"),
-        ("GET", "/api/nodes/%22n1%22"),
-        ("GET", "/api/export?format=csv"),
-        ("GET", "/api/openapi.json"),
-        ("GET", "/nowhere"),
-        ("POST", "/labels"),
-        ("POST", "/api/labels"),
-        ("DELETE", "/api/labels"),
-    ],
-)
+PAGES = ["/", "/history", "/progress", "/downloads", "/nodes/%22n1%22", "/images/a.png", "/nowhere"]
+ENDPOINTS = ["next", "nodes/%22n1%22", "export?format=csv", "openapi.json"]
+
+
+@pytest.mark.parametrize("path", [*PAGES, *(f"/api/{name}" for name in ENDPOINTS)])
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 def test_everything_needs_a_token(page: Any, method: str, path: str) -> None:
     stranger = page.stranger({"Sec-Fetch-Site": "same-origin"})
     answer = stranger(method, path)
@@ -328,20 +315,7 @@ def test_invalid_content_length_is_refused(page: Any, length: str) -> None:
 def test_texts_are_bounded(page: Any, path: str, body: dict[str, str]) -> None:
     sent = page.script().post(path, content=json.dumps(body), headers={"Content-Type": "application/json"})
     assert sent.status_code == 422
-    assert (
-        page.script().post(path, content=json.dumps(body), headers={"Content-Type": "application/json"}).status_code
-        == 422
-    )
     assert page.events() == []
-
-
-def test_forms_are_bounded(page: Any) -> None:
-    answer = page.browser().post("/notes", data={"node": '"n1"', "text": "x" * 10_001, "key": "k"})
-    assert answer.status_code == 422
-    assert (
-        page.browser().post("/notes", data={"node": '"n1"', "text": "x" * MAX_BODY_BYTES, "key": "k"}).status_code
-        == 413
-    )
 
 
 def test_deeply_nested_json_is_refused(page: Any) -> None:

@@ -139,6 +139,9 @@ document.addEventListener("input", (event) => {
   if (event.target.id === "find") {
     narrow();
   }
+  if (event.target.id === "text") {
+    find("#note").classList.toggle("draft", event.target.value.trim() !== "");
+  }
 });
 
 document.addEventListener("keydown", (event) => {
