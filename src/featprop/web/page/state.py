@@ -79,25 +79,23 @@ class Why(StrEnum):
 
 
 SOURCES = {
-    Why.AUDIT: "SELECT node, number AS place, 'audit' AS why, 0 AS rank, NULL AS represents, 0 AS has_model FROM audit",
-    Why.UNDONE: """SELECT DISTINCT node, 0 AS place, 'undone' AS why, 0 AS rank, NULL AS represents, 0 AS has_model
-        FROM events WHERE undoes IS NOT NULL AND node NOT IN (SELECT node FROM audit)
-        AND NOT EXISTS (SELECT 1 FROM held WHERE held.node = events.node)""",
-    Why.COMPARED: """SELECT node, 0 AS place, 'compared' AS why, 0 AS rank, NULL AS represents, 0 AS has_model FROM held
-        WHERE NOT is_verdict AND node IN (SELECT node FROM shared) AND node NOT IN (SELECT node FROM audit)
-        GROUP BY node""",
-    Why.RANKED: """SELECT node, place, why, CASE why WHEN 'ranked' THEN place + 1 ELSE 0 END AS rank, represents,
-        has_model FROM ranking""",
+    Why.AUDIT: "SELECT node, number AS place, 'audit' AS why FROM audit",
+    Why.UNDONE: """SELECT DISTINCT node, 0 AS place, 'undone' AS why FROM events WHERE undoes IS NOT NULL
+        AND node NOT IN (SELECT node FROM audit) AND NOT EXISTS (SELECT 1 FROM held WHERE held.node = events.node)""",
+    Why.COMPARED: """SELECT DISTINCT node, 0 AS place, 'compared' AS why FROM held WHERE NOT is_verdict
+        AND node IN (SELECT node FROM shared) AND node NOT IN (SELECT node FROM audit)""",
+    Why.RANKED: "SELECT node, place, why FROM ranking",
 }
 """Where questions come from."""
 FIRST_FREE = """
-SELECT node, why, rank, represents, has_model FROM ({}) AS source
+SELECT source.node, source.why, coalesce(ranking.place + 1, 0), represents, coalesce(has_model, 0)
+FROM ({}) AS source LEFT JOIN ranking ON ranking.node = source.node
 WHERE NOT EXISTS (SELECT 1 FROM leases WHERE leases.node = source.node AND annotator = ?1)
 AND NOT EXISTS (SELECT 1 FROM held WHERE held.node = source.node AND (is_verdict OR annotator = ?1))
 AND (SELECT count(*) FROM held WHERE held.node = source.node AND NOT is_verdict)
     + (SELECT count(*) FROM leases WHERE leases.node = source.node)
-    < CASE WHEN node IN (SELECT node FROM shared) THEN ?2 ELSE 1 END
-ORDER BY place LIMIT 1
+    < CASE WHEN source.node IN (SELECT node FROM shared) THEN ?2 ELSE 1 END
+ORDER BY source.place LIMIT 1
 """
 """First node of a source that an annotator may be asked for."""
 RECENT = f"""
@@ -171,11 +169,12 @@ class State:
         self.graph, self.log, self.overlap, self.budget = graph, log, overlap, budget
         self._n_annotators, self._clock = n_annotators, clock
         self.ranking: Ranking | None = None
+        self._n_spares = 0
         self._ask("PRAGMA temp_store = MEMORY")
         for table in TABLES:
             self._ask(f"CREATE TEMP {table}")
         if overlap > 1:
-            for text in filter(lambda text: _is_shared(text), map(name_to_text, graph.ids)):
+            for text in filter(_is_shared, map(name_to_text, graph.ids)):
                 self._ask("INSERT INTO shared VALUES (?)", text)
 
     # Questions
@@ -190,7 +189,8 @@ class State:
         found = self._leased(annotator)
         left = self._left() if len(found) <= ahead else 0
         while len(found) <= ahead and (not found or left >= self._n_annotators) and self._reserve(annotator, left > 0):
-            found, left = self._leased(annotator), left - 1
+            found = self._leased(annotator)
+            left -= not found[-1].is_audit
         return found
 
     def release(self, annotator: str, node: Hashable) -> None:
