@@ -14,7 +14,7 @@ import featprop
 
 RUN = """
 import os, signal, sys
-from featprop import interrupts
+from featprop.__main__ import run
 
 def press():
     signal.raise_signal(signal.SIGINT)
@@ -45,7 +45,7 @@ def a_code():
     sys.exit(3)
 
 if __name__ == "__main__":
-    interrupts.run(globals()[sys.argv[1]])
+    run(globals()[sys.argv[1]])
 """
 
 COMMAND = """
@@ -109,7 +109,6 @@ def test_an_ignored_signal_stays_ignored(as_command: list[str], tmp_path: Path) 
 @pytest.mark.parametrize(
     ("moment", "command"),
     [
-        ("featprop.interrupts", "inspect"),
         ("typer", "inspect"),
         ("featprop.cli.inspect", "inspect"),
         ("pyarrow.lib", "inspect"),

@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
-try:
-    from featprop import interrupts
-except KeyboardInterrupt:  # pressed before the handler is installed
-    print("Stopped.", file=sys.stderr)
-    sys.exit(130)
+TYPE_CHECKING = False
 
-__all__ = ["main"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+__all__ = ["main", "run"]
+
+_pressed = False
 
 
 def main() -> None:
     """Run the command line; Ctrl-C also stops its imports."""
-    interrupts.run(_command)
+    run(_command)
+
+
+def run(command: Callable[[], object]) -> None:
+    """Run a command; once Ctrl-C was pressed, any error it ends with means that it was stopped.
+
+    An interrupted import of compiled code, for example, raises an `ImportError`. If the process was started with Ctrl-C
+    ignored, as ``nohup`` does, it stays ignored.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
+    try:
+        command()
+    except SystemExit:
+        raise
+    except BaseException:
+        if not _pressed:
+            raise
+        print("Stopped.", file=sys.stderr)
+        sys.exit(130)
+
+
+def _interrupt(*_: Any) -> None:
+    global _pressed
+    _pressed = True
+    raise KeyboardInterrupt
 
 
 def _command() -> None:

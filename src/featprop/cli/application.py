@@ -14,7 +14,6 @@ from typer.core import TyperGroup
 
 import featprop
 from featprop.errors import FeatpropError, quote_error
-from featprop.interrupts import EXIT_CODE
 
 if TYPE_CHECKING:
     from featprop.features import TablePreprocessor
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "count_of", "print_size", "read"]
 
+STOPPED = 130
+"""Exit code of a command that Ctrl-C stopped."""
 UsageError: Any = typer.BadParameter.__bases__[0]
 """The exception Typer raises about a command line; Typer does not export it."""
 COMPUTE_NAMES = {"max_memory": "max-memory", "scratch": "scratch", "workers": "workers", "cluster": "cluster"}
@@ -52,7 +53,7 @@ def _reporting_errors(command: Any) -> Iterator[None]:
         yield
         return
     except KeyboardInterrupt as interrupt:
-        code, message = EXIT_CODE, " ".join(["Stopped.", *map(str, interrupt.args)])
+        code, message = STOPPED, " ".join(["Stopped.", *map(str, interrupt.args)])
     except UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             raise

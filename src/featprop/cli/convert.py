@@ -37,7 +37,7 @@ def convert(
 
     Example: `featprop convert my-graph/ my-graph.fp/`
     """
-    from featprop.memory import half_of_free, parse_bytes
+    from featprop.resources import half_of_free, parse_bytes
     from featprop.sources.converting import convert_tables
     from featprop.sources.inferring import describe
     from featprop.sources.native import check_may_replace, write_native

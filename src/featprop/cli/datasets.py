@@ -137,7 +137,7 @@ def make(
     Example: `featprop datasets make --nodes 1e6 --edges 1e7 --classes 20 --out big/`
     """
     from featprop.datasets.synthetic import make as make_graph
-    from featprop.memory import peak_memory
+    from featprop.resources import peak_memory
 
     start = time.monotonic()
     with showing_progress():

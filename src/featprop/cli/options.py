@@ -109,7 +109,7 @@ def make_model(name: str | None, settings: list[str] | None, seed: int, device: 
 
 def report_memory_limit(limit: int) -> None:
     """Print how much memory may be used."""
-    from featprop.memory import bytes_text
+    from featprop.resources import bytes_text
 
     typer.echo(f"Memory: at most {bytes_text(limit)}", err=True)
 
@@ -118,7 +118,7 @@ def report_memory_limit(limit: int) -> None:
 def computing(graph: Graph, compute: list[str] | None) -> Iterator[None]:
     """Compute with the resources of `--compute`, and print the memory limit where it matters."""
     from featprop.compute import compute_on
-    from featprop.memory import half_of_free, parse_bytes
+    from featprop.resources import half_of_free, parse_bytes
 
     given = _parse_resources(compute)
     limit = parse_bytes(given["max-memory"]) if "max-memory" in given else half_of_free()

@@ -34,9 +34,8 @@ from numpy.typing import DTypeLike, NDArray
 from featprop.compute.mapped_arrays import ArrayLocation, find_mapped, release_pages
 from featprop.errors import FileError, ParameterError, quote_error
 from featprop.matrix import Floats
-from featprop.memory import MIN_MEMORY, bytes_text, half_of_free, parse_bytes
 from featprop.progress import tracked
-from featprop.scratch import scratch_folder
+from featprop.resources import MIN_MEMORY, bytes_text, half_of_free, parse_bytes, scratch_folder
 
 if TYPE_CHECKING:
     from distributed import Client

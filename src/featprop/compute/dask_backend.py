@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from featprop.compute.backend import CHUNK_ROWS, DiskBackend, Task, split_evenly, track_blocks
 from featprop.compute.mapped_arrays import ArrayLocation, locate_array
 from featprop.errors import MissingExtraError, ParameterError, quote_error
-from featprop.interrupts import block_interrupts
+from featprop.resources import block_interrupts
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -33,8 +33,8 @@ from featprop.experiments.results import Result
 from featprop.experiments.settings import INITIAL_POOL_SIZE, PROTOCOLS, Cell, Spec, Trial
 from featprop.experiments.training import TrainedModel, train_seeds
 from featprop.graph import UNKNOWN, Graph
-from featprop.memory import peak_memory
 from featprop.propagation import Coverage, coverage
+from featprop.resources import peak_memory
 from featprop.strategies import get_strategy, strategy_class
 
 CALIBRATION_BINS = 15

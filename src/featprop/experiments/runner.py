@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from featprop import interrupts
+from featprop import resources
 from featprop.datasets import resolve, statistics
 from featprop.errors import FeatpropError, LabelError, ParameterError
 from featprop.experiments.results import Result, append_results, locking, read_results, record_statistics
@@ -198,7 +198,7 @@ def _start_worker(threads: int) -> tuple[SpawnProcess, Connection]:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_run_trials, args=(theirs, threads))
-    with interrupts.block_interrupts():
+    with resources.block_interrupts():
         process.start()
     theirs.close()
     return process, ours

@@ -15,7 +15,7 @@ from pathlib import Path
 from featprop.errors import FileError, MissingExtraError, quote_error
 from featprop.files import cache_folder
 from featprop.progress import tracked
-from featprop.scratch import scratch_folder
+from featprop.resources import scratch_folder
 
 URL_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/{1,2}(?=[^/]|/)")
 VERSION_FIELDS = ("size", "ETag", "etag", "mtime", "last_modified", "LastModified", "updated")

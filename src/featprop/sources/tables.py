@@ -24,7 +24,7 @@ import duckdb
 import pyarrow as pa
 
 from featprop.errors import FileError, ParameterError, first_five, quote_error
-from featprop.scratch import scratch_folder
+from featprop.resources import scratch_folder
 from featprop.sources.databases import LOCKED, attach_database, identifier, load_extension, quoted, reading
 from featprop.sources.description import is_sql
 from featprop.sources.naming import neo4j_name

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop import interrupts, progress
+from featprop import progress, resources
 from featprop.errors import FeatpropError, ModelError, quote_error
 from featprop.evaluate import Advice
 from featprop.evaluate.diagnostics import contradiction, neighbour_shares, uncertainty
@@ -137,7 +137,7 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), name="featprop-model", daemon=True)
-        with interrupts.block_interrupts():
+        with resources.block_interrupts():
             self._process.start()
         theirs.close()
         self._graph: Graph | None = None
