@@ -3,6 +3,7 @@
 import base64
 import csv
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,23 @@ def test_report_is_deterministic(written: Path, graph: Graph, labels: dict[str, 
     audit = {"n3": CLASSES[1], "n5": CLASSES[1]}
     again = report(graph, labels, audit=audit, out=tmp_path / "r.html", files=FILES, title=EVIL[0])
     assert again.path.read_bytes() == written.read_bytes()
+
+
+def test_sentences_below_the_headline(graph: Graph, labels: dict[str, str], tmp_path: Path) -> None:
+    def sentences(labels: dict[str, str], audit: Any = None) -> list[str]:
+        page = report(graph, labels, audit=audit, out=tmp_path / "r.html", force=True).path.read_text(encoding="utf-8")
+        hero = page.split("<body>")[1].split('<ul class="tiles">')[0]
+        return [unescape(text).replace("\xa0", " ") for text in re.findall(r"<p(?: class=\"lead\")?>(.*?)</p>", hero)]
+
+    assert sentences(labels, {"n3": "ok"})[0].startswith(
+        "Measured on 1 random node that the model has not seen. The 90 %"
+    )
+    assert sentences({"n0": "ok"}, {"n3": "ok"})[1].startswith("All labels are ok, so")
+    assert sentences({"n0": "ok", "n1": "fraud"}) == ["Label a few random nodes as an audit to measure the accuracy."]
+    estimated = sentences(labels)
+    assert estimated[0].startswith("Estimated from the labels and the graph, with a 90 % interval.")
+    assert estimated[1] == "With so few labels, an audit of 30 random nodes is more reliable."
+    assert estimated[-1].startswith("Keep labelling.")
 
 
 def test_report_without_findings(graph: Graph, tmp_path: Path) -> None:

@@ -57,31 +57,16 @@ EPOCH = dt.datetime(1970, 1, 1)
 
 @dataclass(frozen=True)
 class Field:
-    """A line of a card.
+    """A line of a card."""
 
-    Attributes
-    ----------
-    name
-        Column name.
-    kind
-        ``"text"``, ``"code"`` (unique to nearly every node), ``"number"``, ``"date"``, ``"category"``, ``"flag"``,
-        ``"link"``, ``"image"`` or ``"vector"``.
-    text
-        Formatted value, not escaped; empty if it is missing.
-    note
-        A remark, for example ``"higher than 83 % of nodes"``.
-    place
-        For numbers and dates, the share of nodes below this one.
-    href
-        Target of a link or source of an image: ``http:``, ``https:`` or below `IMAGES_URL`.
-    """
-
-    name: str
-    kind: str
-    text: str
-    note: str = ""
-    place: float | None = None
-    href: str | None = None
+    name: str  # column name
+    kind: (
+        str  # ``"text"``, ``"code"``, ``"number"``, ``"date"``, ``"category"``, ``"flag"``, ``"link"``, ``"image"``, …
+    )
+    text: str  # formatted value, not escaped; empty if it is missing
+    note: str = ""  # a remark, for example ``"higher than 83 % of nodes"``
+    place: float | None = None  # for numbers and dates, the share of nodes below this one
+    href: str | None = None  # target of a link or source of an image: ``http:``, ``https:`` or below `IMAGES_URL`
 
 
 @dataclass(frozen=True)

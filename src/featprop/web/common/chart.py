@@ -36,20 +36,7 @@ def line_chart(
 ) -> Markup | None:
     """Return an SVG line chart, or None for fewer than two points.
 
-    Parameters
-    ----------
-    points
-        Points of the line, in order of the number of labels.
-    description
-        What the chart shows, for screen readers.
-    format_tick
-        Formats the values on the axis and next to the last point.
-    forecast
-        Expected next point, joined to the last one by a dashed line.
-    highest
-        Largest possible value.
-    from_zero
-        Start the y axis at 0.
+    The last point is joined to the forecast by a dashed line; no value is above `highest`.
     """
     known = [*points, *([] if forecast is None else [forecast])]
     if len(known) < 2:

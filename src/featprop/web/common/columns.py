@@ -39,29 +39,13 @@ MAX_GROUP_COLUMNS = 12
 
 @dataclass(frozen=True, eq=False)
 class CardColumn:
-    """A column of the node table.
-
-    Attributes
-    ----------
-    name
-        Column name.
-    kind
-        ``"text"``, ``"number"``, ``"date"``, ``"category"``, ``"flag"`` or ``"vector"``; ``"code"`` for short text or
-        codes that are unique to nearly every node.
-    is_constant
-        Whether all nodes have the same value.
-    shares
-        For numbers and dates the share of nodes below each node, for categories and flags the share of nodes with the
-        same value; NaN for missing values. None for other kinds.
-    seconds
-        For dates, seconds since 1970.
-    """
+    """A column of the node table."""
 
     name: str
-    kind: str
-    is_constant: bool = False
-    shares: NDArray[np.float32] | None = None
-    seconds: NDArray[np.float64] | None = None
+    kind: str  # `Kind`, or ``"code"`` for short text or codes that are unique to nearly every node
+    is_constant: bool = False  # whether all nodes have the same value
+    shares: NDArray[np.float32] | None = None  # of nodes below each number or date, or with the same category or flag
+    seconds: NDArray[np.float64] | None = None  # for dates, since 1970
 
     @property
     def is_unique(self) -> bool:

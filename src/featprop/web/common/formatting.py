@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+from calendar import month_name
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,10 +16,6 @@ BIDI_CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 REPLACEMENT = "\ufffd"
 MAX_DIGITS = 6
 """Significant digits of a number."""
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 
 
 def clean_text(text: str, max_chars: int | None = None) -> str:
@@ -77,7 +74,7 @@ def format_number(value: float) -> str:
 
 def format_date(value: dt.date) -> str:
     """Format a date, with the time unless it is midnight."""
-    day = f"{value.day} {MONTHS[value.month - 1]} {value.year}"
+    day = f"{value.day} {month_name[value.month]} {value.year}"
     if not isinstance(value, dt.datetime):
         return day
     zone = "" if value.tzinfo is None else f" {value.tzname()}"

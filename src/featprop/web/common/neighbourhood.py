@@ -103,26 +103,8 @@ def find_neighbourhood(
 ) -> Neighbourhood:
     """Return the neighbourhood of a node.
 
-    Parameters
-    ----------
-    graph
-        The graph.
-    position
-        Position of the node.
-    labels
-        Class code of each node, -1 without a label.
-    predictions
-        Predicted class code of each node, -1 without a prediction; None without a model.
-    represented
-        Positions of the nodes that the node was selected to represent.
-    classes
-        Names of the classes.
-    link
-        Returns the address of a node.
-    limit
-        Maximum number of neighbours shown.
-    seed
-        Seed of the order of neighbours that are alike.
+    `labels` and `predictions` have the class code of each node, -1 for none. The node was selected to represent the
+    nodes at the positions `represented`; `link` returns the address of a node; `seed` orders neighbours that are alike.
     """
     nodes, weights = _row(graph, position)
     labelled = np.asarray(labels[nodes], dtype=np.int64)

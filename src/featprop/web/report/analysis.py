@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from featprop.evaluate import Advice, AuditScore, Diagnostics, Estimate, Flag, Interval, diagnose, learning_curve
 from featprop.evaluate.advice import advise_from_curve
 from featprop.evaluate.audit_scoring import score_audit
-from featprop.evaluate.estimate import MIN_LABELS, RELIABLE_LABELS
+from featprop.evaluate.estimate import MIN_LABELS
 from featprop.graph import UNKNOWN, Graph
 from featprop.ids import sorted_classes
 from featprop.models import NodeClassifier
@@ -160,35 +160,6 @@ class Analysis:
         if len(self.model.class_names_) < 2:
             return f"All labels are {self.class_titles[0]}, so there is nothing to predict yet"
         return f"{len(self.labels):,} labels are too few for an accuracy estimate"
-
-    @property
-    def lead(self) -> list[str]:
-        """Sentences below the headline."""
-        sentences = []
-        findings, accuracy = self.findings, self.accuracy
-        has_several = len(self.model.class_names_) > 1
-        if findings.audit is not None and accuracy is not None:
-            size = findings.audit.size
-            sentences.append(
-                f"Measured on {size:,} random node{'' if size == 1 else 's'} that the model has not seen. "
-                f"The {100 * accuracy.level:.0f} % interval is in parentheses."
-            )
-            if not has_several:
-                sentences.append(f"All labels are {self.class_titles[0]}, so the model cannot learn anything yet.")
-        elif findings.estimate is not None and accuracy is not None:
-            sentences.append(
-                f"Estimated from the labels and the graph, with a {100 * accuracy.level:.0f} % interval. "
-                "An audit would measure it."
-            )
-            if findings.estimate.n_labels < RELIABLE_LABELS:
-                sentences.append("With so few labels, an audit of 30 random nodes is more reliable.")
-        elif has_several and self.is_open.any():
-            sentences.append("Label a few random nodes as an audit to measure the accuracy.")
-        if self.warning is not None:
-            sentences.append(f"{self.warning}.")
-        if findings.advice is not None:
-            sentences.append(findings.advice.headline)
-        return sentences
 
     @property
     def warning(self) -> str | None:

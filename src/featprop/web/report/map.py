@@ -26,27 +26,15 @@ MAX_NODES, MAX_LABELLED = 4000, 2500
 
 @dataclass(frozen=True, eq=False)
 class NodeMap:
-    """A map of some nodes; a path of the drawing has the nodes that look alike.
+    """A map of some nodes; a path of the drawing has the nodes that look alike."""
 
-    Attributes
-    ----------
-    shown
-        Sorted positions of the nodes on the map.
-    places
-        Their coordinates.
-    layers
-        Paths of the unlabelled nodes, by ``"class"``, ``"confidence"`` and ``"distance"``, and by code or step.
-    labels
-        Paths of the labels, by class code.
-    steps
-        Title and number of nodes of each step of the two scales, from good to bad.
-    """
-
-    shown: NDArray[np.intp]
-    places: NDArray[np.int64]
-    layers: dict[str, dict[int, str]]
-    labels: dict[int, str]
-    steps: dict[str, list[tuple[str, int]]]
+    shown: NDArray[np.intp]  # sorted positions of the nodes on the map
+    places: NDArray[np.int64]  # their coordinates
+    layers: dict[
+        str, dict[int, str]
+    ]  # paths of unlabelled nodes by ``"class"``, ``"confidence"``, ``"distance"``; code
+    labels: dict[int, str]  # paths of the labels by class code
+    steps: dict[str, list[tuple[str, int]]]  # title and number of nodes of each step of the scales, from good to bad
 
     @property
     def n_labelled(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files as package_files
 from typing import Any
 
@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 from markupsafe import Markup
 
-from featprop.evaluate import NovelClass
+from featprop.evaluate import Flag, NovelClass
+from featprop.evaluate.estimate import RELIABLE_LABELS
 from featprop.graph import UNKNOWN
 from featprop.labels.sheets import write_sheet
 from featprop.web.common.card import build_card, node_picture, node_title
@@ -21,7 +22,7 @@ from featprop.web.common.chart import Point, interval_bar, learning_chart, line_
 from featprop.web.common.formatting import clean_line
 from featprop.web.common.palette import class_css, class_stylesheet
 from featprop.web.common.templates import render_template
-from featprop.web.report.analysis import Analysis
+from featprop.web.report.analysis import Analysis, Findings
 from featprop.web.report.commands import Files, next_steps
 from featprop.web.report.graph_stats import describe_graph
 from featprop.web.report.map import HEIGHT, WIDTH, draw_map
@@ -48,7 +49,7 @@ LISTS = {
 MAX_LISTED = 20
 MAX_GROUP_NODES = 60
 """Nodes of a group that are marked on the map."""
-MAX_REASON_CHARS, MAX_TITLE_CHARS = 400, 200
+MAX_TITLE_CHARS = 200
 MAX_ROWS = 300
 """Labels and audit nodes in a table."""
 MAX_PICTURES = 120
@@ -61,34 +62,34 @@ CURVE_POINTS = 16
 
 
 @dataclass(frozen=True)
-class ReviewItem:
-    """A node to review, or the medoid of a group."""
-
-    position: int
-    reason: str
-    members: tuple[int, ...] = ()  # positions of the first nodes of the group
-    n_others: int = 0  # number of other nodes in the group
-
-
-@dataclass(frozen=True)
 class ReviewList:
     """A list of nodes to review, most suspicious first."""
 
     key: str
     title: str
     description: str
-    items: tuple[ReviewItem, ...]
+    items: tuple[Flag | NovelClass, ...]
+
+    @property
+    def firsts(self) -> list[int]:
+        """Position of each node, the medoid of a group."""
+        return [_members(each)[0] for each in self.items]
 
     @property
     def positions(self) -> list[int]:
-        """Positions of all nodes in the list."""
-        return [position for each in self.items for position in (each.position, *each.members)]
+        """Positions of all nodes, of groups as many as the map marks."""
+        return [position for each in self.items for position in _members(each)]
+
+
+def _members(item: Flag | NovelClass) -> list[int]:
+    found: list[int] = item.positions[:MAX_GROUP_NODES].tolist() if isinstance(item, NovelClass) else [item.position]
+    return found
 
 
 def render_page(analysis: Analysis, files: Files | None, title: str, seed: int = 0) -> str:
     """Return the HTML of a report."""
     graph, findings = analysis.graph, analysis.findings
-    lists = build_lists(analysis)
+    lists = build_lists(findings)
     listed = [position for each in lists for position in each.positions]
     audited = np.flatnonzero(analysis.audited != UNKNOWN)
     map_ = draw_map(analysis, [*listed, *audited.tolist()], seed)
@@ -104,6 +105,7 @@ def render_page(analysis: Analysis, files: Files | None, title: str, seed: int =
         title=clean_line(title, MAX_TITLE_CHARS),
         headline=analysis.headline,
         analysis=analysis,
+        reliable_labels=RELIABLE_LABELS,
         findings=findings,
         graph=graph,
         facts=describe_graph(graph),
@@ -148,23 +150,14 @@ def render_page(analysis: Analysis, files: Files | None, title: str, seed: int =
     )
 
 
-def build_lists(analysis: Analysis) -> list[ReviewList]:
+def build_lists(findings: Findings) -> list[ReviewList]:
     """Return the lists that are not empty."""
-    findings = analysis.findings
-    lists = []
-    for key, texts in LISTS.items():
-        flags = findings.suspect_labels if key == "wrong_labels" else getattr(findings.diagnostics, key, ())
-        items = []
-        for each in flags[:MAX_LISTED]:
-            reason = clean_line(each.reason, MAX_REASON_CHARS)
-            if isinstance(each, NovelClass):
-                members = tuple(each.positions[:MAX_GROUP_NODES].tolist())
-                items.append(ReviewItem(int(each.positions[0]), reason, members, each.size - 1))
-            else:
-                items.append(ReviewItem(each.position, reason))
-        if items:
-            lists.append(ReviewList(key, *texts, tuple(items)))
-    return lists
+    lists = [
+        ReviewList(key, *texts, tuple(getattr(findings.diagnostics, key, ())[:MAX_LISTED]))
+        for key, texts in LISTS.items()
+    ]
+    lists[0] = replace(lists[0], items=findings.suspect_labels[:MAX_LISTED])
+    return [each for each in lists if each.items]
 
 
 def _mean_by_class(analysis: Analysis, predicted: Any) -> list[float | None]:
@@ -209,12 +202,12 @@ def _describe(analysis: Analysis, position: int) -> str:
 
 def _sheet(analysis: Analysis, review: ReviewList) -> str:
     """Return a list as the address of a labelling sheet, which `featprop` reads when its label column is filled."""
-    positions = np.array([each.position for each in review.items])
+    positions = review.firsts
     names = pa.array(map(str, analysis.classes), pa.string())
     is_label = review.key == "wrong_labels"
     columns = {
         "label so far" if is_label else "prediction": names.take(pa.array(analysis.known[positions])),
-        "reason": pa.array([each.reason for each in review.items]),
+        "reason": pa.array([clean_line(each.reason) for each in review.items]),
     }
     sheet = io.BytesIO()
     write_sheet(sheet, analysis.graph.ids[positions], columns)
