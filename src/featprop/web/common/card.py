@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -53,6 +52,8 @@ MAX_NUMBERS, MAX_WORDS = 8, 60
 FIRST_KINDS = ("image", "text")
 """Kinds of fields that come first."""
 EPOCH = dt.datetime(1970, 1, 1)
+PLAIN_NUMBER = re.compile(r"[-+.,\deE]+")
+"""A number without currency or unit."""
 
 
 @dataclass(frozen=True)
@@ -204,11 +205,12 @@ def _is_link(text: str) -> bool:
 
 
 def _format(column: CardColumn, value: Any, position: int) -> str:
-    """Format a value by the kind of its column; text that is not of this kind stays unchanged."""
-    if column.kind == "number" and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        return format_number(float(value))
-    if column.seconds is not None and isinstance(value, str) and np.isfinite(column.seconds[position]):
-        return format_date(EPOCH + dt.timedelta(seconds=float(column.seconds[position])))
+    """Format a value by the kind of its column; text that is more than a number or date stays unchanged."""
+    number = math.nan if column.values is None else float(column.values[position])
+    if column.kind == "number" and math.isfinite(number) and PLAIN_NUMBER.fullmatch(str(value)):
+        return format_number(number)
+    if column.kind == "date" and math.isfinite(number) and isinstance(value, str):
+        return format_date(EPOCH + dt.timedelta(seconds=number))
     if column.kind == "vector" and value is not None:
         lists = read_lists(pa.array([value]), pa.float64())
         numbers = None if lists is None else lists[0].as_py()

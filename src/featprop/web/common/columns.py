@@ -45,7 +45,7 @@ class CardColumn:
     kind: str  # `Kind`, or ``"code"`` for short text or codes that are unique to nearly every node
     is_constant: bool = False  # whether all nodes have the same value
     shares: NDArray[np.float32] | None = None  # of nodes below each number or date, or with the same category or flag
-    seconds: NDArray[np.float64] | None = None  # for dates, since 1970
+    values: NDArray[np.float64] | None = None  # numbers, or seconds since 1970 of dates
 
     @property
     def is_unique(self) -> bool:
@@ -133,10 +133,10 @@ def _read_column(name: str, kind: Kind, values: pa.Array, encoder: object) -> Ca
     if kind == Kind.NUMBER:
         decimal = encoder.decimal if isinstance(encoder, NumberEncoder) else None
         numbers = read_numbers(values, decimal, force=decimal is not None)
-        return CardColumn(name, kind, shares=_shares_below(numbers.values))
+        return CardColumn(name, kind, shares=_shares_below(numbers.values), values=numbers.values)
     if kind == Kind.DATE:
         dates = read_dates(values, encoder.form if isinstance(encoder, DateEncoder) else None)
-        return CardColumn(name, kind, shares=_shares_below(dates.values), seconds=dates.values)
+        return CardColumn(name, kind, shares=_shares_below(dates.values), values=dates.values)
     if kind in (Kind.CATEGORY, Kind.FLAG):
         return CardColumn(name, kind, shares=_shares_alike(values))
     return CardColumn(name, kind if kind in (Kind.TEXT, Kind.VECTOR) else "code")
