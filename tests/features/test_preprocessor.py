@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featprop.errors import GraphError, ModelError, ParameterError
-from featprop.features import Ambiguity, Kind, Reason, TablePreprocessor, profile
+from featprop.features import Kind, Reason, TablePreprocessor, profile
 from featprop.matrix import dense
 from tests.helpers import raises
 
@@ -88,7 +88,7 @@ def test_units_the_order_of_rows_and_csv_do_not_matter() -> None:
     np.testing.assert_allclose(wanted[order], features(TablePreprocessor.fit(moved), moved), atol=1e-5)
 
 
-def test_decimal_comma_of_one_column_is_a_hint_for_the_others() -> None:
+def test_decimal_comma_of_one_column_is_a_hint_for_the_others(caplog: pytest.LogCaptureFixture) -> None:
     table = pa.table({"sales": [f"{place}.250" for place in range(1, 60)], "size": [f"{i},5" for i in range(1, 60)]})
     wanted = pa.table(
         {"sales": [place * 1000 + 250 for place in range(1, 60)], "size": [i + 0.5 for i in range(1, 60)]}
@@ -97,19 +97,24 @@ def test_decimal_comma_of_one_column_is_a_hint_for_the_others() -> None:
     np.testing.assert_allclose(
         features(preprocessor, table), features(TablePreprocessor.fit(wanted), wanted), atol=1e-5
     )
-    assert [each.ambiguity for each in preprocessor.profiles] == [None, None]
+    assert caplog.messages == []
 
 
-def test_ambiguous_column_is_reported_and_decided_by_decimal(caplog: pytest.LogCaptureFixture) -> None:
-    table = pa.table(
-        {"sales": [f"{place}.250" for place in range(1, 61)], "when": ["01/02/2020", "03/04/2020", None] * 20}
-    )
-    (sales, when) = profile(table)
-    assert (sales.ambiguity, when.ambiguity) == (Ambiguity.DECIMAL_MARK, Ambiguity.DAY_OR_MONTH)
-    assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
-    assert ["sales" in caplog.messages[0], "when" in caplog.messages[1]] == [True, True]
-    assert profile(table, decimal=",")[0].ambiguity is None
-    assert profile(table, decimal=",")[0].transformation != sales.transformation
+@pytest.mark.parametrize(
+    ("values", "options", "fact"),
+    [
+        ([f"{place}.250" for place in range(1, 61)], {}, "'.'"),
+        ([f"{place}.250" for place in range(1, 61)], {"decimal": ","}, ""),
+        (["01/02/2020", "03/04/2020", None] * 20, {}, "%d/%m/%Y"),
+        (["01/02/2020", "03/14/2020", None] * 20, {}, ""),
+    ],
+)
+def test_values_that_allow_two_readings_are_reported(
+    values: list[str | None], options: dict[str, str], fact: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    profile(pa.table({"column": values}), **options)
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * bool(fact)
+    assert all("Column column" in message and fact in message for message in caplog.messages)
 
 
 VALUES: dict[str, st.SearchStrategy[Any]] = {

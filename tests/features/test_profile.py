@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from featprop.features import Ambiguity, ColumnProfile, Kind, Reason, profile
+from featprop.features import ColumnProfile, Kind, Reason, profile
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -108,14 +108,6 @@ def test_profile_of_a_table() -> None:
     assert found["remark"].missing == 0.3
     assert found["embedding"].n_features == 3
     assert "%d.%m.%Y" in found["seen"].transformation
-
-
-def test_ambiguous_columns_are_reported() -> None:
-    dotted = [f"{thousands}.250" for thousands in range(1, 60)]
-    assert profile_of("sales", dotted).ambiguity == Ambiguity.DECIMAL_MARK
-    assert profile_of("sales", dotted, decimal=",").ambiguity is None
-    days = [f"{1 + day % 12:02d}/{1 + day % 11:02d}/2020" for day in range(60)]
-    assert profile_of("day", days).ambiguity == Ambiguity.DAY_OR_MONTH
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,10 @@
 """Columns of a table become features: profile them, encode them, weight them, save that as JSON, and replay it."""
 
 from featprop.features.preprocessor import TablePreprocessor, profile
-from featprop.features.profile import Ambiguity, ColumnProfile, Kind, Reason
+from featprop.features.profile import ColumnProfile, Kind, Reason
 from featprop.features.targets import Leak, LeakReason, check_target, find_leaks, suggest_label
 
 __all__ = [
-    "Ambiguity",
     "ColumnProfile",
     "Kind",
     "Leak",

@@ -37,7 +37,6 @@ from featprop.features.encoders import Encoder, FitOptions, UnusableColumnError
 from featprop.features.grouping import find_groups
 from featprop.features.parsing import plain_array, read_numbers, sample
 from featprop.features.profile import (
-    Ambiguity,
     ColumnProfile,
     Inference,
     Kind,
@@ -317,7 +316,7 @@ def _fit_group(
     columns: tuple[str, ...], arrays: list[pa.Array], inference: Inference, options: FitOptions
 ) -> tuple[FeatureGroup | None, ColumnProfile]:
     """Return a feature group, None if its columns are not usable, and its profile."""
-    kind, reason, ambiguity = inference
+    kind, reason = inference
     is_group = kind == Kind.GROUP
     values = pa.StructArray.from_arrays(arrays, list(columns)) if is_group else arrays[0]
     missing = float(np.mean([missing_share(each, kind) for each in arrays]))
@@ -336,14 +335,9 @@ def _fit_group(
         reason = error.args[0]
         text = f"ignored: {reason}"
         return None, ColumnProfile(columns[0], columns, Kind.IGNORED, reason, text, missing, examples, 0)
-    name, form = columns[0], vars(encoder).get("form")
-    if ambiguity == Ambiguity.DAY_OR_MONTH:
-        log.warning("Column %s: days and months may be swapped; its dates are read as %s", name, form)
-    elif ambiguity == Ambiguity.DECIMAL_MARK:
-        log.warning("Column %s: its numbers allow two decimal marks; they are read with '.' (see `decimal`)", name)
     group = FeatureGroup(columns, encoder, _find_scale(encoder, variances))
-    size = len(variances)
-    return group, ColumnProfile(group.name, columns, kind, reason, str(encoder), missing, examples, size, ambiguity)
+    text, size = str(encoder), len(variances)
+    return group, ColumnProfile(group.name, columns, kind, reason, text, missing, examples, size)
 
 
 def _measure_variances(encoder: Encoder, values: pa.Array) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ The first rule that holds:
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -39,6 +40,8 @@ from featprop.features.parsing import (
     sample,
     trim_text,
 )
+
+log = logging.getLogger(__name__)
 
 MIN_MISSING_SHARE = 0.2
 """Share of missing values from which on they get a feature."""
@@ -103,13 +106,6 @@ class Reason(StrEnum):
     NO_COMMON_WORDS = "no informative words"
 
 
-class Ambiguity(StrEnum):
-    """What the values of a text column leave open."""
-
-    DECIMAL_MARK = "decimal-mark"
-    DAY_OR_MONTH = "day-or-month"
-
-
 @dataclass(frozen=True)
 class ColumnProfile:
     """What a column, or a group of columns, is and what it becomes."""
@@ -122,7 +118,6 @@ class ColumnProfile:
     missing: float  # share of missing values
     examples: str  # typical values, in a few words
     n_features: int  # number of features it becomes
-    ambiguity: Ambiguity | None = None  # what its values leave open, if anything
 
 
 class Inference(NamedTuple):
@@ -130,7 +125,6 @@ class Inference(NamedTuple):
 
     kind: Kind
     reason: Reason
-    ambiguity: Ambiguity | None = None
 
 
 def ignored(reason: Reason) -> Inference:
@@ -139,7 +133,7 @@ def ignored(reason: Reason) -> Inference:
 
 
 def infer_kind(name: str, values: pa.Array, decimal: str | None = None) -> Inference:
-    """Decide what a column is.
+    """Decide what a column is, and warn if its values allow two readings.
 
     Parameters
     ----------
@@ -201,7 +195,9 @@ def _infer_from_numbers(name: str, values: pa.Array, decimal: str | None) -> Inf
             return ignored(Reason.UNIQUE)
         if is_code:
             return Inference(Kind.CATEGORY, Reason.NAME)
-    return Inference(Kind.NUMBER, Reason.VALUES, Ambiguity.DECIMAL_MARK if parsed.is_ambiguous else None)
+    if parsed.is_ambiguous:
+        log.warning("Column %s: its numbers allow two decimal marks; they are read with '.' (see `decimal`)", name)
+    return Inference(Kind.NUMBER, Reason.VALUES)
 
 
 def _infer_from_text(name: str, values: pa.Array, decimal: str | None) -> Inference:
@@ -224,7 +220,9 @@ def _infer_from_text(name: str, values: pa.Array, decimal: str | None) -> Infere
         return _infer_from_lists(lists)
     dates = read_dates(sample(known))
     if dates.is_mostly_read:
-        return Inference(Kind.DATE, Reason.VALUES, Ambiguity.DAY_OR_MONTH if dates.is_ambiguous else None)
+        if dates.is_ambiguous:
+            log.warning("Column %s: days and months may be swapped; its dates are read as %s", name, dates.form)
+        return Inference(Kind.DATE, Reason.VALUES)
     words, separators, letters = (
         pc.mean(pc.count_substring_regex(known, pattern)).as_py() for pattern in (r"\S+", ITEM_SEPARATOR, r"\p{L}")
     )

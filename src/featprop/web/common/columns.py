@@ -89,7 +89,7 @@ def _compute_layout(graph: Graph) -> CardLayout:
         if name not in covered:
             values = plain_array(table.column(name))
             encoder = encoders.get(name)
-            kind, reason, _ = (encoder.kind, None, None) if encoder is not None else infer_kind(name, values)
+            kind, reason = (encoder.kind, None) if encoder is not None else infer_kind(name, values)
             if reason == Reason.CONSTANT:
                 columns.append(CardColumn(name, "category", is_constant=True))
             elif reason != Reason.EMPTY:
