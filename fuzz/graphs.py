@@ -116,14 +116,15 @@ def arrays(draw: DrawFn, seeds: Path) -> Case:
 
 @st.composite
 def converted_graphs(draw: DrawFn, seeds: Path) -> Case:
-    """Damage, remove or swap files of a converted graph."""
-    names = sorted(path.name for path in (seeds / "native").iterdir() if path.name != "checked.json")
+    """Damage, remove or swap files of a converted graph with dense or sparse features."""
+    graph = draw(st.sampled_from(["native", "native-sparse"]))
+    names = sorted(path.name for path in (seeds / graph).iterdir() if path.name != "checked.json")
     name = draw(st.sampled_from(names))
-    content = (seeds / "native" / name).read_bytes()
+    content = (seeds / graph / name).read_bytes()
     damage = {".json": damaged_json, ".npy": damaged_npy}.get(Path(name).suffix, damaged_bytes)
-    other = (seeds / "native" / draw(st.sampled_from(names))).read_bytes()
+    other = (seeds / graph / draw(st.sampled_from(names))).read_bytes()
     damaged = draw(st.one_of(damage(content), damage(content), damaged_bytes(content), st.sampled_from([None, other])))
-    return draw(on_graph("native", ("native",), {f"native/{name}": damaged}))
+    return draw(on_graph(graph, (graph,), {f"{graph}/{name}": damaged}))
 
 
 TARGETS: dict[str, Any] = {

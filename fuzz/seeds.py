@@ -89,6 +89,7 @@ def _write_graph_files() -> None:
 
 def _write_labels_and_models() -> None:
     featprop("convert csv native")
+    featprop("convert plain.npz native-sparse")
     featprop("select csv --budget 9 --out picks.csv")
     _fill_sheet(Path("picks.csv"))
     featprop("audit csv --labels picks.csv --size 8 --out audit.csv")
