@@ -33,11 +33,17 @@ class CrossValidation(NamedTuple):
         return np.asarray(self.scores.argmax(axis=1) == self.codes)
 
 
+def training_labels(graph: Graph, model: NodeClassifier) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the positions of the nodes that a model learnt from, and the codes of their classes."""
+    given = model.training_labels_in(graph)
+    code_of = {name: code for code, name in enumerate(model.class_names_)}
+    return graph.positions(given), np.array([code_of[name] for name in given.values()], dtype=np.intp)
+
+
 def cross_validate(graph: Graph, model: NodeClassifier) -> CrossValidation:
     """Train on nine tenths of the labels of a fitted model ten times and return the scores of the others."""
-    given = model.training_labels_in(graph)
-    positions, names = graph.positions(given), list(given.values())
-    code_of = {name: code for code, name in enumerate(model.class_names_)}
+    positions, codes = training_labels(graph, model)
+    nodes, names = graph.ids[positions].tolist(), [model.class_names_[code] for code in codes.tolist()]
     if len(set(names)) < 2:
         raise LabelError(
             f"Cross-validation needs labels of at least two classes; there are {len(names):,} of one.",
@@ -45,16 +51,16 @@ def cross_validate(graph: Graph, model: NodeClassifier) -> CrossValidation:
             parameter="model",
             value=len(names),
         )
-    codes = np.array([code_of[name] for name in names], dtype=np.intp)
+    code_of = {name: code for code, name in enumerate(model.class_names_)}
     scores = np.full((len(names), len(model.class_names_)), -np.inf)
-    fold_of = stratified_folds(list(given), codes)
+    fold_of = stratified_folds(nodes, codes)
     n_folds = int(fold_of.max()) + 1
     bare = graph.without_labels()
     propagation = Propagation.of(bare)
     for fold in tracked(range(n_folds), "cross-validating", n_folds):
         out, others = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
         kept = [names[label] for label in others]
-        trained = clone(model).fit(bare, graph.ids[positions[others]].tolist(), kept, cold_start=True)
+        trained = clone(model).fit(bare, [nodes[label] for label in others], kept, cold_start=True)
         columns = np.array([code_of[name] for name in trained.class_names_], dtype=np.intp)
         held_out = trained.scores_at(propagation, positions[out]) if len(columns) > 1 else np.zeros((len(out), 1))
         scores[np.ix_(out, columns)] = held_out

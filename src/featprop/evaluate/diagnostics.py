@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import ParameterError
-from featprop.evaluate.cross_validation import held_out_probabilities
+from featprop.evaluate.cross_validation import held_out_probabilities, training_labels
 from featprop.evaluate.novel_classes import NovelClass, class_separation, find_holes
 from featprop.graph import Graph, GraphLike
 from featprop.html import card, grid
@@ -171,10 +171,7 @@ class _Diagnosis:
     def __init__(self, graph: Graph, model: NodeClassifier, limit: int) -> None:
         self.graph, self.classes, self.model, self.limit = graph, model.class_names_, model, limit
         self.probabilities = model.predict_proba(graph)
-        given = model.training_labels_in(graph)
-        self.labelled = graph.positions(given)
-        code_of = {name: code for code, name in enumerate(model.class_names_)}
-        self.codes = np.array([code_of[name] for name in given.values()], dtype=np.intp)
+        self.labelled, self.codes = training_labels(graph, model)
         self.others = np.setdiff1d(graph.candidate_positions, self.labelled)
         self.points = Propagation.of(graph).compared
 

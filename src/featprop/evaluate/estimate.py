@@ -15,9 +15,14 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, softmax
 
 from featprop.errors import LabelError, ParameterError
-from featprop.evaluate.cross_validation import CrossValidation, cross_validate, held_out_probabilities
+from featprop.evaluate.cross_validation import (
+    CrossValidation,
+    cross_validate,
+    held_out_probabilities,
+    training_labels,
+)
 from featprop.evaluate.intervals import LEVEL, Interval
-from featprop.graph import Graph, GraphLike
+from featprop.graph import GraphLike
 from featprop.html import card
 from featprop.models import NodeClassifier
 from featprop.models.calibration import inverse_temperature
@@ -81,7 +86,8 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
         Fitted model. A model that does not cross-validate itself is trained ten times.
     """
     fitting = model.prepare_graph(graph)
-    count = len(model.training_labels_in(fitting))
+    positions, codes = training_labels(fitting, model)
+    count = len(codes)
     if count < MIN_LABELS:
         raise LabelError(
             f"An estimate needs at least {MIN_LABELS} labels; there are {count}.",
@@ -89,7 +95,6 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
             parameter="model",
             value=count,
         )
-    positions = fitting.positions(model.training_labels_in(fitting))
     others = np.setdiff1d(fitting.candidate_positions, positions)
     if not others.size:
         raise ParameterError("Every node is labelled; there are no predictions to estimate.", parameter="graph")
@@ -98,9 +103,11 @@ def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:
     scores = model.scores_at(Propagation.of(fitting.without_labels()), others)
     if model.held_out_proba_ is None:
         labels = cross_validate(fitting, model)
-        probabilities, right = softmax(_temperature(labels, model) * scores.astype(np.float64), axis=1), labels.right
+        probabilities = softmax(_temperature(labels, model) * scores.astype(np.float64), axis=1)
+        right = labels.right
     else:
-        probabilities, right = model.probabilities(scores).astype(np.float64), _is_right(fitting, model)
+        probabilities = model.probabilities(scores).astype(np.float64)
+        right = held_out_probabilities(fitting, model).argmax(axis=1) == codes
     accuracy, f1 = _accuracy_and_f1(probabilities)
     factor = max(1.0, RELIABLE_LABELS / count) ** FEW_LABELS_POWER
     intervals = _interval(accuracy, factor * ACCURACY_ERROR), _interval(f1, factor * F1_ERROR)
@@ -114,13 +121,6 @@ def _temperature(labels: CrossValidation, model: NodeClassifier) -> float:
         return model.typical_inverse_temperature
     scores = np.maximum(labels.scores[judged], np.finfo(np.float32).min)
     return inverse_temperature(scores, labels.codes[judged], model.typical_inverse_temperature)
-
-
-def _is_right(graph: Graph, model: NodeClassifier) -> NDArray[np.bool_]:
-    """Return whether the model predicted each label of a graph in its own cross-validation."""
-    code_of = {name: code for code, name in enumerate(model.class_names_)}
-    codes = [code_of[name] for name in model.training_labels_in(graph).values()]
-    return np.asarray(held_out_probabilities(graph, model).argmax(axis=1) == codes)
 
 
 def _accuracy_and_f1(probabilities: NDArray[np.float64]) -> tuple[float, float]:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from featprop.evaluate.cross_validation import training_labels
 from featprop.evaluate.estimate import MIN_LABELS, Estimate, estimate
 from featprop.evaluate.intervals import LEVEL, Interval
 from featprop.graph import GraphLike
@@ -170,12 +171,12 @@ def _compare_models(graph: GraphLike, models: list[NodeClassifier]) -> Stability
     """Compare each model with the next one, and the model of half of the labels with the last one."""
     last = models[-1]
     whole = last.prepare_graph(graph).without_labels()
-    given = last.training_labels_in(whole)
-    halves = [model for model in models if len(model.labelled_) == len(given) * (STEPS // 2) // STEPS]
+    labelled, _ = training_labels(whole, last)
+    halves = [model for model in models if len(model.labelled_) == len(labelled) * (STEPS // 2) // STEPS]
     if len(models) < 2 or not halves:
         return None
     code_of = {name: code for code, name in enumerate(last.class_names_)}
-    others = np.setdiff1d(whole.candidate_positions, whole.positions(given))
+    others = np.setdiff1d(whole.candidate_positions, labelled)
 
     def predict(model: NodeClassifier) -> NDArray[np.intp]:
         codes = np.array([code_of[name] for name in model.class_names_], dtype=np.intp)
