@@ -127,14 +127,14 @@ def read(
         if rows.unknown_nodes:
             graph.positions(rows.unknown_nodes, f"ids in {rows.path}")
     own = Counter(name for name in graph.class_names() if name is not None) if files else Counter[Hashable]()
-    logged = [each.label for rows in sources if is_log(rows.path) for each in rows.annotations]
+    logged = [each.label for rows in sources if rows.is_log for each in rows.annotations]
     before = Counter([*known, *(label for label in logged if label is not None)])
     vocabulary = Vocabulary([before, own], classes, (*SKIP_WORDS, *skip_words))
     vocabulary.interpret(*sources)
     vocabulary.check_allowed([each for rows in sources for each in rows.unknown_classes])
     for rows in sources:
         _check_clear(rows)
-        if is_log(rows.path):
+        if rows.is_log:
             _count_votes(rows, on_conflict)
     annotations = [each for rows in sources for each in rows.annotations]
     found = _settle(annotations, on_conflict, files)
@@ -221,7 +221,7 @@ def _read_source(path: Path, graph: Graph) -> Rows:
         raise FileError(f"There is no label log {path}.", path=path)
     with LabelLog(path, read_only=True) as log:
         draws = [Annotation(node, None, Kind.AUDIT, text=repr(weight)) for node, weight in log.audit().items()]
-        return Rows(path, [*log.holding(), *draws], log.asked(), typed=True, is_ranked=True)
+        return Rows(path, [*log.holding(), *draws], log.asked(), typed=True, is_log=True)
 
 
 def _own_rows(graph: Graph) -> Rows:
@@ -310,7 +310,7 @@ def _count_votes(rows: Rows, on_conflict: str) -> None:
 def _asked(rows: Rows, graph: Graph) -> list[Hashable]:
     """Return the nodes a file lists without an answer, unless it is a table of all nodes."""
     listed = {*(each.node for each in rows.annotations), *rows.blank}
-    return [] if len(listed) == graph.n_nodes and not rows.is_ranked else rows.blank
+    return [] if len(listed) == graph.n_nodes and not (rows.is_ranked or rows.is_log) else rows.blank
 
 
 def _settle(annotations: Sequence[Annotation], on_conflict: str, files: Sequence[Path]) -> Labels:

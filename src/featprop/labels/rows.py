@@ -56,6 +56,8 @@ class Rows:
         Annotators that the file knows by a number only.
     is_ranked
         Whether the file is a labelling sheet.
+    is_log
+        Whether the file is a label log.
     """
 
     path: Path
@@ -67,6 +69,7 @@ class Rows:
     typed: bool = False
     numbered: set[str] = field(default_factory=set)
     is_ranked: bool = False
+    is_log: bool = False
 
     def add(self, new: Annotation, where: str) -> None:
         """Add an annotation, unless it is longer or stranger than names and notes are."""
