@@ -134,6 +134,19 @@ def _set(name, place, value):
     return damage
 
 
+def _ids(names):
+    def damage(folder):
+        column = pa.array(names)
+        if pa.types.is_binary(column.type):
+            column = column.cast(pa.large_binary()).view(pa.large_string())
+        elif pa.types.is_string(column.type):
+            column = column.cast(pa.large_string())
+        with pa.ipc.new_file(folder / "ids.arrow", pa.schema({"ids": column.type})) as writer:
+            writer.write_batch(pa.record_batch([column], ["ids"]))
+
+    return damage
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
@@ -148,10 +161,11 @@ def _set(name, place, value):
         (_set("features.data", 1, np.nan), "features.data.npy with numbers that are not finite"),
         (_set("labels", 1, 2), "to 2 with 2 classes"),
         (_set("labels", 1, -2), "labels.npy from -2 to 1 with 2 classes"),
-        (_set("ids.ends", 1, 5), "ids.ends.npy that does not divide 4 bytes"),
-        (_set("ids.ends", 3, 3), "ids.ends.npy that does not divide 4 bytes"),
-        (_set("ids.text", 1, ord("a")), "ids that are repeated"),
-        (_set("ids.text", 1, 255), "can't decode byte"),
+        (_ids(["a", "b", "c"]), "ids.arrow of 3 rows"),
+        (_ids(["a", "b", None, "d"]), "with 1 missing"),
+        (_ids([1, 2, 3, 4]), "ids.arrow of type int64"),
+        (_ids(["a", "b", "a", "d"]), "ids that are repeated"),
+        (_ids([b"a", b"b", b"\xff", b"d"]), "UTF8"),
         (lambda folder: np.save(folder / "labels.npy", np.zeros(4, ">i8")), "type >i8"),
     ],
 )

@@ -41,6 +41,7 @@ from featprop.sources.edges import BATCH_ROWS as ENTRIES_PER_BATCH
 from featprop.sources.edges import EdgeReader
 from featprop.sources.inferring import sources_of
 from featprop.sources.native import (
+    TABLE,
     ArrayWriter,
     divide_weights,
     write_adjacency,
@@ -162,7 +163,7 @@ def _write_columns(
         preprocessor = fit_preprocessor(sample, description)
         kept = shown_columns(columns, preprocessor)
         batches = tracked(rows().to_arrow_reader(BATCH_ROWS), "encoding columns", -(-n_nodes // BATCH_ROWS))
-        with writing_table(folder, sample.select(kept).schema) if kept else nullcontext() as table:
+        with writing_table(folder / TABLE, sample.select(kept).schema) if kept else nullcontext() as table:
             passing = _written(batches, table, kept)
             if preprocessor.n_features:
                 names = preprocessor.feature_names

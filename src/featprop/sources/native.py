@@ -9,7 +9,7 @@
     features.npy            or features.indptr.npy, features.indices.npy and features.data.npy if sparse
     labels.npy              index into classes, -1 where unknown; absent without labels
     candidates.npy          mask of the nodes to select, audit and predict; absent for all
-    ids.npy                 integer ids; ids.text.npy and ids.ends.npy for any other; absent for 0..n-1
+    ids.arrow               integers, text, or JSON for ids of other types; absent for 0..n-1
     table.arrow             the table of the nodes; absent if there was none
     checked.json            sizes and times of these files when they were checked
 
@@ -25,7 +25,6 @@ import time
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +47,11 @@ VERSION = 1
 SOURCE = "source.json"
 """Where a data set is from, next to its graph in the cache."""
 STAMP = "checked.json"
-TABLE = "table.arrow"
+TABLE, IDS = "table.arrow", "ids.arrow"
 PARTS = ("indptr", "indices", "data")
-ARRAYS = ("features", "labels", "candidates", "ids", "ids.text", "ids.ends")
+ARRAYS = ("features", "labels", "candidates")
 MATRICES = tuple(f"{name}.{part}" for name in ("adjacency", "features") for part in PARTS)
-OWN_FILES = frozenset({DESCRIPTION, SOURCE, STAMP, TABLE, *(f"{name}.npy" for name in ARRAYS + MATRICES)})
+OWN_FILES = frozenset({DESCRIPTION, SOURCE, STAMP, TABLE, IDS, *(f"{name}.npy" for name in ARRAYS + MATRICES)})
 LITTER = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
 """Files that file managers leave in folders, in lower case."""
 HEADER_BYTES = 128
@@ -89,12 +88,12 @@ def write_native(
     arrays |= _csr_arrays("features", graph.features) if sp.issparse(graph.features) else {"features": graph.features}
     optional = {"labels": graph.labels, "candidates": graph.candidates}
     arrays |= {name: array for name, array in optional.items() if array is not None}
-    kind, ids = _ids_to_write(graph.ids)
     with nullcontext(folder) if into else writing_native(folder, force=force) as temporary:
-        for name, array in tracked((arrays | ids).items(), f"writing {folder.name}", len(arrays | ids)):
+        for name, array in tracked(arrays.items(), f"writing {folder.name}", len(arrays)):
             np.save(temporary / f"{name}.npy", array, allow_pickle=False)
+        kind = write_ids(temporary, graph.ids)
         if graph.table is not None:
-            with writing_table(temporary, graph.table.schema) as write:
+            with writing_table(temporary / TABLE, graph.table.schema) as write:
                 for batch in graph.table.to_batches():
                     write(batch)
         if source is not None:
@@ -184,20 +183,14 @@ def open_native(folder: Path) -> Graph:
     try:
         restore_interrupted(folder)
         return _opened(folder)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise _damaged(folder, error) from error
-    except pa.ArrowException as error:
-        raise _damaged(folder, error) from error
-
-
-def _damaged(folder: Path, error: Exception) -> FileError:
-    return FileError(
-        f"{folder} is not a complete graph in featprop's format {VERSION}: {quote_error(error)}.",
-        hint="Write it again with `featprop convert`.",
-        path=folder,
-    )
+    except FileError:
+        raise
+    except Exception as error:  # damaged files raise nearly anything
+        raise FileError(
+            f"{folder} is not a complete graph in featprop's format {VERSION}: {quote_error(error)}.",
+            hint="Write it again with `featprop convert`.",
+            path=folder,
+        ) from error
 
 
 class ArrayWriter:
@@ -290,27 +283,34 @@ def divide_weights(folder: Path, mean: MeanWeight) -> None:
 
 
 @contextmanager
-def writing_table(folder: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
+def writing_table(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
     """Yield a function that writes batches of the table, dictionaries decoded because each batch may have another."""
     plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in schema.types]
     decoded = pa.schema([field.with_type(kind) for field, kind in zip(schema, plain, strict=True)])
-    with pa.OSFile(str(folder / TABLE), "wb") as file, pa.ipc.new_file(file, decoded) as writer:
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, decoded) as writer:
         yield lambda batch: writer.write_batch(batch.cast(decoded))
 
 
-def write_ids(folder: Path, ids: pa.Array) -> str:
-    """Write ids, 64-bit integers or text, and return their kind."""
-    if pa.types.is_integer(ids.type):
-        kind, arrays = _ids_to_write(np.asarray(ids.to_numpy()))
-    else:
-        kind, wide = "text", ids.cast(pa.large_string())
-        _, offsets, text = wide.buffers()
-        ends = np.frombuffer(offsets, dtype=np.int64)[wide.offset : wide.offset + len(wide) + 1]
-        data = np.empty(0, np.uint8) if text is None else np.frombuffer(text, np.uint8)[ends[0] : ends[-1]]
-        arrays = {"ids.text": data, "ids.ends": ends[1:] - ends[0]}
-    for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+def write_ids(folder: Path, ids: pa.Array | NDArray[Any]) -> str:
+    """Write ids and return their kind: integers from 0, other integers, text, or names of any type as JSON."""
+    kind, column = _encode_ids(ids)
+    if kind != "range":
+        with writing_table(folder / IDS, pa.schema({"ids": column.type})) as write:
+            write(pa.record_batch([column], ["ids"]))
     return kind
+
+
+def _encode_ids(ids: pa.Array | NDArray[Any]) -> tuple[str, pa.Array]:
+    if isinstance(ids, pa.Array) and not pa.types.is_integer(ids.type):
+        return "text", ids.cast(pa.large_string())
+    numbers = np.asarray(ids)
+    if numbers.dtype.kind in "iu" and numbers.max() <= np.iinfo(np.int64).max:
+        is_range = np.array_equal(numbers, np.arange(len(numbers)))
+        return "range" if is_range else "integers", pa.array(numbers.astype(np.int64))
+    names = numbers.tolist()
+    if all(isinstance(name, str) for name in names):
+        return "text", pa.array(names, pa.large_string())
+    return "names", pa.array([name_to_text(name) for name in names], pa.large_string())
 
 
 def _opened(folder: Path) -> Graph:
@@ -482,29 +482,13 @@ def _csr(folder: Path, name: str, shape: tuple[int, int]) -> sp.csr_array:
     return matrix
 
 
-def _ids_to_write(ids: NDArray[Any]) -> tuple[str, dict[str, NDArray[Any]]]:
-    """Return the kind of the ids and their arrays: integers, text, or each as JSON that keeps its type."""
-    if ids.dtype.kind in "iu" and ids.max() <= np.iinfo(np.int64).max:
-        if np.array_equal(ids, np.arange(len(ids))):
-            return "range", {}
-        return "integers", {"ids": ids.astype(np.int64)}
-    names = ids.tolist()
-    kind = "text" if all(isinstance(name, str) for name in names) else "names"
-    encoded = [(name if kind == "text" else name_to_text(name)).encode() for name in names]
-    ends = np.cumsum([len(name) for name in encoded], dtype=np.int64)
-    return kind, {"ids.text": np.frombuffer(b"".join(encoded), np.uint8), "ids.ends": ends}
-
-
 def _read_ids(folder: Path, kind: str, nodes: int) -> NDArray[Any]:
     if kind == "range":
         return np.arange(nodes)
-    if kind == "integers":
-        return _array(folder, "ids", "i8", (nodes,))
-    if kind not in ("text", "names"):
-        raise ValueError(f"ids that are {kind!r}")
-    text = _array(folder, "ids.text", "u1", (None,)).tobytes()
-    ends = np.concatenate([[0], _array(folder, "ids.ends", "i8", (nodes,))])
-    if ends[-1] != len(text) or (ends[1:] < ends[:-1]).any():
-        raise ValueError(f"ids.ends.npy that does not divide {len(text):,} bytes")
-    names = [text[start:end].decode() for start, end in pairwise(ends.tolist())]
-    return as_array(names if kind == "text" else [name_from_text(name) for name in names])
+    types = {"integers": pa.int64(), "text": pa.large_string(), "names": pa.large_string()}
+    column = _read_table(folder / IDS, nodes).column("ids").combine_chunks()
+    column.validate(full=True)
+    if column.type != types[kind] or column.null_count:
+        raise ValueError(f"{IDS} of type {column.type} with {column.null_count:,} missing")
+    ids: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return as_array([name_from_text(text) for text in ids.tolist()]) if kind == "names" else ids
