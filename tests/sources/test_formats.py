@@ -306,12 +306,23 @@ def d3(place):
     return lines(place, json.dumps(content), "g.json")
 
 
+def d3_with_nodes_as_ends(place):
+    content = {"links": [{"source": {"id": a}, "target": {"id": b}} for a, b in PAIRS]}
+    content["nodes"] = [{"id": name, "value": name} for name in NAMES]
+    return lines(place, json.dumps(content), "g.json")
+
+
+def header_below_comments(place):
+    return lines(place, "\n" + EDGES.replace(",", "\t"))
+
+
 def edges_alone(place):
     return lines(place, EDGES, "edges.csv")
 
 
 BARE = [
     spaces, percents, ragged_spaces, commas, compressed_list, networkx_edge_list, adjacency_list, pajek, d3,
+    d3_with_nodes_as_ends, header_below_comments,
     edges_alone,
 ]  # fmt: skip
 
@@ -421,6 +432,47 @@ class _maybe:  # noqa: N801
 
     def __exit__(self, kind, error, trace) -> bool:
         return kind is None or issubclass(kind, (FileError, GraphError, LabelError))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("g.json", '{"nodes": [{"id": 1}, {"id": 1}], "links": []}'),
+        ("g.json", '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 7}]}'),
+        ("g.txt", "# nothing"),
+        ("g.txt", "one\ntwo\n"),
+        ("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n"),
+        ("g.mtx", "%%MatrixMarket matrix array real general\n1 1\n1.0\n"),
+        ("g.zip", "PK"),
+        ("g.db", "no database"),
+        ("g.duckdb", "no database"),
+        ("g.jsonl", '{"source": 1\n'),
+        ("g.csv.gz", "no gzip"),
+        ("features.json", "["),
+        ("features.json", '{"a": [["nested"]]}'),
+        ("features.json", '{"a": {"item": "text"}}'),
+        ("features.json", '{"other": ["item"]}'),
+    ],
+)
+def test_bad_content_is_one_clear_error(name: str, content: str, tmp_path: Path) -> None:
+    place = tmp_path / name
+    if name.startswith("features"):
+        write_folder(tmp_path, "id\na\nb\n", "source,target\na,b\n")
+        place = tmp_path
+    (tmp_path / name).write_text(content)
+    with pytest.raises(FileError):
+        fp.read_graph(place)
+
+
+def test_zips_of_several_graphs_and_paths_that_are_missing(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "g.zip", "w") as archive:
+        archive.writestr("a/nodes.csv", NODES)
+        archive.writestr("b/nodes.csv", NODES)
+    with raises(FileError, path=tmp_path / "g.zip"):
+        fp.read_graph(tmp_path / "g.zip")
+    with pytest.raises(FileError) as caught:
+        fp.read_graph(tmp_path / "h.zip")
+    assert "g.zip" in str(caught.value)
 
 
 def test_xml_that_declares_entities_is_refused(tmp_path: Path) -> None:

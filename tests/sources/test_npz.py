@@ -56,6 +56,13 @@ def test_labels_may_be_text_but_no_objects(tmp_path: Path) -> None:
     assert "astype(str)" in str(caught.value)
 
 
+def test_edges_and_labels_without_features(tmp_path: Path) -> None:
+    np.savez(tmp_path / "g.npz", edges=np.array([[0, 1], [1, 2], [3, 1]]), y=np.array([[0], [1], [0], [1], [-1]]))
+    graph = read_graph(tmp_path / "g.npz")
+    assert (graph.n_nodes, graph.n_edges) == (5, 3)
+    assert graph.class_names() == [0, 1, 0, 1, None]
+
+
 def test_the_suffix_may_be_in_capitals(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", **arrays(np.zeros((1, 1)), [[1]]))
     (tmp_path / "x.npz").rename(tmp_path / "X.NPZ")
@@ -69,6 +76,9 @@ WHOLE = arrays([[0, 1], [1, 0]], np.eye(2))
     ("content", "facts"),
     [
         (WHOLE | {"adj_shape": None}, ["adj_shape"]),
+        ({"edges": np.zeros((3, 3), int)}, ["(3, 3)"]),
+        ({"edge_index": np.array([[0.5], [1]])}, ["float64"]),
+        ({"format": np.array(b"bsr"), "data": np.ones(1)}, ["bsr"]),
         ({"labels": np.ones(2)}, ["labels"]),
         (WHOLE | {"adj_indices": np.array([1, 7])}, ["indices"]),
         (WHOLE | {"adj_indptr": np.array([0, 2, 0])}, ["indptr"]),

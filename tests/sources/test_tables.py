@@ -119,6 +119,9 @@ def test_only_some_nodes_are_selected_and_audited(tmp_path: Path) -> None:
         fp.read_graph(folder(tmp_path, nodes, edges, "[graph]\nonly = \"type = 'play'\"\n"))
     with pytest.raises(FileError):
         fp.read_graph(folder(tmp_path, nodes, edges, '[graph]\nonly = "nonsense = 1"\n'))
+    with raises(FileError) as caught:
+        fp.read_graph(folder(tmp_path, nodes, edges, '[graph]\nonly = "age > 1"\n'))
+    assert "CAST" in str(caught.value)
     with pytest.raises((FileError, ParameterError)):
         fp.read_graph(folder(tmp_path, nodes, edges, '[graph]\nonly = "true) FROM nodes; SELECT (1"\n'))
 
@@ -167,6 +170,11 @@ def test_a_bad_table_is_one_clear_error(content: bytes, tmp_path: Path) -> None:
         ("id,x\n", "source,target\n", {}),
         ("who,x,y\na,1,2\nb,1,3\n", "source,target\na,b\n", {"parameter": "id"}),
         (NODES, "p,q,r,s,t\n1,2,3,4,5\n", {"parameter": "source"}),
+        (NODES, "source,target,weight\n007,8,1\n8,9,1,1\n", {"row": 2}),
+        (NODES, "source,target,weight\n007,,1\n", {"parameter": "unknown", "node": None}),
+        (NODES, "source,target,weight\n007,8,1e39\n", {"column": "weight", "value": "1e39"}),
+        (NODES, "source,target,weight\n007,8,\n", {"column": "weight", "value": None}),
+        (NODES, 'source,target,weight\n007,8,"1,000"\n', {"column": "weight", "value": "1,000"}),
         (NODES, "source,target,weight\n007,8,heavy\n", {"column": "weight", "value": "heavy"}),
         (NODES, "source,target,weight\n007,8,-1\n", {"column": "weight", "value": "-1"}),
     ],
@@ -177,10 +185,22 @@ def test_bad_graphs_name_what_is_wrong(nodes: str, edges: str, fields: dict[str,
     assert {name: getattr(caught.value, name) for name in fields} == fields
 
 
-def test_the_decimal_mark_is_for_weights_too(tmp_path: Path) -> None:
-    edges = "source;target;weight\n007;8;1,5\n8;9;1.000,5\n"
-    graph = fp.read_graph(folder(tmp_path, edges=edges, toml='[columns]\ndecimal = ","\n[graph]\nweights = "raw"\n'))
-    assert weights(graph) == {("007", "8"): 1.5, ("8", "9"): 1000.5}
+@pytest.mark.parametrize(
+    ("texts", "decimal", "expected"),
+    [
+        (("1,5", "1.000,5"), ",", (1.5, 1000.5)),
+        (("1,5", "2"), None, (1.5, 2.0)),
+        (("1,000", "2.5"), ".", (1000.0, 2.5)),
+        (("3 €", "$2.5"), None, (3.0, 2.5)),
+    ],
+)
+def test_weights_are_read_as_people_write_them(
+    texts: tuple[str, str], decimal: str | None, expected: tuple[float, float], tmp_path: Path
+) -> None:
+    edges = f"source;target;weight\n007;8;{texts[0]}\n8;9;{texts[1]}\n"
+    mark = "" if decimal is None else f'decimal = "{decimal}"\n'
+    graph = fp.read_graph(folder(tmp_path, edges=edges, toml=f'[columns]\n{mark}[graph]\nweights = "raw"\n'))
+    assert tuple(weights(graph).values()) == expected
 
 
 def test_targets_that_are_not_classes_are_refused(tmp_path: Path) -> None:
@@ -288,6 +308,103 @@ def test_convert_writes_the_graph_that_read_graph_returns(max_memory: int | None
     assert one.table.equals(other.table)
 
 
+@pytest.mark.parametrize(
+    ("columns", "toml"),
+    [
+        ("words", ""),
+        ("", ""),
+        ("age", '[graph]\nunknown = "add"\n'),
+        ("age", '[graph]\nonly = "CAST(age AS DOUBLE) > 1"\n'),
+    ],
+)
+def test_convert_of_sparse_structural_and_described_graphs(columns: str, toml: str, tmp_path: Path) -> None:
+    cells = {"words": lambda i: f"word{i} other{i % 7} third{i % 11} fourth{i % 3}", "": lambda i: "", "age": str}
+    header = f"id,{columns}" if columns else "id"
+    nodes = "".join(f"n{i},{cells[columns](i)}".rstrip(",") + "\n" for i in range(200))
+    edges = "source,target\n" + "".join(f"n{i},n{i * 7 % 200 + (i == 3) * 200}\n" for i in range(200))
+    if not toml.count("add"):
+        edges = edges.replace("n221", "n21")
+    place = folder(tmp_path, f"{header}\n{nodes}", edges, toml)
+    convert_tables(describe(place), tmp_path / "out")
+    one, other = fp.read_graph(place), fp.read_graph(tmp_path / "out")
+    assert one.fingerprint == other.fingerprint
+    assert one.candidate_positions.tolist() == other.candidate_positions.tolist()
+
+
+@pytest.mark.parametrize(
+    ("settings", "lines"),
+    [
+        ({"nodes": "nodes.csv"}, ["column 'key' is the only one with distinct values"]),
+        ({"edges": "SELECT 1 AS source, 2 AS target, 3 AS weight"}, ["edges run from", "edge weights are in"]),
+        ({"nodes": "nodes.csv", "id": "key"}, ["labels are in column 'class'"]),
+    ],
+)
+def test_init_says_what_it_found(settings: dict[str, str], lines: list[str], tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("key,class,v\na,x,1\nb,y,1\nc,x,1\n")
+    _, found = infer_description(GraphDescription(folder=tmp_path, **settings))
+    for line in lines:
+        assert any(each.startswith(line) for each in found), found
+
+
+def test_init_needs_a_column_of_distinct_ids(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("key,other\na,1\nb,2\n")
+    with raises(FileError, parameter="id", choices=("key", "other")):
+        infer_description(GraphDescription(nodes="nodes.csv", folder=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("attach", "error"),
+    [
+        ("shop.xyz", ParameterError),
+        ("sqlite:missing.db", FileError),
+        ("mysql:host=127.0.0.1 port=1", FeatpropError),
+    ],
+)
+def test_databases_that_cannot_be_attached(attach: str, error: type[FeatpropError], tmp_path: Path) -> None:
+    (tmp_path / "graph.toml").write_text(f'edges = "SELECT 1 AS source, 2 AS target"\n[attach]\nshop = "{attach}"\n')
+    with pytest.raises(error):
+        fp.read_graph(tmp_path)
+
+
+def test_ends_saved_as_decimals_are_explained(tmp_path: Path) -> None:
+    nodes, edges = "id,x\n1,3\n2,4\n", "source,target\n1.0,2.0\n"
+    with raises(GraphError, parameter="unknown") as caught:
+        fp.read_graph(folder(tmp_path, nodes, edges))
+    assert "write 1 for 1.0" in str(caught.value)
+    numbers = pa.table({"source": [1.0], "target": [2.0]})
+    assert fp.Graph.from_tables(pa.table({"id": [1, 2], "x": [3, 4]}), numbers).n_edges == 1
+
+
+def test_globs_of_tables(tmp_path: Path) -> None:
+    toml = 'nodes = "nodes.csv"\nedges = "part-*.csv"\n'
+    folder(tmp_path)
+    (tmp_path / "graph.toml").write_text(toml)
+    with raises(FileError, path=tmp_path / "part-*.csv"):
+        fp.read_graph(tmp_path)
+    (tmp_path / "part-1.csv").write_text("source,target\n007,8\n")
+    (tmp_path / "part-2.csv").write_text("source,target\n9,10\n")
+    assert fp.read_graph(tmp_path).n_edges == 2
+    (tmp_path / "part-2.csv").write_text("a,b\n9,10\n")
+    with raises(FileError, path=tmp_path / "part-2.csv"):
+        fp.read_graph(tmp_path)
+
+
+def test_feature_tables_of_three_columns_and_a_row_per_node(tmp_path: Path) -> None:
+    folder(tmp_path, nodes="id\n007\n8\n9\n10\n")
+    (tmp_path / "features.csv").write_text("who,what\n007,p\n007,q\n8,q\n9,p\n")
+    assert fp.read_graph(tmp_path).feature_names == ("features: p", "features: q")
+    (tmp_path / "features.csv").write_text("id,height,width\n007,1,2\n8,2,3\n9,5,1\n10,4,4\n")
+    assert fp.read_graph(tmp_path).feature_names == ("height", "width")
+
+
+def test_a_label_column_of_names_is_not_the_label(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    nodes = "id,age,label\n" + "".join(f"{i},{i % 5},Person {i}\n" for i in range(30))
+    with caplog.at_level(logging.WARNING, "featprop.sources"):
+        graph = fp.read_graph(folder(tmp_path, nodes, "source,target\n1,2\n"))
+    assert graph.labels is None
+    assert "names" in caplog.text
+
+
 def test_description_survives_its_toml(tmp_path: Path) -> None:
     description = GraphDescription(
         nodes="a b.csv", edges="SELECT 1", features="f.json", folder=tmp_path, attach={"shop": "sqlite:s.db"},
@@ -335,21 +452,6 @@ def test_scratch_of_a_killed_run_is_removed(tmp_path: Path) -> None:
     with Tables(scratch=tmp_path) as tables:
         assert [tables.scratch] == list(tmp_path.iterdir())
     assert list(tmp_path.iterdir()) == []
-
-
-def test_plain_numbers_in_edges_are_read_as_any_others(tmp_path: Path) -> None:
-    nodes = "id,age\n7,1\n8,2\n9,3\n10,5\n"
-    plain = fp.read_graph(folder(tmp_path, nodes, "source,target,weight\n7,8,1\n8,9,3\n9,10,2\n"))
-    quoted = fp.read_graph(folder(tmp_path, nodes, 'source,target,weight\n7,8,"1"\n 8,9,3\n9,10,2\n'.replace(" ", "")))
-    signed = fp.read_graph(folder(tmp_path, nodes, "source,target,weight\n7,8,1\n8,9,3 €\n9,10,2\n"))
-    assert weights(plain) == weights(quoted) == weights(signed)
-
-
-@pytest.mark.parametrize("bad", ["07,8,1", "7,8,-1", "7,8,nan", "7,8,", "7,,1", "7,8,1,1"])
-def test_one_bad_edge_among_plain_numbers_is_refused(bad: str, tmp_path: Path) -> None:
-    nodes = "id,age\n7,1\n8,2\n9,3\n10,5\n"
-    with raises(FeatpropError, path=tmp_path / "edges.csv"):
-        fp.read_graph(folder(tmp_path, nodes, f"source,target,weight\n7,8,1\n{bad}\n"))
 
 
 def test_graphs_of_large_tables_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

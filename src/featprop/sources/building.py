@@ -297,11 +297,17 @@ def candidates_of(tables: Tables, description: GraphDescription, nodes: NodeTabl
         return None
     tables.connection.register("nodes", nodes.table)
     condition = f"SELECT coalesce(({description.only}), false) AS chosen FROM nodes"
-    with reading("only in [graph]"):
-        statements = tables.connection.extract_statements(condition)
-        if len(statements) != 1:
-            raise ParameterError("`only` must be one SQL condition.", parameter="only", value=description.only)
-        mask = tables.connection.execute(condition).to_arrow_table().column("chosen")
+    try:
+        with reading("only in [graph]"):
+            statements = tables.connection.extract_statements(condition)
+            if len(statements) != 1:
+                message = "`only` must be one SQL condition."
+                raise ParameterError(message, parameter="only", value=description.only)
+            mask = tables.connection.execute(condition).to_arrow_table().column("chosen")
+    except FileError as error:
+        if not nodes.typed:
+            error.hint = 'Columns of CSV files are text: compare numbers as in "CAST(age AS DOUBLE) > 18".'
+        raise
     if not pa.types.is_boolean(mask.type):
         raise ParameterError("`only` must be a SQL condition, true or false.", parameter="only", value=description.only)
     chosen = np.asarray(mask.to_numpy())

@@ -1,26 +1,6 @@
 """``graph.toml``: where the tables of a graph are, what their columns mean, and how edges are combined.
 
-::
-
-    nodes = "accounts.csv"                 # a file, a glob, or SQL; leave it out if you have edges only
-    edges = "SELECT payer AS source, payee AS target, amount AS weight FROM 'payments/*.parquet'"
-    features = "features.json"             # optional: further features in a file of their own
-
-    [attach]                               # databases that the SQL above may use
-    shop = "postgres:dbname=shop host=localhost"
-
-    [columns]
-    id = "account_id"
-    label = "status"
-    ignore = ["iban", "created_by"]
-    postcode = "category"                  # the kind of one column
-
-    [graph]
-    weights = "mean"                       # mean | raw | none
-    duplicates = "max"                     # max | sum | count
-    unknown = "error"                      # error | drop | add
-    only = "type = 'person'"               # the nodes to select, audit and predict
-    edge_types = { pays = 1.0, knows = 0.2 }
+docs/your-graph.md shows a whole file.
 """
 
 from __future__ import annotations
@@ -43,6 +23,7 @@ CHOICES = {
     "unknown": ("error", "drop", "add"),
 }
 ROLES = ("id", "label", "source", "target", "weight", "edge_type")
+MAX_WEIGHT = 3.4e38
 SQL = re.compile(r"\s*(select|with|from)\b(?=.*\s)", re.IGNORECASE | re.DOTALL)
 
 
@@ -122,7 +103,7 @@ class GraphDescription:
         if self.decimal not in (None, ".", ","):
             raise unknown_choice("decimal", self.decimal, (".", ","))
         for name, weight in self.edge_types.items():
-            if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight < float("inf"):
+            if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight < MAX_WEIGHT:
                 raise ParameterError(
                     f"The weight of edge type {name!r} must be a number of at least 0, not {weight!r}.",
                     parameter="edge_types",

@@ -119,7 +119,6 @@ def graph_from_columns(
     ends: NDArray[np.int64],
     weights: NDArray[Any] | None = None,
     label: str | None = None,
-    **settings: Any,
 ) -> Graph:
     """Return a graph whose columns become features as those of a table do; drawing coordinates do not.
 
@@ -135,8 +134,6 @@ def graph_from_columns(
         Weight of each edge.
     label
         Name of the column of the labels.
-    **settings
-        Further fields of `featprop.sources.GraphDescription`.
     """
     kept = {name: values for name, values in columns.items() if not _is_drawing(name, values)}
     if len(kept) < len(columns):
@@ -149,7 +146,7 @@ def graph_from_columns(
     nodes = pa.table({position: np.arange(len(ids)), **{name: _column(values) for name, values in kept.items()}})
     edges = pa.table({"source": ends[:, 0], "target": ends[:, 1], **({} if weights is None else {"weight": weights})})
     usual: dict[str, Any] = {"id": position, "label": label, "source": "source", "target": "target", "weights": "raw"}
-    graph = graph_from_tables(nodes, edges, usual | settings)
+    graph = graph_from_tables(nodes, edges, usual)
     return freeze(replace(graph, ids=as_array(list(ids)), id_name="id"))
 
 
