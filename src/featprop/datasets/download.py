@@ -80,8 +80,10 @@ def obtain(entry: Dataset) -> Found:
 def find_placed(entry: Dataset) -> Found | None:
     """Return the files of a data set in ``FEATPROP_DATA``, or None."""
     data = placed_folder()
-    for form in entry.forms if data else ():
-        paths = {file.name: _find_file(entry, form, file, data) for file in form.files}  # type: ignore[arg-type]
+    if data is None:
+        return None
+    for form in entry.forms:
+        paths = {file.name: _find_file(entry, form, file, data) for file in form.files}
         found = {name: path for name, path in paths.items() if path}
         if len(found) == len(paths):
             return Found(form, found, "placed files")

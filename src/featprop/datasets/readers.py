@@ -39,10 +39,9 @@ def read_files(read: Reader, files: Mapping[str, Path]) -> Graph:
         raise
     except Exception as error:  # a damaged file can raise anything
         path = next(iter(files.values()))
-        where, reason = path if len(files) == 1 else path.parent, quote_error(error)
-        names = "" if len(files) == 1 else f" ({', '.join(files)})"
-        message = f"{where}{names} cannot be read: {type(error).__name__}: {reason}."
-        raise FileError(message, hint="Download it again.", path=where) from error
+        where, what = (path, f"{path}") if len(files) == 1 else (path.parent, f"{', '.join(files)} in {path.parent}")
+        reason = f"{error} is missing or unknown" if isinstance(error, KeyError) else quote_error(error)
+        raise FileError(f"{what} cannot be read: {reason}.", hint="Download it again.", path=where) from error
 
 
 def digits() -> Graph:
