@@ -69,7 +69,7 @@ def fetch(
 @commands.command()
 def stats(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of data sets. Default: the paper's four.")
+        list[str] | None, typer.Argument(metavar="NAME", help="Names of data sets. Default: the paper's four.")
     ] = None,
 ) -> None:
     """Show statistics of data sets on this machine next to the paper's. Downloads nothing.

@@ -15,10 +15,10 @@ __all__ = ["init"]
 @app.command()
 def init(
     nodes: Annotated[
-        str | None, typer.Argument(metavar="[NODES]", help="A file, a glob or a SQL query.", show_default=False)
+        str | None, typer.Argument(metavar="NODES", help="A file, a glob or a SQL query.", show_default=False)
     ] = None,
     edges: Annotated[
-        str | None, typer.Argument(metavar="[EDGES]", help="A file, a glob or a SQL query.", show_default=False)
+        str | None, typer.Argument(metavar="EDGES", help="A file, a glob or a SQL query.", show_default=False)
     ] = None,
     id_: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column of the node ids.")] = None,
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of the labels.")] = None,

@@ -38,6 +38,7 @@ LabelsOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--labels",
+        metavar="FILE",
         help="Labels: a filled sheet (id, label), a label log, or an export of another tool. Repeatable.",
         show_default=False,
     ),

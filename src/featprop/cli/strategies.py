@@ -21,7 +21,7 @@ PARAMETER_DOCS = re.compile(r"^(\w[\w, ]*)\n((?: {4}.*(?:\n|$))+)", flags=re.MUL
 
 @app.command()
 def strategies(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Strategy to describe.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Strategy to describe.")] = None,
 ) -> None:
     """List the query strategies, or describe one and its settings.
 
@@ -39,7 +39,7 @@ def strategies(
 
 
 @app.command()
-def models(name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Model to describe.")] = None) -> None:
+def models(name: Annotated[str | None, typer.Argument(metavar="NAME", help="Model to describe.")] = None) -> None:
     """List the models, or describe one and its settings.
 
     Example: `featprop models gcn`
