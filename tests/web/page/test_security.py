@@ -1,12 +1,13 @@
 """Access control: each test is an attack."""
 
-import asyncio
 import json
 import logging
 import re
+import socket
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
 
 from featprop.web.page.security import (
@@ -255,44 +256,37 @@ def test_endless_body_is_cut(page: Any) -> None:
     assert sent <= MAX_BODY_BYTES + 20_000
 
 
-def _cut_form(page: Any, *messages: dict[str, Any]) -> list[dict[str, Any]]:
-    """Response to a form that declares 60 bytes and arrives as these messages."""
-    sent: list[dict[str, Any]] = []
-    coming = list(messages)
-
-    async def receive() -> dict[str, Any]:
-        return coming.pop(0)
-
-    async def send(message: Any) -> None:
-        sent.append(dict(message))
-
-    headers = {
-        "host": f"127.0.0.1:{PORT}",
-        "authorization": f"Bearer {page.tokens.of('')}",
-        "content-type": "application/x-www-form-urlencoded",
-        "content-length": "60",
-    }
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/labels",
-        "raw_path": b"/labels",
-        "query_string": b"",
-        "scheme": "http",
-        "http_version": "1.1",
-        "root_path": "",
-        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-    }
-    asyncio.run(page.app(scope, receive, send))
-    return sent
+# Connections
 
 
-def test_truncated_form_is_refused(make_page: Callable[..., Any]) -> None:
-    page = make_page(classes=[1, 12])
-    part = b"key=k&node=%22n1%22&label=1"
-    gone = [{"type": "http.request", "body": part, "more_body": True}, {"type": "http.disconnect"}]
-    assert _cut_form(page, *gone)[0]["status"] == 400
-    assert page.events() == []
+def connect(live: Any, sent: bytes) -> socket.socket:
+    connection = socket.create_connection((live.host, live.port), timeout=30)
+    connection.sendall(sent)
+    return connection
+
+
+def test_truncated_form_is_refused(make_live: Callable[..., Any]) -> None:
+    live = make_live(classes=[1, 12])
+    head = f"POST /labels HTTP/1.1\r\nHost: {live.host}\r\nAuthorization: Bearer {live.page.tokens.of('')}\r\n"
+    head += "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 60\r\n\r\n"
+    connection = connect(live, f"{head}key=k&node=%22n1%22&label=1".encode())
+    connection.shutdown(socket.SHUT_WR)
+    connection.recv(1000)
+    connection.close()
+    assert live.page.events() == []
+
+
+def test_half_open_connections_close(make_live: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("featprop.web.page.server.REQUEST_TIMEOUT_S", 0.3)
+    live = make_live()
+    with connect(live, b"GET / HT") as connection:
+        assert connection.recv(1) == b""
+    monkeypatch.setattr("featprop.web.page.server.REQUEST_TIMEOUT_S", 60)
+    monkeypatch.setattr("featprop.web.page.server.MAX_CONNECTIONS", 3)
+    waiting = [connect(live, b"GET / HT") for _ in range(8)]
+    assert httpx.get(live.address()).status_code == 303
+    for connection in waiting:
+        connection.close()
 
 
 @pytest.mark.parametrize("length", ["-1", "many", "1e3", "9" * 30])
