@@ -93,7 +93,7 @@ class Vocabulary:
             listed = ", ".join(f"{word!r} ({count:,})" for word, count in counts.most_common(MAX_WORDS_LISTED))
             more = ", …" if len(counts) > MAX_WORDS_LISTED else ""
             hint = "Name a word in `classes` if it is a class"
-            log.warning("%s: %d cells count as empty: %s%s. %s", rows.path, counts.total(), listed, more, hint)
+            log.warning("%s: cells that count as empty: %d (%s%s). %s", rows.path, counts.total(), listed, more, hint)
 
     def check_allowed(self, unknown: Sequence[Annotation]) -> None:
         """Refuse labels that are not among the allowed classes."""
