@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from featprop.datasets import digits
 from featprop.graph import UNKNOWN, Graph
 from featprop.models import GraphRidge
 from featprop.web.report.analysis import Analysis, Findings
@@ -56,10 +57,12 @@ def test_labels_and_audit_by_node(analysis: Analysis) -> None:
     assert analysis.known[24] == analysis.labelled[24] != analysis.predicted[22]
 
 
-def test_only_candidates_count_as_open(graph: Graph, labels: dict[str, str]) -> None:
-    some = replace(graph, candidates=np.arange(60) < 10)
+@pytest.mark.parametrize(("count", "is_open"), [(10, [1, 3, 5]), (1, [])])
+def test_only_candidates_count_as_open(graph: Graph, labels: dict[str, str], count: int, is_open: list[int]) -> None:
+    some = replace(graph, candidates=np.arange(60) < count)
     few = Analysis(some, GraphRidge().fit(some, list(labels), list(labels.values())), labels)
-    assert np.flatnonzero(few.is_open).tolist() == [1, 3, 5]
+    assert np.flatnonzero(few.is_open).tolist() == is_open
+    assert (few.headline == "Every node is labelled") == (not is_open)
 
 
 def test_lists_name_the_wrong_label_and_the_isolated_nodes(analysis: Analysis) -> None:
@@ -97,6 +100,15 @@ def test_data_of_nodes(analysis: Analysis) -> None:
     assert (node["lists"], node["label"], node["audit"]) == ([0], node["class"], UNKNOWN)
     assert len(texts) == len(set(texts))
     assert json.loads(str(embed_json(data))) == data
+
+
+def test_pictures_are_digits_of_shades() -> None:
+    pixels = np.asarray(digits().features)[:60]
+    graph = Graph.from_scipy(np.zeros((60, 60)), pixels)
+    labels = {node: node % 2 for node in range(4)}
+    analysis = Analysis(graph, GraphRidge().fit(graph, list(labels), list(labels.values())), labels)
+    pictures = node_data(analysis, draw_map(analysis, []), {})["nodes"]["picture"]
+    assert [int(shade) for shade in pictures[3]] == np.rint(8 * pixels[3]).tolist()
 
 
 def test_embedded_json_is_escaped() -> None:

@@ -140,7 +140,7 @@ class Analysis:
         if len(model.class_names_) < 2:
             return Findings(audit)
         advice = None
-        if MIN_LABELS <= len(self.labels) < graph.n_nodes:
+        if len(self.labels) >= MIN_LABELS and self.is_open.any():
             curve = learning_curve(graph, model, earlier=graph.n_nodes <= MAX_CURVE_NODES)
             advice = advise_from_curve(model, curve, None if audit is None else audit.accuracy)
         return Findings(audit, advice, diagnose(graph, model, coverage=self.covered))
