@@ -375,6 +375,36 @@ def test_ends_saved_as_decimals_are_explained(tmp_path: Path) -> None:
     assert fp.Graph.from_tables(pa.table({"id": [1, 2], "x": [3, 4]}), numbers).n_edges == 1
 
 
+def test_typed_ids_and_labels() -> None:
+    nodes = pa.table({"id": pa.array(["a", "b", "c"]).dictionary_encode(), "x": [1, 2, 4], "label": [1, None, 0]})
+    edges = pa.table({"source": ["a"], "target": ["b"]})
+    graph = fp.Graph.from_tables(nodes, edges)
+    assert (graph.ids.tolist(), graph.class_names()) == (["a", "b", "c"], [1, None, 0])
+    whole = fp.Graph.from_tables(pa.table({"id": [1.0, 2.0], "x": [3, 4]}), None)
+    assert (whole.ids.tolist(), whole.n_edges) == ([1, 2], 0)
+    halves = fp.Graph.from_tables(pa.table({"id": [0.5, 2.0], "x": [3, 4]}), None)
+    assert halves.ids.tolist() == ["0.5", "2"]
+    with raises(FileError, column="id"):
+        fp.Graph.from_tables(pa.table({"id": [True, False], "x": [3, 4]}), None)
+    with raises(FileError, column="id"):
+        fp.Graph.from_tables(
+            pa.table({"id": [1, 2], "ID ": [3, 4], "Id": [1, 2]}).rename_columns(["x", "ID ", "Id"]), None
+        )
+
+
+@pytest.mark.parametrize("names", [["notes.txt"], ["nodes.csv", "nodes.parquet"], []])
+def test_folders_without_one_table_of_each_kind(names: list[str], tmp_path: Path) -> None:
+    for name in names:
+        (tmp_path / name).write_text("id\n1\n")
+    with raises(FileError, path=tmp_path):
+        fp.read_graph(tmp_path)
+
+
+def test_graph_toml_may_only_set_options(tmp_path: Path) -> None:
+    (folder(tmp_path) / "graph.toml").write_text('[graph]\nweights = "raw"\n')
+    assert fp.read_graph(tmp_path).weight_scale == 1.0
+
+
 def test_globs_of_tables(tmp_path: Path) -> None:
     toml = 'nodes = "nodes.csv"\nedges = "part-*.csv"\n'
     folder(tmp_path)

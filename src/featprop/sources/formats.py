@@ -36,6 +36,7 @@ SLOW_BYTES = 200_000_000
 MAX_UNPACKED_BYTES = 1 << 33
 XML_DECLARATIONS = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
 COMMENT_MARKS = "#%"
+NODES_KEY = r'"(nodes|elements)"\s*:\s*[\[{]'
 BRACED_WEIGHT = r"""['"]weight['"]\s*:\s*([-+.\deE]+)"""
 """The weight in the attributes that NetworkX writes after the ends of an edge."""
 
@@ -233,27 +234,21 @@ def damaged(path: Path) -> Iterator[None]:
 
 
 def _is_node_link(path: Path) -> bool:
-    """Return whether a JSON file is an object with nodes rather than a table."""
+    """Return whether a JSON file is an object with nodes, which may follow its links, rather than a table."""
     head = detect_encoding(path)[1].decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
-    return head.startswith("{") and re.search(r'"(nodes|elements)"\s*:\s*[\[{]', _object_head(path, head)) is not None
-
-
-def _object_head(path: Path, head: str) -> str:
-    """Return enough of a JSON file to find its keys: NetworkX writes nodes first, others may write links first."""
-    if re.search(r'"(nodes|elements)"', head):
-        return head
-    with opened(path) as file:
-        return str(file.read().decode("utf-8", "replace"))
+    if head.startswith("{") and not re.search(NODES_KEY, head):
+        with opened(path) as file:
+            head = file.read().decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+    return head.startswith("{") and re.search(NODES_KEY, head) is not None
 
 
 def _is_table(path: Path) -> bool:
     """Return whether a text file has a header that names the ends of edges or is one of Neo4j."""
     head = detect_encoding(path)[1].decode("utf-8", "replace")
     first = next((line for line in head.splitlines() if line.strip() and line.lstrip()[0] not in COMMENT_MARKS), "")
-    names = {name.strip().strip('"').casefold() for name in re.split(r"[\t,;|]", first)}
-    return any(set(ends) <= names for ends in END_NAMES) or any(
-        map(NEO4J_HEADER.fullmatch, re.split(r"[\t,;|]", first))
-    )
+    titles = re.split(r"[\t,;|]", first)
+    names = {title.strip().strip('"').casefold() for title in titles}
+    return any(set(ends) <= names for ends in END_NAMES) or any(map(NEO4J_HEADER.fullmatch, titles))
 
 
 def _end(value: Any) -> Any:
