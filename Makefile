@@ -3,16 +3,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
+# for a process per core: threads that wait for each other keep the cores busy
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+
 .PHONY: demo test paper check crash dist docs fuzz messages mutants versions bench bench-default bench-estimates bench-labelling bench-strategies clean
 
 demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo --force
 
 test: check  ## linters, type checks and all tests, with at least 95 % coverage of src/
-	$(BIN)/python -m pytest -n auto --dist loadfile --cov
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist loadfile --cov
 
 fuzz: $(INSTALLED)  ## run EXAMPLES damaged inputs of each target from SEED
-	EXAMPLES=$(or $(EXAMPLES),600) $(BIN)/python -m pytest fuzz -n auto --hypothesis-seed=$(or $(SEED),0) --hypothesis-show-statistics
+	$(ONE_THREAD) EXAMPLES=$(or $(EXAMPLES),600) $(BIN)/python -m pytest fuzz -n auto --hypothesis-seed=$(or $(SEED),0) --hypothesis-show-statistics
 
 mutants: $(INSTALLED)  ## test COUNT random mutants of the numerical core from SEED; resumes where it stopped
 	$(BIN)/python -m mutants --count $(or $(COUNT),400) --seed $(or $(SEED),0)
