@@ -1,5 +1,6 @@
 """Every mistake a user can make: exit code 2, one line on standard error, and nothing written."""
 
+import errno
 import io
 import json
 from collections.abc import Callable
@@ -259,9 +260,19 @@ def test_graph_of_every_case_is_valid(run: Run, tmp_path: Path, trained: dict[st
         assert result.exit_code == 0, result.output
 
 
-def test_out_of_memory(run: Run, write_folder: Callable[..., Path], monkeypatch: Any) -> None:
-    def fill(*_: object, **__: object) -> None:
-        raise MemoryError("Unable to allocate 8.00 TiB")
+@pytest.mark.parametrize(
+    ("error", "facts"),
+    [
+        (MemoryError("Unable to allocate 8.00 TiB"), "memory 8.00 TiB"),
+        (PermissionError(13, "Permission denied", "secret/nodes.csv"), "secret/nodes.csv Permission denied"),
+        (OSError(errno.ENOSPC, "No space left on device", "picks.csv"), "picks.csv space left Free"),
+    ],
+)
+def test_errors_of_the_system(
+    run: Run, write_folder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, error: Exception, facts: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
 
-    monkeypatch.setattr("featprop.sources.read_graph", fill)
-    assert_refused(run("inspect", write_folder()), "memory 8.00 TiB")
+    monkeypatch.setattr("featprop.sources.read_graph", fail)
+    assert_refused(run("inspect", write_folder()), facts)

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from featprop.cli.label import _listen, _log_of
+from featprop.cli.label import _listen, _log_of, _reachable
 from featprop.labels import LabelLog
 
 Start = Callable[..., "Started"]
@@ -284,12 +284,14 @@ def test_the_browser_is_opened_without_the_token_in_the_list_of_processes(start:
         (["--host", "no.such.host.invalid"], "no.such.host.invalid"),
         (["--labels", "blobs/nodes.csv"], "blobs/nodes.csv"),
         (["--classes", "blobs/nodes.csv"], "blobs/nodes.csv"),
+        (["--classes", "keys.csv"], "keys.csv"),
         (["--guide", "nowhere.md"], "nowhere.md"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(
     run: Callable[..., Any], graph_folder: Path, arguments: list[str], sentence: str
 ) -> None:
+    Path("keys.csv").write_text("name,key\na,1\nb,1\n", encoding="utf-8")
     result = run("label", "blobs", "--no-browser", "--port", "0", *arguments)
     assert result.exit_code == 2
     error = [line for line in result.output.splitlines() if line.startswith("Error: ")]
@@ -347,3 +349,8 @@ def test_answers_are_sent_without_delay() -> None:
         accepted, _ = listener.accept()
         with sender, accepted:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_the_address_that_others_open() -> None:
+    assert _reachable("[::1]") == "[::1]"
+    assert _reachable("0.0.0.0") not in ("0.0.0.0", "")
