@@ -20,7 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from featprop.compute import get_backend
-from featprop.compute.backend import split_evenly
+from featprop.compute.backend import LINE_COLUMNS, split_evenly
 from featprop.compute.kernels import normalize_rows, run_by_rows
 from featprop.graph import Graph
 from featprop.matrix import Floats, read_only
@@ -62,7 +62,7 @@ def propagate_rows(edges: Edges, rows: Floats, hops: int) -> Floats:
     """Return S^K rows for K = `hops`, at least 1."""
     backend, (n, width) = get_backend(), rows.shape
     result = backend.allocate_rows(n, width)
-    for columns in split_evenly(width, backend.max_columns(n, width)):
+    for columns in _split_columns(width, backend.max_columns(n, width)):
         source, target = (backend.allocate_temporary_rows(n, columns.stop - columns.start) for _ in range(2))
         backend.run(_scale, n, rows, columns, edges.scale, source)
         source, target = backend.run_steps(_hop, n, hops, source, target, edges, stage="propagating features")
@@ -74,7 +74,7 @@ def smooth_rows(edges: Edges, own: Floats, names: Collection[str]) -> dict[str, 
     """Return the ``"two-hops"`` and ``"diffused"`` rows in `names`, each of unit length."""
     backend, (n, width) = get_backend(), own.shape
     smoothed = {name: backend.allocate_rows(n, width) for name in names}
-    for columns in split_evenly(width, backend.max_columns(n, width)):
+    for columns in _split_columns(width, backend.max_columns(n, width)):
         first, second = (backend.allocate_temporary_rows(n, columns.stop - columns.start) for _ in range(2))
         backend.run(_scale, n, own, columns, edges.scale, first)
         backend.run(_hop, n, first, second, edges)
@@ -87,6 +87,17 @@ def smooth_rows(edges: Edges, own: Floats, names: Collection[str]) -> dict[str, 
     for rows in smoothed.values():
         backend.run(_normalize, n, rows, edges.scale)
     return smoothed
+
+
+def _split_columns(width: int, room: int) -> list[slice]:
+    """Split columns into pieces of at most `room`, so that the rows of a piece fill whole cache lines if possible.
+
+    Features often have 32, 64 or 512 columns and one more for their length (`Reduction`), which is a piece of its own.
+    """
+    first = width - 1 if width > 1 and width % LINE_COLUMNS == 1 else width
+    step = room - room % LINE_COLUMNS if LINE_COLUMNS <= room < first else room
+    pieces = split_evenly(first, step)
+    return [*pieces, slice(first, width)] if first < width else pieces
 
 
 def _sum_weights(block: slice, indptr: NDArray[Any], weights: Floats) -> tuple[NDArray[np.float64], bool]:
