@@ -149,7 +149,7 @@ def open_to_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     folder = tmp_path_factory.mktemp("open")
     for name, text in ("nodes.csv", NODES), ("edges.csv", EDGES), ("a.png", "png"):
         (folder / name).write_text(text, encoding="utf-8")
-    people = ["--annotator", "ada", "--annotator", "grace", "--overlap", "2", "--may-add", "grace"]
+    people = ["--annotator", "ada", "--annotator", "grace", "--overlap", "2"]
     shown = ["--classes", "left,right", "--images", ".", "--blind", "--host", "0.0.0.0"]
     server = Started(folder, ".", "--no-browser", "--port", "0", "--labels", "l.labels", *people, *shown)
     try:
@@ -180,10 +180,10 @@ def test_all_addresses_are_open_to_those_with_a_token(open_to_all: Started) -> N
         assert 'data-prediction="hidden"' in client.get("/").text
 
 
-def test_who_may_add_a_class(open_to_all: Started) -> None:
+def test_the_owner_manages_the_classes_of_the_command_line(open_to_all: Started) -> None:
     with visiting(open_to_all.lines[1]) as ada, visiting(open_to_all.lines[3]) as grace:
-        assert grace.post("/api/classes", json={"name": "new"}).json()["classes"] == ["left", "right", "new"]
-        assert ada.post("/api/classes", json={"name": "other"}).json()["classes"][-1] == "other", "the owner may, too"
+        assert grace.post("/api/classes", json={"name": "new"}).status_code == 403
+        assert ada.post("/api/classes", json={"name": "other"}).json()["classes"] == ["left", "right", "other"]
         renamed = {"label": "other", "name": "further"}
         assert grace.post("/api/classes/rename", json=renamed).status_code == 403
         assert ada.post("/api/classes/rename", json=renamed).status_code == 200
@@ -279,7 +279,6 @@ def test_the_browser_is_opened_without_the_token_in_the_list_of_processes(start:
         (["--annotator", "ada", "--annotator", "ada"], "annotator"),
         (["--overlap", "2"], "overlap"),
         (["--images", "nowhere"], "nowhere"),
-        (["--may-add", "eve"], "eve"),
         (["--classes", ","], "classes"),
         (["--host", "no.such.host.invalid"], "no.such.host.invalid"),
         (["--labels", "blobs/nodes.csv"], "blobs/nodes.csv"),

@@ -60,14 +60,11 @@ def label(
         typer.Option(
             metavar="A,B,… or FILE.csv",
             help="Classes in the order of their keys, or a table of them (name, key, description). By default, "
-            "annotators add them as they go.",
+            "annotators add them as they go; otherwise only the owner may add more.",
         ),
     ] = None,
     guide: Annotated[
         Path | None, typer.Option(metavar="FILE.md", help="Instructions for annotators, in Markdown.")
-    ] = None,
-    may_add: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Annotator who may add classes to --classes. Repeatable.")
     ] = None,
     annotator: Annotated[
         list[str] | None,
@@ -108,7 +105,6 @@ def label(
     from featprop.web.page.trainer import Worker
 
     people = _people(annotator)
-    adding = _adding(may_add, people, classes)
     if images is not None and not images.is_dir():
         raise FileError(f"`images` is not a folder: {images}.", parameter="images", path=images)
     instructions = "" if guide is None else _read_text(guide, "guide")
@@ -133,7 +129,7 @@ def label(
                 budget=budget,
                 audit=audit,
                 blind=blind,
-                may_add=adding,
+                open_classes=classes is None,
                 guide=instructions,
                 worker=worker,
             )
@@ -173,15 +169,6 @@ def _people(annotator: list[str] | None) -> list[str]:
             message = f"`annotator` must be different names of at most {MAX_NAME_CHARS} characters, not {name[:200]!r}."
             raise ParameterError(message, parameter="annotator", value=name)
     return people or [""]
-
-
-def _adding(may_add: list[str] | None, people: list[str], classes: list[str] | None) -> list[str]:
-    """Return who may add a class: those named, or else everybody, unless several people have named classes."""
-    for name in may_add or []:
-        if name not in people:
-            message = f"`may_add` names {name!r}, who is not among the annotators."
-            raise ParameterError(message, hint="Add `annotator`.", parameter="may_add", value=name, choices=people)
-    return may_add or ([] if classes and len(people) > 1 else people)
 
 
 def _named(classes: list[str]) -> list[ClassEntry]:

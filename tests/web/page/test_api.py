@@ -87,8 +87,8 @@ def test_answers_of_others_are_hidden_before_answering(make_page: MakePage) -> N
     assert "neighbour-centre class-none" not in grace.get("/nodes/%22n1%22").text
 
 
-def test_only_permitted_annotators_add_classes(make_page: MakePage) -> None:
-    page = make_page(annotators=("ada", "grace"), may_add=["ada"])
+def test_only_the_owner_adds_classes_to_a_fixed_set(make_page: MakePage) -> None:
+    page = make_page(annotators=("ada", "grace"), open_classes=False)
     refused = page.script("grace").post("/api/classes", {"name": "mule"})
     assert refused.status_code == 403
     assert refused.json()["parameter"] == "annotator"

@@ -170,8 +170,8 @@ def test_first_ten_classes_have_keys_and_more_have_a_search(make_page: Callable[
     assert ('id="find"' in text) == (count > 10)
 
 
-def test_class_form_is_shown_to_permitted_annotators(make_page: Callable[..., Any]) -> None:
-    page = make_page(annotators=("ada", "grace"), may_add=["ada"])
+def test_class_form_of_a_fixed_set_is_shown_to_the_owner_only(make_page: Callable[..., Any]) -> None:
+    page = make_page(annotators=("ada", "grace"), open_classes=False)
     assert 'action="/classes"' in page.browser("ada").get("/").text
     assert 'action="/classes"' not in page.browser("grace").get("/").text
     assert page.browser("grace").post("/classes", data={"name": "x"}).status_code == 403

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -61,8 +61,8 @@ class Session:
         Number of audit nodes to draw, unless the log has them already. Every fifth question is one.
     blind
         Whether predictions stay hidden until an annotator asks for them.
-    may_add
-        Annotators who may add classes, besides the owner; all of them by default.
+    open_classes
+        Whether all annotators may add classes; otherwise only the owner may.
     guide
         Instructions for annotators, in Markdown.
     worker
@@ -82,7 +82,7 @@ class Session:
         budget: int | None = None,
         audit: int = 0,
         blind: bool = False,
-        may_add: Collection[str] | None = None,
+        open_classes: bool = True,
         guide: str = "",
         worker: Worker | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -95,7 +95,7 @@ class Session:
             raise ParameterError(f"`budget` must be at least 1, not {budget}.", parameter="budget", value=budget)
         self.graph, self.log = graph, log
         self.annotators, self.owner, self.budget = tuple(annotators), annotators[0], budget
-        self.may_add = {self.owner, *(annotators if may_add is None else may_add)}
+        self.may_add = set(annotators) if open_classes else {self.owner}
         self.blind, self.guide = blind, guide
         self.round = 0
         if audit > len(log.audit()):
