@@ -63,7 +63,11 @@ def opened_npz(path: Path, *, allow_pickle: bool = False) -> Iterator[Any]:
     if not zipfile.is_zipfile(path):
         raise FileError(f"{path} is not an .npz file.", path=path)
     try:
-        with np.errstate(all="ignore"), np.load(path, allow_pickle=allow_pickle, encoding="latin1") as archive:
+        with (
+            path.open("rb") as file,  # NumPy does not close a file that it fails to open as an archive
+            np.errstate(all="ignore"),
+            np.load(file, allow_pickle=allow_pickle, encoding="latin1") as archive,
+        ):
             yield archive
     except FeatpropError:
         raise
