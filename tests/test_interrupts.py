@@ -112,7 +112,7 @@ def test_an_ignored_signal_stays_ignored(as_command: list[str], tmp_path: Path) 
         ("typer", "inspect"),
         ("featprop.cli.inspect", "inspect"),
         ("pyarrow.lib", "inspect"),
-        ("pyarrow._csv", "train"),
+        ("duckdb", "train"),
         ("numpy", "train"),
         ("numpy.random._generator", "select"),
         ("scipy.sparse._csparsetools", "select"),

@@ -51,8 +51,8 @@ def test_site_includes_the_top_level_pages(site: dict[Path, HtmlPage]) -> None:
     assert {"# Contributing", "# Security", "# Changes"} == set(pages.values()) - {pages["README.md"]}
     for name in ("contributing", "security", "changes"):
         assert titles[f"{name}.html"] == [name.capitalize()]
-    (datasets,) = [page for path, page in site.items() if path.name == "datasets.html"]
-    assert datasets.links.count("security.html") == 2, "in the navigation and in the text"
+    (labelling,) = [page for path, page in site.items() if path.name == "labelling.html"]
+    assert labelling.links.count("security.html") == 2, "in the navigation and in the text"
 
 
 def test_links_and_anchors_exist(site: dict[Path, HtmlPage]) -> None:
