@@ -51,7 +51,8 @@ CREATE TABLE IF NOT EXISTS events (
     undoes INTEGER REFERENCES events (number),
     CHECK (kind NOT IN ('label', 'adjudicate', 'class', 'rename', 'describe', 'remove') OR label IS NOT NULL)
 ) STRICT;
-CREATE INDEX IF NOT EXISTS events_of_node ON events (node);
+CREATE INDEX IF NOT EXISTS events_of_node ON events (node, kind);
+CREATE INDEX IF NOT EXISTS withdrawals ON events (node) WHERE kind IN ('undo', 'skip');
 CREATE INDEX IF NOT EXISTS events_of_annotator ON events (annotator, number);
 CREATE INDEX IF NOT EXISTS events_undone ON events (undoes);
 CREATE INDEX IF NOT EXISTS uses ON events (label, number) WHERE kind IN ('label', 'adjudicate', 'rename');

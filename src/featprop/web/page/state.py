@@ -54,7 +54,8 @@ FROM holding AS event
 """The answers and verdicts that hold, with the class names of today."""
 APART = """
 SELECT one.node FROM held AS one JOIN held AS other ON other.node = one.node AND other.number > one.number
-WHERE other.label <> one.label AND NOT one.is_verdict AND NOT other.is_verdict
+WHERE one.node IN (SELECT node FROM events WHERE kind = 'label' GROUP BY node HAVING count(*) > 1)
+AND other.label <> one.label AND NOT one.is_verdict AND NOT other.is_verdict
 AND NOT EXISTS (SELECT 1 FROM held AS verdict WHERE verdict.node = one.node AND verdict.is_verdict)
 """
 """Nodes with different labels that no one has settled."""
@@ -108,7 +109,14 @@ SELECT node IN (SELECT node FROM audit) FROM (
 ) ORDER BY place DESC LIMIT {AUDIT_INTERVAL - 1}
 """
 """Whether each of the annotator's last questions belongs to the audit."""
-LABELLED = "SELECT count(DISTINCT node) FROM held WHERE label IS NOT NULL AND node NOT IN (SELECT node FROM audit)"
+LABELLED = """
+SELECT count(*) FROM (SELECT DISTINCT node FROM events WHERE kind IN ('label', 'adjudicate')) AS named
+WHERE node NOT IN (SELECT node FROM audit) AND (
+    node NOT IN (SELECT node FROM events WHERE kind IN ('undo', 'skip'))
+    OR EXISTS (SELECT 1 FROM held WHERE held.node = named.node AND label IS NOT NULL)
+)
+"""
+"""Number of labelled nodes outside the audit; only an undo or a skip can take a label away."""
 RESERVED = """
 SELECT count(DISTINCT node) FROM leases WHERE node NOT IN (SELECT node FROM audit)
 AND NOT EXISTS (SELECT 1 FROM held WHERE held.node = leases.node AND label IS NOT NULL)
