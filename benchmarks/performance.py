@@ -338,12 +338,12 @@ def more_rows(_: argparse.Namespace) -> Iterator[Row]:
 
 
 ROWS: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
+    "scale": scale_rows,  # first: a process inherits the peak memory of the one that starts it
+    "dask": dask_rows,
+    "startup": startup_rows,
     "kmedoids": kmedoids_rows,
     "experiments": experiments_rows,
     "training": training_rows,
-    "scale": scale_rows,
-    "dask": dask_rows,
-    "startup": startup_rows,
     "rounds": rounds_rows,
     "more": more_rows,
 }
