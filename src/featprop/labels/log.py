@@ -27,6 +27,20 @@ from featprop.labels.store import EventStore
 
 COLUMNS = "node, label, kind, annotator, time, round, source, key, text, number, undoes"
 """The fields of an annotation, which are the columns of the table."""
+USE = "kind IN ('label', 'adjudicate', 'rename')"
+NAMINGS = f"""
+WITH RECURSIVE used (label) AS (
+    SELECT min(label) FROM events WHERE {USE}
+    UNION ALL
+    SELECT (SELECT min(label) FROM events WHERE {USE} AND label > used.label) FROM used WHERE label IS NOT NULL
+)
+SELECT {{}} FROM events WHERE number IN (
+    SELECT number FROM events WHERE kind IN ('class', 'remove', 'describe')
+    UNION SELECT (SELECT min(number) FROM events WHERE {USE} AND label = used.label) FROM used
+    UNION SELECT (SELECT max(number) FROM events WHERE {USE} AND label = used.label) FROM used
+) ORDER BY number
+"""
+"""The events that say which classes there are: those about classes, and the first and last use of each label."""
 parse_label = lru_cache(maxsize=10_000)(name_from_text)
 
 
@@ -335,12 +349,7 @@ class LabelLog(EventStore):
         named: dict[str, Hashable] = {}
         used: dict[str, Hashable] = {}
         details: dict[str, Any] = {}
-        events = self._select(
-            "WITH uses (first, last) AS (SELECT min(number), max(number) FROM events "
-            "WHERE kind IN ('label', 'adjudicate', 'rename') GROUP BY label) "
-            "SELECT {} FROM events WHERE kind IN ('class', 'remove', 'describe') "
-            "OR number IN (SELECT first FROM uses UNION SELECT last FROM uses) ORDER BY number"
-        )
+        events = self._select(NAMINGS)
         for each in events:
             name = name_to_text(each.label)
             if each.kind is Kind.REMOVE:

@@ -56,6 +56,7 @@ CREATE INDEX IF NOT EXISTS withdrawals ON events (node) WHERE kind IN ('undo', '
 CREATE INDEX IF NOT EXISTS events_of_annotator ON events (annotator, number);
 CREATE INDEX IF NOT EXISTS events_undone ON events (undoes);
 CREATE INDEX IF NOT EXISTS uses ON events (label, number) WHERE kind IN ('label', 'adjudicate', 'rename');
+CREATE INDEX IF NOT EXISTS namings ON events (number) WHERE kind IN ('class', 'remove', 'describe');
 CREATE INDEX IF NOT EXISTS renames ON events (number) WHERE kind = 'rename';
 CREATE INDEX IF NOT EXISTS audits ON events (number) WHERE kind = 'audit';
 CREATE INDEX IF NOT EXISTS releases ON events (number) WHERE kind = 'release';
