@@ -121,3 +121,9 @@ def test_a_plan_records_nothing(run: Run, folder: Path) -> None:
     assert run("select", "graph", "-b", 5, "--plan", "--log", "a.labels").exit_code == 2
     assert "elbow" in ok(run("select", "graph", "-b", 5, "--plan")).stdout
     assert {path.name for path in Path().iterdir()} == {"graph"}
+
+
+def test_a_refused_budget_leaves_no_new_log(run: Run, folder: Path) -> None:
+    Path("first.csv").write_text("id,label\np1,odd\np2,even\n")
+    assert run("select", "graph", "-b", 1000, "--log", "a.labels", "--labels", "first.csv").exit_code == 2
+    assert not list(Path().glob("a.labels*"))

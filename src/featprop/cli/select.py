@@ -25,7 +25,7 @@ from featprop.cli.options import (
     report_written,
     split_names,
 )
-from featprop.errors import ParameterError, first_five
+from featprop.errors import FeatpropError, ParameterError, first_five
 
 if TYPE_CHECKING:
     from featprop.active import Selection
@@ -116,7 +116,7 @@ def select(
 def _opened(
     path: Path | None, sheets: list[Path] | None, graph: Graph, classes: list[str]
 ) -> Iterator[tuple[LabelLog | None, Labels | None]]:
-    """Yield the label log, if any, and the labels of the sheets; a sheet with an error leaves no new log behind."""
+    """Yield the label log, if any, and the labels of the sheets; an error leaves no new log behind."""
     if path is None and not sheets:
         yield None, None
         return
@@ -125,10 +125,15 @@ def _opened(
 
     is_new = path is None or not path.exists()
     given = read_labels(sheets, graph, classes=classes or None) if sheets and is_new else None
-    with LabelLog(path, exclusive=True) if path else nullcontext() as log:
-        if sheets and log is not None and not is_new:
-            given = read_labels(sheets, graph, known=log.labels().values(), classes=classes or None)
-        yield log, given
+    try:
+        with LabelLog(path, exclusive=True) if path else nullcontext() as log:
+            if sheets and log is not None and not is_new:
+                given = read_labels(sheets, graph, known=log.labels().values(), classes=classes or None)
+            yield log, given
+    except FeatpropError:
+        if path is not None and is_new:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def _print_plan(picks: Selection) -> None:
