@@ -92,7 +92,7 @@ def look_at_results(_: Path, state: Path) -> dict[str, Any]:
     for path in (state / "results").glob("*.jsonl"):
         for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
             result = json.loads(line)
-            key = f"{[result[name] for name in ('strategy', 'model', 'budget', 'seed')]}"
+            key = f"{[result[name] for name in ('strategy', 'model', 'budget', 'seed', 'protocol')]}"
             found.setdefault(key, []).append((result["nodes"], result["accuracy"]))
     return found
 
