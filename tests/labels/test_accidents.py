@@ -158,7 +158,7 @@ with LabelLog(sys.argv[1]) as log:
 
 
 def test_threads_and_processes_write_to_one_log(tmp_path: Path) -> None:
-    """Every annotation is sent twice: none is lost, none doubled, and a refusal hits nobody else."""
+    """Every annotation is sent twice: none is lost, none doubled, and a refusal affects no one else."""
     path = tmp_path / "a.labels"
     refused = []
     with LabelLog(path) as log:

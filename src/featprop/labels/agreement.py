@@ -187,7 +187,7 @@ def votes_of(held: Sequence[Annotation]) -> list[Annotation]:
 
 
 def find_conflicts(annotations: Iterable[Annotation]) -> dict[Hashable, list[Annotation]]:
-    """Return the nodes with different labels that nobody settled, and these labels, in the order of the nodes."""
+    """Return the nodes with different labels that are not settled, and these labels, in the order of the nodes."""
     votes = {node: votes_of(held) for node, held in group_by_node(annotations).items()}
     return {node: cast for node, cast in votes.items() if len({label_to_text(each.label) for each in cast}) > 1}
 

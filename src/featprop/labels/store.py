@@ -64,7 +64,7 @@ CREATE TRIGGER IF NOT EXISTS events_unchanged BEFORE UPDATE ON events
     BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 CREATE TRIGGER IF NOT EXISTS events_kept BEFORE DELETE ON events
     BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
-CREATE VIEW IF NOT EXISTS standing AS  -- answers and verdicts that nobody undid
+CREATE VIEW IF NOT EXISTS standing AS  -- answers and verdicts that were not undone
     SELECT * FROM events AS event WHERE kind IN ('label', 'skip', 'adjudicate')
     AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.number);
 CREATE VIEW IF NOT EXISTS holding AS  -- of each node, the last answer of each person and the last verdict

@@ -92,7 +92,7 @@ def smooth_rows(edges: Edges, own: Floats, names: Collection[str]) -> dict[str, 
 def _split_columns(width: int, room: int) -> list[slice]:
     """Split columns into pieces of at most `room`, so that the rows of a piece fill whole cache lines if possible.
 
-    Features often have 32, 64 or 512 columns and one more for their length (`Reduction`), which is a piece of its own.
+    Features often have 32, 64 or 512 columns and one more for their length (`Reduction`), a separate piece.
     """
     first = width - 1 if width > 1 and width % LINE_COLUMNS == 1 else width
     step = room - room % LINE_COLUMNS if LINE_COLUMNS <= room < first else room

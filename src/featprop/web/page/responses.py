@@ -37,7 +37,7 @@ DISK_FULL_CODES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE})
 
 
 class RequestError(ParameterError):
-    """An error with a status of its own."""
+    """An error with its HTTP status."""
 
     def __init__(self, status: int, message: str, **fields: Any) -> None:
         super().__init__(message, **fields)
@@ -100,7 +100,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(ClientDisconnect)
     def hang_up(request: Request, error: ClientDisconnect) -> Response:  # noqa: ARG001
-        return Response(status_code=400)  # nobody reads it
+        return Response(status_code=400)  # the client has gone
 
     @app.exception_handler(Exception)
     def report_bug(request: Request, error: Exception) -> Response:

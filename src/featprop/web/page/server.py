@@ -110,7 +110,7 @@ class TimedProtocol(H11Protocol):
     """HTTP with time limits.
 
     A connection closes unless a whole request arrives in time. When there are too many connections, the one that has
-    waited longest for the rest of its request closes, or else the new one; so nobody can lock people out by opening
+    waited longest for the rest of its request closes, or else the new one; so no one can lock people out by opening
     connections.
     """
 
